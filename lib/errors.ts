@@ -1,0 +1,44 @@
+/** The closed set of error codes: the gRPC names (https://grpc.io/docs/guides/status-codes/). */
+export const CODES = {
+  CANCELLED: { grpc: 1, http: 499 },
+  UNKNOWN: { grpc: 2, http: 500 },
+  INVALID_ARGUMENT: { grpc: 3, http: 400 },
+  DEADLINE_EXCEEDED: { grpc: 4, http: 504 },
+  NOT_FOUND: { grpc: 5, http: 404 },
+  ALREADY_EXISTS: { grpc: 6, http: 409 },
+  PERMISSION_DENIED: { grpc: 7, http: 403 },
+  RESOURCE_EXHAUSTED: { grpc: 8, http: 429 },
+  FAILED_PRECONDITION: { grpc: 9, http: 400 },
+  ABORTED: { grpc: 10, http: 409 },
+  OUT_OF_RANGE: { grpc: 11, http: 400 },
+  UNIMPLEMENTED: { grpc: 12, http: 501 },
+  INTERNAL: { grpc: 13, http: 500 },
+  UNAVAILABLE: { grpc: 14, http: 503 },
+  DATA_LOSS: { grpc: 15, http: 500 },
+  UNAUTHENTICATED: { grpc: 16, http: 401 },
+} as const satisfies Record<string, { grpc: number; http: number }>;
+
+export type Code = keyof typeof CODES;
+
+/**
+ * An error a caller is meant to see: `message` is one clear sentence that names the field and what is allowed.
+ * Anything thrown that is not a ServiceError is a defect and reaches the caller as INTERNAL, without its text.
+ */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError';
+  readonly code: Code;
+  /** Plain JSON values; a timed-out command's partial output travels here. */
+  readonly details: readonly unknown[];
+
+  constructor(code: Code, message: string, details: readonly unknown[] = [], options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Whatever was thrown, as the error a caller may see. */
+export function toServiceError(thrown: unknown): ServiceError {
+  if (thrown instanceof ServiceError) return thrown;
+  return new ServiceError('INTERNAL', 'internal error', [], { cause: thrown });
+}

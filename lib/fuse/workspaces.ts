@@ -1,0 +1,39 @@
+import type { PermissionRule } from '../messages.ts';
+
+/** One sandbox's view of a codebase: base, delta and rules. */
+export interface WorkspaceSpec {
+  id: string;
+  codebaseId: string;
+  /** Host directory of the codebase's files; only read. */
+  base: string;
+  /** Host directory of this sandbox's changes; created when absent, kept by `detach`. */
+  delta: string;
+  /** The one host uid (and gid of the same number) served; every other gets EACCES. */
+  uid: number;
+  rules: readonly PermissionRule[];
+  /** Quota of the delta; 0: none. */
+  maxBytes: number;
+  maxFiles: number;
+}
+
+/**
+ * The mounted file system of all workspaces. All calls may be made concurrently; none touches the mount from the
+ * calling thread synchronously. After `close`, and after the mount died, every call rejects with UNAVAILABLE.
+ */
+export interface Workspaces {
+  /** Makes the workspace visible; returns its host path. */
+  attach(spec: WorkspaceSpec): Promise<string>;
+  /** Takes it away: open files in it fail from now on. The delta stays on disk, synced. */
+  detach(id: string): Promise<void>;
+  /** From its answer on every operation obeys the new rules. */
+  setRules(id: string, rules: readonly PermissionRule[]): Promise<void>;
+  /** Call before files of a codebase change on disk (paths relative to its root): open readers keep the old content. */
+  baseChanging(codebaseId: string, paths: readonly string[]): Promise<void>;
+  /** Call after they did, also when the change failed: every attached sandbox sees the present state on return. */
+  baseChanged(codebaseId: string, paths: readonly string[]): Promise<void>;
+  usage(id: string): Promise<{ bytes: number; files: number }>;
+  /** Settles once, with the reason, when the file system stopped serving without `close`. */
+  readonly died: Promise<string>;
+  /** Unmounts and ends the worker; deltas are synced. */
+  close(): Promise<void>;
+}

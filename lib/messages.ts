@@ -1,0 +1,107 @@
+/**
+ * The messages of proto/service/v1, as both protocols carry them: proto field names, enums by name, int64 as number
+ * (all values fit 2^53). Handlers and lib speak these; only the adapters know how they look on the wire.
+ */
+export const PERMISSIONS = ['PERMISSION_NONE', 'PERMISSION_VIEW', 'PERMISSION_READ', 'PERMISSION_WRITE'] as const;
+export const PATTERN_TYPES = ['PATTERN_GLOB', 'PATTERN_DIRECTORY', 'PATTERN_FILE'] as const;
+export const SANDBOX_STATUSES = ['SANDBOX_PENDING', 'SANDBOX_RUNNING', 'SANDBOX_STOPPED', 'SANDBOX_ERROR'] as const;
+export const RUNTIMES = ['RUNTIME_BWRAP', 'RUNTIME_DOCKER', 'RUNTIME_MOCK'] as const;
+export const OUTPUT_STREAMS = ['STDOUT', 'STDERR'] as const;
+
+export type Permission = (typeof PERMISSIONS)[number];
+export type PatternType = (typeof PATTERN_TYPES)[number];
+export type SandboxStatus = (typeof SANDBOX_STATUSES)[number];
+export type RuntimeName = (typeof RUNTIMES)[number];
+export type OutputStream = (typeof OUTPUT_STREAMS)[number];
+
+export interface PermissionRule {
+  pattern: string;
+  permission: Permission;
+  type: PatternType;
+  priority: number;
+}
+
+/** 0 means no limit. cpu_quota: microseconds per 100 000 µs; cpu_shares: relative weight, 1024 is one share. */
+export interface ResourceLimits {
+  memory_bytes: number;
+  cpu_quota: number;
+  cpu_shares: number;
+  pids_limit: number;
+}
+
+export interface Sandbox {
+  id: string;
+  codebase_id: string;
+  status: SandboxStatus;
+  permissions: PermissionRule[];
+  labels: Record<string, string>;
+  /** Unix seconds, UTC. */
+  created_at: number;
+  /** Unix seconds, UTC; 0: never. */
+  expires_at: number;
+  runtime: RuntimeName;
+  image: string;
+  resources: ResourceLimits;
+  /** Why the sandbox is SANDBOX_ERROR; empty otherwise. Added to the contract: field 11. */
+  status_reason: string;
+}
+
+export interface CreateSandboxRequest {
+  codebase_id: string;
+  permissions: PermissionRule[];
+  labels: Record<string, string>;
+  /** Seconds; 0: the server's default. */
+  expires_in: number;
+  /** Absent: the server's `runtime.type`. */
+  runtime?: RuntimeName;
+  image: string;
+  resources: ResourceLimits;
+}
+
+export interface ExecRequest {
+  sandbox_id: string;
+  command: string;
+  stdin: string;
+  env: Record<string, string>;
+  workdir: string;
+  /** Seconds; 0: the server's default. */
+  timeout: number;
+}
+
+export interface ExecResponse {
+  stdout: string;
+  stderr: string;
+  exit_code: number;
+  duration_ms: number;
+}
+
+/** All but the last carry data; the last carries exit_code and duration_ms and no data. */
+export interface ExecStreamChunk {
+  data: Uint8Array;
+  stream: OutputStream;
+  exit_code?: number;
+  duration_ms?: number;
+}
+
+export interface Codebase {
+  id: string;
+  name: string;
+  owner_id: string;
+  created_at: number;
+  file_count: number;
+  total_size: number;
+}
+
+export interface FileInfo {
+  path: string;
+  size: number;
+  modified_at: number;
+  is_dir: boolean;
+  /** Permission bits (0o755 style). Added to the contract: field 5. */
+  mode: number;
+}
+
+export interface Page {
+  page_size: number;
+  page_token: string;
+}

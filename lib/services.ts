@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import type { Codebase, CreateSandboxRequest, ExecRequest, FileInfo, Page, Sandbox } from './messages.ts';
+import type { Execution } from './runtime/runtime.ts';
+
+/** The life cycle of sandboxes and the commands in them. Errors are ServiceErrors with the codes of the contract. */
+export interface Sandboxes {
+  /** RUNNING on return. */
+  create(request: CreateSandboxRequest): Promise<Sandbox>;
+  get(id: string): Sandbox;
+  list(filter: { codebase_id: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
+  start(id: string): Promise<Sandbox>;
+  stop(id: string): Promise<Sandbox>;
+  destroy(id: string): Promise<void>;
+  exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
+  /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
+  expire(): Promise<void>;
+}
+
+export interface StoredFile {
+  size: number;
+  /** Lower-case hex SHA-256 of the content. */
+  checksum: string;
+  /** Unix seconds. */
+  modified_at: number;
+  /** Bytes start (inclusive) to end (exclusive); the caller must consume or destroy it. Always the version of this object. */
+  read(range?: { start: number; end: number }): Readable;
+  /** Must be called once when no further read will be made; a read under way keeps its own hold. */
+  close(): Promise<void>;
+}
+
+export interface Codebases {
+  create(request: { name: string; owner_id: string }): Promise<Codebase>;
+  get(id: string): Promise<Codebase>;
+  list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }>;
+  delete(id: string): Promise<void>;
+  /**
+   * Atomic: the file is the old or the new one, and durable on return. `mode`: permission bits, 0o644 when absent.
+   * An error of `content` leaves nothing behind.
+   */
+  upload(
+    id: string,
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    options?: { mode?: number },
+  ): Promise<{ size: number; checksum: string }>;
+  open(id: string, path: string): Promise<StoredFile>;
+  removeFile(id: string, path: string): Promise<void>;
+  listFiles(
+    id: string,
+    request: { path: string; recursive: boolean } & Page,
+  ): Promise<{ files: FileInfo[]; next_page_token: string }>;
+}
+
+/** What handlers are given; tests pass fakes. */
+export interface Services {
+  sandboxes: Sandboxes;
+  codebases: Codebases;
+}
