@@ -1,0 +1,53 @@
+import { pino } from 'pino';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export const LOG_FORMATS = ['json', 'text'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What every room logs through. Fields are plain values; an error goes in the field `err`. */
+export interface Log {
+  debug(message: string, fields?: Fields): void;
+  info(message: string, fields?: Fields): void;
+  warn(message: string, fields?: Fields): void;
+  error(message: string, fields?: Fields): void;
+}
+
+interface Sink {
+  write(line: string): void;
+}
+
+/** One line an entry, written synchronously to `sink`: nothing is lost when the process ends right after. */
+export function createLog(options: { level: LogLevel; format: LogFormat }, sink: Sink): Log {
+  const destination = options.format === 'json' ? sink : { write: (line: string) => sink.write(textLine(line)) };
+  const logger = pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  return {
+    debug: (message, fields = {}) => logger.debug(fields, message),
+    info: (message, fields = {}) => logger.info(fields, message),
+    warn: (message, fields = {}) => logger.warn(fields, message),
+    error: (message, fields = {}) => logger.error(fields, message),
+  };
+}
+
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** `2026-01-31T12:00:00.000Z INFO  message key=value …`; values stay JSON, so no value can forge a line. */
+function textLine(json: string): string {
+  const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
+  const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
+  return `${time} ${String(level).toUpperCase().padEnd(5)} ${escapeControls(String(msg))}${pairs.join('')}\n`;
+}
+
+function escapeControls(text: string): string {
+  return JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
+}

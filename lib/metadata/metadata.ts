@@ -1,0 +1,38 @@
+import type { Codebase, Sandbox } from '../messages.ts';
+
+export type CodebaseRecord = Readonly<Codebase>;
+
+/** A sandbox as it is kept: `status` is what it is to be again after a restart, so never SANDBOX_PENDING. */
+export type SandboxRecord = Readonly<
+  Sandbox & {
+    /** The codebase's owner, for `sandbox.max_per_user`. */
+    owner_id: string;
+    /** Host uid (and gid) of its own, held for as long as its delta lives. */
+    uid: number;
+  }
+>;
+
+/**
+ * One kind of record by id, in memory and in the file. A record is never changed in place: `put` another one.
+ * A check and the `put` or `remove` that depends on it are one step when no `await` stands between them.
+ */
+export interface Table<R extends { readonly id: string }> {
+  readonly size: number;
+  get(id: string): R | undefined;
+  /** Oldest first: in order of `put` of a new id. */
+  values(): IterableIterator<R>;
+  /**
+   * Seen by reads at once; resolves when it is durable. Rejects with UNAVAILABLE when it could not be made durable:
+   * memory is then as before this change and all others that were not yet acknowledged.
+   */
+  put(record: R): Promise<void>;
+  /** As `put`; removing what is not there changes nothing. */
+  remove(id: string): Promise<void>;
+}
+
+export interface Metadata {
+  readonly codebases: Table<CodebaseRecord>;
+  readonly sandboxes: Table<SandboxRecord>;
+  /** Waits for the changes under way; refuses further ones. */
+  close(): Promise<void>;
+}
