@@ -1,0 +1,6 @@
+/** Per-path permission rules: compiled once, then decided path by path. Pure; no I/O. */
+export { compileRules } from './compile.ts';
+export { type Explanation, explain } from './explain.ts';
+export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';
+export { bytesOf } from './parse-pattern.ts';
+export type { RuleSet, RuleState } from './rule-set.ts';
