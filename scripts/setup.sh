@@ -1,0 +1,100 @@
+#!/bin/sh
+# Makes this checkout ready to run: system packages, node_modules, dist/server.mjs. Run by `npm run demo` and
+# `npm test`. Does only what is missing and says in one line what it does; with nothing missing it is silent.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() {
+  say "$*"
+  exit 1
+}
+
+# Every step leaves its result whole or not there, so a run that was interrupted is mended by the next one.
+
+node_runtime() {
+  command -v node >/dev/null 2>&1 || fail 'Node 20.19 or later is needed: https://nodejs.org/en/download'
+  node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
+    fail "Node 20.19 or later is needed, this is $(node --version): https://nodejs.org/en/download"
+}
+
+# A sandbox sees the system's /usr read-only, so what counts is /usr/bin, not what PATH finds first.
+system_packages() {
+  missing=
+  for want in bwrap:bubblewrap git:git python3:python3 setpriv:util-linux mount:mount; do
+    [ -x "/usr/bin/${want%%:*}" ] || [ -x "/bin/${want%%:*}" ] || missing="$missing ${want#*:}"
+  done
+  [ -n "$missing" ] || return 0
+  if [ "$(id -u)" != 0 ]; then
+    fail "missing$missing: ask an administrator to run: apt-get install -y$missing"
+  fi
+  command -v apt-get >/dev/null 2>&1 || fail "missing$missing: install with this system's package manager, then run this again"
+  say "installing$missing with apt-get"
+  export DEBIAN_FRONTEND=noninteractive
+  log=$(mktemp)
+  if ! {
+    apt-get -qq -o DPkg::Lock::Timeout=300 update &&
+      # shellcheck disable=SC2086 # one word per package
+      apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing
+  } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "apt-get could not install$missing"
+  fi
+  rm -f "$log"
+}
+
+# The workspace file system is served through /dev/fuse.
+fuse_device() {
+  [ ! -c /dev/fuse ] || return 0
+  [ "$(id -u)" = 0 ] || fail 'no /dev/fuse: ask an administrator to run: modprobe fuse'
+  say 'loading the fuse module, /dev/fuse is not there'
+  modprobe fuse 2>/dev/null || true
+  [ -c /dev/fuse ] || mknod -m 666 /dev/fuse c 10 229 2>/dev/null || true
+  [ -c /dev/fuse ] || fail 'no /dev/fuse: in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN'
+}
+
+can_isolate() {
+  if [ "$(id -u)" = 0 ]; then
+    env -i /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups \
+      /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true 2>/dev/null
+  else
+    /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true 2>/dev/null
+  fi
+}
+
+# Ubuntu 24.04 lets a program without root make a user namespace only if an AppArmor profile grants it `userns`.
+user_namespaces() {
+  ! can_isolate || return 0
+  restricted=$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null || echo 0)
+  if [ "$restricted" = 1 ] && [ "$(id -u)" = 0 ] && command -v apparmor_parser >/dev/null 2>&1; then
+    say 'installing the AppArmor profile /etc/apparmor.d/paddock-bwrap: it lets /usr/bin/bwrap make user namespaces'
+    cp scripts/apparmor-bwrap.profile /etc/apparmor.d/paddock-bwrap
+    apparmor_parser --replace /etc/apparmor.d/paddock-bwrap || say 'apparmor_parser could not load it'
+    ! can_isolate || return 0
+  fi
+  if [ "$restricted" = 1 ]; then
+    fail 'bwrap may not make user namespaces here: as root, run scripts/setup.sh, or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'
+  fi
+  fail 'bwrap cannot make user namespaces here: see sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, allow nested user namespaces'
+}
+
+node_modules() {
+  ! node scripts/dependencies-current.mjs || return 0
+  say 'installing node_modules with npm ci'
+  npm ci --include=dev --no-audit --no-fund --loglevel=error >&2
+}
+
+server_bundle() {
+  newer=$(find adapters handlers lib proto configs package.json package-lock.json esbuild.config.mjs -newer dist/server.mjs 2>/dev/null | head -n 1 || true)
+  [ ! -f dist/server.mjs ] || [ -n "$newer" ] || return 0
+  say 'building dist/server.mjs'
+  npm run --silent build >&2
+}
+
+node_runtime
+system_packages
+fuse_device
+user_namespaces
+node_modules
+server_bundle

@@ -1,0 +1,119 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+const imports = 'lint/style/noRestrictedImports';
+
+interface Snippet {
+  file: string;
+  code: string;
+  /** Diagnostic it must get; undefined: none at all. */
+  refused?: string;
+}
+
+const importing = (file: string, source: string, refused?: string): Snippet => ({
+  file,
+  code: `import '${source}';\n`,
+  ...(refused && { refused }),
+});
+
+/** Each direction of the architecture once as a violation, and beside it what stays allowed. */
+const SNIPPETS: Snippet[] = [
+  importing('lib/a/adapters.ts', '../../adapters/main.ts', imports),
+  importing('lib/a/handlers.ts', '../../handlers/exec.ts', imports),
+  importing('lib/grpc.ts', '@grpc/grpc-js', imports),
+  importing('lib/middy.ts', '@middy/core', imports),
+  importing('lib/busboy.ts', 'busboy', imports),
+  importing('lib/http.ts', 'node:http', imports),
+  importing('lib/sandboxes/meets.ts', '../fuse/mount.ts'),
+  importing('lib/sandboxes/both.ts', '../runtime/runtime.ts'),
+  importing('lib/runtime/fuse.ts', '../fuse/mount.ts', imports),
+  importing('lib/runtime/bwrap/deep.ts', '../../fuse/mount.ts', imports),
+  importing('lib/runtime/sandboxes.ts', '../sandboxes/index.ts', imports),
+  importing('lib/runtime/process.ts', 'node:child_process'),
+  importing('lib/fuse/runtime.ts', '../runtime/runtime.ts', imports),
+  importing('lib/fuse/grpc.ts', '@grpc/grpc-js', imports),
+  importing('lib/fuse/rules.ts', '../permissions/rules.ts'),
+  importing('lib/permissions/io.ts', 'node:fs', imports),
+  importing('lib/permissions/runtime.ts', '../runtime/runtime.ts', imports),
+  importing('lib/permissions/messages.ts', '../messages.ts'),
+  importing('handlers/http.ts', 'node:http', imports),
+  importing('handlers/grpc.ts', '@grpc/grpc-js', imports),
+  importing('handlers/busboy.ts', 'busboy', imports),
+  importing('handlers/middy.ts', '@middy/core', imports),
+  importing('handlers/another.ts', './exec.ts', imports),
+  importing('handlers/adapters.ts', '../adapters/http.ts', imports),
+  importing('handlers/fuse.ts', '../lib/fuse/mount.ts', imports),
+  importing('handlers/defined.ts', './define.ts'),
+  importing('handlers/errors.ts', '../lib/errors.ts'),
+  importing('handlers/define.ts', '@middy/core'),
+  importing('handlers/index.ts', './exec.ts'),
+  importing('adapters/http.ts', '../lib/fuse/mount.ts', imports),
+  importing('adapters/grpc.ts', '../lib/runtime/bwrap/launch.ts', imports),
+  importing('adapters/cron.ts', '../lib/services.ts'),
+  importing('adapters/main.ts', '../lib/fuse/mount.ts'),
+  { file: 'lib/environment.ts', code: 'export const home = process.env.HOME;\n', refused: 'lint/style/noProcessEnv' },
+  {
+    file: 'adapters/environment.ts',
+    code: 'export const home = process.env.HOME;\n',
+    refused: 'lint/style/noProcessEnv',
+  },
+  { file: 'lib/config/environment.ts', code: 'export const home = process.env.HOME;\n' },
+  { file: 'lib/cycle/one.ts', code: "export * from './two.ts';\n", refused: 'lint/suspicious/noImportCycles' },
+  { file: 'lib/cycle/two.ts', code: "export * from './one.ts';\n", refused: 'lint/suspicious/noImportCycles' },
+  { file: 'lib/print.ts', code: "console.log('x');\n", refused: 'lint/suspicious/noConsole' },
+  { file: 'lib/anything.ts', code: 'export type X = any;\n', refused: 'lint/suspicious/noExplicitAny' },
+];
+
+describe('the linter', () => {
+  let directory: string;
+  /** file -> categories of its diagnostics */
+  const found = new Map<string, string[]>();
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'paddock-lint-'));
+    await cp(join(root, 'biome.json'), join(directory, 'biome.json'));
+    await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+    for (const { file, code } of SNIPPETS) {
+      await mkdir(dirname(join(directory, file)), { recursive: true });
+      await writeFile(join(directory, file), code);
+    }
+    for (const { category, location } of await lint(directory)) {
+      const path = typeof location.path === 'string' ? location.path : location.path.file;
+      found.set(path, [...(found.get(path) ?? []), category]);
+    }
+  });
+
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  for (const { file, code, refused } of SNIPPETS) {
+    it(`${refused ? 'refuses' : 'allows'} in ${file}: ${code.trim()}`, () => {
+      const categories = found.get(file) ?? [];
+      if (refused) expect(categories).toContain(refused);
+      else expect(categories).toEqual([]);
+    });
+  }
+});
+
+interface Diagnostic {
+  category: string;
+  location: { path: string | { file: string } };
+}
+
+function lint(directory: string): Promise<Diagnostic[]> {
+  const biome = join(root, 'node_modules/.bin/biome');
+  const flags = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', '.'];
+  return new Promise((done, failed) => {
+    // Exit code 1 is expected: it found errors. What it prints tells whether it ran.
+    execFile(biome, flags, { cwd: directory, maxBuffer: 64 << 20 }, (_error, stdout, stderr) => {
+      try {
+        done((JSON.parse(stdout) as { diagnostics: Diagnostic[] }).diagnostics);
+      } catch {
+        failed(new Error(`biome did not report: ${stderr}${stdout}`));
+      }
+    });
+  });
+}
