@@ -10,6 +10,19 @@ fail() {
   exit 1
 }
 
+# quietly WHAT COMMAND...: the command's output is worth reading only when it fails.
+quietly() {
+  what=$1
+  shift
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    rm -f "$log"
+    fail "$what"
+  fi
+  rm -f "$log"
+}
+
 # Every step leaves its result whole or not there, so a run that was interrupted is mended by the next one.
 
 node_runtime() {
@@ -31,17 +44,9 @@ system_packages() {
   command -v apt-get >/dev/null 2>&1 || fail "missing$missing: install with this system's package manager, then run this again"
   say "installing$missing with apt-get"
   export DEBIAN_FRONTEND=noninteractive
-  log=$(mktemp)
-  if ! {
-    apt-get -qq -o DPkg::Lock::Timeout=300 update &&
-      # shellcheck disable=SC2086 # one word per package
-      apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing
-  } >"$log" 2>&1; then
-    tail -n 20 "$log" >&2
-    rm -f "$log"
-    fail "apt-get could not install$missing"
-  fi
-  rm -f "$log"
+  quietly 'apt-get update failed' apt-get -o DPkg::Lock::Timeout=300 update
+  # shellcheck disable=SC2086 # one word per package
+  quietly "apt-get could not install$missing" apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing
 }
 
 # The workspace file system is served through /dev/fuse.
@@ -54,13 +59,11 @@ fuse_device() {
   [ -c /dev/fuse ] || fail 'no /dev/fuse: in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN'
 }
 
+# A sandbox is never root on the host: what must work is bwrap under another uid.
 can_isolate() {
-  if [ "$(id -u)" = 0 ]; then
-    env -i /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups \
-      /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true 2>/dev/null
-  else
-    /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true 2>/dev/null
-  fi
+  set -- /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true
+  [ "$(id -u)" != 0 ] || set -- /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+  refusal=$(env -i "$@" 2>&1)
 }
 
 # Ubuntu 24.04 lets a program without root make a user namespace only if an AppArmor profile grants it `userns`.
@@ -74,22 +77,22 @@ user_namespaces() {
     ! can_isolate || return 0
   fi
   if [ "$restricted" = 1 ]; then
-    fail 'bwrap may not make user namespaces here: as root, run scripts/setup.sh, or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0'
+    fail "bwrap may not make user namespaces ($refusal): as root, run scripts/setup.sh, or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
   fi
-  fail 'bwrap cannot make user namespaces here: see sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; in a container, allow nested user namespaces'
+  fail "bwrap does not work ($refusal): see sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; a container must allow nested user namespaces"
 }
 
 node_modules() {
   ! node scripts/dependencies-current.mjs || return 0
   say 'installing node_modules with npm ci'
-  npm ci --include=dev --no-audit --no-fund --loglevel=error >&2
+  quietly 'npm ci failed' npm ci --include=dev --no-audit --no-fund
 }
 
 server_bundle() {
   newer=$(find adapters handlers lib proto configs package.json package-lock.json esbuild.config.mjs -newer dist/server.mjs 2>/dev/null | head -n 1 || true)
   [ ! -f dist/server.mjs ] || [ -n "$newer" ] || return 0
   say 'building dist/server.mjs'
-  npm run --silent build >&2
+  quietly 'npm run build failed' npm run --silent build
 }
 
 node_runtime
