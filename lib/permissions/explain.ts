@@ -1,12 +1,7 @@
 import type { ByteString } from '../fuse/filesystem.ts';
-import type { Permission, PermissionRule } from '../messages.ts';
-import type { RuleSet } from './rule-set.ts';
-
-/** A rule with its place in the list it was given in. */
-export interface PlacedRule {
-  index: number;
-  rule: PermissionRule;
-}
+import type { Permission } from '../messages.ts';
+import { NONE, permissionOf } from './levels.ts';
+import type { PlacedRule, RuleSet } from './rule-set.ts';
 
 export interface Explanation {
   permission: Permission;
@@ -20,7 +15,31 @@ export interface Explanation {
   reason: string;
 }
 
-/** Why `path` has the permission it has. Pure: the path need not exist. Skeleton: the implementation follows. */
+/** Why `path` has the permission it has. The path need not exist: only the rules are asked. */
 export function explain(ruleSet: RuleSet, path: ByteString): Explanation {
-  throw new Error(`not there yet (${ruleSet.rules.length} rules, ${path})`);
+  const { level, visibleBelow } = ruleSet.state(path);
+  const [winner, ...beaten] = ruleSet.matching(path);
+  const passThrough = level === NONE && visibleBelow;
+  return {
+    permission: permissionOf(level),
+    winner,
+    beaten,
+    passThrough,
+    reason: `${whyWins(ruleSet, winner, beaten)}${
+      passThrough ? ' A directory here can still be passed through, because something below it can be visible.' : ''
+    }`,
+  };
+}
+
+function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: readonly PlacedRule[]): string {
+  if (winner === undefined) return 'No rule matches, so the path is PERMISSION_NONE.';
+  const decides = `${describe(winner)} decides`;
+  const next = beaten[0];
+  if (next === undefined) return `${decides}: no other rule matches.`;
+  const more = beaten.length === 1 ? '' : ` (and ${beaten.length - 1} more)`;
+  return `${decides}: it ${ruleSet.whyBefore(winner, next)}. Next is ${describe(next)}${more}.`;
+}
+
+function describe({ index, rule }: PlacedRule): string {
+  return `permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}, ${rule.permission}, priority ${rule.priority})`;
 }

@@ -2,5 +2,5 @@
 export { compileRules } from './compile.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';
-export { bytesOf } from './parse-pattern.ts';
-export type { RuleSet, RuleState } from './rule-set.ts';
+export { bytesOf } from './pattern-limits.ts';
+export type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';

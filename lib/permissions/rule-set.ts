@@ -19,6 +19,12 @@ export interface RuleState {
   child(name: ByteString): RuleState;
 }
 
+/** A rule with its place in the list it was given in. */
+export interface PlacedRule {
+  index: number;
+  rule: PermissionRule;
+}
+
 /** Compiled rules of one sandbox. Immutable; paths are taken from the codebase root. */
 export interface RuleSet {
   /** As given, in the order given. */
@@ -29,4 +35,8 @@ export interface RuleSet {
   state(path: ByteString): RuleState;
   /** Same as `state(path).level`. */
   decide(path: ByteString): Level;
+  /** The rules that match `path`, best first: the first one wins. */
+  matching(path: ByteString): PlacedRule[];
+  /** Why `winner` goes before `beaten`, worded to follow the winner's name. */
+  whyBefore(winner: PlacedRule, beaten: PlacedRule): string;
 }

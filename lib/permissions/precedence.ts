@@ -1,0 +1,44 @@
+import type { PermissionRule } from '../messages.ts';
+import { levelOf } from './levels.ts';
+import type { Pattern } from './parse-pattern.ts';
+
+export interface ParsedRule {
+  index: number;
+  rule: PermissionRule;
+  pattern: Pattern;
+}
+
+interface Criterion {
+  /** Negative: `a` goes before `b`. */
+  compare(a: ParsedRule, b: ParsedRule): number;
+  /** What the winner has over the beaten. */
+  why: string;
+}
+
+const TYPE_ORDER = { PATTERN_FILE: 0, PATTERN_DIRECTORY: 1, PATTERN_GLOB: 2 } as const;
+
+/** First to last. A total order on rules, the same for every path: the winner is the best of those that match. */
+const CRITERIA: readonly Criterion[] = [
+  { compare: (a, b) => b.rule.priority - a.rule.priority, why: 'has the higher priority' },
+  {
+    compare: (a, b) => TYPE_ORDER[a.rule.type] - TYPE_ORDER[b.rule.type],
+    why: 'has the stronger type (FILE over DIRECTORY over GLOB)',
+  },
+  { compare: (a, b) => Number(b.pattern.exact) - Number(a.pattern.exact), why: 'names one exact path' },
+  { compare: (a, b) => b.pattern.literalPrefix - a.pattern.literalPrefix, why: 'has the longer literal prefix' },
+  { compare: (a, b) => levelOf(a.rule.permission) - levelOf(b.rule.permission), why: 'is the more restrictive' },
+  { compare: (a, b) => a.index - b.index, why: 'says the same and comes first' },
+];
+
+export function comparePrecedence(a: ParsedRule, b: ParsedRule): number {
+  return decidingCriterion(a, b)?.compare(a, b) ?? 0;
+}
+
+/** Why `winner` goes before `beaten`, to follow the winner's name in a sentence. */
+export function whyBefore(winner: ParsedRule, beaten: ParsedRule): string {
+  return decidingCriterion(winner, beaten)?.why ?? 'is the same rule';
+}
+
+function decidingCriterion(a: ParsedRule, b: ParsedRule): Criterion | undefined {
+  return CRITERIA.find((criterion) => criterion.compare(a, b) !== 0);
+}

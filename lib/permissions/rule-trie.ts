@@ -1,0 +1,95 @@
+import { ComponentIndex } from './component-index.ts';
+import { type Level, levelOf } from './levels.ts';
+import { componentKey } from './parse-pattern.ts';
+import type { ParsedRule } from './precedence.ts';
+import type { Component } from './tokens.ts';
+
+/** No rule: after every rank. */
+export const NO_RANK = Number.POSITIVE_INFINITY;
+
+/** By level: the best rank of a rule with that level. */
+export type RankByLevel = [number, number, number, number];
+
+/**
+ * A place in one or more patterns: what was matched so far. Patterns with the same start share nodes, so a walk costs
+ * what the patterns differ in, not how many there are.
+ */
+export class TrieNode {
+  readonly id: number;
+  /** Behind a `**`: stays whatever component comes. */
+  readonly loops: boolean;
+  /** Of the rules whose pattern ends here, best first. A rank is the place in the order of precedence. */
+  readonly ranks: number[] = [];
+  /** The `**` child; it matches no component too, so it is entered together with this node. */
+  deep: TrieNode | undefined;
+  index: ComponentIndex<TrieNode> | undefined;
+  /**
+   * Best ranks of the rules that can match strictly below, leaving out those that a better rule for everything below
+   * covers on every way there. May name more than can be reached (never less).
+   */
+  readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
+  readonly children = new Map<string, TrieNode>();
+
+  constructor(id: number, loops: boolean) {
+    this.id = id;
+    this.loops = loops;
+  }
+
+  /** The rank of the best rule here that holds for everything below as well. */
+  get blanket(): number {
+    return (this.loops ? this : this.deep)?.ranks[0] ?? NO_RANK;
+  }
+}
+
+/** `rules` in order of precedence. */
+export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
+  const nodes = [new TrieNode(0, false)];
+  const root = nodes[0] as TrieNode;
+  rules.forEach(({ pattern }, rank) => {
+    let node = root;
+    for (const component of pattern.components) node = step(nodes, node, component);
+    node.ranks.push(rank);
+  });
+  // A child always has the higher id: backwards, what is below is done before what is above.
+  for (let id = nodes.length - 1; id >= 0; id--) fillBelow(nodes[id] as TrieNode, rules);
+  return root;
+}
+
+function step(nodes: TrieNode[], node: TrieNode, component: Component): TrieNode {
+  const key = componentKey(component);
+  const known = node.children.get(key);
+  if (known !== undefined) return known;
+  const child = new TrieNode(nodes.length, component === 'deep');
+  nodes.push(child);
+  node.children.set(key, child);
+  if (component === 'deep') {
+    node.deep = child;
+  } else {
+    node.index ??= new ComponentIndex();
+    node.index.add(component, child);
+  }
+  return child;
+}
+
+function fillBelow(node: TrieNode, rules: readonly ParsedRule[]): void {
+  const cover = node.blanket;
+  if (node.loops) takeOwn(node, node.below, cover, rules);
+  for (const child of node.children.values()) {
+    takeAll(child.below, node.below, cover);
+    takeOwn(child, node.below, Math.min(cover, child.blanket), rules);
+    if (child.deep !== undefined) takeOwn(child.deep, node.below, cover, rules);
+  }
+}
+
+function takeOwn(node: TrieNode, into: RankByLevel, cover: number, rules: readonly ParsedRule[]): void {
+  const rank = node.ranks[0];
+  if (rank === undefined || rank > cover) return;
+  const level = levelOf((rules[rank] as ParsedRule).rule.permission);
+  into[level] = Math.min(into[level], rank);
+}
+
+function takeAll(from: RankByLevel, into: RankByLevel, cover: number): void {
+  for (const level of [0, 1, 2, 3] satisfies Level[]) {
+    if (from[level] <= cover) into[level] = Math.min(into[level], from[level]);
+  }
+}

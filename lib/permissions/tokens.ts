@@ -1,0 +1,21 @@
+import type { ByteString } from '../fuse/filesystem.ts';
+
+/** `[…]`: code points from ranges[2i] to ranges[2i + 1], both inclusive. */
+export interface CharacterClass {
+  negated: boolean;
+  ranges: number[];
+}
+
+/** `?` and `*`; any other number is the code point that must stand there. */
+export const ANY_ONE = -1;
+export const ANY_RUN = -2;
+
+export type Token = number | CharacterClass;
+
+/** One spelling of a component, braces multiplied out: a plain name or a sequence of tokens. */
+export type Alternative =
+  | { literal: ByteString; tokens?: undefined }
+  | { literal?: undefined; tokens: readonly Token[] };
+
+/** 'deep' is `**`: any number of components, none included. */
+export type Component = 'deep' | readonly Alternative[];

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { PermissionRule } from '../../../lib/messages.ts';
+import { PATTERN_TYPES, PERMISSIONS } from '../../../lib/messages.ts';
+import { compileRules } from '../../../lib/permissions/index.ts';
+import { slowLevel } from './oracle.ts';
+
+const NAMES = ['a', 'b', 'ab', 'ba', '.a'];
+/** Every path of up to three of the names. */
+const PATHS = ['', ...deeper(['']), ...deeper(deeper([''])), ...deeper(deeper(deeper([''])))];
+
+function deeper(paths: string[]): string[] {
+  return paths.flatMap((path) => NAMES.map((name) => (path === '' ? name : `${path}/${name}`)));
+}
+
+const name = fc.constantFrom(...NAMES);
+const glob = fc.constantFrom(
+  '*',
+  '?',
+  'a*',
+  '*a',
+  '*b*',
+  '[ab]',
+  '[!a]b',
+  '{a,b}',
+  '{a,*b}',
+  'a{,b}',
+  '{{a,b}b,ba}',
+  '?*',
+);
+const joined = (component: fc.Arbitrary<string>) =>
+  fc.tuple(fc.boolean(), fc.array(component, { minLength: 1, maxLength: 4 })).map(([slash, names]) => {
+    return (slash ? '/' : '') + names.join('/');
+  });
+const typed = fc.oneof(
+  fc.record({ type: fc.constant(PATTERN_TYPES[2]), pattern: joined(name) }),
+  fc.record({ type: fc.constant(PATTERN_TYPES[1]), pattern: fc.oneof(joined(name), fc.constant('/')) }),
+  fc.record({
+    type: fc.constant(PATTERN_TYPES[0]),
+    pattern: joined(fc.oneof(name, glob, fc.constant('**'))),
+  }),
+);
+const rule: fc.Arbitrary<PermissionRule> = fc
+  .tuple(typed, fc.constantFrom(...PERMISSIONS), fc.integer({ min: -1, max: 1 }))
+  .map(([pattern, permission, priority]) => ({ ...pattern, permission, priority }));
+const rules = fc.array(rule, { maxLength: 8 });
+
+describe('compiled rules', () => {
+  it('decide every path as the plain reading of the rules does', () => {
+    fc.assert(
+      fc.property(rules, (given) => {
+        const compiled = compileRules(given);
+        for (const path of PATHS) expect([path, compiled.decide(path)]).toEqual([path, slowLevel(given, path)]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+
+  it('never claim less below a path than there is, nor one level where there are two', () => {
+    fc.assert(
+      fc.property(rules, (given) => {
+        const compiled = compileRules(given);
+        const levels = new Map(PATHS.map((path) => [path, slowLevel(given, path)]));
+        for (const path of PATHS) {
+          const below = PATHS.filter((other) => other !== path && (path === '' || other.startsWith(`${path}/`)));
+          const found = new Set(below.map((other) => levels.get(other)));
+          const { visibleBelow, writableBelow, uniformBelow } = compiled.state(path);
+          if (!visibleBelow) expect([path, Math.max(0, ...(found as Set<number>))]).toEqual([path, 0]);
+          if (!writableBelow) expect([path, found.has(3)]).toEqual([path, false]);
+          if (uniformBelow !== undefined && found.size > 0) expect([path, ...found]).toEqual([path, uniformBelow]);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('give the winner first and the same level in an explanation', () => {
+    fc.assert(
+      fc.property(rules, fc.constantFrom(...PATHS), (given, path) => {
+        const compiled = compileRules(given);
+        const [winner] = compiled.matching(path);
+        const level = winner === undefined ? 0 : PERMISSIONS.indexOf(winner.rule.permission);
+        expect(level).toBe(compiled.decide(path));
+      }),
+    );
+  });
+});
