@@ -3,4 +3,5 @@ export { compileRules } from './compile.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';
 export { bytesOf } from './pattern-limits.ts';
+export { findPreset, PRESETS, type Preset } from './presets.ts';
 export type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';

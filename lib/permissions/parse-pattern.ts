@@ -27,8 +27,8 @@ export function parsePattern(type: PatternType, text: string): Pattern {
       if (path === '' || path.endsWith('/')) throw new PatternError('names a directory, but the type is PATTERN_FILE');
       return literalPattern(path.split('/'));
     case 'PATTERN_DIRECTORY': {
-      const names = path.replace(/\/$/, '');
-      const { components, literalPrefix } = literalPattern(names === '' ? [] : names.split('/'));
+      const names = path === '' ? [] : path.replace(/\/$/, '').split('/');
+      const { components, literalPrefix } = literalPattern(names);
       return { components: [...components, 'deep'], exact: false, literalPrefix };
     }
     case 'PATTERN_GLOB':

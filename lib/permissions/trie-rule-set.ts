@@ -34,7 +34,11 @@ export class TrieRuleSet implements RuleSet {
 
   matching(path: ByteString): PlacedRule[] {
     const ranks = this.state(path).nodes.flatMap((node) => node.ranks);
-    return ranks.sort((a, b) => a - b).map((rank) => this.#ranked[rank] as ParsedRule);
+    ranks.sort((a, b) => a - b);
+    return ranks.map((rank) => {
+      const { index, rule } = this.#ranked[rank] as ParsedRule;
+      return { index, rule };
+    });
   }
 
   whyBefore(winner: PlacedRule, beaten: PlacedRule): string {

@@ -52,7 +52,7 @@ describe('compiled rules', () => {
         const compiled = compileRules(given);
         for (const path of PATHS) expect([path, compiled.decide(path)]).toEqual([path, slowLevel(given, path)]);
       }),
-      { numRuns: 1500 },
+      { numRuns: 500 },
     );
   });
 
@@ -70,7 +70,7 @@ describe('compiled rules', () => {
           if (uniformBelow !== undefined && found.size > 0) expect([path, ...found]).toEqual([path, uniformBelow]);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 },
     );
   });
 

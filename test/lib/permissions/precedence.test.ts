@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { bytesOf, compileRules, explain } from '../../../lib/permissions/index.ts';
+import { decided, directory, file, glob } from './rules.ts';
+
+describe('the rule that wins', () => {
+  it.each([
+    ['none matches: NONE', [glob('/docs/**', 'WRITE')], 'src/a', 'NONE'],
+    ['no rules at all: NONE', [], '', 'NONE'],
+    ['the highest priority', [glob('**', 'WRITE', 2), file('a', 'NONE', 1)], 'a', 'WRITE'],
+    ['a negative priority loses', [glob('**', 'READ'), file('a', 'WRITE', -1)], 'a', 'READ'],
+    ['FILE over DIRECTORY', [directory('a', 'NONE'), file('a', 'READ')], 'a', 'READ'],
+    ['DIRECTORY over GLOB', [glob('a/b', 'NONE'), directory('a', 'READ')], 'a/b', 'READ'],
+    ['FILE over GLOB', [glob('a/*', 'NONE'), file('a/b', 'READ')], 'a/b', 'READ'],
+    ['the exact glob', [glob('a/b?', 'NONE'), glob('a/bc', 'READ')], 'a/bc', 'READ'],
+    ['the longer literal prefix', [glob('**', 'NONE'), glob('docs/**', 'READ')], 'docs/a', 'READ'],
+    ['the longer literal prefix in a name', [glob('a*', 'NONE'), glob('ab*', 'READ')], 'abc', 'READ'],
+    ['a prefix that ends at a brace', [glob('ab{c,d}', 'READ'), glob('a*', 'NONE')], 'abc', 'READ'],
+    ['the deeper directory', [directory('a', 'NONE'), directory('a/b', 'READ')], 'a/b/c', 'READ'],
+    ['escapes do not count as prefix bytes', [glob('\\[a*', 'WRITE'), glob('[[]a*', 'READ')], '[ab', 'WRITE'],
+    ['prefixes count bytes', [glob('é*', 'READ'), glob('?b*', 'NONE')], 'éb', 'READ'],
+    ['the more restrictive', [glob('**/*.md', 'WRITE'), glob('**/a*', 'READ')], 'a.md', 'READ'],
+    ['the more restrictive, said twice', [file('a', 'WRITE'), file('/a', 'VIEW')], 'a', 'VIEW'],
+  ])('is %s', (_, rules, path, expected) => {
+    expect(decided(rules, path)).toBe(expected);
+    expect(decided(rules.toReversed(), path)).toBe(expected);
+  });
+});
+
+describe('an explanation', () => {
+  const rules = [
+    glob('**', 'READ'),
+    directory('secrets', 'NONE'),
+    glob('**/*.md', 'WRITE'),
+    file('secrets/a.md', 'VIEW', 5),
+  ];
+  const compiled = compileRules(rules);
+
+  it('names the winner, those it beat in order, and why, for a path that need not exist', () => {
+    const { permission, winner, beaten, reason } = explain(compiled, 'secrets/a.md');
+    expect(permission).toBe('PERMISSION_VIEW');
+    expect(winner).toEqual({ index: 3, rule: rules[3] });
+    expect(beaten.map(({ index }) => index)).toEqual([1, 0, 2]);
+    expect(reason).toContain('permissions[3] (PATTERN_FILE "secrets/a.md", PERMISSION_VIEW, priority 5)');
+    expect(reason).toContain('higher priority');
+  });
+
+  it('says so when no rule matches', () => {
+    expect(explain(compileRules([]), 'x')).toEqual({
+      permission: 'PERMISSION_NONE',
+      winner: undefined,
+      beaten: [],
+      passThrough: false,
+      reason: 'No rule matches, so the path is PERMISSION_NONE.',
+    });
+  });
+
+  it('tells a directory that is only passed through', () => {
+    const { permission, passThrough, reason } = explain(compileRules([file('a/b/c', 'READ')]), 'a/b');
+    expect([permission, passThrough]).toEqual(['PERMISSION_NONE', true]);
+    expect(reason).toContain('passed through');
+  });
+
+  it('says that equal rules are told apart by their place', () => {
+    const { winner, reason } = explain(compileRules([file('a', 'READ'), file('a', 'READ')]), 'a');
+    expect(winner?.index).toBe(0);
+    expect(reason).toContain('comes first');
+  });
+
+  it.each([
+    [[file('a', 'READ'), directory('a', 'READ')], 'stronger type'],
+    [[glob('a', 'READ'), glob('a*', 'READ')], 'one exact path'],
+    [[glob('a*', 'READ'), glob('*', 'READ')], 'longer literal prefix'],
+    [[glob('a*', 'READ'), glob('a?', 'VIEW')], 'more restrictive'],
+  ])('names the criterion that decided: %#', (given, why) => {
+    expect(explain(compileRules(given), bytesOf(given[1]?.pattern === 'a?' ? 'ab' : 'a')).reason).toContain(why);
+  });
+});
