@@ -19,7 +19,7 @@ export type SandboxRecord = Readonly<
 export interface Table<R extends { readonly id: string }> {
   readonly size: number;
   get(id: string): R | undefined;
-  /** Oldest first: in order of `put` of a new id. */
+  /** In no order to rely on. */
   values(): IterableIterator<R>;
   /**
    * Seen by reads at once; resolves when it is durable. Rejects with UNAVAILABLE when it could not be made durable:
@@ -31,6 +31,8 @@ export interface Table<R extends { readonly id: string }> {
 }
 
 export interface Metadata {
+  /** There was no file: nothing is known of what else may lie on the disk. */
+  readonly fresh: boolean;
   readonly codebases: Table<CodebaseRecord>;
   readonly sandboxes: Table<SandboxRecord>;
   /** Waits for the changes under way; refuses further ones. */

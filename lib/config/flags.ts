@@ -1,0 +1,60 @@
+import { nearest } from './nearest.ts';
+import { ConfigError } from './read.ts';
+
+interface Flag {
+  /** Dotted name of the key it overrides. */
+  key?: string;
+  /** Placeholder of its value; absent: a switch. */
+  value?: string;
+  meaning: string;
+}
+
+export const FLAGS: Readonly<Record<string, Flag>> = {
+  config: { value: 'path', meaning: 'configuration file (default: $SERVICE_CONFIG, then configs/server.yaml)' },
+  runtime: { value: 'type', key: 'runtime.type', meaning: 'overrides runtime.type: bwrap, docker or mock' },
+  'grpc-addr': { value: 'addr', key: 'server.grpc_addr', meaning: 'overrides server.grpc_addr, like :9000' },
+  'http-addr': { value: 'addr', key: 'server.http_addr', meaning: 'overrides server.http_addr, like :8080' },
+  version: { meaning: 'prints the version' },
+  help: { meaning: 'prints this' },
+};
+
+export const USAGE = `usage: paddock [flags]
+
+${Object.entries(FLAGS)
+  .map(([name, { value, meaning }]) => `  ${`-${name}${value ? ` <${value}>` : ''}`.padEnd(20)} ${meaning}`)
+  .join('\n')}
+`;
+
+/** `-flag v`, `-flag=v`, `--flag v` and `--flag=v`; of a repeated flag the last counts. Switches are "true". */
+export function parseFlags(argv: readonly string[]): Map<string, string> {
+  const given = new Map<string, string>();
+  for (let index = 0; index < argv.length; index++) {
+    const argument = argv[index]!;
+    const match = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(argument);
+    if (!match) throw new ConfigError(`${JSON.stringify(argument)}: only flags are taken: ${flagNames()}`);
+    const name = match[1] === 'h' ? 'help' : match[1]!;
+    if (!Object.hasOwn(FLAGS, name)) throw new ConfigError(unknownFlag(name));
+    const flag = FLAGS[name]!;
+    let value = match[2];
+    if (flag.value === undefined) {
+      if (value !== undefined && value !== 'true') throw new ConfigError(`-${name}: takes no value`);
+      value = 'true';
+    } else {
+      value ??= argv[++index];
+      if (!value) throw new ConfigError(`-${name}: a value is missing: -${name} <${flag.value}>`);
+    }
+    given.set(name, value);
+  }
+  return given;
+}
+
+function unknownFlag(name: string): string {
+  const known = nearest(name, Object.keys(FLAGS));
+  return `-${JSON.stringify(name).slice(1, -1)}: unknown flag: ${known ? `did you mean -${known}?` : flagNames()}`;
+}
+
+function flagNames(): string {
+  return Object.keys(FLAGS)
+    .map((name) => `-${name}`)
+    .join(', ');
+}

@@ -1,0 +1,124 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { FLAGS, parseFlags, USAGE } from './flags.ts';
+import { ConfigError, parseYaml, readSection, type Source } from './read.ts';
+import { type Config, SCHEMA } from './schema.ts';
+
+const DEFAULT_FILE = 'configs/server.yaml';
+
+/** What of the process the configuration depends on. */
+export interface Surroundings {
+  argv: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  cwd: string;
+  root: boolean;
+  home: string;
+}
+
+export type Invocation =
+  | { action: 'version' }
+  | { action: 'help'; usage: string }
+  | { action: 'serve'; config: Config; source: string; warnings: readonly string[] };
+
+/**
+ * What the command line asks for. A flag wins over the file, the file over the default; -config wins over
+ * SERVICE_CONFIG, which wins over configs/server.yaml. Without any file: the defaults, and storage where the system
+ * keeps the state of services. Throws a ConfigError of one line.
+ */
+export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation {
+  const flags = parseFlags(surroundings.argv);
+  if (flags.has('help')) return { action: 'help', usage: USAGE };
+  if (flags.has('version')) return { action: 'version' };
+
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const { file, content } = readFile(flags.get('config'), surroundings);
+  const source: Source = { name: file ?? 'defaults', folder: dirname(resolve(surroundings.cwd, file ?? '.')), warn };
+  const given = content === undefined ? { storage: defaultStorage(surroundings) } : parseYaml(content, source.name);
+
+  const overrides = new Map<string, { value: unknown; source: Source }>();
+  for (const [flag, value] of flags) {
+    const key = FLAGS[flag]?.key;
+    if (key) overrides.set(key, { value, source: { name: `-${flag}`, folder: surroundings.cwd, warn } });
+  }
+  const config = readSection(SCHEMA, given, source, overrides) as unknown as Config;
+  checkTogether(config, source.name);
+  return { action: 'serve', config, source: source.name, warnings };
+}
+
+function ofProcess(): Surroundings {
+  return {
+    argv: process.argv.slice(2),
+    env: process.env,
+    cwd: process.cwd(),
+    root: process.getuid?.() === 0,
+    home: homedir(),
+  };
+}
+
+function readFile(named: string | undefined, { env, cwd }: Surroundings): { file?: string; content?: string } {
+  const chosen = named ?? (env.SERVICE_CONFIG || undefined);
+  const file = chosen ?? DEFAULT_FILE;
+  try {
+    return { file, content: readFileSync(resolve(cwd, file), 'utf8') };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (chosen === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return {};
+    throw new ConfigError(`${file}: the configuration file cannot be read: ${code}`);
+  }
+}
+
+function defaultStorage({ env, root, home }: Surroundings): Record<string, string> {
+  const state = stateDirectory(env, root, home);
+  return {
+    codebase_path: join(state, 'codebases'),
+    mount_path: join(state, 'mounts'),
+    db_path: join(state, 'metadata.json'),
+  };
+}
+
+/** systemd's own for the unit; else the system's place for root, and the XDG base directory for others. */
+function stateDirectory(env: Surroundings['env'], root: boolean, home: string): string {
+  const assigned = env.STATE_DIRECTORY?.split(':')[0];
+  if (assigned && isAbsolute(assigned)) return assigned;
+  if (root) return '/var/lib/paddock';
+  const xdg = env.XDG_STATE_HOME;
+  return join(xdg && isAbsolute(xdg) ? xdg : join(home, '.local/state'), 'paddock');
+}
+
+function checkTogether({ runtime, storage }: Config, file: string): void {
+  if (runtime.defaultTimeout > runtime.maxTimeout) {
+    throw new ConfigError(
+      `${file}: runtime.default_timeout: value "${runtime.defaultTimeout}ms" is not allowed: ` +
+        `at most runtime.max_timeout, ${runtime.maxTimeout}ms`,
+    );
+  }
+  const { start, size } = runtime.uidRange;
+  if (start + size > 2 ** 32 - 1) {
+    throw new ConfigError(`${file}: runtime.uid_range.size: value ${size} is not allowed: start + size below 2^32`);
+  }
+  const { codebasePath, mountPath, dbPath } = storage;
+  const apart: [string, string, string, string][] = [
+    ['mount_path', mountPath, 'codebase_path', codebasePath],
+    ['db_path', dbPath, 'codebase_path', codebasePath],
+    ...['fs', 'deltas', 'run'].flatMap((own): [string, string, string, string][] => [
+      ['codebase_path', codebasePath, `mount_path/${own}`, join(mountPath, own)],
+      ['db_path', dbPath, `mount_path/${own}`, join(mountPath, own)],
+    ]),
+  ];
+  for (const [name, path, outerName, outer] of apart) {
+    if (!isWithin(path, outer)) continue;
+    throw new ConfigError(
+      `${file}: storage.${name}: value "${path}" is not allowed: a path outside storage.${outerName} (${outer})`,
+    );
+  }
+  if (isWithin(mountPath, dbPath) || isWithin(codebasePath, dbPath)) {
+    throw new ConfigError(`${file}: storage.db_path: value "${dbPath}" is not allowed: a file of its own`);
+  }
+}
+
+function isWithin(path: string, outer: string): boolean {
+  const below = relative(outer, path);
+  return below === '' || (!below.startsWith('../') && below !== '..');
+}

@@ -1,0 +1,101 @@
+import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
+import {
+  absolutePath,
+  absolutePaths,
+  address,
+  boolean,
+  byteSize,
+  duration,
+  integer,
+  oneOf,
+  optionalText,
+  type Parse,
+  storagePath,
+  text,
+} from './values.ts';
+
+export interface Key<T> {
+  parse: Parse<T>;
+  /** As one would write it in the file; undefined: the file must have it. */
+  default: unknown;
+}
+
+export interface Section {
+  readonly [name: string]: Section | Key<unknown>;
+}
+
+export const RUNTIME_TYPES = ['bwrap', 'docker', 'mock'] as const;
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** The longest a Go duration can be; a safe integer of milliseconds. */
+const LONGEST = 2_562_047 * HOUR;
+/** A timer of Node's holds at most 2^31 - 1 ms: a longer one would fire at once. */
+const LONGEST_TIMER = 576 * HOUR;
+
+const timeout = duration({ min: 1, max: LONGEST_TIMER, allowed: 'a duration above 0 and at most 576h' });
+
+function key<T>(parse: Parse<T>, value?: unknown): Key<T> {
+  return { parse, default: value };
+}
+
+/** Every key of the file, in its order there. */
+export const SCHEMA = {
+  server: {
+    grpc_addr: key(address, ':9000'),
+    http_addr: key(address, ':8080'),
+  },
+  storage: {
+    codebase_path: key(storagePath),
+    mount_path: key(storagePath),
+    db_path: key(storagePath),
+  },
+  runtime: {
+    type: key(oneOf(...RUNTIME_TYPES), 'bwrap'),
+    bwrap_path: key(absolutePath, '/usr/bin/bwrap'),
+    default_timeout: key(timeout, '30s'),
+    max_timeout: key(timeout, '10m'),
+    read_only_paths: key(absolutePaths, []),
+    uid_range: {
+      start: key(integer(1, 2 ** 32 - 2), 200_000),
+      size: key(integer(1, 2 ** 32 - 2), 65_536),
+    },
+    docker: {
+      host: key(optionalText, ''),
+      default_image: key(text, 'ubuntu:22.04'),
+      network_mode: key(oneOf('none', 'bridge', 'host'), 'none'),
+      enable_networking: key(boolean, false),
+    },
+  },
+  sandbox: {
+    default_expiration: key(duration({ min: 0, max: LONGEST, allowed: 'a duration, 0s for never' }), '24h'),
+    max_per_user: key(integer(0, 2 ** 31 - 1), 10),
+    cleanup_interval: key(duration({ min: 1, max: LONGEST, allowed: 'a duration above 0' }), '5m'),
+    max_delta_bytes: key(byteSize, '10GiB'),
+    max_delta_files: key(integer(0, Number.MAX_SAFE_INTEGER), 1_000_000),
+    default_resources: {
+      memory_bytes: key(byteSize, '2GiB'),
+      cpu_quota: key(integer(0, Number.MAX_SAFE_INTEGER), 0),
+      cpu_shares: key(integer(0, 262_144), 0),
+      pids_limit: key(integer(0, 2 ** 31 - 1), 1024),
+    },
+  },
+  limits: {
+    exec_output_bytes: key(byteSize, '8MiB'),
+  },
+  logging: {
+    level: key(oneOf(...LOG_LEVELS), 'info'),
+    format: key(oneOf(...LOG_FORMATS), 'json'),
+  },
+} as const satisfies Section;
+
+type Camel<S> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : S;
+
+type Values<S> = S extends Key<infer T> ? T : { readonly [K in keyof S as Camel<K>]: Values<S[K]> };
+
+/** The file's keys in camel case; durations in milliseconds, sizes in bytes. */
+export type Config = Values<typeof SCHEMA>;
+
+export function isKey(node: Section | Key<unknown>): node is Key<unknown> {
+  return typeof (node as Partial<Key<unknown>>).parse === 'function';
+}

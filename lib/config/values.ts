@@ -1,0 +1,125 @@
+import { isIPv6 } from 'node:net';
+import { isAbsolute, normalize, resolve } from 'node:path';
+
+/** Where a value stands, for what depends on it: a relative path is taken from the config file's folder. */
+export interface ValueContext {
+  folder: string;
+  warn(message: string): void;
+}
+
+/** Turns a YAML scalar or a flag's text into the value used; throws a NotAllowed that says what is allowed. */
+export type Parse<T> = (raw: unknown, context: ValueContext) => T;
+
+/** The message is the end of a sentence: `value "x" is not allowed: <message>`. */
+export class NotAllowed extends Error {}
+
+export interface Address {
+  /** Empty: all interfaces. IPv6 without brackets. */
+  host: string;
+  /** 0: any free port. */
+  port: number;
+}
+
+export const address: Parse<Address> = (raw) => {
+  const match = typeof raw === 'string' ? /^(?:\[([^\]]*)\]|([^:[\]\s]*)):(\d{1,5})$/.exec(raw) : null;
+  const port = Number(match?.[3]);
+  const bracketed = match?.[1];
+  const valid = match && port <= 65535 && (bracketed === undefined || isIPv6(bracketed));
+  if (!valid) throw new NotAllowed('an address like :9000, 127.0.0.1:9000 or [::1]:9000, port 0 to 65535');
+  return { host: bracketed ?? match[2]!, port };
+};
+
+/** What Go's time.ParseDuration takes, not negative, in milliseconds; what is above 0 is at least 1. */
+export function duration(range: { min: number; max: number; allowed: string }): Parse<number> {
+  return (raw) => {
+    const ms = raw === 0 ? 0 : typeof raw === 'string' ? parseDuration(raw) : undefined;
+    if (ms === undefined) throw new NotAllowed(`${range.allowed}, like 250ms, 30s, 5m or 1h30m`);
+    if (ms < range.min || ms > range.max) throw new NotAllowed(range.allowed);
+    return ms;
+  };
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3, // U+00B5
+  μs: 1e-3, // U+03BC
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
+
+function parseDuration(text: string): number | undefined {
+  if (/^[+-]?0$/.test(text)) return 0;
+  if (!/^\+?((\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
+  let ms = 0;
+  for (const [, amount, unit] of text.matchAll(/([\d.]+)(ns|us|µs|μs|ms|s|m|h)/g))
+    ms += Number(amount) * UNIT_MS[unit!]!;
+  return Math.ceil(ms);
+}
+
+export function oneOf<const T extends string>(...names: readonly T[]): Parse<T> {
+  return (raw) => {
+    const found = names.find((name) => name === raw);
+    if (found === undefined) throw new NotAllowed(`one of ${names.join(', ')}`);
+    return found;
+  };
+}
+
+export function integer(min: number, max: number): Parse<number> {
+  return (raw) => {
+    if (!Number.isInteger(raw) || (raw as number) < min || (raw as number) > max) {
+      throw new NotAllowed(`a whole number from ${min} to ${max}`);
+    }
+    return raw as number;
+  };
+}
+
+const SUFFIX_BYTES: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
+
+export const byteSize: Parse<number> = (raw) => {
+  const match = typeof raw === 'string' ? /^(\d+) ?(KiB|MiB|GiB|TiB)$/.exec(raw) : null;
+  const bytes = match ? Number(match[1]) * SUFFIX_BYTES[match[2]!]! : raw;
+  if (!Number.isSafeInteger(bytes) || (bytes as number) < 0) {
+    throw new NotAllowed('a number of bytes, 0 or more, like 1048576, 512KiB, 64MiB or 10GiB');
+  }
+  return bytes as number;
+};
+
+export const boolean: Parse<boolean> = (raw) => {
+  if (typeof raw !== 'boolean') throw new NotAllowed('true or false');
+  return raw;
+};
+
+/** Any text, also none. */
+export const optionalText: Parse<string> = (raw) => {
+  if (raw === null) return '';
+  if (typeof raw !== 'string' || raw.includes('\0')) throw new NotAllowed('a text');
+  return raw;
+};
+
+export const text: Parse<string> = (raw) => {
+  if (typeof raw !== 'string' || raw.trim() === '' || raw.includes('\0'))
+    throw new NotAllowed('a text that is not empty');
+  return raw;
+};
+
+export const absolutePath: Parse<string> = (raw) => {
+  if (typeof raw !== 'string' || !isAbsolute(raw) || raw.includes('\0')) throw new NotAllowed('an absolute path');
+  return normalize(raw);
+};
+
+export const absolutePaths: Parse<readonly string[]> = (raw, context) => {
+  if (!Array.isArray(raw)) throw new NotAllowed('a list of absolute paths');
+  return raw.map((path) => absolutePath(path, context));
+};
+
+/** Absolute; a relative one is taken from the config file's folder, with a warning. */
+export const storagePath: Parse<string> = (raw, context) => {
+  if (typeof raw !== 'string' || raw === '' || raw.includes('\0')) throw new NotAllowed('an absolute path');
+  const path = resolve(context.folder, raw);
+  if (path === '/') throw new NotAllowed('an absolute path other than /');
+  if (!isAbsolute(raw)) context.warn(`path "${raw}" is relative; ${path} is used`);
+  return path;
+};

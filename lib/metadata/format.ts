@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import type { CodebaseRecord, SandboxRecord } from './metadata.ts';
+
+export interface State {
+  codebases: Map<string, CodebaseRecord>;
+  sandboxes: Map<string, SandboxRecord>;
+}
+
+const VERSION = 1;
+
+/** The file is not what this server writes; the message is the end of a sentence that names the file. */
+export class DamagedError extends Error {}
+
+export function emptyState(): State {
+  return { codebases: new Map(), sandboxes: new Map() };
+}
+
+/** Records never change in place, so the JSON of each is made once: a write of 10,000 costs a join. */
+export function createSerializer(): (state: State) => string {
+  const json = new WeakMap<object, string>();
+  const list = (records: Iterable<object>) => {
+    const parts: string[] = [];
+    for (const record of records) {
+      let part = json.get(record);
+      if (part === undefined) {
+        part = JSON.stringify(record);
+        json.set(record, part);
+      }
+      parts.push(part);
+    }
+    return parts.length ? `[\n${parts.join(',\n')}\n]` : '[]';
+  };
+  return (state) => {
+    const body = `{"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}}`;
+    return `{"version":${VERSION},"sha256":"${sha256(body)}","state":${body}}\n`;
+  };
+}
+
+/**
+ * The state in `text`, or a DamagedError. `sha256` is of the bytes after `"state":` up to the last brace; a file
+ * repaired by hand leaves it out.
+ */
+export function parseState(text: string): State {
+  const file = parseObject(text);
+  if (file.version !== VERSION) {
+    throw new DamagedError(`has version ${JSON.stringify(file.version) ?? 'none'}, this server reads ${VERSION}`);
+  }
+  const unknown = Object.keys(file).find((key) => !['version', 'sha256', 'state'].includes(key));
+  if (unknown !== undefined) throw new DamagedError(`has an unknown key ${JSON.stringify(unknown)}`);
+  if (file.sha256 !== undefined) {
+    const body = text.slice(text.indexOf('"state":') + '"state":'.length, text.lastIndexOf('}'));
+    if (sha256(body) !== file.sha256) throw new DamagedError('does not match its checksum');
+  }
+  const state = file.state as { codebases?: unknown; sandboxes?: unknown } | null | undefined;
+  return {
+    codebases: byId<CodebaseRecord>('codebases', state?.codebases, ['name', 'owner_id']),
+    sandboxes: byId<SandboxRecord>('sandboxes', state?.sandboxes, ['codebase_id', 'owner_id', 'status', 'runtime']),
+  };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  if (text.trim() === '') throw new DamagedError('is empty');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new DamagedError('is not whole JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new DamagedError('is not a state');
+  return value as Record<string, unknown>;
+}
+
+function byId<R extends { readonly id: string }>(kind: string, list: unknown, strings: readonly string[]) {
+  if (!Array.isArray(list)) throw new DamagedError(`has no list of ${kind}`);
+  const records = new Map<string, R>();
+  for (const record of list as unknown[]) {
+    const fields = record as Record<string, unknown> | null;
+    if ([...strings, 'id'].some((name) => typeof fields?.[name] !== 'string')) {
+      throw new DamagedError(`has a record in ${kind} that is not one`);
+    }
+    records.set((record as R).id, Object.freeze(record as R));
+  }
+  return records;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,31 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+
+/**
+ * Takes the one lock on `path` (made when absent, with its folder, never removed); returns what gives it back. The
+ * lock is flock(2)'s on the open file, which the kernel gives back when this process ends, however it ends: the
+ * flock(1) that takes it only shares our descriptor. Throws an Error of one line when another server has it.
+ */
+export function takeLock(path: string): () => void {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  } catch (error) {
+    throw new Error(`the lock ${path} cannot be opened: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+  }
+  // Children close it on exec (Node opens with O_CLOEXEC): none of them can keep the lock after us.
+  const { status, error } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd], env: {} });
+  if (status === 0) return () => closeSync(fd);
+  closeSync(fd);
+  if (error) throw new Error(`flock (of util-linux) cannot be run: ${(error as NodeJS.ErrnoException).code}`);
+  throw new Error(`another server runs on this state: ${path} is locked`);
+}
+
+/** Makes a folder of the server's own, 0700 when new. */
+export function makeFolder(path: string, key: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(`${key}: ${path} cannot be made: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+  }
+}

@@ -1,0 +1,302 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Invocation, loadConfig, type Surroundings } from '../../../lib/config/load.ts';
+import type { Config } from '../../../lib/config/schema.ts';
+
+let cwd: string;
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), 'paddock-config-'));
+});
+
+afterEach(() => rmSync(cwd, { recursive: true }));
+
+const STORAGE = 'storage: {codebase_path: /s/codebases, mount_path: /s/mounts, db_path: /s/db.json}\n';
+
+function write(content: string, name = 'my.yaml'): string {
+  mkdirSync(dirname(join(cwd, name)), { recursive: true });
+  writeFileSync(join(cwd, name), content);
+  return name;
+}
+
+function load(argv: string[] = [], more: Partial<Surroundings> = {}): Invocation {
+  return loadConfig({ argv, env: {}, cwd, root: true, home: '/home/ann', ...more });
+}
+
+function serve(argv: string[] = [], more: Partial<Surroundings> = {}) {
+  const invocation = load(argv, more);
+  if (invocation.action !== 'serve') throw new Error(`it is ${invocation.action}`);
+  return invocation;
+}
+
+/** The configuration of a file that has `yaml` beside its storage. */
+const configOf = (yaml: string): Config => serve(['-config', write(STORAGE + yaml)]).config;
+
+function problem(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    expect((error as Error).message).not.toContain('\n');
+    return (error as Error).message;
+  }
+  throw new Error('nothing was wrong');
+}
+
+describe('every key', () => {
+  const keys: [string, unknown, string, (config: Config) => unknown, unknown, unknown][] = [
+    ['server', 'grpc_addr', '"[::1]:0"', (c) => c.server.grpcAddr, { host: '', port: 9000 }, { host: '::1', port: 0 }],
+    ['server', 'http_addr', 'a.b:81', (c) => c.server.httpAddr, { host: '', port: 8080 }, { host: 'a.b', port: 81 }],
+    ['runtime', 'type', 'mock', (c) => c.runtime.type, 'bwrap', 'mock'],
+    ['runtime', 'bwrap_path', '/opt/bwrap', (c) => c.runtime.bwrapPath, '/usr/bin/bwrap', '/opt/bwrap'],
+    ['runtime', 'default_timeout', '1.5s', (c) => c.runtime.defaultTimeout, 30_000, 1500],
+    ['runtime', 'max_timeout', '1h1m', (c) => c.runtime.maxTimeout, 600_000, 3_660_000],
+    ['runtime', 'read_only_paths', '[/opt/x]', (c) => c.runtime.readOnlyPaths, [], ['/opt/x']],
+    ['runtime', 'uid_range', '{start: 7}', (c) => c.runtime.uidRange.start, 200_000, 7],
+    ['runtime', 'uid_range', '{size: 7}', (c) => c.runtime.uidRange.size, 65_536, 7],
+    ['runtime', 'docker', '{host: "unix:///x"}', (c) => c.runtime.docker.host, '', 'unix:///x'],
+    ['runtime', 'docker', '{default_image: a}', (c) => c.runtime.docker.defaultImage, 'ubuntu:22.04', 'a'],
+    ['runtime', 'docker', '{network_mode: host}', (c) => c.runtime.docker.networkMode, 'none', 'host'],
+    ['runtime', 'docker', '{enable_networking: true}', (c) => c.runtime.docker.enableNetworking, false, true],
+    ['sandbox', 'default_expiration', '0s', (c) => c.sandbox.defaultExpiration, 86_400_000, 0],
+    ['sandbox', 'max_per_user', '0', (c) => c.sandbox.maxPerUser, 10, 0],
+    ['sandbox', 'cleanup_interval', '250ms', (c) => c.sandbox.cleanupInterval, 300_000, 250],
+    ['sandbox', 'max_delta_bytes', '512KiB', (c) => c.sandbox.maxDeltaBytes, 10 * 2 ** 30, 2 ** 19],
+    ['sandbox', 'max_delta_files', '5', (c) => c.sandbox.maxDeltaFiles, 1_000_000, 5],
+    ['sandbox', 'default_resources', '{memory_bytes: 5}', (c) => c.sandbox.defaultResources.memoryBytes, 2 ** 31, 5],
+    ['sandbox', 'default_resources', '{cpu_quota: 5}', (c) => c.sandbox.defaultResources.cpuQuota, 0, 5],
+    ['sandbox', 'default_resources', '{cpu_shares: 5}', (c) => c.sandbox.defaultResources.cpuShares, 0, 5],
+    ['sandbox', 'default_resources', '{pids_limit: 5}', (c) => c.sandbox.defaultResources.pidsLimit, 1024, 5],
+    ['limits', 'exec_output_bytes', '1 MiB', (c) => c.limits.execOutputBytes, 2 ** 23, 2 ** 20],
+    ['logging', 'level', 'debug', (c) => c.logging.level, 'info', 'debug'],
+    ['logging', 'format', 'text', (c) => c.logging.format, 'json', 'text'],
+  ];
+
+  it.each(keys)('%s.%s: %s has its default and its value', (section, key, yaml, read, byDefault, value) => {
+    expect(read(configOf(''))).toEqual(byDefault);
+    expect(read(configOf(`${section}:\n  ${String(key)}: ${yaml}\n`))).toEqual(value);
+  });
+
+  it('storage has the paths of the file', () => {
+    expect(configOf('').storage).toEqual({
+      codebasePath: '/s/codebases',
+      mountPath: '/s/mounts',
+      dbPath: '/s/db.json',
+    });
+  });
+
+  it('of configs/server.yaml is at its default', () => {
+    write(readFileSync(new URL('../../../configs/server.yaml', import.meta.url), 'utf8'), 'configs/server.yaml');
+    const own = serve();
+    expect([own.source, own.warnings]).toEqual(['configs/server.yaml', []]);
+    rmSync(join(cwd, 'configs'), { recursive: true });
+    expect(own.config).toEqual(serve().config);
+  });
+
+  it('of the schema is in configs/server.yaml', () => {
+    const yaml = readFileSync(new URL('../../../configs/server.yaml', import.meta.url), 'utf8');
+    const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const names = (value: object): string[] =>
+      Object.entries(value).flatMap(([key, inner]) =>
+        typeof inner === 'object' && !Array.isArray(inner) && !('port' in inner)
+          ? [snake(key), ...names(inner)]
+          : [snake(key)],
+      );
+    for (const name of names(serve().config)) expect(yaml).toMatch(new RegExp(`^ *${name}:`, 'm'));
+  });
+});
+
+describe('a value that is not allowed', () => {
+  const lines: [string, string][] = [
+    ['runtime: {type: podman}', 'my.yaml: runtime.type: value "podman" is not allowed: one of bwrap, docker, mock'],
+    ['logging: {level: loud}', 'my.yaml: logging.level: value "loud" is not allowed: one of debug, info, warn, error'],
+    ['logging: {format: null}', 'my.yaml: logging.format: value null is not allowed: one of json, text'],
+    ['server: {grpc_addr: 9000}', 'my.yaml: server.grpc_addr: value 9000 is not allowed: an address like'],
+    ['server: {grpc_addr: ":65536"}', 'value ":65536" is not allowed: an address like'],
+    ['server: {grpc_addr: "::1:80"}', 'value "::1:80" is not allowed: an address like'],
+    ['server: {grpc_addr: "[1.2.3.4]:80"}', 'is not allowed: an address like'],
+    ['server: {grpc_addr: ""}', 'value "" is not allowed: an address like'],
+    ['runtime: {default_timeout: 30}', 'my.yaml: runtime.default_timeout: value 30 is not allowed: a duration above 0'],
+    ['runtime: {default_timeout: "0"}', 'runtime.default_timeout: value "0" is not allowed: a duration above 0'],
+    ['runtime: {default_timeout: 5d}', 'runtime.default_timeout: value "5d" is not allowed'],
+    ['runtime: {default_timeout: -5s}', 'runtime.default_timeout: value "-5s" is not allowed'],
+    ['runtime: {default_timeout: 1s 2s}', 'value "1s 2s" is not allowed'],
+    ['runtime: {max_timeout: 600h}', 'runtime.max_timeout: value "600h" is not allowed'],
+    [
+      'runtime: {default_timeout: 11m}',
+      'runtime.default_timeout: value "660000ms" is not allowed: at most runtime.max_timeout',
+    ],
+    ['runtime: {bwrap_path: bwrap}', 'runtime.bwrap_path: value "bwrap" is not allowed: an absolute path'],
+    ['runtime: {read_only_paths: /opt}', 'runtime.read_only_paths: value "/opt" is not allowed: a list'],
+    ['runtime: {uid_range: {start: 0}}', 'runtime.uid_range.start: value 0 is not allowed'],
+    ['runtime: {uid_range: {start: 4294967000}}', 'runtime.uid_range.size: value 65536 is not allowed'],
+    ['runtime: {docker: {enable_networking: yes}}', 'value "yes" is not allowed: true or false'],
+    ['sandbox: {max_per_user: -1}', 'sandbox.max_per_user: value -1 is not allowed: a whole number from 0'],
+    ['sandbox: {max_per_user: 1.5}', 'sandbox.max_per_user: value 1.5 is not allowed'],
+    ['sandbox: {max_per_user: .nan}', 'sandbox.max_per_user: value NaN is not allowed'],
+    ['sandbox: {cleanup_interval: 0s}', 'sandbox.cleanup_interval: value "0s" is not allowed: a duration above 0'],
+    ['sandbox: {max_delta_bytes: 10GB}', 'sandbox.max_delta_bytes: value "10GB" is not allowed: a number of bytes'],
+    ['sandbox: [1]', 'my.yaml: sandbox: value [ 1 ] is not allowed: a map of default_expiration'],
+    ['sandbox: {max_per_user: "a\\nb"}', 'sandbox.max_per_user: value "a\\nb" is not allowed'],
+  ];
+
+  it.each(lines)('%s: is one line naming file, key, value and what is allowed', (yaml, expected) => {
+    expect(problem(() => configOf(yaml))).toContain(expected);
+  });
+
+  it('an unknown key is refused with the nearest known one', () => {
+    expect(problem(() => configOf('sandbox: {max_per_usr: 3}'))).toBe(
+      'my.yaml: sandbox.max_per_usr: unknown key: did you mean sandbox.max_per_user?',
+    );
+    expect(problem(() => configOf('loging: {}'))).toBe('my.yaml: loging: unknown key: did you mean logging?');
+  });
+
+  it('an unknown key near to none is refused with the known ones', () => {
+    expect(problem(() => configOf('logging: {zzzzzzzz: 1}'))).toBe(
+      'my.yaml: logging.zzzzzzzz: unknown key: level, format',
+    );
+  });
+
+  it.each(['__proto__', 'constructor', 'toString'])('%s is an unknown key', (name) => {
+    expect(problem(() => configOf(`logging: {${name}: 1}`))).toContain('unknown key');
+  });
+
+  it.each(['server: {grpc_addr: "a', 'a: b: c', '- 1', '"text"', '&a [*a]', 'server: {a: 1, a: 1}', '%%', '\0'])(
+    'YAML that is no map of sections is one line: %j',
+    (yaml) => {
+      expect(problem(() => load(['-config', write(yaml)]))).toMatch(/^my\.yaml: /);
+    },
+  );
+
+  it.each(['codebase_path', 'mount_path', 'db_path'])('a file without storage.%s is refused', (name) => {
+    const yaml = STORAGE.replace(new RegExp(`${name}: [^,}]*,?`), '');
+    expect(problem(() => load(['-config', write(yaml)]))).toMatch(`my.yaml: storage.${name}: is missing`);
+  });
+
+  it('an empty file is refused, for it does not say where the state is kept', () => {
+    expect(problem(() => load(['-config', write('')]))).toMatch('storage.codebase_path');
+  });
+
+  it.each([
+    ['/s', '/s', '/d.json', 'mount_path'],
+    ['/s/mounts/deltas', '/s/mounts', '/d.json', 'codebase_path'],
+    ['/s', '/s/mounts', '/d.json', 'mount_path'],
+    ['/c', '/m', '/c/d.json', 'db_path'],
+    ['/c', '/m', '/m/fs/d.json', 'db_path'],
+    ['/c', '/m', '/m', 'db_path'],
+  ])('storage in each other is refused: %s, %s, %s', (codebases, mounts, db, named) => {
+    const yaml = `storage: {codebase_path: ${codebases}, mount_path: ${mounts}, db_path: ${db}}`;
+    expect(problem(() => load(['-config', write(yaml)]))).toMatch(`my.yaml: storage.${named}: value`);
+  });
+});
+
+describe('where the configuration comes from', () => {
+  it('-config wins over SERVICE_CONFIG, which wins over configs/server.yaml', () => {
+    const level = (name: string) => `${STORAGE}logging: {level: ${name}}`;
+    write(level('debug'), 'a.yaml');
+    write(level('warn'), 'b.yaml');
+    write(level('error'), 'configs/server.yaml');
+    const env = { SERVICE_CONFIG: 'b.yaml' };
+    expect(serve(['-config', 'a.yaml'], { env }).config.logging.level).toBe('debug');
+    expect(serve([], { env }).config.logging.level).toBe('warn');
+    expect(serve([], { env: { SERVICE_CONFIG: '' } }).config.logging.level).toBe('error');
+    expect(serve().source).toBe('configs/server.yaml');
+  });
+
+  it('a flag wins over the file, the file over the default', () => {
+    const file = write(`${STORAGE}runtime: {type: docker}\nserver: {grpc_addr: ":1", http_addr: ":2"}`);
+    const { config } = serve(['-config', file, '-runtime', 'mock', '-http-addr', '127.0.0.1:3']);
+    expect(config.runtime.type).toBe('mock');
+    expect(config.server).toEqual({ grpcAddr: { host: '', port: 1 }, httpAddr: { host: '127.0.0.1', port: 3 } });
+  });
+
+  it('a flag does not excuse a wrong value in the file', () => {
+    const file = write(`${STORAGE}runtime: {type: nope}`);
+    expect(problem(() => load(['-config', file, '-runtime', 'mock']))).toContain('value "nope" is not allowed');
+  });
+
+  it.each([['-config'], ['SERVICE_CONFIG']])('a file named by %s that is not there stops the start', (by) => {
+    const run =
+      by === '-config' ? () => load(['-config', 'no.yaml']) : () => load([], { env: { SERVICE_CONFIG: 'no.yaml' } });
+    expect(problem(run)).toBe('no.yaml: the configuration file cannot be read: ENOENT');
+  });
+
+  it('a folder as the file stops the start', () => {
+    expect(problem(() => load(['-config', '.']))).toBe('.: the configuration file cannot be read: EISDIR');
+  });
+
+  it.each<[string, Partial<Surroundings>, string]>([
+    ['root', { root: true }, '/var/lib/paddock'],
+    ['a user', { root: false }, '/home/ann/.local/state/paddock'],
+    ['a user with XDG_STATE_HOME', { root: false, env: { XDG_STATE_HOME: '/x' } }, '/x/paddock'],
+    [
+      'a user with a relative XDG_STATE_HOME',
+      { root: false, env: { XDG_STATE_HOME: 'x' } },
+      '/home/ann/.local/state/paddock',
+    ],
+    ['a systemd unit', { env: { STATE_DIRECTORY: '/var/lib/unit:/other' } }, '/var/lib/unit'],
+  ])('without any file the state of %s is kept in the usual place', (_, more, folder) => {
+    const { config, source } = serve([], more);
+    expect(source).toBe('defaults');
+    expect(config.storage).toEqual({
+      codebasePath: `${folder}/codebases`,
+      mountPath: `${folder}/mounts`,
+      dbPath: `${folder}/metadata.json`,
+    });
+  });
+
+  it("a relative storage path is taken from the file's folder, with a warning", () => {
+    const file = write('storage: {codebase_path: c, mount_path: ../m, db_path: /db.json}', 'etc/my.yaml');
+    const { config, warnings } = serve(['-config', file]);
+    expect(config.storage.codebasePath).toBe(join(cwd, 'etc/c'));
+    expect(config.storage.mountPath).toBe(join(cwd, 'm'));
+    expect(warnings).toEqual([
+      `etc/my.yaml: storage.codebase_path: path "c" is relative; ${join(cwd, 'etc/c')} is used`,
+      `etc/my.yaml: storage.mount_path: path "../m" is relative; ${join(cwd, 'm')} is used`,
+    ]);
+  });
+
+  it('a variable is not expanded', () => {
+    expect(configOf(`runtime: {docker: {host: "$\{HOME}"}}`).runtime.docker.host).toBe(`$\{HOME}`);
+  });
+});
+
+describe('flags', () => {
+  it.each([['-runtime', 'mock'], ['-runtime=mock'], ['--runtime', 'mock'], ['--runtime=mock']])(
+    'are taken as %s %s',
+    (...argv) => {
+      expect(serve(argv.filter((part) => part !== undefined)).config.runtime.type).toBe('mock');
+    },
+  );
+
+  it.each([['--version'], ['-version'], ['-version=true'], ['-runtime', 'nope', '--version']])(
+    '%s %s asks for the version',
+    (...argv) => {
+      expect(load(argv.filter((part) => part !== undefined)).action).toBe('version');
+    },
+  );
+
+  it.each(['-h', '--help', '-help'])('%s asks for the usage, which names every flag', (flag) => {
+    const invocation = load([flag]);
+    expect(invocation.action === 'help' && invocation.usage).toMatch(
+      /-config[\s\S]*-runtime[\s\S]*-grpc-addr[\s\S]*-http-addr[\s\S]*-version/,
+    );
+  });
+
+  it.each<[string[], string]>([
+    [['-runtme', 'mock'], '-runtme: unknown flag: did you mean -runtime?'],
+    [['-x'], '-x: unknown flag: -config, -runtime'],
+    [['-constructor'], '-constructor: unknown flag'],
+    [['-runtime', 'podman'], '-runtime: value "podman" is not allowed: one of bwrap, docker, mock'],
+    [['-grpc-addr', 'x'], '-grpc-addr: value "x" is not allowed: an address like'],
+    [['-config'], '-config: a value is missing'],
+    [['-config='], '-config: a value is missing'],
+    [['--version=no'], '-version: takes no value'],
+    [['serve'], '"serve": only flags are taken'],
+    [['--'], '"--": only flags are taken'],
+    [['-'], '"-": only flags are taken'],
+  ])('%j is refused in one line', (argv, expected) => {
+    expect(problem(() => load(argv))).toContain(expected);
+  });
+});
