@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { cursorOf, pageById, pageSizeOf, tokenOf } from '../../lib/paging.ts';
+
+const items = ['b', 'd', 'a', 'c', 'e'].map((id) => ({ id }));
+const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
+
+describe('a page', () => {
+  it('has 100 items unless asked otherwise, and never more than 1000', () => {
+    expect([0, 1, 1000].map(pageSizeOf)).toEqual([100, 1, 1000]);
+    for (const size of [-1, 1001, 1.5, Number.NaN]) expect(() => pageSizeOf(size)).toThrow(refusal);
+  });
+
+  it('follows another without a gap or a repeat, in order of id', () => {
+    const ids: string[] = [];
+    let page_token = '';
+    do {
+      const page = pageById('letters', items, { page_size: 2, page_token });
+      ids.push(...page.items.map(({ id }) => id));
+      page_token = page.next_page_token;
+    } while (page_token !== '');
+    expect(ids).toEqual(['a', 'b', 'c', 'd', 'e']);
+  });
+
+  it('has no next one when it ends with the last item', () => {
+    expect(pageById('letters', items, { page_size: 5, page_token: '' }).next_page_token).toBe('');
+  });
+
+  it('goes on behind an item that was removed', () => {
+    const { next_page_token } = pageById('letters', items, { page_size: 2, page_token: '' });
+    const left = items.filter(({ id }) => id !== 'b');
+    expect(pageById('letters', left, { page_size: 2, page_token: next_page_token }).items).toEqual([
+      { id: 'c' },
+      { id: 'd' },
+    ]);
+  });
+});
+
+describe('a page token', () => {
+  it('carries any cursor', () => {
+    for (const cursor of ['a', 'é\n"', '', '\u00ff']) expect(cursorOf('x', tokenOf('x', cursor))).toBe(cursor);
+    expect(cursorOf('x', '')).toBeUndefined();
+  });
+
+  it.each([
+    ['of another listing', tokenOf('y', 'a')],
+    ['made up', 'abc'],
+    ['with something behind it', `${tokenOf('x', 'a')}=`],
+    ['that is not a string inside', Buffer.from('["x",1]').toString('base64url')],
+    ['that is not a list inside', Buffer.from('null').toString('base64url')],
+    ['written in another way', Buffer.from('["x", "a"]').toString('base64url')],
+  ])('%s is refused', (_, token) => {
+    expect(() => cursorOf('x', token)).toThrow(refusal);
+  });
+});

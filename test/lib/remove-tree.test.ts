@@ -1,0 +1,77 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeTree } from '../../lib/remove-tree.ts';
+
+let scratch: string;
+let tree: string;
+
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'remove-tree-'));
+  tree = join(scratch, 'tree');
+});
+afterEach(() => rmSync(scratch, { recursive: true, force: true }));
+
+describe('removeTree', () => {
+  it('removes files and directories of any name', async () => {
+    mkdirSync(join(tree, 'a/b'), { recursive: true });
+    for (const name of [Buffer.from([0xff, 0xfe]), Buffer.from('new\nline'), Buffer.from('é')]) {
+      writeFileSync(Buffer.concat([Buffer.from(`${tree}/a/`), name]), 'x');
+    }
+    await removeTree(tree);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it('removes directories nested deeper than any path can name', async () => {
+    // Built from the inside out: what is there becomes the child of a new directory.
+    mkdirSync(tree);
+    for (let depth = 0; depth < 3000; depth++) {
+      mkdirSync(join(scratch, 'outer'));
+      renameInto();
+    }
+    await removeTree(tree);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it('removes a symlink and leaves what it names', async () => {
+    const outside = join(scratch, 'outside');
+    mkdirSync(outside);
+    writeFileSync(join(outside, 'kept'), '');
+    mkdirSync(tree);
+    symlinkSync(outside, join(tree, 'link'));
+    await removeTree(tree);
+    expect(existsSync(join(outside, 'kept'))).toBe(true);
+    symlinkSync(outside, tree);
+    await removeTree(tree);
+    expect(readdirSync(scratch)).toEqual(['outside']);
+    expect(existsSync(join(outside, 'kept'))).toBe(true);
+  });
+
+  it('finishes what a crash left, also when the tree uses its names', async () => {
+    mkdirSync(join(tree, '.moved-0/.moved-0/.moved-1'), { recursive: true });
+    mkdirSync(join(tree, 'a/b'), { recursive: true });
+    writeFileSync(join(tree, '.moved-0/x'), '');
+    writeFileSync(join(tree, '.moved-1'), '');
+    await removeTree(tree);
+    expect(existsSync(tree)).toBe(false);
+  });
+
+  it('takes what is not there for removed', async () => {
+    await expect(removeTree(tree)).resolves.toBeUndefined();
+  });
+});
+
+function renameInto(): void {
+  renameSync(tree, join(scratch, 'outer', 'd'.repeat(100)));
+  renameSync(join(scratch, 'outer'), tree);
+}
