@@ -1,0 +1,92 @@
+import { ENOSYS, POLICY, type Rule } from './policy.ts';
+import { LAST_REVIEWED, SYSCALLS } from './syscalls.ts';
+
+export type Arch = 'x64' | 'arm64';
+
+/** One classic BPF instruction (struct sock_filter, include/uapi/linux/filter.h). */
+export interface Instruction {
+  code: number;
+  jt: number;
+  jf: number;
+  k: number;
+}
+
+export const BPF = { LD_W_ABS: 0x20, JEQ: 0x15, JGE: 0x35, JGT: 0x25, AND: 0x54, RET: 0x06 } as const;
+export const SECCOMP_RET = { KILL_PROCESS: 0x8000_0000, ERRNO: 0x0005_0000, ALLOW: 0x7fff_0000 } as const;
+export const AUDIT_ARCH = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<Arch, number>;
+
+/** Offsets in struct seccomp_data; arguments are 64 bit, little endian on both architectures: the low half is first. */
+const NR = 0;
+const ARCH = 4;
+const argLow = (index: number) => 16 + 8 * index;
+
+/** x32 calls carry this bit; no x86-64 call does. */
+const X32_BIT = 0x4000_0000;
+/** The kernel's limit (BPF_MAXINSNS). */
+const MAX_INSTRUCTIONS = 4096;
+
+const load = (offset: number): Instruction => ({ code: BPF.LD_W_ABS, jt: 0, jf: 0, k: offset });
+const and = (mask: number): Instruction => ({ code: BPF.AND, jt: 0, jf: 0, k: mask >>> 0 });
+const ret = (value: number): Instruction => ({ code: BPF.RET, jt: 0, jf: 0, k: value >>> 0 });
+const jump = (code: number, k: number, jt: number, jf: number): Instruction => ({ code, jt, jf, k: k >>> 0 });
+
+/** Ends in `errno` when all tests hold, else falls out at the end with the accumulator changed. */
+function conditional(rule: Rule): Instruction[] {
+  const blocks: Instruction[][] = [[ret(SECCOMP_RET.ERRNO | rule.errno)]];
+  for (const test of [...(rule.tests ?? [])].reverse()) {
+    const after = blocks.flat().length;
+    const block = [load(argLow(test.arg))];
+    if (test.mask !== undefined) block.push(and(test.mask));
+    test.values.forEach((value, index) => {
+      const left = test.values.length - 1 - index;
+      // 'in': a match goes on to the next block, the last miss skips it. 'not-in': the reverse.
+      if (test.when === 'in') block.push(jump(BPF.JEQ, value, left, left === 0 ? after : 0));
+      else block.push(jump(BPF.JEQ, value, left + after, 0));
+    });
+    blocks.unshift(block);
+  }
+  return blocks.flat();
+}
+
+/** The whole filter for one architecture: pure, so that tests can run it in a simulator. */
+export function assemble(arch: Arch, policy: readonly Rule[] = POLICY): Instruction[] {
+  const column = arch === 'x64' ? 0 : 1;
+  const program = [load(ARCH), jump(BPF.JEQ, AUDIT_ARCH[arch], 1, 0), ret(SECCOMP_RET.KILL_PROCESS), load(NR)];
+  if (arch === 'x64') program.push(jump(BPF.JGE, X32_BIT, 0, 1), ret(SECCOMP_RET.KILL_PROCESS));
+  program.push(jump(BPF.JGT, LAST_REVIEWED, 0, 1), ret(SECCOMP_RET.ERRNO | ENOSYS));
+
+  const tested = new Map<number, Rule[]>();
+  for (const rule of policy) {
+    for (const call of rule.calls) {
+      const nr = SYSCALLS[call][column];
+      if (nr === null) continue;
+      if (rule.tests) tested.set(nr, [...(tested.get(nr) ?? []), rule]);
+      else program.push(jump(BPF.JEQ, nr, 0, 1), ret(SECCOMP_RET.ERRNO | rule.errno));
+    }
+  }
+  for (const [nr, rules] of tested) {
+    const body = [...rules.flatMap(conditional), ret(SECCOMP_RET.ALLOW)];
+    program.push(jump(BPF.JEQ, nr, 0, body.length), ...body);
+  }
+  program.push(ret(SECCOMP_RET.ALLOW));
+  if (program.length > MAX_INSTRUCTIONS) throw new RangeError(`filter of ${program.length} instructions`);
+  return program;
+}
+
+/** As the kernel and `bwrap --seccomp` take it: 8 bytes an instruction, little endian. */
+export function encode(program: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(program.length * 8);
+  program.forEach(({ code, jt, jf, k }, index) => {
+    if (jt > 255 || jf > 255) throw new RangeError(`jump too long at instruction ${index}`);
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(jt, index * 8 + 2);
+    bytes.writeUInt8(jf, index * 8 + 3);
+    bytes.writeUInt32LE(k, index * 8 + 4);
+  });
+  return bytes;
+}
+
+/** The filter bytes for the machine this process runs on; undefined when there is none for it. */
+export function filterFor(arch: string): Buffer | undefined {
+  return arch === 'x64' || arch === 'arm64' ? encode(assemble(arch)) : undefined;
+}
