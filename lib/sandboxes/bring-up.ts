@@ -1,0 +1,88 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import type { RuntimeName } from '../messages.ts';
+import type { RunningSandbox, Runtime } from '../runtime/runtime.ts';
+import type { Layout } from './layout.ts';
+import type { LiveSandbox } from './sandbox.ts';
+import type { WorkspaceMount } from './workspace-mount.ts';
+
+/** What a sandbox stands on. */
+export interface Platform {
+  layout: Layout;
+  mount: Pick<WorkspaceMount, 'attach' | 'detach'>;
+  /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
+  runtime(name: RuntimeName): Promise<Runtime>;
+  /** Host directory of a codebase's files. */
+  basePath(codebaseId: string): string;
+  removeTree(path: string): Promise<void>;
+  maxDeltaBytes: number;
+  maxDeltaFiles: number;
+  log: Log;
+}
+
+/** Attaches the workspace and launches the runtime on it; leaves neither when one fails. `died` is told at most once. */
+export async function bringUp(
+  sandbox: LiveSandbox,
+  platform: Platform,
+  died: (running: RunningSandbox, reason: string) => void,
+): Promise<void> {
+  const { id, record } = sandbox;
+  const runtime = await platform.runtime(record.runtime);
+  try {
+    const workspace = await attach(sandbox, platform);
+    const { uid, image, resources } = record;
+    const running = await runtime.launch({
+      id,
+      workspace,
+      runDir: join(platform.layout.run, id),
+      uid,
+      image,
+      resources,
+    });
+    sandbox.running = running;
+    running.died.then((reason) => died(running, reason));
+  } catch (error) {
+    await takeDown(sandbox, platform);
+    throw error;
+  }
+}
+
+/** The mock runtime runs nothing, so nothing needs to be mounted for it. */
+async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string> {
+  const { id, record } = sandbox;
+  const base = platform.basePath(record.codebase_id);
+  if (record.runtime === 'RUNTIME_MOCK') return base;
+  sandbox.attached = true;
+  return platform.mount.attach({
+    id,
+    codebaseId: record.codebase_id,
+    base,
+    delta: deltaOf(id, platform.layout),
+    uid: record.uid,
+    rules: record.permissions,
+    maxBytes: platform.maxDeltaBytes,
+    maxFiles: platform.maxDeltaFiles,
+  });
+}
+
+/** Ends every process in it and takes its workspace away; its delta stays. Never throws: what is left is logged. */
+export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promise<void> {
+  const { id, running, attached } = sandbox;
+  sandbox.running = undefined;
+  sandbox.attached = false;
+  const left = (what: string) => (err: unknown) =>
+    platform.log.warn('a sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
+  await running?.stop().catch(left('runtime'));
+  if (attached) await platform.mount.detach(id).catch(left('workspace'));
+}
+
+/** The end of what it wrote. Throws when something is left. */
+export async function removeDelta(id: string, platform: Platform): Promise<void> {
+  await platform.removeTree(deltaOf(id, platform.layout));
+  await rm(join(platform.layout.run, id), { recursive: true, force: true });
+}
+
+export function deltaOf(id: string, layout: Layout): string {
+  return join(layout.deltas, id);
+}

@@ -1,0 +1,99 @@
+import { ServiceError } from '../errors.ts';
+import { newId } from '../ids.ts';
+import type { CreateSandboxRequest, ResourceLimits, RuntimeName, Sandbox } from '../messages.ts';
+import type { SandboxRecord } from '../metadata/metadata.ts';
+import { checkQuota } from './admission.ts';
+import { bringUp, takeDown } from './bring-up.ts';
+import { checkCreate } from './check-create.ts';
+import type { SandboxContext } from './context.ts';
+import { reasonOf, whenDied } from './failure.ts';
+import { LiveSandbox } from './sandbox.ts';
+
+/** RUNNING and durable on return; after a failure nothing of it is left. */
+export async function createSandbox(request: CreateSandboxRequest, context: SandboxContext): Promise<Sandbox> {
+  const runtime = request.runtime ?? context.settings.runtime;
+  checkCreate(request, runtime);
+  codebaseOf(request, context);
+  await context.platform.runtime(runtime);
+  context.refuseWhenClosing();
+
+  // No await from here to the `put`: the codebase cannot be deleted, nor the quota be passed, in between.
+  const { owner_id } = codebaseOf(request, context);
+  checkQuota(owner_id, context.sandboxes.values(), context.settings.maxPerUser, context.clock);
+  const uid = context.uids.take();
+  if (uid === undefined) {
+    throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
+  }
+  const sandbox = new LiveSandbox(recordOf(request, runtime, owner_id, uid, context), 'SANDBOX_PENDING');
+  context.sandboxes.set(sandbox.id, sandbox);
+  // The record says what it is to be after a crash from here on: running. Being stored overlaps with the launch.
+  const stored = context.metadata.sandboxes.put(sandbox.record);
+  return sandbox.queue.run(async () => {
+    const [written, launched] = await Promise.allSettled([
+      stored,
+      bringUp(sandbox, context.platform, whenDied(sandbox, context)),
+    ]);
+    const failed = [written, launched].find((outcome) => outcome.status === 'rejected');
+    if (failed) {
+      await undo(sandbox, failed.reason, context);
+      throw failed.reason;
+    }
+    sandbox.become('launched');
+    return sandbox.view();
+  });
+}
+
+function codebaseOf(request: CreateSandboxRequest, context: SandboxContext) {
+  const codebase = context.metadata.codebases.get(request.codebase_id);
+  if (!codebase) throw new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(request.codebase_id)} does not exist`);
+  return codebase;
+}
+
+function recordOf(
+  request: CreateSandboxRequest,
+  runtime: RuntimeName,
+  owner: string,
+  uid: number,
+  { clock, settings }: SandboxContext,
+): SandboxRecord {
+  const now = Math.floor(clock.now() / 1000);
+  const lifetime = request.expires_in || Math.ceil(settings.defaultExpiration / 1000);
+  return {
+    id: newId('sb'),
+    codebase_id: request.codebase_id,
+    status: 'SANDBOX_RUNNING',
+    permissions: request.permissions,
+    labels: request.labels,
+    created_at: now,
+    expires_at: lifetime === 0 ? 0 : now + lifetime,
+    runtime,
+    image: runtime === 'RUNTIME_DOCKER' ? request.image || settings.defaultImage : '',
+    resources: withDefaults(request.resources, settings.defaultResources),
+    status_reason: '',
+    owner_id: owner,
+    uid,
+  };
+}
+
+function withDefaults(asked: ResourceLimits, defaults: ResourceLimits): ResourceLimits {
+  return {
+    memory_bytes: asked.memory_bytes || defaults.memory_bytes,
+    cpu_quota: asked.cpu_quota || defaults.cpu_quota,
+    cpu_shares: asked.cpu_shares || defaults.cpu_shares,
+    pids_limit: asked.pids_limit || defaults.pids_limit,
+  };
+}
+
+/** The client is told of the failure that led here. A record that cannot be removed keeps the sandbox, as broken. */
+async function undo(sandbox: LiveSandbox, reason: unknown, context: SandboxContext): Promise<void> {
+  sandbox.leaving = true;
+  await takeDown(sandbox, context.platform);
+  try {
+    await context.metadata.sandboxes.remove(sandbox.id);
+  } catch {
+    sandbox.leaving = false;
+    sandbox.become('failed', reasonOf(reason));
+    return;
+  }
+  await context.forget(sandbox);
+}

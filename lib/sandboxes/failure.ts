@@ -1,0 +1,32 @@
+import { ServiceError } from '../errors.ts';
+import type { RunningSandbox } from '../runtime/runtime.ts';
+import { takeDown } from './bring-up.ts';
+import type { SandboxContext } from './context.ts';
+import type { LiveSandbox } from './sandbox.ts';
+
+/** What a sandbox's `status_reason` may say of an error: nothing of a defect's inside. */
+export function reasonOf(error: unknown): string {
+  return error instanceof ServiceError ? error.message : 'internal error';
+}
+
+/** For the runtime's `died`: the sandbox that ran then, and only that run of it, is broken from now on. */
+export function whenDied(
+  sandbox: LiveSandbox,
+  context: SandboxContext,
+): (dead: RunningSandbox, reason: string) => void {
+  return (dead, reason) => {
+    // In the queue: a stop or destroy that is under way wins.
+    void sandbox.queue.run(async () => {
+      if (context.closing || sandbox.running !== dead) return;
+      await breakDown(sandbox, reason, context);
+    });
+  };
+}
+
+/** Takes it down and keeps the reason; StartSandbox brings it back with its files. Call from its queue. */
+export async function breakDown(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
+  context.log.warn('a sandbox broke', { sandbox_id: sandbox.id, reason });
+  await takeDown(sandbox, context.platform);
+  sandbox.become('failed', reason);
+  await context.metadata.sandboxes.put(sandbox.settled()).catch(() => undefined);
+}

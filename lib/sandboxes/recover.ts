@@ -1,0 +1,60 @@
+import { readdir } from 'node:fs/promises';
+import { isId } from '../ids.ts';
+import type { SandboxRecord } from '../metadata/metadata.ts';
+import { isExpired } from './clock.ts';
+import type { SandboxContext } from './context.ts';
+import { each, limiter } from './limiter.ts';
+import { LiveSandbox } from './sandbox.ts';
+import { launch } from './start-stop.ts';
+
+const AT_ONCE = 8;
+
+/**
+ * Takes up every sandbox of the records, and finishes what a crash interrupted: a delta without a record is of a
+ * sandbox that was being made or destroyed. Not after starting without any metadata: then nothing is known, and
+ * nothing is removed. Returns what brings up those that were RUNNING; until it did, they are PENDING.
+ */
+export async function recoverSandboxes(context: SandboxContext): Promise<() => Promise<void>> {
+  const resumed: LiveSandbox[] = [];
+  for (const record of context.metadata.sandboxes.values()) {
+    const sandbox = adopt(record, context);
+    context.sandboxes.set(record.id, sandbox);
+    if (sandbox.status === 'SANDBOX_PENDING') resumed.push(sandbox);
+  }
+  await removeOrphans(context);
+  return async () => {
+    const limited = limiter(AT_ONCE);
+    // All are queued at once: a command that comes before its sandbox's turn waits for it.
+    await Promise.all(resumed.map((sandbox) => sandbox.queue.run(() => limited(() => resume(sandbox, context)))));
+  };
+}
+
+function adopt(record: SandboxRecord, context: SandboxContext): LiveSandbox {
+  const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
+  if (!context.uids.reserve(record.uid)) return broken('another sandbox has the same host user');
+  if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
+  const wasUp = record.status === 'SANDBOX_RUNNING' || record.status === 'SANDBOX_PENDING';
+  if (!wasUp) return new LiveSandbox(record);
+  // Left down for the cleanup to destroy, which looks at the clock more closely first.
+  const expired = isExpired(record.expires_at, context.clock);
+  return new LiveSandbox(record, expired ? 'SANDBOX_STOPPED' : 'SANDBOX_PENDING');
+}
+
+async function resume(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+  if (context.closing) return;
+  // A failure is kept as SANDBOX_ERROR with its reason, and logged there.
+  await launch(sandbox, context).catch(() => undefined);
+}
+
+async function removeOrphans(context: SandboxContext): Promise<void> {
+  const { deltas, run } = context.platform.layout;
+  const found = new Set([...(await readdir(deltas)), ...(await readdir(run))].filter((name) => isId('sb', name)));
+  const orphans = [...found].filter((id) => !context.sandboxes.has(id));
+  if (orphans.length === 0) return;
+  if (context.metadata.fresh) {
+    context.log.warn('there are deltas but no metadata; they are kept', { count: orphans.length, path: deltas });
+    return;
+  }
+  context.log.info('removing what is left of sandboxes that are gone', { count: orphans.length });
+  await each(orphans, AT_ONCE, (id) => context.removeLeftover(id, undefined));
+}

@@ -1,0 +1,49 @@
+import { ServiceError } from '../errors.ts';
+import type { Sandbox, SandboxStatus } from '../messages.ts';
+import type { SandboxRecord } from '../metadata/metadata.ts';
+import type { RunningSandbox } from '../runtime/runtime.ts';
+import { SerialQueue } from './serial-queue.ts';
+import { nextStatus, type SandboxEvent } from './states.ts';
+
+/** One sandbox as it is now. What of it outlives the server is its record. */
+export class LiveSandbox {
+  /** Whatever changes its state goes through here, one at a time; commands do not. */
+  readonly queue = new SerialQueue();
+  record: SandboxRecord;
+  status: SandboxStatus;
+  reason: string;
+  running: RunningSandbox | undefined;
+  attached = false;
+  /** Being destroyed, or destroyed: no more work is taken. */
+  leaving = false;
+
+  constructor(record: SandboxRecord, status: SandboxStatus = record.status) {
+    this.record = record;
+    this.status = status;
+    this.reason = record.status_reason;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  become(event: SandboxEvent, reason = ''): void {
+    this.status = nextStatus(this.status, event);
+    this.reason = reason;
+  }
+
+  /** The record that holds the present status. */
+  settled(): SandboxRecord {
+    return { ...this.record, status: this.status, status_reason: this.reason };
+  }
+
+  view(): Sandbox {
+    const { owner_id: _owner, uid: _uid, ...sandbox } = this.settled();
+    return sandbox;
+  }
+
+  refuse(): ServiceError {
+    const why = this.reason ? `: ${this.reason}` : '';
+    return new ServiceError('FAILED_PRECONDITION', `sandbox ${this.id} is ${this.status}${why}`);
+  }
+}

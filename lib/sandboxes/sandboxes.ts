@@ -1,0 +1,65 @@
+import { pageById } from '../paging.ts';
+import type { Sandboxes } from '../services.ts';
+import { takeDown } from './bring-up.ts';
+import { JumpDetector } from './clock.ts';
+import type { SandboxContext } from './context.ts';
+import { createSandbox } from './create.ts';
+import { destroySandbox } from './destroy.ts';
+import { execInSandbox } from './exec.ts';
+import { expireSandboxes } from './expire.ts';
+import { breakDown } from './failure.ts';
+import { each } from './limiter.ts';
+import { recoverSandboxes } from './recover.ts';
+import { startSandbox, stopSandbox } from './start-stop.ts';
+
+/** What the composition needs beside what the handlers do. */
+export interface SandboxKeeper extends Sandboxes {
+  /** Before any other call. Returns what brings up those that were RUNNING; until it did, they are PENDING. */
+  recover(): Promise<() => Promise<void>>;
+  /** Ids of the sandboxes on a codebase, also those being made or destroyed. */
+  usersOf(codebaseId: string): string[];
+  /** The workspace file system died: every sandbox on it is broken. */
+  workspacesLost(reason: string): void;
+  /** Ends all commands and sandboxes; their records stay as they are, so a restart brings them up again. */
+  close(): Promise<void>;
+}
+
+export function createSandboxes(context: SandboxContext): SandboxKeeper {
+  const jumps = new JumpDetector(context.clock);
+  return {
+    create: (request) => createSandbox(request, context),
+    get: (id) => context.find(id).view(),
+    list: ({ codebase_id, ...page }) => {
+      const all = [...context.sandboxes.values()].filter(
+        ({ record }) => codebase_id === '' || record.codebase_id === codebase_id,
+      );
+      const { items, next_page_token } = pageById(`sandboxes ${codebase_id}`, all, page);
+      return { sandboxes: items.map((sandbox) => sandbox.view()), next_page_token };
+    },
+    start: (id) => startSandbox(id, context),
+    stop: (id) => stopSandbox(id, context),
+    destroy: (id) => destroySandbox(id, context),
+    exec: (request, signal) => execInSandbox(request, signal, context),
+    expire: () => expireSandboxes(context, jumps),
+    recover: () => recoverSandboxes(context),
+    usersOf: (codebaseId) =>
+      [...context.sandboxes.values()]
+        .filter(({ record }) => record.codebase_id === codebaseId)
+        .map((sandbox) => sandbox.id),
+    workspacesLost: (reason) => {
+      for (const sandbox of context.sandboxes.values()) {
+        if (!sandbox.attached) continue;
+        void sandbox.queue.run(async () => {
+          if (context.closing || !sandbox.attached || sandbox.leaving) return;
+          await breakDown(sandbox, `the workspace file system died: ${reason}`, context);
+        });
+      }
+    },
+    close: async () => {
+      context.closing = true;
+      await each(context.sandboxes.values(), 16, (sandbox) =>
+        sandbox.queue.run(() => takeDown(sandbox, context.platform)),
+      );
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import { ServiceError } from '../errors.ts';
+import type { Sandbox } from '../messages.ts';
+import { bringUp, takeDown } from './bring-up.ts';
+import { isExpired } from './clock.ts';
+import type { SandboxContext } from './context.ts';
+import { breakDown, reasonOf, whenDied } from './failure.ts';
+import type { LiveSandbox } from './sandbox.ts';
+
+/** RUNNING and durable on return; a failure leaves it SANDBOX_ERROR with the reason. */
+export function startSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
+  return context.change(id, async (sandbox) => {
+    if (sandbox.status === 'SANDBOX_RUNNING') return sandbox.view();
+    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
+    sandbox.become('start');
+    await launch(sandbox, context);
+    await keep(sandbox, context);
+    return sandbox.view();
+  });
+}
+
+/** From SANDBOX_PENDING to RUNNING, or to ERROR and a throw. Call from its queue. */
+export async function launch(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+  try {
+    await bringUp(sandbox, context.platform, whenDied(sandbox, context));
+    sandbox.become('launched');
+  } catch (error) {
+    await breakDown(sandbox, reasonOf(error), context);
+    throw error;
+  }
+}
+
+/** Ends every process in it; its files stay. Stored before anything ends: a failure has changed nothing. */
+export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
+  return context.change(id, async (sandbox) => {
+    if (sandbox.status === 'SANDBOX_STOPPED') return sandbox.view();
+    if (sandbox.status !== 'SANDBOX_RUNNING') throw sandbox.refuse();
+    await context.metadata.sandboxes.put({ ...sandbox.record, status: 'SANDBOX_STOPPED' });
+    sandbox.become('stop');
+    await takeDown(sandbox, context.platform);
+    return sandbox.view();
+  });
+}
+
+/** A start that could not be stored is taken back: the record still says what it was. */
+async function keep(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+  try {
+    await context.metadata.sandboxes.put(sandbox.settled());
+  } catch (error) {
+    await breakDown(sandbox, reasonOf(error), context);
+    throw error;
+  }
+}
+
+export function expired(id: string): ServiceError {
+  return new ServiceError('FAILED_PRECONDITION', `sandbox ${id} has expired`);
+}

@@ -1,0 +1,89 @@
+import { ServiceError } from '../errors.ts';
+import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
+import type { Log } from '../log.ts';
+
+interface Options {
+  /** Mounts, clearing away first what a dead server or worker left there. */
+  mount: () => Promise<Workspaces>;
+  /** The file system stopped serving: everything attached is gone. */
+  lost: (reason: string) => void;
+  log: Log;
+}
+
+/**
+ * The workspace file system over the life of the server: mounted at the first need and again after it died. A server
+ * whose sandboxes are all of the mock runtime never mounts.
+ */
+export class WorkspaceMount implements Pick<Workspaces, 'attach' | 'detach' | 'baseChanging' | 'baseChanged'> {
+  readonly #options: Options;
+  #mounted: Promise<Workspaces> | undefined;
+  /** A dead mount being put away; a new one waits for it, since both would lie at the same path. */
+  #clearing: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Resolves when it is mounted; a failure is tried again at the next need. */
+  async ready(): Promise<Workspaces> {
+    if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the server is shutting down');
+    if (this.#mounted) return this.#mounted;
+    const mounted = this.#clearing.then(() => this.#options.mount());
+    this.#mounted = mounted;
+    try {
+      this.#watch(await mounted, mounted);
+    } catch (error) {
+      this.#forget(mounted);
+      throw error;
+    }
+    return mounted;
+  }
+
+  async attach(spec: WorkspaceSpec): Promise<string> {
+    return (await this.ready()).attach(spec);
+  }
+
+  async detach(id: string): Promise<void> {
+    await (await this.#mounted)?.detach(id);
+  }
+
+  async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {
+    await this.#tell((workspaces) => workspaces.baseChanging(codebaseId, paths));
+  }
+
+  async baseChanged(codebaseId: string, paths: readonly string[]): Promise<void> {
+    await this.#tell((workspaces) => workspaces.baseChanged(codebaseId, paths));
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#clearing;
+    await (await this.#mounted?.catch(() => undefined))?.close();
+  }
+
+  /** Where nothing is mounted, or no longer, nobody sees any base. */
+  async #tell(call: (workspaces: Workspaces) => Promise<void>): Promise<void> {
+    const mounted = this.#mounted;
+    const workspaces = await mounted?.catch(() => undefined);
+    if (!workspaces) return;
+    try {
+      await call(workspaces);
+    } catch (error) {
+      if (this.#mounted === mounted) throw error;
+    }
+  }
+
+  #watch(workspaces: Workspaces, mounted: Promise<Workspaces>): void {
+    workspaces.died.then((reason) => {
+      this.#clearing = workspaces.close().catch(() => undefined);
+      this.#forget(mounted);
+      this.#options.log.error('the workspace file system died', { reason });
+      this.#options.lost(reason);
+    });
+  }
+
+  #forget(mounted: Promise<Workspaces>): void {
+    if (this.#mounted === mounted) this.#mounted = undefined;
+  }
+}

@@ -1,0 +1,214 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../lib/errors.ts';
+import type { CreateSandboxRequest } from '../../../lib/messages.ts';
+import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
+
+let fixture: Fixture;
+let sandboxes: SandboxKeeper;
+
+beforeEach(async () => {
+  fixture = new Fixture();
+  sandboxes = await fixture.start();
+  await fixture.addCodebase();
+});
+
+afterEach(() => fixture.remove());
+
+const nothingIsLeft = () => {
+  expect([...fixture.metadata.sandboxes.values()]).toEqual([]);
+  expect(sandboxes.list({ codebase_id: '', page_size: 0, page_token: '' }).sandboxes).toEqual([]);
+  expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
+  expect(readdirSync(fixture.layout.deltas)).toEqual([]);
+};
+
+describe('create', () => {
+  it('answers a RUNNING sandbox that is launched, attached and durable', async () => {
+    const rule = { pattern: '**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 1 } as const;
+    const sandbox = await sandboxes.create(createRequest({ permissions: [rule], labels: { a: 'b' }, expires_in: 60 }));
+    expect(sandbox).toEqual({
+      id: expect.stringMatching(/^sb_/),
+      codebase_id: 'cb_1',
+      status: 'SANDBOX_RUNNING',
+      permissions: [rule],
+      labels: { a: 'b' },
+      created_at: 1_700_000_000,
+      expires_at: 1_700_000_060,
+      runtime: 'RUNTIME_BWRAP',
+      image: '',
+      resources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
+      status_reason: '',
+    });
+    expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
+      id: sandbox.id,
+      workspace: `/mnt/${sandbox.id}`,
+      runDir: join(fixture.layout.run, sandbox.id),
+      uid: 1000,
+      image: '',
+      resources: sandbox.resources,
+    });
+    expect(fixture.mount.attached.get(sandbox.id)).toMatchObject({
+      uid: 1000,
+      rules: [rule],
+      maxBytes: 7,
+      maxFiles: 8,
+    });
+    fixture.crash();
+    await fixture.start();
+    expect(fixture.metadata.sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_RUNNING', owner_id: 'ann' });
+  });
+
+  it('takes what the request says of resources, and the defaults for the rest', async () => {
+    const { resources } = await sandboxes.create(
+      createRequest({ resources: { ...NO_LIMITS, memory_bytes: 5, cpu_quota: 6 } }),
+    );
+    expect(resources).toEqual({ memory_bytes: 5, cpu_quota: 6, cpu_shares: 0, pids_limit: 50 });
+  });
+
+  it('lives for the default time, or for ever when that is 0', async () => {
+    expect((await sandboxes.create(createRequest())).expires_at).toBe(1_700_003_600);
+    fixture.settings.defaultExpiration = 0;
+    expect((await sandboxes.create(createRequest())).expires_at).toBe(0);
+  });
+
+  it('attaches nothing for the mock runtime', async () => {
+    await sandboxes.create(createRequest({ runtime: 'RUNTIME_MOCK' }));
+    expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([1, 0]);
+  });
+
+  it('gives every sandbox a host user of its own, and a freed one to the last', async () => {
+    fixture.uids = { start: 5, size: 3 };
+    sandboxes = await fixture.start();
+    const uidOf = async () => fixture.runtime.up.get((await sandboxes.create(createRequest())).id)!.spec.uid;
+    const first = await sandboxes.create(createRequest());
+    await sandboxes.destroy(first.id);
+    expect([await uidOf(), await uidOf(), await uidOf()]).toEqual([6, 7, 5]);
+    await expect(uidOf()).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+  });
+
+  const refused: [string, Partial<CreateSandboxRequest>, string, RegExp][] = [
+    ['no codebase', { codebase_id: '' }, 'INVALID_ARGUMENT', /^codebase_id/],
+    ['an unknown codebase', { codebase_id: 'cb_no' }, 'NOT_FOUND', /codebase "cb_no" does not exist/],
+    ['the codebase __proto__', { codebase_id: '__proto__' }, 'NOT_FOUND', /does not exist/],
+    ['a negative lifetime', { expires_in: -1 }, 'INVALID_ARGUMENT', /^expires_in/],
+    ['a lifetime of a century', { expires_in: 3_153_600_000 }, 'INVALID_ARGUMENT', /^expires_in.*315360000/],
+    ['a lifetime of half a second', { expires_in: 0.5 }, 'INVALID_ARGUMENT', /^expires_in/],
+    [
+      'negative memory',
+      { resources: { ...NO_LIMITS, memory_bytes: -1 } },
+      'INVALID_ARGUMENT',
+      /^resources\.memory_bytes/,
+    ],
+    [
+      'too many shares',
+      { resources: { ...NO_LIMITS, cpu_shares: 262_145 } },
+      'INVALID_ARGUMENT',
+      /^resources\.cpu_shares/,
+    ],
+    ['an image without docker', { image: 'ubuntu' }, 'INVALID_ARGUMENT', /^image/],
+    ['an image that is an option', { image: '--privileged', runtime: 'RUNTIME_DOCKER' }, 'INVALID_ARGUMENT', /^image/],
+    ['a runtime that does not work here', { runtime: 'RUNTIME_DOCKER' }, 'FAILED_PRECONDITION', /no docker/],
+    ['a label without a key', { labels: { '': 'a' } }, 'INVALID_ARGUMENT', /^labels/],
+    ['a long label', { labels: { a: 'x'.repeat(1025) } }, 'INVALID_ARGUMENT', /^labels\["a"\]/],
+    [
+      '65 labels',
+      { labels: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, ''])) },
+      'INVALID_ARGUMENT',
+      /at most 64/,
+    ],
+    [
+      'a rule that cannot be parsed',
+      { permissions: [{ pattern: '[', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 0 }] },
+      'INVALID_ARGUMENT',
+      /permissions\[0\]/,
+    ],
+  ];
+
+  it.each(refused)('refuses %s and leaves nothing', async (_, fields, code, message) => {
+    await expect(sandboxes.create(createRequest(fields))).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+    });
+    nothingIsLeft();
+  });
+
+  it.each(['launch', 'attach'])(
+    'undoes everything when %s fails, and gives the place in the quota back',
+    async (what) => {
+      fixture.settings.maxPerUser = 1;
+      const failing = what === 'launch' ? fixture.runtime : fixture.mount;
+      const fails = async () => {
+        throw new ServiceError('UNAVAILABLE', 'no room');
+      };
+      failing.before = fails;
+      await expect(sandboxes.create(createRequest())).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        message: 'no room',
+      });
+      nothingIsLeft();
+      failing.before = async () => {};
+      await sandboxes.create(createRequest());
+    },
+  );
+
+  it('undoes everything when it cannot be stored', async () => {
+    await fixture.metadata.close();
+    await expect(sandboxes.create(createRequest())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    nothingIsLeft();
+  });
+
+  it('is refused once the server closes', async () => {
+    await sandboxes.close();
+    await expect(sandboxes.create(createRequest())).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+});
+
+describe('max_per_user', () => {
+  it('cannot be slipped past by 50 concurrent creates', async () => {
+    fixture.runtime.before = () => new Promise((resolve) => setImmediate(resolve));
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => sandboxes.create(createRequest())));
+    const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'OK'));
+    expect(codes.filter((code) => code === 'OK')).toHaveLength(10);
+    expect(codes.filter((code) => code === 'RESOURCE_EXHAUSTED')).toHaveLength(40);
+    expect(fixture.runtime.up.size).toBe(10);
+  });
+
+  it('counts by owner over all their codebases, and not the expired', async () => {
+    fixture.settings.maxPerUser = 2;
+    await fixture.addCodebase('cb_2', 'ann');
+    await fixture.addCodebase('cb_3', 'bob');
+    await sandboxes.create(createRequest({ expires_in: 10 }));
+    await sandboxes.create(createRequest({ codebase_id: 'cb_2' }));
+    await expect(sandboxes.create(createRequest())).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+    await sandboxes.create(createRequest({ codebase_id: 'cb_3' }));
+    fixture.elapsed += 10_000;
+    await sandboxes.create(createRequest());
+  });
+
+  it('0 is no limit', async () => {
+    fixture.settings.maxPerUser = 0;
+    await Promise.all(Array.from({ length: 20 }, () => sandboxes.create(createRequest())));
+    expect(fixture.runtime.up.size).toBe(20);
+  });
+});
+
+describe('a codebase', () => {
+  it('counts a sandbox that is still being made as using it', async () => {
+    const creating = sandboxes.create(createRequest());
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(sandboxes.usersOf('cb_1')).toHaveLength(1);
+    await creating;
+  });
+
+  it('deleted before the sandbox has its place is NOT_FOUND, and nothing is launched', async () => {
+    const creating = sandboxes.create(createRequest());
+    expect(sandboxes.usersOf('cb_1')).toEqual([]);
+    const removed = fixture.metadata.codebases.remove('cb_1');
+    await expect(creating).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await removed;
+    expect(fixture.runtime.launches).toEqual([]);
+    expect(existsSync(fixture.layout.deltas)).toBe(true);
+  });
+});

@@ -1,0 +1,135 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ServiceError } from '../../../lib/errors.ts';
+import type { WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
+import { silentLog } from '../../../lib/log.ts';
+import type { CreateSandboxRequest, ExecRequest } from '../../../lib/messages.ts';
+import type { Metadata } from '../../../lib/metadata/metadata.ts';
+import { openMetadata } from '../../../lib/metadata/store.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
+import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';
+import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts';
+import { makeLayout } from '../../../lib/sandboxes/layout.ts';
+import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import { UidSlots } from '../../../lib/sandboxes/uid-slots.ts';
+
+export const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
+
+export function createRequest(fields: Partial<CreateSandboxRequest> = {}): CreateSandboxRequest {
+  const nothing = { permissions: [], labels: {}, expires_in: 0, image: '', resources: NO_LIMITS };
+  return { codebase_id: 'cb_1', ...nothing, ...fields };
+}
+
+export function execRequest(sandbox_id: string, fields: Partial<ExecRequest> = {}): ExecRequest {
+  return { sandbox_id, command: 'true', stdin: '', env: {}, workdir: '', timeout: 0, ...fields };
+}
+
+export const never = new AbortController().signal;
+
+/** A runtime whose sandboxes are entries of `up`; `before` may wait or throw at each launch. */
+export class FakeRuntime implements Runtime {
+  readonly up = new Map<string, { spec: SandboxSpec; commands: Command[]; die: (reason: string) => void }>();
+  readonly launches: string[] = [];
+  before: (spec: SandboxSpec) => Promise<void> = async () => {};
+
+  async probe(): Promise<void> {}
+  async reclaim(): Promise<void> {}
+
+  async launch(spec: SandboxSpec): Promise<RunningSandbox> {
+    this.launches.push(spec.id);
+    await this.before(spec);
+    const commands: Command[] = [];
+    const died = new Promise<string>((resolve) => this.up.set(spec.id, { spec, commands, die: resolve }));
+    return {
+      died,
+      exec: async (command) => {
+        commands.push(command);
+        return (async function* () {
+          yield { kind: 'exit', exitCode: 0, durationMs: 1 };
+        })() as Execution;
+      },
+      stop: async () => void this.up.delete(spec.id),
+    };
+  }
+}
+
+export class FakeMount {
+  readonly attached = new Map<string, WorkspaceSpec>();
+  before: (spec: WorkspaceSpec) => Promise<void> = async () => {};
+
+  async attach(spec: WorkspaceSpec): Promise<string> {
+    await this.before(spec);
+    mkdirSync(spec.delta, { recursive: true });
+    this.attached.set(spec.id, spec);
+    return `/mnt/${spec.id}`;
+  }
+
+  async detach(id: string): Promise<void> {
+    this.attached.delete(id);
+  }
+}
+
+const SETTINGS: Settings = {
+  runtime: 'RUNTIME_BWRAP',
+  defaultImage: 'ubuntu:22.04',
+  defaultExpiration: 3_600_000,
+  defaultTimeout: 30_000,
+  maxTimeout: 600_000,
+  maxPerUser: 10,
+  defaultResources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
+};
+
+export class Fixture {
+  readonly folder = mkdtempSync(join(tmpdir(), 'paddock-sandboxes-'));
+  readonly layout = makeLayout(join(this.folder, 'mounts'));
+  runtime = new FakeRuntime();
+  mount = new FakeMount();
+  settings = { ...SETTINGS };
+  uids = { start: 1000, size: 100 };
+  removeTree = removeTree;
+  wall = 1_700_000_000_000;
+  elapsed = 0;
+  metadata!: Metadata;
+  context!: SandboxContext;
+
+  /** A server on this state; called again, the next one, with nothing of the last but what is on disk. */
+  async start(): Promise<SandboxKeeper> {
+    this.metadata = await openMetadata(join(this.folder, 'db.json'), silentLog);
+    this.context = new SandboxContext({
+      metadata: this.metadata,
+      platform: {
+        layout: this.layout,
+        mount: this.mount,
+        runtime: async (name) => {
+          if (name === 'RUNTIME_DOCKER') throw new ServiceError('FAILED_PRECONDITION', 'no docker');
+          return this.runtime;
+        },
+        basePath: (id) => join(this.folder, 'codebases', id),
+        removeTree: (path) => this.removeTree(path),
+        maxDeltaBytes: 7,
+        maxDeltaFiles: 8,
+        log: silentLog,
+      },
+      settings: this.settings,
+      uids: new UidSlots(this.uids),
+      clock: { now: () => this.wall + this.elapsed, monotonic: () => this.elapsed },
+      log: silentLog,
+    });
+    return createSandboxes(this.context);
+  }
+
+  async addCodebase(id = 'cb_1', owner_id = 'ann'): Promise<void> {
+    await this.metadata.codebases.put({ id, name: id, owner_id, created_at: 1, file_count: 0, total_size: 0 });
+  }
+
+  /** What a crash leaves: the disk. */
+  crash(): void {
+    this.runtime = new FakeRuntime();
+    this.mount = new FakeMount();
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}

@@ -1,0 +1,398 @@
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ServiceError } from '../../../lib/errors.ts';
+import type { ExecRequest, Sandbox } from '../../../lib/messages.ts';
+import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import { createRequest, execRequest, Fixture, never } from './fixture.ts';
+
+let fixture: Fixture;
+let sandboxes: SandboxKeeper;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  fixture = new Fixture();
+  sandboxes = await fixture.start();
+  await fixture.addCodebase();
+  sandbox = await sandboxes.create(createRequest());
+});
+
+afterEach(() => fixture.remove());
+
+const statusOf = (id = sandbox.id) => sandboxes.get(id).status;
+const recordOf = (id = sandbox.id) => fixture.metadata.sandboxes.get(id);
+const fails = async () => {
+  throw new ServiceError('UNAVAILABLE', 'no room');
+};
+
+async function broken(): Promise<void> {
+  fixture.runtime.up.get(sandbox.id)!.die('the agent ended');
+  await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR');
+}
+
+describe('stop and start', () => {
+  it('stop ends it, keeps its files and costs nothing; start brings it back with the same user', async () => {
+    writeFileSync(join(fixture.layout.deltas, sandbox.id, 'file'), 'mine');
+    expect(await sandboxes.stop(sandbox.id)).toEqual({ ...sandbox, status: 'SANDBOX_STOPPED' });
+    expect(recordOf()?.status).toBe('SANDBOX_STOPPED');
+    expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
+    expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+    expect(recordOf()?.status).toBe('SANDBOX_RUNNING');
+    expect(fixture.runtime.up.get(sandbox.id)?.spec.uid).toBe(1000);
+    expect(readdirSync(join(fixture.layout.deltas, sandbox.id))).toEqual(['file']);
+  });
+
+  it('are safe to retry', async () => {
+    expect((await sandboxes.start(sandbox.id)).status).toBe('SANDBOX_RUNNING');
+    await sandboxes.stop(sandbox.id);
+    expect((await sandboxes.stop(sandbox.id)).status).toBe('SANDBOX_STOPPED');
+    expect(fixture.runtime.launches).toHaveLength(1);
+  });
+
+  it('of one sandbox take turns', async () => {
+    const outcomes = await Promise.all([
+      sandboxes.stop(sandbox.id),
+      sandboxes.start(sandbox.id),
+      sandboxes.start(sandbox.id),
+      sandboxes.stop(sandbox.id),
+      sandboxes.start(sandbox.id),
+    ]);
+    expect(outcomes.map(({ status }) => status.replace('SANDBOX_', ''))).toEqual([
+      'STOPPED',
+      'RUNNING',
+      'RUNNING',
+      'STOPPED',
+      'RUNNING',
+    ]);
+    expect([fixture.runtime.launches.length, fixture.runtime.up.size]).toEqual([3, 1]);
+  });
+
+  it('a start that fails leaves it SANDBOX_ERROR with the reason, and nothing running', async () => {
+    await sandboxes.stop(sandbox.id);
+    fixture.runtime.before = fails;
+    await expect(sandboxes.start(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'no room' });
+    expect(sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_ERROR', status_reason: 'no room' });
+    expect(recordOf()).toMatchObject({ status: 'SANDBOX_ERROR', status_reason: 'no room' });
+    expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
+    await expect(sandboxes.stop(sandbox.id)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+    fixture.runtime.before = async () => {};
+    expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+  });
+
+  it('a stop that cannot be stored changes nothing', async () => {
+    await fixture.metadata.close();
+    await expect(sandboxes.stop(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect([statusOf(), fixture.runtime.up.size]).toEqual(['SANDBOX_RUNNING', 1]);
+  });
+
+  it('tell nothing of a defect in status_reason', async () => {
+    await sandboxes.stop(sandbox.id);
+    fixture.runtime.before = async () => {
+      throw new Error('ENOENT /secret/path');
+    };
+    await expect(sandboxes.start(sandbox.id)).rejects.toThrow();
+    expect(sandboxes.get(sandbox.id).status_reason).toBe('internal error');
+  });
+});
+
+describe('a runtime that died', () => {
+  it('makes the sandbox SANDBOX_ERROR with the reason, durably; start brings it back', async () => {
+    await broken();
+    expect(sandboxes.get(sandbox.id).status_reason).toBe('the agent ended');
+    await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR');
+    await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
+    });
+    expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+  });
+
+  it('of an earlier run does not break the present one', async () => {
+    const { die } = fixture.runtime.up.get(sandbox.id)!;
+    await sandboxes.stop(sandbox.id);
+    await sandboxes.start(sandbox.id);
+    die('late');
+    await sandboxes.start(sandbox.id);
+    expect(statusOf()).toBe('SANDBOX_RUNNING');
+  });
+});
+
+describe('a workspace file system that died', () => {
+  it('breaks every sandbox on it, and no other', async () => {
+    const mock = await sandboxes.create(createRequest({ runtime: 'RUNTIME_MOCK' }));
+    const stopped = await sandboxes.create(createRequest());
+    await sandboxes.stop(stopped.id);
+    sandboxes.workspacesLost('worker ended');
+    await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR');
+    expect(sandboxes.get(sandbox.id).status_reason).toBe('the workspace file system died: worker ended');
+    expect([statusOf(mock.id), statusOf(stopped.id)]).toEqual(['SANDBOX_RUNNING', 'SANDBOX_STOPPED']);
+    expect((await sandboxes.start(sandbox.id)).status).toBe('SANDBOX_RUNNING');
+  });
+});
+
+describe('destroy', () => {
+  it.each(['SANDBOX_RUNNING', 'SANDBOX_STOPPED', 'SANDBOX_ERROR'])('from %s leaves nothing', async (status) => {
+    if (status === 'SANDBOX_STOPPED') await sandboxes.stop(sandbox.id);
+    if (status === 'SANDBOX_ERROR') await broken();
+    await sandboxes.destroy(sandbox.id);
+    expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
+    expect([fixture.runtime.up.size, fixture.mount.attached.size, recordOf()]).toEqual([0, 0, undefined]);
+    expect(readdirSync(fixture.layout.deltas)).toEqual([]);
+    await expect(sandboxes.destroy(sandbox.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('waits for a sandbox that is being made', async () => {
+    let proceed = () => {};
+    fixture.runtime.before = () => new Promise((resolve) => (proceed = resolve));
+    const creating = sandboxes.create(createRequest());
+    await vi.waitUntil(() => fixture.runtime.launches.length === 2);
+    const id = fixture.runtime.launches[1]!;
+    expect(statusOf(id)).toBe('SANDBOX_PENDING');
+    const destroying = sandboxes.destroy(id);
+    proceed();
+    expect((await creating).status).toBe('SANDBOX_RUNNING');
+    await destroying;
+    expect(fixture.runtime.up.has(id)).toBe(false);
+  });
+
+  it('happens once when asked for twice at the same time, also with the cleanup', async () => {
+    fixture.elapsed = 3_600_000;
+    const outcomes = await Promise.allSettled([
+      sandboxes.destroy(sandbox.id),
+      sandboxes.expire(),
+      sandboxes.destroy(sandbox.id),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    expect(outcomes[2]).toMatchObject({ reason: { code: 'NOT_FOUND' } });
+  });
+
+  it('that cannot be stored changes nothing', async () => {
+    await fixture.metadata.close();
+    await expect(sandboxes.destroy(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect([statusOf(), fixture.runtime.up.size]).toEqual(['SANDBOX_RUNNING', 1]);
+    await expect(sandboxes.exec(execRequest(sandbox.id), never)).resolves.toBeDefined();
+  });
+
+  it('whose delta cannot be removed holds its user until a cleanup can', async () => {
+    fixture.removeTree = async () => {
+      throw new Error('EBUSY');
+    };
+    await sandboxes.destroy(sandbox.id);
+    expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
+    expect(fixture.context.uids.reserve(1000)).toBe(false);
+    fixture.removeTree = async () => {};
+    await sandboxes.expire();
+    expect(fixture.context.uids.reserve(1000)).toBe(true);
+  });
+});
+
+describe('exec', () => {
+  it('runs what the request says, with the default timeout', async () => {
+    await sandboxes.exec(
+      execRequest(sandbox.id, { command: 'ls', stdin: 'in', env: { A: 'b' }, workdir: 'src' }),
+      never,
+    );
+    await sandboxes.exec(execRequest(sandbox.id, { timeout: 600 }), never);
+    const { commands } = fixture.runtime.up.get(sandbox.id)!;
+    expect(commands[0]).toEqual({
+      command: 'ls',
+      stdin: 'in',
+      env: { A: 'b' },
+      workdir: 'src',
+      timeoutMs: 30_000,
+      signal: never,
+    });
+    expect(commands[1]?.timeoutMs).toBe(600_000);
+  });
+
+  it('on a stopped sandbox is FAILED_PRECONDITION naming the state', async () => {
+    await sandboxes.stop(sandbox.id);
+    await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: `sandbox ${sandbox.id} is SANDBOX_STOPPED`,
+    });
+  });
+
+  it('is refused from the moment the sandbox expires', async () => {
+    fixture.elapsed = 3_600_000 - 1;
+    await sandboxes.exec(execRequest(sandbox.id), never);
+    fixture.elapsed += 1;
+    await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: `sandbox ${sandbox.id} has expired`,
+    });
+  });
+
+  it('of a client that is gone already starts nothing', async () => {
+    await expect(sandboxes.exec(execRequest(sandbox.id), AbortSignal.abort())).rejects.toMatchObject({
+      code: 'CANCELLED',
+    });
+    expect(fixture.runtime.up.get(sandbox.id)?.commands).toEqual([]);
+  });
+
+  it.each<[string, Partial<ExecRequest>, RegExp]>([
+    ['no command', { command: '' }, /^command/],
+    ['NUL in the command', { command: 'a\0b' }, /^command/],
+    ['a command too long for the kernel', { command: 'x'.repeat(131_072) }, /^command: at most 131071/],
+    ['NUL in the workdir', { workdir: 'a\0' }, /^workdir/],
+    ['a workdir too long', { workdir: 'x'.repeat(4097) }, /^workdir: at most 4096/],
+    ['NUL in a variable', { env: { A: '\0' } }, /^env\["A"\]/],
+    ['= in a name', { env: { 'A=B': '' } }, /^env/],
+    ['an empty name', { env: { '': '' } }, /^env/],
+    ['a variable too long', { env: { A: 'x'.repeat(131_070) } }, /^env\["A"\]: at most/],
+    ['a negative timeout', { timeout: -1 }, /^timeout/],
+    ['a timeout above the maximum', { timeout: 601 }, /^timeout: at most 600 seconds/],
+    ['a timeout above any timer', { timeout: 2 ** 53 }, /^timeout/],
+  ])('refuses %s', async (_, fields, message) => {
+    await expect(sandboxes.exec(execRequest(sandbox.id, fields), never)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(message) as string,
+    });
+  });
+
+  it('of an unknown sandbox is NOT_FOUND', async () => {
+    await expect(sandboxes.exec(execRequest('sb_no'), never)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('expire', () => {
+  it('destroys what has expired and nothing else', async () => {
+    const later = await sandboxes.create(createRequest({ expires_in: 7200 }));
+    fixture.elapsed = 3_600_000;
+    await sandboxes.expire();
+    expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
+    expect(statusOf(later.id)).toBe('SANDBOX_RUNNING');
+  });
+
+  it('goes on after one that fails', async () => {
+    const other = await sandboxes.create(createRequest());
+    fixture.removeTree = async (path) => {
+      if (path.endsWith(sandbox.id)) throw new Error('EIO');
+    };
+    fixture.elapsed = 3_600_000;
+    await sandboxes.expire();
+    expect(() => sandboxes.get(other.id)).toThrow('does not exist');
+    expect(recordOf(other.id)).toBeUndefined();
+  });
+
+  it.each([1, -1])('destroys nothing for one period after the clock jumped by %d year', async (years) => {
+    const brief = await sandboxes.create(createRequest({ expires_in: 60 }));
+    fixture.elapsed = 61_000;
+    fixture.wall += years * 365 * 86_400_000;
+    await sandboxes.expire();
+    expect(statusOf(brief.id)).toBe('SANDBOX_RUNNING');
+    if (years < 0) return;
+    await sandboxes.expire();
+    expect(() => sandboxes.get(brief.id)).toThrow('does not exist');
+  });
+
+  it('is not put off by time that simply passed', async () => {
+    fixture.elapsed = 86_400_000;
+    await sandboxes.expire();
+    expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
+  });
+});
+
+describe('list', () => {
+  it('has those of one codebase, in pages', async () => {
+    await fixture.addCodebase('cb_2');
+    const others = [];
+    for (let n = 0; n < 3; n++) others.push((await sandboxes.create(createRequest({ codebase_id: 'cb_2' }))).id);
+    const first = sandboxes.list({ codebase_id: 'cb_2', page_size: 2, page_token: '' });
+    const second = sandboxes.list({ codebase_id: 'cb_2', page_size: 2, page_token: first.next_page_token });
+    expect([...first.sandboxes, ...second.sandboxes].map(({ id }) => id)).toEqual(others.sort());
+    expect(second.next_page_token).toBe('');
+    expect(sandboxes.list({ codebase_id: '', page_size: 0, page_token: '' }).sandboxes).toHaveLength(4);
+  });
+});
+
+describe('a restart', () => {
+  async function restart(): Promise<() => Promise<void>> {
+    fixture.crash();
+    sandboxes = await fixture.start();
+    return sandboxes.recover();
+  }
+
+  it('brings up again what was RUNNING and leaves the rest', async () => {
+    const stopped = await sandboxes.create(createRequest());
+    await sandboxes.stop(stopped.id);
+    const resume = await restart();
+    expect(statusOf()).toBe('SANDBOX_PENDING');
+    await resume();
+    expect(sandboxes.get(sandbox.id)).toEqual(sandbox);
+    expect(statusOf(stopped.id)).toBe('SANDBOX_STOPPED');
+    expect(fixture.runtime.launches).toEqual([sandbox.id]);
+    expect(fixture.runtime.up.get(sandbox.id)?.spec.uid).toBe(1000);
+  });
+
+  it('makes a command wait for its sandbox, however far back its turn is', async () => {
+    await fixture.addCodebase('cb_2', 'bob');
+    fixture.settings.maxPerUser = 0;
+    for (let n = 0; n < 20; n++) await sandboxes.create(createRequest({ codebase_id: 'cb_2' }));
+    const last = (await sandboxes.create(createRequest())).id;
+    const resume = await restart();
+    let most = 0;
+    fixture.runtime.before = async () => {
+      most = Math.max(most, fixture.runtime.launches.length - fixture.runtime.up.size);
+      await new Promise((resolve) => setImmediate(resolve));
+    };
+    const resuming = resume();
+    await sandboxes.exec(execRequest(last), never);
+    expect(fixture.runtime.up.get(last)?.commands).toHaveLength(1);
+    await resuming;
+    expect([fixture.runtime.up.size, most]).toEqual([22, 8]);
+  });
+
+  it('keeps one that cannot be brought up as SANDBOX_ERROR, and brings up the others', async () => {
+    const other = await sandboxes.create(createRequest());
+    const resume = await restart();
+    fixture.runtime.before = async ({ id }) => {
+      if (id === sandbox.id) await fails();
+    };
+    await resume();
+    expect(sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_ERROR', status_reason: 'no room' });
+    expect(statusOf(other.id)).toBe('SANDBOX_RUNNING');
+  });
+
+  it('does not bring up what has expired, but leaves it to the cleanup', async () => {
+    fixture.elapsed = 3_600_000;
+    await (await restart())();
+    expect([statusOf(), fixture.runtime.launches]).toEqual(['SANDBOX_STOPPED', []]);
+    await sandboxes.expire();
+    expect(recordOf()).toBeUndefined();
+  });
+
+  it('removes what is left of sandboxes without a record, and nothing else', async () => {
+    const orphan = 'sb_0123456789abcdefghjkmnpqr';
+    mkdirSync(join(fixture.layout.deltas, orphan, 'deep'), { recursive: true });
+    mkdirSync(join(fixture.layout.deltas, 'lost+found'));
+    await restart();
+    expect(readdirSync(fixture.layout.deltas).sort()).toEqual(['lost+found', sandbox.id].sort());
+  });
+
+  it('without its metadata removes nothing', async () => {
+    rmSync(join(fixture.folder, 'db.json'));
+    rmSync(join(fixture.folder, 'db.json.bak'));
+    await restart();
+    expect(readdirSync(fixture.layout.deltas)).toEqual([sandbox.id]);
+  });
+
+  it('does not give the user of an old sandbox to a new one', async () => {
+    await (await restart())();
+    const created = await sandboxes.create(createRequest());
+    expect(fixture.runtime.up.get(created.id)?.spec.uid).toBe(1001);
+  });
+
+  it('of a sandbox whose codebase is gone is SANDBOX_ERROR with the reason', async () => {
+    await fixture.metadata.codebases.remove('cb_1');
+    await (await restart())();
+    expect(sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_ERROR', status_reason: 'its codebase is gone' });
+  });
+
+  it('finds what was RUNNING when the server closed in order RUNNING again', async () => {
+    await sandboxes.close();
+    expect(fixture.runtime.up.size).toBe(0);
+    await (await restart())();
+    expect(statusOf()).toBe('SANDBOX_RUNNING');
+  });
+});
