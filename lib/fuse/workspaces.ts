@@ -14,6 +14,11 @@ export interface WorkspaceSpec {
   /** Quota of the delta; 0: none. */
   maxBytes: number;
   maxFiles: number;
+  /**
+   * Serve every uid and show owners and modes as they are stored: for suites that change their uid, run by a developer.
+   * Never set by the service.
+   */
+  anyUid?: boolean;
 }
 
 /**

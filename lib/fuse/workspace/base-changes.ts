@@ -1,0 +1,101 @@
+import type { ByteString } from '../filesystem.ts';
+import { joinPath, sameFile } from './base.ts';
+import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
+import type { Node } from './node.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
+export function baseChanging(workspace: Workspace, paths: readonly ByteString[]): void {
+  if (!workspace.isOpen) return;
+  for (const path of paths) {
+    const node = atBasePath(workspace, path);
+    if (node !== undefined) pin(workspace, node);
+    for (const loose of workspace.tree.loose) {
+      if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) pin(workspace, loose);
+    }
+  }
+}
+
+/** After they did, or did not: what was replaced is let go of, and the kernel looks again. */
+export function baseChanged(workspace: Workspace, paths: readonly ByteString[]): void {
+  if (!workspace.isOpen) return;
+  for (const path of paths) {
+    // A new file may have brought new directories, so every name on the way is looked at.
+    let dirPath = '';
+    for (const name of path.split('/')) {
+      const dir = workspace.tree.atBasePath(dirPath);
+      if (dir !== undefined) refreshName(workspace, dir, name);
+      dirPath = joinPath(dirPath, name);
+    }
+    const dir = workspace.tree.atBasePath(path);
+    if (dir !== undefined) refreshDirectory(workspace, dir);
+  }
+}
+
+/** The node that shows a base path unchanged. */
+function atBasePath(workspace: Workspace, path: ByteString): Node | undefined {
+  const dir = workspace.tree.atBasePath(path);
+  if (dir !== undefined) return dir;
+  const slash = path.lastIndexOf('/');
+  const parent = workspace.tree.atBasePath(slash === -1 ? '' : path.slice(0, slash));
+  const node = parent?.children?.get(path.slice(slash + 1));
+  return node?.inode === undefined ? node : undefined;
+}
+
+function pin(workspace: Workspace, node: Node): void {
+  for (const child of node.children?.values() ?? []) pin(workspace, child);
+  if (node.type !== S_IFREG || node.inode !== undefined || node.base === undefined) return;
+  const { base, shared } = workspace;
+  try {
+    shared.files.of(node, () => base.open(node.basePath!, node.base!));
+    shared.files.pin(node);
+  } catch {
+    // It can no longer be opened as what it was: reads of it will say so, and never mix old and new.
+  }
+}
+
+function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
+  if (dir.inode?.entries?.has(name)) return;
+  const { base, tree, shared } = workspace;
+  const stat = base.lstat(joinPath(dir.basePath!, name));
+  dir.base = base.lstat(dir.basePath!) ?? dir.base;
+  if (stat === undefined) dir.listing?.remove(name);
+  else dir.listing?.add(name, stat.mode & S_IFMT);
+  shared.notifier.invalInode(dir.id);
+  const child = dir.children?.get(name);
+  if (child === undefined) {
+    shared.notifier.invalEntry(dir.id, name);
+  } else if (stat !== undefined && child.isDirectory && isDirectory(stat.mode)) {
+    child.base = stat;
+    shared.notifier.invalInode(child.id);
+  } else if (stat !== undefined && child.base !== undefined && sameFile(stat, child.base)) {
+    shared.files.unpin(child);
+  } else {
+    release(workspace, child);
+    tree.detach(child, dir, name);
+    shared.notifier.invalEntry(dir.id, name);
+  }
+}
+
+/** Everything known below a directory that is gone is gone too. */
+function release(workspace: Workspace, dir: Node): void {
+  for (const [name, child] of [...(dir.children ?? [])]) {
+    release(workspace, child);
+    workspace.tree.detach(child, dir, name);
+    workspace.shared.notifier.invalEntry(dir.id, name);
+  }
+}
+
+function refreshDirectory(workspace: Workspace, dir: Node): void {
+  const names = new Set(dir.children?.keys());
+  if (dir.listing !== undefined) for (const { name } of dir.listing.values()) names.add(name);
+  for (const { name } of workspace.base.readdir(dir.basePath!)) {
+    // Names that came must leave the kernel's negative entries.
+    if (dir.listing?.get(name) === undefined) names.add(name);
+  }
+  for (const name of names) {
+    refreshName(workspace, dir, name);
+    const child = dir.children?.get(name);
+    if (child?.isDirectory && child.basePath !== undefined) refreshDirectory(workspace, child);
+  }
+}

@@ -1,0 +1,170 @@
+import type { ByteString, Time } from '../filesystem.ts';
+import { joinPath } from './base.ts';
+import type { DataRef, Inode } from './delta/inode.ts';
+import { ROOT_ID } from './delta/inode-table.ts';
+import { type Body, type Op, type OpNamed, timesOf } from './delta/records.ts';
+import { S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
+import type { Node } from './node.ts';
+import type { Workspace } from './workspace.ts';
+
+const NO_HOST_TIME: Time = { sec: 0, nsec: 0 };
+
+interface Staged {
+  node: Node;
+  id: number;
+  size: number;
+  copied: boolean;
+}
+
+/**
+ * One change of the delta, staged and then committed whole: the operations, and the copy-ups they need (a directory
+ * brings its parents). Nothing that lasts happens before `commit`; when staging or commit throws, `abandon` takes the
+ * copies away.
+ */
+export class Change {
+  readonly now: Time;
+  readonly #workspace: Workspace;
+  readonly #ops: Op[] = [];
+  readonly #staged = new Map<Node, Staged>();
+  #newInodes = 0;
+  #newBytes = 0;
+
+  private constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+    this.now = workspace.now();
+  }
+
+  /** Stages by `stage`, commits, and gives what `stage` gave. All or nothing. */
+  static make<T>(workspace: Workspace, stage: (change: Change) => T): T {
+    const change = new Change(workspace);
+    try {
+      const result = stage(change);
+      change.#commit();
+      return result;
+    } catch (error) {
+      for (const { id, copied } of change.#staged.values()) if (copied) workspace.delta.dropData(change.#ref(id));
+      throw error;
+    }
+  }
+
+  /** A new inode, born now, without a name. Returns its id. */
+  create(mode: number, uid: number, gid: number, target?: ByteString): number {
+    const { table } = this.#workspace.delta;
+    const { id, layer } = this.#workspace.delta.newRef();
+    const type = mode & S_IFMT;
+    const body: Body = type === S_IFREG ? [layer, id, 0, 0] : type === S_IFLNK ? (target ?? '') : null;
+    const { now } = this;
+    this.#add(['new', id, table.nextIno++, mode, uid, gid, timesOf({ atime: now, mtime: now, ctime: now }), body]);
+    this.#newInodes++;
+    this.#newBytes += target?.length ?? 0;
+    return id;
+  }
+
+  /** The id of a directory in the index, copied up with its parents when it is not there yet. */
+  directory(node: Node): number {
+    const known = node.inode?.id ?? this.#staged.get(node)?.id;
+    if (known !== undefined) return known;
+    const link = node.links[0];
+    const id = node === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newRef().id;
+    this.#stage(node, id, node.basePath ?? null, false);
+    if (link !== undefined) this.#add(['link', this.directory(link.parent), link.name, id]);
+    return id;
+  }
+
+  /** The id of any node, copied up when needed; without `contents` a file comes out empty. */
+  node(node: Node, contents = true): number {
+    if (node.isDirectory) return this.directory(node);
+    const known = node.inode?.id ?? this.#staged.get(node)?.id;
+    if (known !== undefined) return known;
+    const ref = this.#workspace.delta.newRef();
+    this.#stage(
+      node,
+      ref.id,
+      this.#copyBody(node, ref, contents),
+      contents && node.type === S_IFREG && node.base!.size > 0,
+    );
+    for (const { parent, name } of node.links) this.#add(['link', this.directory(parent), name, ref.id]);
+    const { dev, ino, nlink } = node.base!;
+    const left = nlink - node.links.length;
+    if (left > 0 && node.links.length > 0) this.#add(['alias', ref.id, dev, ino, left]);
+    return ref.id;
+  }
+
+  /** Gives a name in a directory to an inode; whatever had it loses it. */
+  link(dir: Node, name: ByteString, id: number): void {
+    this.#add(['link', this.directory(dir), name, id]);
+  }
+
+  /** Takes away a name that is there, hiding the base's when it has one. */
+  unlink(dir: Node, name: ByteString): void {
+    const id = this.directory(dir);
+    const { base, delta } = this.#workspace;
+    const below = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
+    this.#add([below === undefined ? 'drop' : 'hide', id, name]);
+    if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
+    const inode = delta.table.alias(below.dev, below.ino);
+    if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
+  }
+
+  /** The directory's contents changed. */
+  touch(dir: Node): void {
+    this.#add(['touch', this.directory(dir), this.now.sec, this.now.nsec]);
+  }
+
+  /** The inode's names or attributes changed. */
+  ctime(id: number): void {
+    this.#add(['ctime', id, this.now.sec, this.now.nsec]);
+  }
+
+  /** Attributes of a node as they are to be; it is copied up when needed. */
+  attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
+    if (node.inode !== undefined) {
+      this.#add(this.#workspace.delta.attrOp(node.inode, to, node.fd === -1 ? undefined : node.fd));
+      return;
+    }
+    const id = this.node(node, contents);
+    const staged = this.#ops.find((op) => op[0] === 'new' && op[1] === id) as OpNamed<'new'>;
+    [staged[3], staged[4], staged[5], staged[6]] = [to.mode, to.uid, to.gid, timesOf(to)];
+  }
+
+  #add(op: Op): void {
+    this.#ops.push(op);
+  }
+
+  #ref(id: number): DataRef {
+    return { layer: this.#workspace.delta.layer, id };
+  }
+
+  #stage(node: Node, id: number, body: Body, copied: boolean): void {
+    const { ino, mode, uid, gid } = node.base!;
+    this.#staged.set(node, { node, id, size: copied ? node.base!.size : 0, copied });
+    this.#add(['new', id, ino, mode, uid, gid, timesOf(node.base!), body]);
+    this.#newInodes++;
+  }
+
+  #copyBody(node: Node, ref: DataRef, contents: boolean): Body {
+    const { base, delta, shared } = this.#workspace;
+    const type = node.type;
+    if (type === S_IFLNK) return base.readlink(node.basePath!).toString('latin1');
+    if (type !== S_IFREG) return null;
+    if (!contents || node.base!.size === 0) return [ref.layer, ref.id, NO_HOST_TIME.sec, NO_HOST_TIME.nsec];
+    delta.claimBytes(node.base!.size);
+    delta.claimInodes(1);
+    const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
+    const { sec, nsec } = delta.copyData(fd, ref);
+    this.#newBytes += node.base!.size;
+    return [ref.layer, ref.id, sec, nsec];
+  }
+
+  #commit(): void {
+    const { delta, tree } = this.#workspace;
+    delta.claimInodes(this.#newInodes);
+    delta.claimBytes(this.#newBytes);
+    delta.commit(this.#ops);
+    for (const { node, id, size, copied } of this.#staged.values()) {
+      const inode = delta.table.get(id)!;
+      if (copied) delta.adoptData(inode, size);
+      tree.copiedUp(node, inode);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import { fdatasyncSync, fsyncSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { READ, WRITE } from '../../permissions/index.ts';
+import { Change } from './change.ts';
+import { statData } from './delta/data-files.ts';
+import type { Inode } from './delta/inode.ts';
+import { EACCES, EFBIG, EINVAL, EISDIR, hostErrno } from './errno.ts';
+import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from './mode.ts';
+import type { Node } from './node.ts';
+import type { Workspace } from './workspace.ts';
+
+/** Larger offsets are no exact numbers here; no host file system has them either. */
+const MAX_SIZE = Number.MAX_SAFE_INTEGER;
+
+export function read(workspace: Workspace, node: Node, offset: number, into: Buffer): number {
+  requireFile(node);
+  if (node.level < READ) throw EACCES;
+  const { inode } = node;
+  if (inode !== undefined && !inode.hasData) return 0;
+  const fd = inode === undefined ? baseFd(workspace, node) : dataFd(workspace, node, inode);
+  try {
+    let done = 0;
+    while (done < into.length) {
+      const count = readSync(fd, into, done, into.length - done, offset + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return done;
+  } catch (error) {
+    throw hostErrno(error);
+  }
+}
+
+export function readlink(workspace: Workspace, node: Node): Buffer {
+  if (node.type !== S_IFLNK) throw EINVAL;
+  if (node.level < READ) throw EACCES;
+  if (node.inode !== undefined) return Buffer.from(node.inode.target!, 'latin1');
+  return workspace.base.readlink(node.basePath!);
+}
+
+export function write(workspace: Workspace, node: Node, offset: number, data: Buffer, killSuidgid: boolean): number {
+  requireFile(node);
+  if (node.level < WRITE) throw EACCES;
+  const end = offset + data.length;
+  if (end > MAX_SIZE) throw EFBIG;
+  const inode = ownInode(workspace, node);
+  workspace.delta.claimBytes(end - inode.size);
+  if (killSuidgid) dropSetid(workspace, node, inode);
+  const fd = dataFd(workspace, node, inode);
+  let done = 0;
+  try {
+    while (done < data.length) done += writeSync(fd, data, done, data.length - done, offset + done);
+  } catch (error) {
+    // What was written before the disk filled up counts.
+    if (done === 0) throw hostErrno(error);
+  } finally {
+    if (offset + done > inode.size) workspace.delta.resized(inode, offset + done);
+    if (done > 0) workspace.delta.wrote(inode, workspace.now());
+  }
+  return done;
+}
+
+/** Sets the size of a file that is in the delta already. */
+export function truncate(workspace: Workspace, node: Node, inode: Inode, size: number): void {
+  if (size > MAX_SIZE) throw EFBIG;
+  const { delta } = workspace;
+  delta.claimBytes(size - inode.size);
+  if (size !== inode.size || inode.hasData) {
+    const fd = dataFd(workspace, node, inode);
+    try {
+      ftruncateSync(fd, size);
+    } catch (error) {
+      throw hostErrno(error);
+    } finally {
+      delta.resized(inode, statData(fd).size);
+    }
+  }
+  delta.wrote(inode, workspace.now());
+}
+
+export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {
+  const { inode } = node;
+  // What nobody changed lies on the disk; names and attributes are the journal's.
+  if (inode === undefined) return;
+  try {
+    if (inode.hasData) {
+      const fd = dataFd(workspace, node, inode);
+      if (datasync) fdatasyncSync(fd);
+      else fsyncSync(fd);
+    }
+    workspace.delta.sync();
+  } catch (error) {
+    throw hostErrno(error);
+  }
+}
+
+/** The node's inode in the delta, copied up with its contents if need be. */
+export function ownInode(workspace: Workspace, node: Node, contents = true): Inode {
+  if (node.inode === undefined) Change.make(workspace, (change) => change.node(node, contents));
+  return node.inode!;
+}
+
+export function requireFile(node: Node): void {
+  if (node.type === S_IFREG) return;
+  throw node.isDirectory ? EISDIR : EINVAL;
+}
+
+export function dropSetid(workspace: Workspace, node: Node, inode: Inode): void {
+  if ((inode.mode & (S_ISUID | S_ISGID)) === 0) return;
+  const mode = withoutSetid(inode.mode);
+  if (mode !== inode.mode) Change.make(workspace, (change) => change.attr(node, { ...attributes(inode), mode }));
+}
+
+export function attributes(of: Inode): Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'> {
+  const { mode, uid, gid, atime, mtime, ctime } = of;
+  return { mode, uid, gid, atime, mtime, ctime };
+}
+
+function baseFd(workspace: Workspace, node: Node): number {
+  const { base, shared } = workspace;
+  return shared.files.of(node, () => base.open(node.basePath!, node.base!));
+}
+
+function dataFd(workspace: Workspace, node: Node, inode: Inode): number {
+  return workspace.shared.files.of(node, () => workspace.delta.openData(inode));
+}

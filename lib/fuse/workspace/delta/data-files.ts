@@ -1,0 +1,121 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs';
+import type { Time } from '../../filesystem.ts';
+import { timeOf } from '../clock.ts';
+import { hostErrno } from '../errno.ts';
+import type { DataRef } from './inode.ts';
+
+/** Data files in one directory of the host. */
+const SHARD = 1024;
+
+/** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
+export class DataFiles {
+  readonly #root: string;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** For reading and writing; with `create` it comes to be, empty. The caller closes it. */
+  open(ref: DataRef, create: boolean): number {
+    const path = this.#path(ref);
+    if (!create) return hosted(() => openSync(path, constants.O_RDWR));
+    return this.#inShard(ref, () => openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600));
+  }
+
+  /**
+   * Makes `ref` a copy of the open file `from` (a clone where the disk can) and returns the copy's mtime. Until a
+   * record names it the copy is litter that `sweep` removes: a crash leaves no half copy-up.
+   */
+  copy(from: number, ref: DataRef): Time {
+    const path = this.#path(ref);
+    try {
+      this.#inShard(ref, () => copyFileSync(`/proc/self/fd/${from}`, path, constants.COPYFILE_FICLONE));
+      return hosted(() => {
+        chmodSync(path, 0o600);
+        return timeOf(lstatSync(path, { bigint: true }).mtimeNs);
+      });
+    } catch (error) {
+      this.remove(ref);
+      throw error;
+    }
+  }
+
+  /** Gone is gone: never throws. What could not be removed is swept at the next load. */
+  remove(ref: DataRef): void {
+    try {
+      rmSync(this.#path(ref), { force: true });
+    } catch {
+      // Swept at the next load.
+    }
+  }
+
+  /** Removes each file of a layer that `keep` does not want. `keep` is told every file's size and mtime. */
+  sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): void {
+    const dir = `${this.#root}/${layer}`;
+    for (const shard of namesIn(dir)) {
+      for (const name of namesIn(`${dir}/${shard}`)) {
+        const path = `${dir}/${shard}/${name}`;
+        const stat = lstatSync(path, { bigint: true });
+        if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) rmSync(path, { recursive: true });
+      }
+    }
+  }
+
+  #path({ layer, id }: DataRef): string {
+    return `${this.#root}/${layer}/${Math.floor(id / SHARD)}/${id}`;
+  }
+
+  #inShard<T>({ layer, id }: DataRef, make: () => T): T {
+    return hosted(() => {
+      try {
+        return make();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        mkdirSync(`${this.#root}/${layer}/${Math.floor(id / SHARD)}`, { recursive: true, mode: 0o700 });
+        return make();
+      }
+    });
+  }
+}
+
+/** The size and mtime of an open data file. */
+export function statData(fd: number): { size: number; mtime: Time } {
+  const stat = hosted(() => fstatSync(fd, { bigint: true }));
+  return { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
+}
+
+export function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd);
+  } catch {
+    // Nothing is written late: a close has nothing to tell.
+  }
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function hosted<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw hostErrno(error);
+  }
+}

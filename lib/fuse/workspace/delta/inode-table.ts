@@ -1,0 +1,176 @@
+import type { ByteString, Time } from '../../filesystem.ts';
+import { Inode, WHITEOUT } from './inode.ts';
+import { bodyOf, FORMAT, type Header, type Op, type OpNamed, timesOf, VERSION } from './records.ts';
+
+export const ROOT_ID = 1;
+/** New inode numbers start here: above those host file systems give out, below 2^53. */
+const FIRST_INO = 2 ** 48;
+
+/** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
+export class InodeTable {
+  readonly #inodes = new Map<number, Inode>();
+  /** `dev:ino` of a base file with several names -> the inode it became. */
+  readonly #aliases = new Map<string, Inode>();
+  /** Base inode numbers kept by copied-up inodes: the base may give the number out again. */
+  readonly #kept = new Map<number, number>();
+  nextId = ROOT_ID + 1;
+  nextIno = FIRST_INO;
+
+  get size(): number {
+    return this.#inodes.size;
+  }
+
+  get(id: number): Inode | undefined {
+    return this.#inodes.get(id);
+  }
+
+  values(): IterableIterator<Inode> {
+    return this.#inodes.values();
+  }
+
+  alias(dev: number, ino: number): Inode | undefined {
+    return this.#aliases.size === 0 ? undefined : this.#aliases.get(`${dev}:${ino}`);
+  }
+
+  /** True: a copied-up inode shows this number, so no base file may show it too. */
+  keeps(ino: number): boolean {
+    return this.#kept.size > 0 && this.#kept.has(ino);
+  }
+
+  /** Throws on what no journal written by this program holds. */
+  apply(op: Op): void {
+    switch (op[0]) {
+      case 'new':
+        this.#create(op);
+        break;
+      case 'link':
+        this.#link(this.#dir(op[1]), op[2], this.#known(op[3]));
+        break;
+      case 'hide':
+        this.#take(this.#dir(op[1]), op[2]);
+        this.#dir(op[1]).entries!.set(op[2], WHITEOUT);
+        break;
+      case 'drop':
+        this.#take(this.#dir(op[1]), op[2]);
+        break;
+      case 'attr':
+        this.#setAttr(op);
+        break;
+      case 'touch':
+        this.#known(op[1]).mtime = time(op[2], op[3]);
+        this.#known(op[1]).ctime = time(op[2], op[3]);
+        break;
+      case 'ctime':
+        this.#known(op[1]).ctime = time(op[2], op[3]);
+        break;
+      case 'alias':
+        this.#setAliases(this.#known(op[1]), `${op[2]}:${op[3]}`, op[4]);
+        break;
+      default:
+        throw new Error(`unknown record ${JSON.stringify(op)}`);
+    }
+  }
+
+  /** Forgets an inode that has no name any more. */
+  remove(inode: Inode): void {
+    this.#inodes.delete(inode.id);
+    if (inode.ino >= FIRST_INO) return;
+    const left = (this.#kept.get(inode.ino) ?? 1) - 1;
+    if (left > 0) this.#kept.set(inode.ino, left);
+    else this.#kept.delete(inode.ino);
+  }
+
+  /** Inodes that nothing names: left by a crash between an unlink and the last close. */
+  unnamed(): Inode[] {
+    return [...this.#inodes.values()].filter((inode) => inode.id !== ROOT_ID && inode.names === 0);
+  }
+
+  header(): Header {
+    return [FORMAT, VERSION, this.nextId, this.nextIno];
+  }
+
+  /** The table as the shortest journal that makes it. */
+  *snapshot(): Generator<Header | Op[]> {
+    yield this.header();
+    for (const inode of this.#inodes.values()) {
+      const { id, ino, mode, uid, gid } = inode;
+      yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
+    }
+    for (const inode of this.#inodes.values()) {
+      if (inode.entries === undefined) continue;
+      for (const [name, entry] of inode.entries) {
+        yield [entry === WHITEOUT ? ['hide', inode.id, name] : ['link', inode.id, name, entry.id]];
+      }
+    }
+    for (const [key, inode] of this.#aliases) {
+      const [dev, ino] = key.split(':').map(Number) as [number, number];
+      yield [['alias', inode.id, dev, ino, inode.aliases]];
+    }
+  }
+
+  #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {
+    if (this.#inodes.has(id)) throw new Error(`inode ${id} made twice`);
+    const inode = new Inode(id, ino, mode, uid, gid, time(t[0], t[1]), time(t[2], t[3]), time(t[4], t[5]));
+    if (inode.isDirectory) inode.origin = typeof body === 'string' ? body : undefined;
+    else if (typeof body === 'string') {
+      inode.target = body;
+      inode.size = body.length;
+    } else if (body !== null) {
+      inode.data = { layer: body[0], id: body[1] };
+      inode.hostMtime = time(body[2], body[3]);
+    }
+    this.#inodes.set(id, inode);
+    this.nextId = Math.max(this.nextId, id + 1);
+    if (ino >= FIRST_INO) this.nextIno = Math.max(this.nextIno, ino + 1);
+    else this.#kept.set(ino, (this.#kept.get(ino) ?? 0) + 1);
+  }
+
+  #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec]: OpNamed<'attr'>): void {
+    const inode = this.#known(id);
+    inode.mode = mode;
+    inode.uid = uid;
+    inode.gid = gid;
+    inode.atime = time(t[0], t[1]);
+    inode.mtime = time(t[2], t[3]);
+    inode.ctime = time(t[4], t[5]);
+    inode.hostMtime = time(hostSec, hostNsec);
+  }
+
+  #setAliases(inode: Inode, key: string, left: number): void {
+    inode.aliases = left;
+    if (left > 0) this.#aliases.set(key, inode);
+    else this.#aliases.delete(key);
+  }
+
+  #link(dir: Inode, name: ByteString, inode: Inode): void {
+    this.#take(dir, name);
+    dir.entries!.set(name, inode);
+    inode.links.push({ dir, name });
+    if (inode.isDirectory) dir.subdirs++;
+  }
+
+  #take(dir: Inode, name: ByteString): void {
+    const inode = dir.entries!.get(name);
+    if (inode === undefined) return;
+    dir.entries!.delete(name);
+    if (inode === WHITEOUT) return;
+    inode.links = inode.links.filter((link) => link.dir !== dir || link.name !== name);
+    if (inode.isDirectory) dir.subdirs--;
+  }
+
+  #known(id: number): Inode {
+    const inode = this.#inodes.get(id);
+    if (inode === undefined) throw new Error(`no inode ${id}`);
+    return inode;
+  }
+
+  #dir(id: number): Inode {
+    const inode = this.#known(id);
+    if (!inode.isDirectory) throw new Error(`inode ${id} is no directory`);
+    return inode;
+  }
+}
+
+function time(sec: number, nsec: number): Time {
+  return { sec, nsec };
+}

@@ -1,0 +1,55 @@
+import type { ByteString, Time } from '../../filesystem.ts';
+import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../mode.ts';
+import type { Inode } from './inode.ts';
+
+/** First field of the first line of a journal. */
+export const FORMAT = 'paddock-delta';
+export const VERSION = 1;
+
+export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
+
+/** Directory: origin or null. Symlink: target. File: layer, data id and the data file's mtime. Others: null. */
+export type Body = ByteString | null | [layer: string, data: number, sec: number, nsec: number];
+
+/**
+ * One change of the index. A line of the journal is an array of these, applied whole or not at all.
+ * Replaying a journal applies the same operations in the same order as they were made.
+ */
+export type Op =
+  | ['new', id: number, ino: number, mode: number, uid: number, gid: number, times: Times, body: Body]
+  /** Names an inode; whatever had the name loses it. */
+  | ['link', dir: number, name: ByteString, id: number]
+  /** Takes the name away and hides the base's. */
+  | ['hide', dir: number, name: ByteString]
+  /** Takes the name away; there is none in the base. */
+  | ['drop', dir: number, name: ByteString]
+  | ['attr', id: number, mode: number, uid: number, gid: number, times: Times, hostSec: number, hostNsec: number]
+  /** mtime and ctime of a directory. */
+  | ['touch', id: number, sec: number, nsec: number]
+  | ['ctime', id: number, sec: number, nsec: number]
+  /** Base names left that stand for the inode, and the base file they are links of. */
+  | ['alias', id: number, dev: number, ino: number, left: number];
+
+export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
+
+/** `[FORMAT, VERSION, nextId, nextIno]`, the first line of every journal. */
+export type Header = [typeof FORMAT, number, number, number];
+
+export function timesOf(of: { atime: Time; mtime: Time; ctime: Time }): Times {
+  return [of.atime.sec, of.atime.nsec, of.mtime.sec, of.mtime.nsec, of.ctime.sec, of.ctime.nsec];
+}
+
+export function bodyOf(inode: Inode): Body {
+  switch (inode.mode & S_IFMT) {
+    case S_IFDIR:
+      return inode.origin ?? null;
+    case S_IFLNK:
+      return inode.target ?? '';
+    case S_IFREG: {
+      const { data, hostMtime } = inode;
+      return [data?.layer ?? '', data?.id ?? 0, hostMtime?.sec ?? 0, hostMtime?.nsec ?? 0];
+    }
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,41 @@
+import { VIEW } from '../../permissions/index.ts';
+import type { ByteString, EmitDirent, Entry } from '../filesystem.ts';
+import { inoOf } from './attr.ts';
+import { enter, requireDirectory, visibleChild } from './entries.ts';
+import { ENOENT, ENOTDIR } from './errno.ts';
+import { mergedListing } from './merged-listing.ts';
+import { S_IFDIR } from './mode.ts';
+import type { Node } from './node.ts';
+import { isVisible, isVisibleNode } from './visibility.ts';
+import type { Workspace } from './workspace.ts';
+
+export const DT_DIR = S_IFDIR >> 12;
+
+export function lookup(workspace: Workspace, dir: Node, name: ByteString): Entry | undefined {
+  requireDirectory(workspace, dir);
+  const node = visibleChild(workspace, dir, name);
+  return node === undefined ? undefined : enter(workspace, node);
+}
+
+export function readdir(workspace: Workspace, dir: Node, cookie: number, plus: boolean, emit: EmitDirent): void {
+  if (!dir.isDirectory) throw ENOTDIR;
+  if (!isVisibleNode(dir)) throw ENOENT;
+  const ino = inoOf(workspace, dir);
+  if (cookie < 1 && !emit('.', 1, ino, DT_DIR, undefined)) return;
+  const parent = dir.parent ?? dir;
+  if (cookie < 2 && !emit('..', 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
+  // Removed while somebody is in it: there is nothing left to list.
+  if (dir.links.length === 0 && dir !== workspace.tree.root) return;
+  const allVisible = (dir.rule!.uniformBelow ?? 0) >= VIEW;
+  for (const { name, cookie: next, type } of mergedListing(workspace, dir).after(cookie)) {
+    if (!allVisible && !isVisible(dir.rule!.child(name), type === S_IFDIR)) continue;
+    const node = visibleChild(workspace, dir, name);
+    if (node === undefined) continue;
+    const entry = plus ? enter(workspace, node) : undefined;
+    const taken = emit(name, next, entry?.attr.ino ?? inoOf(workspace, node), node.type >> 12, entry);
+    // What did not fit was not told to the kernel, so the kernel will never forget it.
+    if (plus && !taken) node.nlookup--;
+    if (node.nlookup === 0) workspace.tree.free(node);
+    if (!taken) return;
+  }
+}

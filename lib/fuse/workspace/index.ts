@@ -1,0 +1,1 @@
+export { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from './workspace-file-system.ts';

@@ -1,0 +1,35 @@
+import { VIEW } from '../../permissions/index.ts';
+import { WHITEOUT } from './delta/inode.ts';
+import { Listing } from './listing.ts';
+import { isDirectory, S_IFMT } from './mode.ts';
+import type { Node } from './node.ts';
+import { isVisible } from './visibility.ts';
+import type { Workspace } from './workspace.ts';
+
+/** All names of a directory, built at first use and kept up to date as long as its node lives. */
+export function mergedListing(workspace: Workspace, dir: Pick<Node, 'inode' | 'basePath' | 'listing'>): Listing {
+  if (dir.listing !== undefined) return dir.listing;
+  const listing = new Listing();
+  const entries = dir.inode?.entries;
+  if (dir.basePath !== undefined) {
+    for (const { name, type } of workspace.base.readdir(dir.basePath)) {
+      if (!entries?.has(name)) listing.add(name, type);
+    }
+  }
+  for (const [name, inode] of entries ?? []) if (inode !== WHITEOUT) listing.add(name, inode.mode & S_IFMT);
+  dir.listing = listing;
+  return listing;
+}
+
+/** What keeps a directory from being removed: something the rules show, only hidden things, or nothing. */
+export function emptiness(workspace: Workspace, dir: Node): 'empty' | 'hidden' | 'visible' {
+  if (dir.listing === undefined && dir.basePath === undefined && dir.inode!.entries!.size === 0) return 'empty';
+  const listing = mergedListing(workspace, dir);
+  if (listing.size === 0) return 'empty';
+  const rule = dir.rule!;
+  if ((rule.uniformBelow ?? 0) >= VIEW) return 'visible';
+  for (const { name, type } of listing.values()) {
+    if (isVisible(rule.child(name), isDirectory(type))) return 'visible';
+  }
+  return 'hidden';
+}

@@ -1,0 +1,275 @@
+import { type Level, NONE, type RuleState, WRITE } from '../../permissions/index.ts';
+import type { ByteString } from '../filesystem.ts';
+import { type Base, type BaseStat, joinPath } from './base.ts';
+import type { Delta } from './delta/delta.ts';
+import { type Inode, type Link, WHITEOUT } from './delta/inode.ts';
+import { ROOT_ID } from './delta/inode-table.ts';
+import { ENAMETOOLONG, ESTALE } from './errno.ts';
+import { isDirectory, S_IFREG } from './mode.ts';
+import type { Node } from './node.ts';
+import type { Workspace } from './workspace.ts';
+
+export const NAME_MAX = 255;
+
+/** What a name stands for, before there is a node for it. */
+export interface Found {
+  inode: Inode | undefined;
+  base: BaseStat | undefined;
+}
+
+/** The nodes of one workspace and how names lead to them: delta before base, and one node for one file. */
+export class NodeTree {
+  readonly root: Node;
+  readonly #workspace: Workspace;
+  readonly #base: Base;
+  readonly #delta: Delta;
+  /** Nodes without a name, open somewhere. */
+  readonly loose = new Set<Node>();
+  readonly #byInode = new Map<Inode, Node>();
+  /** Unchanged base files with several names: `dev:ino:level`. Names of different levels are different nodes. */
+  readonly #byBaseLink = new Map<string, Node>();
+  /** Directories that show a base directory. */
+  readonly #byBasePath = new Map<ByteString, Node>();
+
+  constructor(workspace: Workspace, base: Base, delta: Delta, root: Node) {
+    this.#workspace = workspace;
+    this.#base = base;
+    this.#delta = delta;
+    this.root = root;
+    root.rule = workspace.rules.root;
+    root.level = root.rule.level;
+    root.inode = delta.table.get(ROOT_ID);
+    root.basePath = '';
+    const stat = base.lstat('');
+    if (stat === undefined || !isDirectory(stat.mode)) throw ESTALE;
+    root.base = stat;
+    if (root.inode !== undefined) this.#byInode.set(root.inode, root);
+    this.#byBasePath.set('', root);
+  }
+
+  /** What `name` stands for, whatever the rules say; `level` is that of its path. */
+  find(dir: Node, name: ByteString, level: Level): Found | undefined {
+    const entry = dir.inode?.entries?.get(name);
+    if (entry === WHITEOUT) return undefined;
+    if (entry !== undefined) return { inode: entry, base: undefined };
+    if (dir.basePath === undefined) return undefined;
+    const base = this.#base.lstat(joinPath(dir.basePath, name));
+    if (base === undefined) return undefined;
+    // One of several names of a base file that was changed by another name.
+    const many = base.nlink > 1 && level === WRITE && !isDirectory(base.mode);
+    return { inode: many ? this.#delta.table.alias(base.dev, base.ino) : undefined, base };
+  }
+
+  /** The node of a name, hidden ones too. `state` is the rule of the path, when the caller has it already. */
+  child(dir: Node, name: ByteString, state: RuleState = dir.rule!.child(name)): Node | undefined {
+    const known = dir.children?.get(name);
+    if (known !== undefined) return known;
+    if (name.length > NAME_MAX) throw ENAMETOOLONG;
+    // Nothing can be seen here whatever there is: ask no disk, so that no time is taken that tells.
+    if (state.level === NONE && !state.visibleBelow) return undefined;
+    const found = this.find(dir, name, state.level);
+    return found === undefined ? undefined : this.adopt(dir, name, state, found);
+  }
+
+  /** The node for what was found, new or known by another name; it has the name from now on. */
+  adopt(dir: Node, name: ByteString, state: RuleState, { inode, base }: Found): Node {
+    const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
+    let node =
+      inode !== undefined ? this.#byInode.get(inode) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
+    if (node !== undefined) {
+      this.loose.delete(node);
+      node.addLink(dir, name);
+      return node;
+    }
+    node = this.#workspace.shared.nodes.add(this.#workspace, (inode ?? base!).mode);
+    node.addLink(dir, name);
+    node.inode = inode;
+    if (inode !== undefined) {
+      this.#byInode.set(inode, node);
+      node.basePath = inode.origin;
+      if (inode.origin !== undefined) node.base = this.#base.lstat(inode.origin);
+    } else {
+      node.base = base;
+      node.basePath = joinPath(dir.basePath!, name);
+      if (key !== undefined) this.#byBaseLink.set(key, node);
+    }
+    if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
+    this.#setRule(node, state);
+    if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
+    return node;
+  }
+
+  /** The directory node that shows a base directory, if the kernel knows one. */
+  atBasePath(path: ByteString): Node | undefined {
+    return this.#byBasePath.get(path);
+  }
+
+  /** The node's file is in the delta from now on. */
+  copiedUp(node: Node, inode: Inode): void {
+    if (!node.isDirectory) {
+      const key = node.base && linkKey(node.base, node.level as Level);
+      if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
+      this.#workspace.shared.files.close(node);
+      node.base = undefined;
+      node.basePath = undefined;
+    }
+    node.inode = inode;
+    this.#byInode.set(inode, node);
+  }
+
+  /** The node lost a name. Without any it lives on, loose, for those who have it open. */
+  unlink(node: Node, dir: Node, name: ByteString): void {
+    if (node.links.length === 1) node.lastPath = this.pathOf(node);
+    node.dropLink(dir, name);
+    if (node.links.length > 0) {
+      this.#setRule(node);
+      return;
+    }
+    if (node.nlookup > 0 || node.children?.size) this.loose.add(node);
+    else this.free(node);
+  }
+
+  /** The node has another name for the one it had. */
+  move(node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
+    node.dropLink(dir, name);
+    node.addLink(newDir, newName);
+    this.#setRule(node);
+  }
+
+  /** Two nodes have each other's names. */
+  exchange(a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
+    a.dropLink(aDir, aName);
+    b.dropLink(bDir, bName);
+    a.addLink(bDir, bName);
+    b.addLink(aDir, aName);
+    this.#setRule(a);
+    this.#setRule(b);
+  }
+
+  /** The base has something else, or nothing, by this name: the node is only for those who have it open. */
+  detach(node: Node, dir: Node, name: ByteString): void {
+    if (node.links.length === 1) this.#forgetBase(node);
+    this.unlink(node, dir, name);
+  }
+
+  #forgetBase(node: Node): void {
+    const key = node.base && linkKey(node.base, node.level as Level);
+    if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
+    if (node.basePath !== undefined && this.#byBasePath.get(node.basePath) === node) {
+      this.#byBasePath.delete(node.basePath);
+    }
+  }
+
+  forget(node: Node, nlookup: number): void {
+    node.nlookup = Math.max(0, node.nlookup - nlookup);
+    this.free(node);
+  }
+
+  /** Takes away a node that nobody needs, and its parents if it was what they were kept for. */
+  free(node: Node): void {
+    if (node.nlookup > 0 || (node.children?.size ?? 0) > 0 || node === this.root) return;
+    this.#workspace.shared.nodes.delete(node);
+    this.#workspace.shared.files.close(node);
+    this.#forgetBase(node);
+    this.loose.delete(node);
+    const { links, inode } = node;
+    for (const { parent, name } of links) node.dropLink(parent, name);
+    if (inode !== undefined && this.#byInode.get(inode) === node) {
+      this.#byInode.delete(inode);
+      if (inode.names === 0) this.#delta.release(inode);
+    }
+    for (const { parent } of links) this.free(parent);
+  }
+
+  /** Every node of the workspace, parents first. */
+  *nodes(): Generator<Node> {
+    const below = function* (node: Node): Generator<Node> {
+      yield node;
+      for (const child of node.children?.values() ?? []) yield* below(child);
+    };
+    yield* below(this.root);
+    for (const node of this.loose) yield* below(node);
+  }
+
+  /** Gives back what is only kept because it is open. */
+  releaseLoose(): void {
+    for (const { inode } of this.loose) if (inode !== undefined && inode.names === 0) this.#delta.release(inode);
+  }
+
+  /** The path by one of the node's names, or its last one. */
+  pathOf(node: Node): ByteString {
+    const names: ByteString[] = [];
+    let at = node;
+    while (at !== this.root) {
+      const link = at.links[0];
+      if (link === undefined) {
+        if (at.lastPath !== undefined) names.push(at.lastPath);
+        break;
+      }
+      names.push(link.name);
+      at = link.parent;
+    }
+    return names.reverse().join('/');
+  }
+
+  /** Sets the level of a node, and of all known ones below, by the rules and its present names. */
+  #setRule(node: Node, known?: RuleState): void {
+    const link = node.links[0];
+    const state =
+      known ?? (link === undefined ? this.#workspace.stateOf(node.lastPath ?? '') : link.parent.rule!.child(link.name));
+    if (node.isDirectory) {
+      node.rule = state;
+      node.level = state.level;
+      for (const child of node.children?.values() ?? []) this.#setRule(child);
+      return;
+    }
+    let level = state.level;
+    for (const { parent, name } of node.links.slice(1)) level = strictest(level, parent.rule!.child(name).level);
+    if (node.inode !== undefined && node.inode.links.length > 1) {
+      for (const name of node.inode.links) level = strictest(level, this.#stateOfLink(name).level);
+    }
+    node.level = level;
+  }
+
+  /** Recomputes every node after the rules changed. */
+  setRules(): void {
+    const { root } = this;
+    root.rule = this.#workspace.rules.root;
+    root.level = root.rule.level;
+    for (const child of root.children?.values() ?? []) this.#setRule(child);
+    for (const node of this.loose) this.#setRule(node);
+  }
+
+  #stateOfLink(link: Link): RuleState {
+    const names = [link.name];
+    for (let dir = link.dir; dir.id !== ROOT_ID; dir = dir.links[0]!.dir) {
+      if (dir.links.length === 0) break;
+      names.push(dir.links[0]!.name);
+    }
+    return names.reduceRight((state, name) => state.child(name), this.#workspace.rules.root);
+  }
+
+  /** A base file found while the base is being changed: whoever opens it keeps what it is now. */
+  #pinIfChanging(node: Node): void {
+    const { changing, shared } = this.#workspace;
+    if (node.type !== S_IFREG || node.base === undefined || node.inode !== undefined) return;
+    for (let path = node.basePath!; ; path = path.slice(0, path.lastIndexOf('/'))) {
+      if (changing.has(path)) {
+        const { base } = node;
+        shared.files.of(node, () => this.#base.open(node.basePath!, base));
+        shared.files.pin(node);
+        return;
+      }
+      if (!path.includes('/')) return;
+    }
+  }
+}
+
+function strictest(a: Level, b: Level): Level {
+  return a < b ? a : b;
+}
+
+/** Key of a base file with several names; undefined: it has one. */
+function linkKey(base: BaseStat, level: Level): string | undefined {
+  return base.nlink > 1 && !isDirectory(base.mode) ? `${base.dev}:${base.ino}:${level}` : undefined;
+}

@@ -1,0 +1,75 @@
+import type { RuleState } from '../../permissions/index.ts';
+import type { ByteString } from '../filesystem.ts';
+import type { BaseStat } from './base.ts';
+import type { Inode } from './delta/inode.ts';
+import type { Listing } from './listing.ts';
+import { isDirectory, S_IFMT } from './mode.ts';
+import type { Workspace } from './workspace.ts';
+
+/** A name in a directory the kernel knows. */
+export interface NodeLink {
+  readonly parent: Node;
+  readonly name: ByteString;
+}
+
+/**
+ * A file, directory or symlink the kernel knows by `id`, which stands for it from its first lookup to its last FORGET,
+ * whatever happens to it in between: copied up, renamed, unlinked, replaced in the base. Its number is never used again.
+ */
+export class Node {
+  readonly id: number;
+  /** undefined: the root of the mount. */
+  readonly workspace: Workspace | undefined;
+  /** S_IFMT bits. */
+  readonly type: number;
+  /** References the kernel holds. */
+  nlookup = 0;
+  /** Names by which the kernel knows it; none once it is unlinked, removed or replaced. */
+  links: NodeLink[] = [];
+  /** Directory: known nodes by name. A node lives as long as one of its children does. */
+  children: Map<ByteString, Node> | undefined;
+
+  /** Of its path by the rules; with several names the strictest of them. */
+  level = 0;
+  /** Directory: of its path. */
+  rule: RuleState | undefined;
+  /** Path it had when it lost its last name: what the rules say of it still holds for those who have it open. */
+  lastPath: ByteString | undefined;
+
+  /** Set once the sandbox changed it. Until then (and for a directory with an origin, below it) `base` is shown. */
+  inode: Inode | undefined;
+  base: BaseStat | undefined;
+  /** Where the base has it. For a changed directory: its origin, if it still has one. */
+  basePath: ByteString | undefined;
+
+  listing: Listing | undefined;
+  /** Open host file, or -1. */
+  fd = -1;
+  /** The base may replace the file under it: its host file stays open. */
+  pinned = false;
+
+  constructor(id: number, workspace: Workspace | undefined, type: number) {
+    this.id = id;
+    this.workspace = workspace;
+    this.type = type & S_IFMT;
+  }
+
+  get isDirectory(): boolean {
+    return isDirectory(this.type);
+  }
+
+  get parent(): Node | undefined {
+    return this.links[0]?.parent;
+  }
+
+  addLink(parent: Node, name: ByteString): void {
+    this.links.push({ parent, name });
+    parent.children ??= new Map();
+    parent.children.set(name, this);
+  }
+
+  dropLink(parent: Node, name: ByteString): void {
+    this.links = this.links.filter((link) => link.parent !== parent || link.name !== name);
+    if (parent.children?.get(name) === this) parent.children.delete(name);
+  }
+}

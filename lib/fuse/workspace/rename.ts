@@ -1,0 +1,136 @@
+import { type RuleState, WRITE } from '../../permissions/index.ts';
+import type { ByteString } from '../filesystem.ts';
+import { joinPath } from './base.ts';
+import { Change } from './change.ts';
+import { WHITEOUT } from './delta/inode.ts';
+import { requireDirectory, visibleChild } from './entries.ts';
+import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from './errno.ts';
+import { mergedListing } from './merged-listing.ts';
+import { isDirectory } from './mode.ts';
+import type { Node } from './node.ts';
+import { NAME_MAX } from './node-tree.ts';
+import { requireEmpty, stageLoss } from './removal.ts';
+import type { Workspace } from './workspace.ts';
+
+export const RENAME_NOREPLACE = 1;
+export const RENAME_EXCHANGE = 2;
+
+/** One end of a rename. */
+interface Place {
+  dir: Node;
+  name: ByteString;
+  state: RuleState;
+  node: Node | undefined;
+}
+
+/** renameat2(2) without RENAME_WHITEOUT. A directory of the base moves as one entry that points back to its origin. */
+export function rename(
+  workspace: Workspace,
+  fromDir: Node,
+  fromName: ByteString,
+  toDir: Node,
+  toName: ByteString,
+  flags: number,
+): void {
+  if (flags !== 0 && flags !== RENAME_NOREPLACE && flags !== RENAME_EXCHANGE) throw EINVAL;
+  if (toName.length > NAME_MAX) throw ENAMETOOLONG;
+  const from = place(workspace, fromDir, fromName);
+  const to = place(workspace, toDir, toName);
+  if (from.node === undefined) throw ENOENT;
+  if (flags === RENAME_NOREPLACE && to.node !== undefined) throw EEXIST;
+  if (flags === RENAME_EXCHANGE && to.node === undefined) throw ENOENT;
+  requireMovable(workspace, from.node, from, to);
+  if (isBelow(toDir, from.node)) throw EINVAL;
+  if (flags === RENAME_EXCHANGE) {
+    if (isBelow(fromDir, to.node!)) throw EINVAL;
+    requireMovable(workspace, to.node!, to, from);
+    if (from.node !== to.node) exchange(workspace, from, to);
+    return;
+  }
+  if (to.node !== undefined) {
+    if (to.node === from.node) return;
+    if (from.node.isDirectory && !to.node.isDirectory) throw ENOTDIR;
+    if (!from.node.isDirectory && to.node.isDirectory) throw EISDIR;
+    if (to.node.isDirectory) requireEmpty(workspace, to.node);
+  }
+  move(workspace, from.node, from, to);
+}
+
+function place(workspace: Workspace, dir: Node, name: ByteString): Place {
+  requireDirectory(workspace, dir);
+  return { dir, name, state: dir.rule!.child(name), node: visibleChild(workspace, dir, name) };
+}
+
+function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
+  const replaced = to.node;
+  Change.make(workspace, (change) => {
+    const id = change.node(node);
+    if (replaced !== undefined) {
+      stageLoss(change, replaced);
+      change.unlink(to.dir, to.name);
+    }
+    change.unlink(from.dir, from.name);
+    change.link(to.dir, to.name, id);
+    change.ctime(id);
+    change.touch(from.dir);
+    if (to.dir !== from.dir) change.touch(to.dir);
+  });
+  const { tree } = workspace;
+  from.dir.listing?.remove(from.name);
+  to.dir.listing?.remove(to.name);
+  to.dir.listing?.add(to.name, node.type);
+  if (replaced !== undefined) tree.unlink(replaced, to.dir, to.name);
+  tree.move(node, from.dir, from.name, to.dir, to.name);
+}
+
+function exchange(workspace: Workspace, a: Place, b: Place): void {
+  const [first, second] = [a.node!, b.node!];
+  Change.make(workspace, (change) => {
+    const firstId = change.node(first);
+    const secondId = change.node(second);
+    change.unlink(a.dir, a.name);
+    change.unlink(b.dir, b.name);
+    change.link(a.dir, a.name, secondId);
+    change.link(b.dir, b.name, firstId);
+    change.ctime(firstId);
+    change.ctime(secondId);
+    change.touch(a.dir);
+    if (b.dir !== a.dir) change.touch(b.dir);
+  });
+  const { tree } = workspace;
+  a.dir.listing?.add(a.name, second.type);
+  b.dir.listing?.add(b.name, first.type);
+  tree.exchange(first, a.dir, a.name, second, b.dir, b.name);
+}
+
+function isBelow(node: Node, above: Node): boolean {
+  for (let at: Node | undefined = node; at !== undefined; at = at.parent) if (at === above) return true;
+  return false;
+}
+
+/** Everything that moves must be WRITE where it is and where it goes: so nothing changes what may be done with it. */
+function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place): void {
+  if (from.state.level !== WRITE || to.state.level !== WRITE || node.level !== WRITE) throw EACCES;
+  if (node.isDirectory) requireSubtree(workspace, node, from.state, to.state);
+}
+
+function requireSubtree(workspace: Workspace, dir: Node | Unlooked, from: RuleState, to: RuleState): void {
+  if (from.uniformBelow === WRITE && to.uniformBelow === WRITE) return;
+  for (const [name, below, directory] of namesBelow(workspace, dir)) {
+    const [fromState, toState] = [from.child(name), to.child(name)];
+    if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
+    if (directory) requireSubtree(workspace, below, fromState, toState);
+  }
+}
+
+/** A directory of the merged tree the kernel need not know: an index directory, a base directory, or both. */
+type Unlooked = Pick<Node, 'inode' | 'basePath' | 'listing'>;
+
+function* namesBelow(workspace: Workspace, dir: Node | Unlooked): Generator<[ByteString, Unlooked, boolean]> {
+  const listing = mergedListing(workspace, dir);
+  for (const { name, type } of listing.values()) {
+    const inode = dir.inode?.entries?.get(name);
+    const basePath = inode !== undefined && inode !== WHITEOUT ? inode.origin : joinPath(dir.basePath ?? '', name);
+    yield [name, { inode: inode ?? undefined, basePath, listing: undefined }, isDirectory(type)];
+  }
+}

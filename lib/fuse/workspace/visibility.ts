@@ -1,0 +1,11 @@
+import { type RuleState, VIEW } from '../../permissions/index.ts';
+import type { Node } from './node.ts';
+
+/** Listed and stat'able: by its own level or, for a directory, to pass through to what is. */
+export function isVisible(state: RuleState, directory: boolean): boolean {
+  return state.level >= VIEW || (directory && state.visibleBelow);
+}
+
+export function isVisibleNode(node: Node): boolean {
+  return node.level >= VIEW || (node.isDirectory && (node.rule!.visibleBelow || node.parent === undefined));
+}

@@ -1,0 +1,297 @@
+import { mkdirSync } from 'node:fs';
+import type { PermissionRule } from '../../messages.ts';
+import { bytesOf } from '../../permissions/index.ts';
+import type {
+  Attr,
+  ByteString,
+  Caller,
+  EmitDirent,
+  Entry,
+  FileSystem,
+  Notifier,
+  SetAttr,
+  StatFs,
+} from '../filesystem.ts';
+import type { WorkspaceSpec } from '../workspaces.ts';
+import { getattr, setattr } from './attributes.ts';
+import { baseChanged, baseChanging } from './base-changes.ts';
+import { Clock } from './clock.ts';
+import { fsync, read, readlink, write } from './contents.ts';
+import { DT_DIR, lookup, readdir } from './directory.ts';
+import { enter, link, make, symlink } from './entries.ts';
+import { EACCES, EPERM, ESTALE } from './errno.ts';
+import { HostFiles } from './host-files.ts';
+import { S_IFDIR, S_IFIFO, S_IFMT, S_IFREG, S_IFSOCK } from './mode.ts';
+import type { Node } from './node.ts';
+import { NodeTable, ROOT_NODEID } from './node-table.ts';
+import { openExisting } from './open-existing.ts';
+import { rmdir, unlink } from './removal.ts';
+import { rename } from './rename.ts';
+import { setRules } from './rule-changes.ts';
+import { statfs } from './statfs.ts';
+import { type ChangingPaths, Workspace } from './workspace.ts';
+
+export interface WorkspaceFileSystemOptions {
+  /** Host files kept open besides those that must be; default 256. */
+  maxOpenFiles?: number;
+}
+
+/**
+ * All workspaces of one mount: the root shows each by its id, to its own uid and (only by name, for bind mounts) to
+ * root. Every call is synchronous; a refusal is a thrown Errno.
+ */
+export class WorkspaceFileSystem implements FileSystem {
+  readonly #workspaces = new Map<string, Workspace>();
+  readonly #changing = new Map<string, ChangingPaths>();
+  readonly #nodes = new NodeTable();
+  readonly #files: HostFiles;
+  readonly #notifier: Notifier;
+  readonly #clock = new Clock();
+
+  constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
+    this.#notifier = notifier;
+    this.#files = new HostFiles(options.maxOpenFiles ?? 256);
+  }
+
+  /** Throws when the id is attached already, and INVALID_ARGUMENT for rules that cannot be compiled. */
+  attach(spec: WorkspaceSpec): void {
+    if (this.#workspaces.has(spec.id)) throw new Error(`workspace ${spec.id} is attached already`);
+    mkdirSync(spec.delta, { recursive: true, mode: 0o700 });
+    const shared = { nodes: this.#nodes, files: this.#files, notifier: this.#notifier, clock: this.#clock };
+    this.#workspaces.set(spec.id, new Workspace(spec, shared, this.#changingOf(spec.codebaseId)));
+    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
+  }
+
+  /** Syncs the delta. Whatever is open in it fails from now on (ESTALE). Unknown ids are fine. */
+  detach(id: string): void {
+    const workspace = this.#workspaces.get(id);
+    if (workspace === undefined) return;
+    this.#workspaces.delete(id);
+    if (workspace.isOpen) {
+      for (const node of workspace.tree.nodes()) {
+        this.#notifier.invalInode(node.id);
+        this.#files.close(node);
+      }
+      workspace.tree.releaseLoose();
+    }
+    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
+    workspace.close();
+  }
+
+  setRules(id: string, rules: readonly PermissionRule[]): void {
+    setRules(this.#get(id), rules);
+  }
+
+  baseChanging(codebaseId: string, paths: readonly string[]): void {
+    const changing = this.#changingOf(codebaseId);
+    const bytes = paths.map(bytesOf);
+    for (const path of bytes) changing.set(path, (changing.get(path) ?? 0) + 1);
+    for (const workspace of this.#ofCodebase(codebaseId)) baseChanging(workspace, bytes);
+  }
+
+  baseChanged(codebaseId: string, paths: readonly string[]): void {
+    const changing = this.#changingOf(codebaseId);
+    const bytes = paths.map(bytesOf);
+    for (const path of bytes) {
+      const left = (changing.get(path) ?? 1) - 1;
+      if (left > 0) changing.set(path, left);
+      else changing.delete(path);
+    }
+    for (const workspace of this.#ofCodebase(codebaseId)) baseChanged(workspace, bytes);
+  }
+
+  usage(id: string): { bytes: number; files: number } {
+    const { delta } = this.#get(id);
+    return { bytes: delta.bytes, files: delta.inodes };
+  }
+
+  /** Makes every delta outlive a power failure, contents of open files included. */
+  syncAll(): void {
+    for (const workspace of this.#workspaces.values()) if (workspace.isOpen) workspace.sync();
+  }
+
+  lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
+    if (parent !== ROOT_NODEID) {
+      const node = this.#nodeFor(caller, parent);
+      return lookup(node.workspace!, node, name);
+    }
+    const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
+    if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
+    return workspace === undefined ? undefined : enter(workspace, workspace.tree.root);
+  }
+
+  forget(nodeid: number, nlookup: number): void {
+    const node = this.#nodes.find(nodeid);
+    if (node?.workspace === undefined) return;
+    if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
+    else {
+      node.nlookup -= nlookup;
+      if (node.nlookup <= 0) this.#nodes.delete(node);
+    }
+  }
+
+  getattr(caller: Caller, nodeid: number): Attr {
+    if (nodeid === ROOT_NODEID) return this.#rootAttr();
+    const node = this.#nodes.get(nodeid);
+    const workspace = node.workspace!;
+    // A container daemon binds the workspace's directory as root.
+    if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
+    return getattr(workspace, node);
+  }
+
+  setattr(caller: Caller, nodeid: number, changes: SetAttr): Attr {
+    const node = this.#nodeFor(caller, nodeid);
+    return setattr(node.workspace!, node, changes);
+  }
+
+  readlink(caller: Caller, nodeid: number): Buffer {
+    const node = this.#nodeFor(caller, nodeid);
+    return readlink(node.workspace!, node);
+  }
+
+  create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    const known = openExisting(dir.workspace!, dir, name, flags);
+    return known ?? make(dir.workspace!, caller, dir, name, S_IFREG | (mode & 0o7777));
+  }
+
+  mknod(caller: Caller, parent: number, name: ByteString, mode: number, _rdev: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    const type = mode & S_IFMT || S_IFREG;
+    if (type !== S_IFREG && type !== S_IFIFO && type !== S_IFSOCK) throw EPERM;
+    return make(dir.workspace!, caller, dir, name, type | (mode & 0o7777));
+  }
+
+  mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    return make(dir.workspace!, caller, dir, name, S_IFDIR | (mode & 0o7777));
+  }
+
+  symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    return symlink(dir.workspace!, caller, dir, name, target);
+  }
+
+  link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry {
+    const node = this.#nodeFor(caller, nodeid);
+    const dir = this.#nodeFor(caller, newparent);
+    if (node.workspace !== dir.workspace) throw EACCES;
+    return link(dir.workspace!, node, dir, newname);
+  }
+
+  unlink(caller: Caller, parent: number, name: ByteString): void {
+    const dir = this.#nodeFor(caller, parent);
+    unlink(dir.workspace!, dir, name);
+  }
+
+  rmdir(caller: Caller, parent: number, name: ByteString): void {
+    const dir = this.#nodeFor(caller, parent);
+    rmdir(dir.workspace!, dir, name);
+  }
+
+  rename(
+    caller: Caller,
+    parent: number,
+    name: ByteString,
+    newparent: number,
+    newname: ByteString,
+    flags: number,
+  ): void {
+    const from = this.#nodeFor(caller, parent);
+    const to = this.#nodeFor(caller, newparent);
+    // Nothing passes from one sandbox to another.
+    if (from.workspace !== to.workspace) throw EACCES;
+    rename(from.workspace!, from, name, to, newname, flags);
+  }
+
+  read(caller: Caller, nodeid: number, offset: number, into: Buffer): number {
+    const node = this.#fileFor(caller, nodeid);
+    return read(node.workspace!, node, offset, into);
+  }
+
+  write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number {
+    const node = this.#fileFor(caller, nodeid);
+    return write(node.workspace!, node, offset, data, killSuidgid);
+  }
+
+  fsync(caller: Caller, nodeid: number, datasync: boolean): void {
+    const node = this.#fileFor(caller, nodeid);
+    fsync(node.workspace!, node, datasync);
+  }
+
+  statfs(caller: Caller, nodeid: number): StatFs {
+    if (nodeid === ROOT_NODEID) return statfs(undefined);
+    return statfs(this.#nodeFor(caller, nodeid).workspace);
+  }
+
+  readdir(caller: Caller, nodeid: number, cookie: number, plus: boolean, emit: EmitDirent): void {
+    if (nodeid === ROOT_NODEID) {
+      if (caller.uid !== 0) throw EACCES;
+      // Which sandboxes there are is nobody's to list.
+      if (cookie < 1 && !emit('.', 1, ROOT_NODEID, DT_DIR, undefined)) return;
+      if (cookie < 2) emit('..', 2, ROOT_NODEID, DT_DIR, undefined);
+      return;
+    }
+    const node = this.#nodeFor(caller, nodeid);
+    readdir(node.workspace!, node, cookie, plus, emit);
+  }
+
+  /** A node of a workspace for the one who may use it. The mount's root is none: nothing can be made in it. */
+  #nodeFor(caller: Caller, nodeid: number): Node {
+    const node = this.#nodes.get(nodeid);
+    if (node.workspace === undefined) throw EACCES;
+    requireOwner(caller, node.workspace);
+    return node;
+  }
+
+  /** Also for the kernel itself, which reads ahead and writes mapped pages back as nobody (uid 0, no process). */
+  #fileFor(caller: Caller, nodeid: number): Node {
+    return caller.uid === 0 && caller.pid === 0 ? this.#kernelNode(nodeid) : this.#nodeFor(caller, nodeid);
+  }
+
+  #kernelNode(nodeid: number): Node {
+    const node = this.#nodes.get(nodeid);
+    if (node.workspace === undefined) throw EACCES;
+    return node;
+  }
+
+  #get(id: string): Workspace {
+    const workspace = this.#workspaces.get(id);
+    if (workspace === undefined) throw ESTALE;
+    return workspace;
+  }
+
+  *#ofCodebase(codebaseId: string): Generator<Workspace> {
+    for (const workspace of this.#workspaces.values()) if (workspace.spec.codebaseId === codebaseId) yield workspace;
+  }
+
+  #changingOf(codebaseId: string): ChangingPaths {
+    const changing = this.#changing.get(codebaseId) ?? new Map<ByteString, number>();
+    this.#changing.set(codebaseId, changing);
+    return changing;
+  }
+
+  #rootAttr(): Attr {
+    const time = { sec: 0, nsec: 0 };
+    const times = { atime: time, mtime: time, ctime: time };
+    return {
+      ino: ROOT_NODEID,
+      size: 4096,
+      blocks: 8,
+      ...times,
+      mode: S_IFDIR | 0o711,
+      nlink: 2,
+      uid: 0,
+      gid: 0,
+      rdev: 0,
+    };
+  }
+}
+
+function isOwner(caller: Caller, workspace: Workspace | undefined): boolean {
+  return workspace !== undefined && (caller.uid === workspace.spec.uid || workspace.spec.anyUid === true);
+}
+
+function requireOwner(caller: Caller, workspace: Workspace): void {
+  if (!isOwner(caller, workspace)) throw EACCES;
+}

@@ -1,0 +1,103 @@
+import { compileRules, type RuleSet, type RuleState } from '../../permissions/index.ts';
+import type { ByteString, Notifier, Time } from '../filesystem.ts';
+import type { WorkspaceSpec } from '../workspaces.ts';
+import { Base } from './base.ts';
+import type { Clock } from './clock.ts';
+import { Delta } from './delta/delta.ts';
+import { ESTALE } from './errno.ts';
+import type { HostFiles } from './host-files.ts';
+import { S_IFDIR } from './mode.ts';
+import type { NodeTable } from './node-table.ts';
+import { NodeTree } from './node-tree.ts';
+
+/** What all workspaces of a mount share. */
+export interface Shared {
+  readonly nodes: NodeTable;
+  readonly files: HostFiles;
+  readonly notifier: Notifier;
+  readonly clock: Clock;
+}
+
+/** Base paths of one codebase that are being replaced, with how many replacements are under way. */
+export type ChangingPaths = Map<ByteString, number>;
+
+/** One attached sandbox: its base, delta, rules and the nodes of it the kernel knows. Idle ones hold almost nothing. */
+export class Workspace {
+  readonly spec: WorkspaceSpec;
+  readonly shared: Shared;
+  readonly changing: ChangingPaths;
+  #rules: RuleSet | undefined;
+  #opened: { base: Base; delta: Delta; tree: NodeTree } | undefined;
+  #closed = false;
+
+  constructor(spec: WorkspaceSpec, shared: Shared, changing: ChangingPaths) {
+    this.spec = spec;
+    this.shared = shared;
+    this.changing = changing;
+  }
+
+  get rules(): RuleSet {
+    this.#rules ??= compileRules(this.spec.rules);
+    return this.#rules;
+  }
+
+  set rules(rules: RuleSet) {
+    this.#rules = rules;
+  }
+
+  get base(): Base {
+    return this.#open().base;
+  }
+
+  get delta(): Delta {
+    return this.#open().delta;
+  }
+
+  get tree(): NodeTree {
+    return this.#open().tree;
+  }
+
+  /** False: nothing of it was used yet, so the kernel knows nothing of it. */
+  get isOpen(): boolean {
+    return this.#opened !== undefined;
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  now(): Time {
+    return this.shared.clock.now();
+  }
+
+  /** Rules for a path from the root of the workspace. */
+  stateOf(path: ByteString): RuleState {
+    return this.rules.state(path);
+  }
+
+  /** Makes index and contents outlive a power failure. */
+  sync(): void {
+    this.delta.sync();
+  }
+
+  /** Syncs and gives back everything; each later use throws ESTALE. */
+  close(): void {
+    const opened = this.#opened;
+    this.#closed = true;
+    this.#opened = undefined;
+    opened?.delta.close();
+  }
+
+  /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */
+  #open(): { base: Base; delta: Delta; tree: NodeTree } {
+    if (this.#opened !== undefined) return this.#opened;
+    if (this.#closed) throw ESTALE;
+    const { maxBytes, maxFiles } = this.spec;
+    const base = new Base(this.spec.base);
+    const delta = new Delta(this.spec.delta, { maxBytes, maxFiles });
+    const root = this.shared.nodes.add(this, S_IFDIR);
+    const tree = new NodeTree(this, base, delta, root);
+    this.#opened = { base, delta, tree };
+    return this.#opened;
+  }
+}

@@ -1,0 +1,229 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import {
+  type Attr,
+  type ByteString,
+  type Caller,
+  type Entry,
+  Errno,
+  type Notifier,
+  type SetAttr,
+} from '../../../../lib/fuse/filesystem.ts';
+import { WorkspaceFileSystem } from '../../../../lib/fuse/workspace/index.ts';
+import type { WorkspaceSpec } from '../../../../lib/fuse/workspaces.ts';
+import type { Permission, PermissionRule } from '../../../../lib/messages.ts';
+
+export const UID = 4001;
+export const CALLER: Caller = { uid: UID, gid: UID, pid: 77 };
+const ROOT = 1;
+
+export class Notices implements Notifier {
+  readonly inodes: number[] = [];
+  readonly entries: string[] = [];
+
+  invalInode(nodeid: number): void {
+    this.inodes.push(nodeid);
+  }
+
+  invalEntry(parent: number, name: ByteString): void {
+    this.entries.push(`${parent}/${name}`);
+  }
+}
+
+export function rule(pattern: string, level: 'NONE' | 'VIEW' | 'READ' | 'WRITE', priority = 0): PermissionRule {
+  return { pattern, permission: `PERMISSION_${level}` as Permission, type: 'PATTERN_GLOB', priority };
+}
+
+export const ALL_WRITE = [rule('/**', 'WRITE')];
+
+/** A sandbox over a base of files, used by paths as a kernel without caches would. Removed when the test ends. */
+export class Sandbox {
+  readonly home: string;
+  readonly notices = new Notices();
+  spec: WorkspaceSpec;
+  fs: WorkspaceFileSystem;
+  caller = CALLER;
+
+  constructor(base: Record<string, string> = {}, options: Partial<WorkspaceSpec> = {}) {
+    this.home = mkdtempSync(join(tmpdir(), 'workspace-test-'));
+    onTestFinished(() => rmSync(this.home, { recursive: true, force: true }));
+    this.spec = {
+      id: 'sb_1',
+      codebaseId: 'cb_1',
+      base: join(this.home, 'base'),
+      delta: join(this.home, 'delta'),
+      uid: UID,
+      rules: ALL_WRITE,
+      maxBytes: 0,
+      maxFiles: 0,
+      ...options,
+    };
+    mkdirSync(this.spec.base, { recursive: true });
+    for (const [path, content] of Object.entries(base)) this.putBase(path, content);
+    this.fs = new WorkspaceFileSystem(this.notices);
+    this.fs.attach(this.spec);
+  }
+
+  /** A path that ends with a slash is a directory. */
+  putBase(path: string, content: string): void {
+    const at = join(this.spec.base, path);
+    mkdirSync(path.endsWith('/') ? at : dirname(at), { recursive: true });
+    if (!path.endsWith('/')) writeFileSync(at, content);
+  }
+
+  /** What a killed server leaves, as the next one finds it. */
+  restart(): void {
+    this.fs = new WorkspaceFileSystem(this.notices);
+    this.fs.attach(this.spec);
+  }
+
+  /** nodeid of a path; every component is looked up. '' is the root of the workspace. */
+  id(path: string): number {
+    const entry = this.lookup(path);
+    if (entry === undefined) throw new Errno(2);
+    return entry.nodeid;
+  }
+
+  lookup(path: string): Entry | undefined {
+    let entry = this.fs.lookup(this.caller, ROOT, this.spec.id);
+    for (const name of path.split('/').filter((part) => part !== '')) {
+      if (entry === undefined) throw new Errno(2);
+      entry = this.fs.lookup(this.caller, entry.nodeid, name);
+    }
+    return entry;
+  }
+
+  stat(path: string): Attr {
+    return this.fs.getattr(this.caller, this.id(path));
+  }
+
+  exists(path: string): boolean {
+    return this.lookup(path) !== undefined;
+  }
+
+  create(path: string, content = '', mode = 0o644): Entry {
+    const { dir, name } = this.#split(path);
+    const entry = this.fs.create(this.caller, dir, name, mode, 0o302);
+    if (content !== '') this.fs.write(this.caller, entry.nodeid, 0, Buffer.from(content), false);
+    return entry;
+  }
+
+  write(path: string, content: string, offset = 0): void {
+    this.fs.write(this.caller, this.id(path), offset, Buffer.from(content), false);
+  }
+
+  read(path: string): string {
+    return this.readId(this.id(path));
+  }
+
+  readId(id: number): string {
+    const into = Buffer.alloc(1 << 16);
+    return into.toString('utf8', 0, this.fs.read(this.caller, id, 0, into));
+  }
+
+  set(path: string, changes: SetAttr): Attr {
+    return this.fs.setattr(this.caller, this.id(path), changes);
+  }
+
+  mkdir(path: string, mode = 0o755): Entry {
+    const { dir, name } = this.#split(path);
+    return this.fs.mkdir(this.caller, dir, name, mode);
+  }
+
+  mkfifo(path: string): Entry {
+    const { dir, name } = this.#split(path);
+    return this.fs.mknod(this.caller, dir, name, 0o010644, 0);
+  }
+
+  symlink(target: string, path: string): Entry {
+    const { dir, name } = this.#split(path);
+    return this.fs.symlink(this.caller, dir, name, Buffer.from(target));
+  }
+
+  readlink(path: string): string {
+    return this.fs.readlink(this.caller, this.id(path)).toString();
+  }
+
+  link(from: string, to: string): Entry {
+    const { dir, name } = this.#split(to);
+    return this.fs.link(this.caller, this.id(from), dir, name);
+  }
+
+  unlink(path: string): void {
+    const { dir, name } = this.#split(path);
+    this.fs.unlink(this.caller, dir, name);
+  }
+
+  rmdir(path: string): void {
+    const { dir, name } = this.#split(path);
+    this.fs.rmdir(this.caller, dir, name);
+  }
+
+  rename(from: string, to: string, flags = 0): void {
+    const source = this.#split(from);
+    const target = this.#split(to);
+    this.fs.rename(this.caller, source.dir, source.name, target.dir, target.name, flags);
+  }
+
+  /** Names, sorted, without the dots. */
+  list(path: string): string[] {
+    return this.listId(this.id(path)).sort();
+  }
+
+  listId(id: number, plus = true): string[] {
+    const names: string[] = [];
+    this.fs.readdir(this.caller, id, 0, plus, (name) => {
+      names.push(name);
+      return true;
+    });
+    return names.filter((name) => name !== '.' && name !== '..');
+  }
+
+  /** Every path with its type and content, hidden from nobody: what two trees are compared by. */
+  tree(path = ''): Record<string, string> {
+    const all: Record<string, string> = {};
+    for (const name of this.list(path)) {
+      const at = path === '' ? name : `${path}/${name}`;
+      const type = this.stat(at).mode & 0o170000;
+      if (type === 0o040000) Object.assign(all, { [`${at}/`]: '' }, this.tree(at));
+      else if (type === 0o120000) all[at] = `-> ${this.readlink(at)}`;
+      else all[at] = type === 0o100000 ? this.read(at) : type.toString(8);
+    }
+    return all;
+  }
+
+  #split(path: string): { dir: number; name: string } {
+    const slash = path.lastIndexOf('/');
+    return { dir: this.id(slash === -1 ? '' : path.slice(0, slash)), name: path.slice(slash + 1) };
+  }
+}
+
+/** The errno a call is refused with, by name; 'ok' when it is not. */
+export function outcome(call: () => unknown): string {
+  try {
+    call();
+    return 'ok';
+  } catch (error) {
+    if (error instanceof Errno) return ERRNO[error.errno] ?? String(error.errno);
+    throw error;
+  }
+}
+
+const ERRNO: Record<number, string> = {
+  1: 'EPERM',
+  2: 'ENOENT',
+  5: 'EIO',
+  13: 'EACCES',
+  17: 'EEXIST',
+  20: 'ENOTDIR',
+  21: 'EISDIR',
+  22: 'EINVAL',
+  27: 'EFBIG',
+  28: 'ENOSPC',
+  36: 'ENAMETOOLONG',
+  39: 'ENOTEMPTY',
+  116: 'ESTALE',
+  122: 'EDQUOT',
+};
