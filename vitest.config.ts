@@ -1,8 +1,15 @@
 import { defineConfig } from 'vitest/config';
+import { compileProto } from './proto/compile.mjs';
 
 export default defineConfig({
+  // What the build puts in.
+  define: { PADDOCK_VERSION: JSON.stringify('0.0.0-test') },
+  plugins: [{ name: 'proto', load: (id) => (id.endsWith('.proto') ? compileProto(id) : undefined) }],
   test: {
     include: ['test/**/*.test.ts'],
+    environment: 'node',
+    pool: 'forks',
+    globalSetup: ['test/global-setup.ts'],
     // Real mounts, processes and servers: a test that waits for one of these polls with its own, shorter deadline.
     testTimeout: 60_000,
     hookTimeout: 60_000,

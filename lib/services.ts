@@ -55,4 +55,8 @@ export interface Codebases {
 export interface Services {
   sandboxes: Sandboxes;
   codebases: Codebases;
+  limits?: {
+    /** Bytes of each output stream that Exec keeps; absent: 8 MiB. */
+    execOutputBytes?: number;
+  };
 }

@@ -1,0 +1,81 @@
+import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { operations } from '../handlers/index.ts';
+import { type Mount, mountCall } from './grpc/calls.ts';
+import { Health } from './grpc/health.ts';
+import { protos } from './grpc/protos.ts';
+import { reflection } from './grpc/reflection.ts';
+import type { CallAbort, Listener, ListenerOptions } from './listener.ts';
+
+const OPTIONS = {
+  'grpc.max_receive_message_length': 64 * 1024 * 1024,
+  'grpc.max_send_message_length': -1,
+  'grpc.max_concurrent_streams': 1000,
+  // A client that vanished without a word is noticed, and its commands ended, within these two together.
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.enable_channelz': 0,
+};
+
+/** What a call that was told to end may take to say so before its connection is cut. */
+const LAST_WORDS_MS = 1000;
+
+/** The gRPC side of the table, with health and reflection. Resolves when it listens; rejects when it cannot. */
+export async function startGrpc({ address, services, log }: ListenerOptions): Promise<Listener> {
+  const server = new Server(OPTIONS);
+  const mount: Mount = { services, log, calls: new Set() };
+  const serving = new Set(operations.flatMap(({ rpc }) => (rpc ? [`service.v1.${rpc.split('/')[0]}`] : [])));
+  for (const service of serving) server.addService(definition(service), implementationOf(service, mount));
+
+  const health = new Health(serving);
+  server.addService(definition('grpc.health.v1.Health'), health.implementation);
+  for (const version of ['v1', 'v1alpha']) {
+    server.addService(definition(`grpc.reflection.${version}.ServerReflection`), { ...reflection() });
+  }
+  const port = await bind(server, address);
+  return { port, close: (graceMs) => close(server, health, mount.calls, graceMs) };
+}
+
+function definition(service: string): ServiceDefinition {
+  return protos[service] as ServiceDefinition;
+}
+
+function implementationOf(service: string, mount: Mount): UntypedServiceImplementation {
+  const calls: UntypedServiceImplementation = {};
+  for (const operation of operations) {
+    const [owner, method] = operation.rpc?.split('/') ?? [];
+    if (method === undefined || `service.v1.${owner}` !== service) continue;
+    calls[method] = mountCall(operation, definition(service)[method]!, mount);
+  }
+  return calls;
+}
+
+async function bind(server: Server, { host, port }: ListenerOptions['address']): Promise<number> {
+  const listen = (on: string) =>
+    new Promise<number>((resolve, reject) => {
+      server.bindAsync(on, ServerCredentials.createInsecure(), (error, bound) =>
+        error ? reject(error) : resolve(bound),
+      );
+    });
+  if (host !== '') return listen(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
+  // All interfaces, on a machine without IPv6 too; what else is wrong shows on the second try as well.
+  return listen(`[::]:${port}`).catch(() => listen(`0.0.0.0:${port}`));
+}
+
+async function close(server: Server, health: Health, calls: ReadonlySet<CallAbort>, graceMs: number): Promise<void> {
+  health.close();
+  await new Promise<void>((resolve) => {
+    const timers = [
+      setTimeout(() => {
+        for (const call of calls) call.serverCloses();
+      }, graceMs),
+      setTimeout(() => {
+        server.forceShutdown();
+        resolve();
+      }, graceMs + LAST_WORDS_MS),
+    ];
+    server.tryShutdown(() => {
+      for (const timer of timers) clearTimeout(timer);
+      resolve();
+    });
+  });
+}

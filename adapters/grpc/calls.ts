@@ -1,0 +1,125 @@
+import { type EventEmitter, once } from 'node:events';
+import type {
+  Metadata,
+  ServerReadableStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+  sendUnaryData,
+  UntypedHandleCall,
+} from '@grpc/grpc-js';
+import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Services } from '../../lib/services.ts';
+import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
+import { statusOf } from './status.ts';
+
+type Message = object;
+type AnyCall = EventEmitter & { metadata: Metadata };
+
+export interface Mount {
+  services: Services;
+  log: Log;
+  /** The calls under way. */
+  calls: Set<CallAbort>;
+}
+
+/** The operation as grpc-js calls it, in the shape its rpc has in the proto. */
+export function mountCall(
+  operation: Operation,
+  rpc: { requestStream: boolean; responseStream: boolean },
+  mount: Mount,
+): UntypedHandleCall {
+  if (rpc.requestStream) {
+    return (call: ServerReadableStream<Message, Message>, callback: sendUnaryData<Message>) =>
+      respond(operation, mount, call, callback, { stream: messagesOf(call) });
+  }
+  if (rpc.responseStream) {
+    return (call: ServerWritableStream<Message, Message>) => send(operation, mount, call);
+  }
+  return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) =>
+    respond(operation, mount, call, callback, { body: call.request });
+}
+
+interface Begun {
+  context: HandlerContext;
+  headers: HandlerEvent['headers'];
+  end(): void;
+}
+
+/** `signal` fires when the client cancels, goes away or set a deadline that has passed. */
+function begin(call: AnyCall, { services, calls }: Mount): Begun {
+  const abort = new CallAbort();
+  calls.add(abort);
+  const cancelled = () => {
+    calls.delete(abort);
+    abort.clientGone();
+  };
+  // grpc-js says `cancelled` at the end of every call, also of one that went well.
+  call.once('cancelled', cancelled);
+  const requestId = requestIdFrom(call.metadata.get('x-request-id')[0]);
+  return {
+    context: { requestId, signal: abort.signal, services },
+    headers: { 'content-type': 'application/grpc', 'x-request-id': requestId },
+    end() {
+      call.off('cancelled', cancelled);
+      calls.delete(abort);
+    },
+  };
+}
+
+async function respond(
+  operation: Operation,
+  mount: Mount,
+  call: ServerUnaryCall<Message, Message> | ServerReadableStream<Message, Message>,
+  callback: sendUnaryData<Message>,
+  input: Pick<HandlerEvent, 'body' | 'stream'>,
+): Promise<void> {
+  const { context, headers, end } = begin(call, mount);
+  try {
+    const result = await operation.handler({ headers, ...input }, context);
+    end();
+    callback(null, result as Message);
+  } catch (thrown) {
+    end();
+    callback(statusOf(errorFor(thrown, { ...context, operation: operation.operation, log: mount.log })));
+  }
+}
+
+async function send(operation: Operation, mount: Mount, call: ServerWritableStream<Message, Message>): Promise<void> {
+  const { context, headers, end } = begin(call, mount);
+  try {
+    const messages = await operation.handler({ headers, body: call.request }, context);
+    for await (const message of messages as AsyncIterable<Message>) {
+      if (!call.write(message)) await writable(call, context.signal);
+      // Leaving the loop ends what makes the messages.
+      if (context.signal.aborted) return;
+    }
+    call.end();
+  } catch (thrown) {
+    call.emit('error', statusOf(errorFor(thrown, { ...context, operation: operation.operation, log: mount.log })));
+  } finally {
+    end();
+  }
+}
+
+/** Resolves when more may be written, or never will be. */
+async function writable(call: ServerWritableStream<Message, Message>, signal: AbortSignal): Promise<void> {
+  try {
+    await once(call, 'drain', { signal });
+  } catch {
+    // Aborted: the caller sees it.
+  }
+}
+
+/** A client stream, read as fast as it is asked for; ends only when the client ended it. */
+async function* messagesOf(call: ServerReadableStream<Message, Message>): AsyncGenerator<Message, void, void> {
+  try {
+    yield* call.iterator({ destroyOnReturn: false }) as AsyncIterable<Message>;
+  } catch {
+    throw new ServiceError('CANCELLED', 'the stream was cut short');
+  }
+  // A reset stream looks like an ended one until grpc-js has been told: without this half a file would be stored.
+  await new Promise((resolve) => setImmediate(resolve));
+  if (call.cancelled) throw new ServiceError('CANCELLED', 'the stream was cut short');
+}

@@ -1,0 +1,55 @@
+import { Metadata, type StatusObject } from '@grpc/grpc-js';
+import { CODES, type ServiceError } from '../../lib/errors.ts';
+import { serialize } from './protos.ts';
+
+/**
+ * Clients commonly take 8 KiB of trailers in all (gRPC's own default), so the details are kept well below that, in
+ * base64 too: of a long text its end is sent, which is where a command that timed out stood.
+ */
+const MAX_TEXT_BYTES = 1536;
+const MAX_DETAILS_BYTES = 5 * 1024;
+const MAX_MESSAGE_CHARS = 1000;
+
+/** The status of a failed call: REST's code and message; REST's details as google.rpc.Status with Structs. */
+export function statusOf(error: ServiceError): StatusObject {
+  const code = CODES[error.code].grpc;
+  const details = shorten(error.message);
+  const metadata = new Metadata();
+  if (error.details.length > 0) {
+    const bytes = serialize('google.rpc.Status', { code, message: details, details: error.details.map(toAny) });
+    if (bytes.length <= MAX_DETAILS_BYTES) metadata.set('grpc-status-details-bin', bytes);
+  }
+  return { code, details, metadata };
+}
+
+/** Well-formed, because it is sent percent-encoded and encodeURI throws on half a character. */
+function shorten(message: string): string {
+  const cut = message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
+  return (cut as string & { toWellFormed(): string }).toWellFormed();
+}
+
+function toAny(detail: unknown): object {
+  const fields = (toValue(detail) as { structValue?: object }).structValue ?? { fields: { value: toValue(detail) } };
+  return {
+    type_url: 'type.googleapis.com/google.protobuf.Struct',
+    value: serialize('google.protobuf.Struct', fields),
+  };
+}
+
+/** A plain JSON value as google.protobuf.Value. */
+function toValue(json: unknown): object {
+  if (typeof json === 'string') return { stringValue: endOf(json) };
+  if (typeof json === 'number') return { numberValue: json };
+  if (typeof json === 'boolean') return { boolValue: json };
+  if (Array.isArray(json)) return { listValue: { values: json.map(toValue) } };
+  if (typeof json !== 'object' || json === null) return { nullValue: 0 };
+  return {
+    structValue: { fields: Object.fromEntries(Object.entries(json).map(([key, value]) => [key, toValue(value)])) },
+  };
+}
+
+function endOf(text: string): string {
+  if (text.length <= MAX_TEXT_BYTES && Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
+  const end = Buffer.from(text.slice(-MAX_TEXT_BYTES)).subarray(-MAX_TEXT_BYTES).toString('utf8');
+  return `[the beginning is cut]\n${end}`;
+}

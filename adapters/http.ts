@@ -1,0 +1,131 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Operation, operations } from '../handlers/index.ts';
+import { ServiceError } from '../lib/errors.ts';
+import { answerError, errorBody } from './http/answer.ts';
+import { carryRaw } from './http/body.ts';
+import { refuseCrossOrigin } from './http/cross-origin.ts';
+import { carryDownload } from './http/download.ts';
+import { carryEvents } from './http/events.ts';
+import type { Exchange } from './http/exchange.ts';
+import { carryUnary } from './http/json.ts';
+import { carryMultipart } from './http/multipart.ts';
+import { parseTarget, Router } from './http/router.ts';
+import { CallAbort, errorFor, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
+
+const carriers: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
+  unary: carryUnary,
+  events: carryEvents,
+  raw: carryRaw,
+  multipart: carryMultipart,
+  download: carryDownload,
+};
+
+/** What a call that was told to end may take to say so before its connection is cut. */
+const LAST_WORDS_MS = 1000;
+
+/** The REST side of the table. Resolves when it listens; rejects when the address cannot be had. */
+export async function startHttp({ address, services, log }: ListenerOptions): Promise<Listener> {
+  const router = new Router(operations);
+  const calls = new Set<CallAbort>();
+  let closing = false;
+
+  const serve = async (req: IncomingMessage, res: ServerResponse, call: CallAbort, requestId: string) => {
+    let name = 'unknown';
+    try {
+      const { path, query } = parseTarget(req.url ?? '/');
+      const found = router.find(req.method ?? '', path);
+      if ('allow' in found) return answerNoRoute(res, `${req.method} ${path}`, found.allow);
+      const { operation, pathParameters } = found;
+      name = operation.operation;
+      refuseCrossOrigin(req);
+      const event = {
+        headers: req.headers,
+        pathParameters,
+        ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
+      };
+      const context = { requestId, signal: call.signal, services };
+      const carry = carriers[operation.kind] as (exchange: Exchange) => Promise<void>;
+      await carry({ req, res, operation, event, context, log });
+    } catch (thrown) {
+      const error = errorFor(thrown, { operation: name, requestId, signal: call.signal, log });
+      if (res.headersSent) res.destroy();
+      else if (!res.destroyed) answerError(res, error);
+    }
+  };
+
+  const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (req, res) => {
+    const call = new CallAbort();
+    calls.add(call);
+    const requestId = requestIdFrom(req.headers['x-request-id']);
+    res.setHeader('x-request-id', requestId);
+    res.once('close', () => {
+      calls.delete(call);
+      if (!res.writableFinished) call.clientGone();
+      // A connection kept alive would hold the server open until its client lets go.
+      if (closing) setImmediate(() => server.closeIdleConnections());
+    });
+    void serve(req, res, call, requestId);
+  });
+  server.headersTimeout = 15_000;
+  // A body has an idle limit instead: a large upload may take as long as it goes on.
+  server.requestTimeout = 0;
+  server.keepAliveTimeout = 75_000;
+  server.on('clientError', answerGarbage);
+  await listen(server, address);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: (graceMs) => {
+      closing = true;
+      return close(server, calls, graceMs);
+    },
+  };
+}
+
+function listen(server: Server, { host, port }: ListenerOptions['address']): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    const listening = () => {
+      server.off('error', reject);
+      resolve();
+    };
+    if (host === '') server.listen(port, listening);
+    else server.listen(port, host, listening);
+  });
+}
+
+function answerNoRoute(res: ServerResponse, what: string, allow: string[]): void {
+  const shown = what.slice(0, 200);
+  if (allow.length === 0) {
+    answerError(res, new ServiceError('NOT_FOUND', `there is no ${shown}`));
+    return;
+  }
+  const error = new ServiceError('UNIMPLEMENTED', `there is no ${shown}; this path has ${allow.join(', ')}`);
+  answerError(res, error, { allow: allow.join(', ') }, 405);
+}
+
+/** What could not be parsed as HTTP has no response object. */
+function answerGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const body = JSON.stringify(errorBody(new ServiceError('INVALID_ARGUMENT', 'this is not a valid HTTP request')));
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\n`;
+  socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+async function close(server: Server, calls: ReadonlySet<CallAbort>, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  const timers = [
+    setTimeout(() => {
+      for (const call of calls) call.serverCloses();
+    }, graceMs),
+    setTimeout(() => server.closeAllConnections(), graceMs + LAST_WORDS_MS),
+  ];
+  await closed;
+  for (const timer of timers) clearTimeout(timer);
+}

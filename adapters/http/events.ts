@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { errorFor } from '../listener.ts';
+import { errorBody } from './answer.ts';
+import type { Exchange } from './exchange.ts';
+import { withJsonBody } from './json.ts';
+
+interface Framing {
+  contentType: string;
+  frame(json: string): string;
+}
+
+const NDJSON: Framing = { contentType: 'application/x-ndjson', frame: (json) => `${json}\n` };
+const SSE: Framing = { contentType: 'text/event-stream', frame: (json) => `data: ${json}\n\n` };
+
+/**
+ * A stream of messages, each sent when it is there. An error before the first has a status; one after it is the last
+ * message, `{"error": …}`.
+ */
+export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
+  const { req, res, operation, context, log } = exchange;
+  const messages = await operation.handler(await withJsonBody(exchange), context);
+  const { contentType, frame } = req.headers.accept?.includes('text/event-stream') ? SSE : NDJSON;
+  res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+  res.flushHeaders();
+  try {
+    for await (const message of messages) {
+      if (!res.write(frame(toJson(message)))) await writable(res);
+      // Leaving the loop ends the command.
+      if (res.destroyed) return;
+    }
+  } catch (thrown) {
+    const error = errorFor(thrown, { ...context, operation: operation.operation, log });
+    res.write(frame(JSON.stringify({ error: errorBody(error) })));
+  }
+  res.end();
+}
+
+/** As proto3 JSON has it: bytes in base64. */
+function toJson(message: object): string {
+  const entries = Object.entries(message).map(([name, value]: [string, unknown]) => [name, base64(value)]);
+  return JSON.stringify(Object.fromEntries(entries));
+}
+
+function base64(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+}
+
+/** Resolves when more may be written, or never will be. */
+async function writable(res: ServerResponse): Promise<void> {
+  if (res.destroyed) return;
+  const either = new AbortController();
+  const { signal } = either;
+  await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
+  either.abort();
+}

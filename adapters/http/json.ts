@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { HandlerEvent } from '../../handlers/index.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { answer } from './answer.ts';
+import { BODY_IDLE_MS } from './body.ts';
+import type { Exchange } from './exchange.ts';
+
+/** Bytes of a JSON body; the standard input of a command is in it. */
+const MAX_JSON_BYTES = 64 * 1024 * 1024;
+
+export async function carryUnary(exchange: Exchange<'unary'>): Promise<void> {
+  const { res, operation, context } = exchange;
+  answer(res, 200, await operation.handler(await withJsonBody(exchange), context));
+}
+
+/** The event with the body's text. Whatever content type a POST gives, a body that is there has to be JSON. */
+export async function withJsonBody({ req, event }: Exchange): Promise<HandlerEvent> {
+  if (req.method !== 'POST') return { ...event, headers: { ...event.headers, 'content-type': undefined } };
+  const body = await readText(req);
+  if (body === '') return { ...event, headers: { ...event.headers, 'content-type': undefined } };
+  return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
+}
+
+function readText(req: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const tooLarge = () => {
+      // What still comes is read and dropped, so that the answer arrives.
+      req.removeAllListeners('data').removeAllListeners('end').resume();
+      reject(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_JSON_BYTES} bytes`));
+    };
+    if (Number(req.headers['content-length'] ?? 0) > MAX_JSON_BYTES) return tooLarge();
+    req.setTimeout(BODY_IDLE_MS);
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > MAX_JSON_BYTES) return tooLarge();
+      chunks.push(chunk);
+    });
+    req.once('end', () => {
+      req.setTimeout(0);
+      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+      if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
+      else reject(new ServiceError('INVALID_ARGUMENT', 'the request body must be UTF-8'));
+    });
+    req.once('error', () => reject(new ServiceError('CANCELLED', 'the request body was cut short')));
+  });
+}

@@ -1,0 +1,135 @@
+import type { Readable } from 'node:stream';
+import { ServiceError } from '../../lib/errors.ts';
+import { answer } from './answer.ts';
+import { BODY_IDLE_MS, octal } from './body.ts';
+import type { Exchange } from './exchange.ts';
+import { type Part, Parts } from './parts.ts';
+
+/** A file whose path may still follow it is held in memory up to this size. */
+const HELD_BYTES = 4 * 1024 * 1024;
+
+interface Named {
+  path?: string;
+  mode?: string;
+}
+
+type FilePart = Part & { kind: 'file' };
+
+/**
+ * POST of a form: parts `file`, and fields `path` and `mode` (octal) for the file after them, or, at the end of the
+ * form, for the last file. Each file is stored whole on its own; an error tells in its details which were.
+ */
+export async function carryMultipart({ req, res, operation, event, context }: Exchange<'multipart'>): Promise<void> {
+  const parts = new Parts(req);
+  req.setTimeout(BODY_IDLE_MS);
+  const files: object[] = [];
+  const store = async (part: FilePart, named: Named) => {
+    const early = await readEarly(part, named, parts);
+    const { path, mode } = early.named;
+    const file_path = path ?? part.filename;
+    const stored = (await operation.handler(
+      {
+        headers: {},
+        pathParameters: { ...event.pathParameters, file_path },
+        ...(mode === undefined ? {} : { queryStringParameters: { mode: octal(mode) } }),
+        stream: early.content,
+      },
+      context,
+    )) as object;
+    files.push({ path: file_path, ...stored });
+  };
+  try {
+    for (let named: Named = {}; ; ) {
+      const part = await parts.next();
+      if (part.kind === 'end') {
+        if (Object.keys(named).length > 0) throw invalid(`${Object.keys(named)[0]} has no file to belong to`);
+        break;
+      }
+      if (part.kind === 'field') {
+        named = withField(named, part);
+        continue;
+      }
+      if (part.name !== 'file')
+        throw invalid(`${JSON.stringify(part.name)} is not a known part; the content is "file"`);
+      await store(part, named);
+      named = {};
+    }
+    if (files.length === 0) throw invalid('the form has no part "file"');
+  } catch (thrown) {
+    parts.rest();
+    if (files.length === 0 || !(thrown instanceof ServiceError)) throw thrown;
+    throw new ServiceError(thrown.code, thrown.message, [...thrown.details, { files }], { cause: thrown });
+  } finally {
+    req.setTimeout(0);
+  }
+  if (files.length > 1) return answer(res, 200, { files });
+  const { path: _, ...stored } = files[0] as Record<string, unknown>;
+  answer(res, 200, stored);
+}
+
+function withField(named: Named, { name, value }: { name: string; value: string }): Named {
+  if (name !== 'path' && name !== 'mode') {
+    throw invalid(`${JSON.stringify(name)} is not a known field; allowed are path, mode`);
+  }
+  if (named[name] !== undefined) throw invalid(`${name} is given twice for one file`);
+  return { ...named, [name]: value };
+}
+
+/**
+ * What is known before the content is passed on. A file without a path before it is read ahead, because its path may
+ * be the form's last field: then nothing may have been stored under the filename.
+ */
+async function readEarly(
+  part: FilePart,
+  named: Named,
+  parts: Parts,
+): Promise<{ named: Named; content: AsyncIterable<Buffer> }> {
+  const source = bytesOf(part.stream, parts);
+  if (named.path !== undefined) return { named, content: source };
+  const held: Buffer[] = [];
+  let size = 0;
+  while (size <= HELD_BYTES) {
+    const { value, done } = await source.next();
+    if (!done) {
+      held.push(value);
+      size += value.length;
+      continue;
+    }
+    return { named: await trailing(named, parts), content: replay(held) };
+  }
+  return { named, content: replay(held, endOfLarge(source, parts)) };
+}
+
+/** The fields after the last file of the form, which are its own. Fields that another file follows are left in place. */
+async function trailing(named: Named, parts: Parts): Promise<Named> {
+  const fields: (Part & { kind: 'field' })[] = [];
+  while ((await parts.peek()).kind === 'field') fields.push((await parts.next()) as Part & { kind: 'field' });
+  if ((await parts.peek()).kind === 'end') return fields.reduce(withField, named);
+  parts.putBack(fields);
+  return named;
+}
+
+async function* replay(held: Buffer[], rest?: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, void> {
+  for (let chunk = held.shift(); chunk; chunk = held.shift()) yield chunk;
+  if (rest) yield* rest;
+}
+
+/** Its end is only reached when no path follows: the file is being stored under its filename. */
+async function* endOfLarge(source: AsyncIterable<Buffer>, parts: Parts): AsyncGenerator<Buffer, void, void> {
+  yield* source;
+  const before = await trailing({}, parts);
+  if (Object.keys(before).length === 0) return;
+  throw invalid(`${Object.keys(before)[0]} must come before a file of more than ${HELD_BYTES} bytes`);
+}
+
+async function* bytesOf(stream: Readable, parts: Parts): AsyncGenerator<Buffer, void, void> {
+  try {
+    yield* stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  } catch {
+    throw parts.error;
+  }
+}
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('INVALID_ARGUMENT', message);
+}

@@ -1,0 +1,106 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import busboy from 'busboy';
+import { ServiceError } from '../../lib/errors.ts';
+
+export type Part =
+  | { kind: 'field'; name: string; value: string }
+  | { kind: 'file'; name: string; filename: string; stream: Readable }
+  | { kind: 'end' };
+
+/** Bytes of a field; a path is at most 4096. */
+const MAX_FIELD_BYTES = 8 * 1024;
+const MAX_PARTS = 20_000;
+
+/**
+ * The parts of a multipart body, in order. A file's stream must be read to its end before the part after it comes;
+ * `rest` drops what was not read, so that an early answer arrives.
+ */
+export class Parts {
+  readonly #queue: Part[] = [];
+  readonly #parser: busboy.Busboy;
+  readonly #req: IncomingMessage;
+  #error: ServiceError | undefined;
+  #wake: () => void = () => {};
+
+  constructor(req: IncomingMessage) {
+    this.#req = req;
+    this.#parser = parserFor(req);
+    this.#parser
+      .on('field', (name, value, { nameTruncated, valueTruncated }) => {
+        if (nameTruncated || valueTruncated) this.#fail(`a field must be at most ${MAX_FIELD_BYTES} bytes`);
+        else this.#push({ kind: 'field', name, value });
+      })
+      .on('file', (name, stream, { filename }) => {
+        // Its error is this parser's too; without a listener it would end the process before anyone reads it.
+        stream.on('error', () => {});
+        this.#push({ kind: 'file', name, filename: filename ?? '', stream });
+      })
+      .on('partsLimit', () => this.#fail(`a form must have at most ${MAX_PARTS} parts`))
+      .on('error', (error) => this.#fail(`the multipart body is not valid: ${(error as Error).message}`))
+      .on('close', () => this.#push({ kind: 'end' }));
+    req.once('error', () => {
+      this.#error ??= new ServiceError('CANCELLED', 'the upload was cut short');
+      this.#parser.destroy();
+      this.#wake();
+    });
+    req.pipe(this.#parser);
+  }
+
+  /** The next part, left in place. */
+  async peek(): Promise<Part> {
+    while (this.#queue.length === 0 && !this.#error) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    if (this.#error) throw this.#error;
+    return this.#queue[0]!;
+  }
+
+  async next(): Promise<Part> {
+    await this.peek();
+    return this.#queue.shift()!;
+  }
+
+  putBack(parts: readonly Part[]): void {
+    this.#queue.unshift(...parts);
+  }
+
+  /** Why a file's stream broke. */
+  get error(): ServiceError {
+    return this.#error ?? new ServiceError('CANCELLED', 'the upload was cut short');
+  }
+
+  rest(): void {
+    this.#req.unpipe(this.#parser);
+    this.#parser.destroy();
+    this.#req.resume();
+  }
+
+  #push(part: Part): void {
+    this.#queue.push(part);
+    this.#wake();
+  }
+
+  #fail(message: string): void {
+    this.#error ??= new ServiceError('INVALID_ARGUMENT', message);
+    this.#wake();
+  }
+}
+
+function parserFor(req: IncomingMessage): busboy.Busboy {
+  if (!/^multipart\/form-data\s*;/i.test(req.headers['content-type'] ?? '')) {
+    throw new ServiceError('INVALID_ARGUMENT', 'content-type must be multipart/form-data with a boundary');
+  }
+  try {
+    return busboy({
+      headers: req.headers,
+      preservePath: true,
+      defParamCharset: 'utf8',
+      limits: { fieldSize: MAX_FIELD_BYTES, parts: MAX_PARTS, headerPairs: 100 },
+    });
+  } catch (error) {
+    throw new ServiceError('INVALID_ARGUMENT', `the multipart header is not valid: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,77 @@
+import type { Operation } from '../../handlers/index.ts';
+import { ServiceError } from '../../lib/errors.ts';
+
+export interface Target {
+  /** As it was sent: no escape decoded, no dot segment taken away. */
+  path: string;
+  query: string;
+}
+
+export interface Match {
+  operation: Operation;
+  pathParameters: Record<string, string>;
+}
+
+interface Route {
+  operation: Operation;
+  segments: readonly string[];
+  /** The field that takes all that follows. */
+  rest: string | undefined;
+}
+
+/** Splits a request target. The URL parser would take `..` away before lib could refuse it. */
+export function parseTarget(raw: string): Target {
+  const path = raw.startsWith('/') ? raw : raw.replace(/^https?:\/\/[^/?#]*/i, '');
+  const question = path.indexOf('?');
+  return question < 0 ? { path, query: '' } : { path: path.slice(0, question), query: path.slice(question + 1) };
+}
+
+export class Router {
+  readonly #routes: readonly Route[];
+
+  constructor(operations: readonly Operation[]) {
+    this.#routes = operations.map((operation) => {
+      const segments = operation.path.split('/');
+      const rest = /^\{(\w+)\+\}$/.exec(segments.at(-1) ?? '')?.[1];
+      return { operation, segments: rest ? segments.slice(0, -1) : segments, rest };
+    });
+  }
+
+  /** The operation, or the methods this path has (none: there is no such path). */
+  find(method: string, path: string): Match | { allow: string[] } {
+    const segments = path.split('/');
+    const allow: string[] = [];
+    for (const route of this.#routes) {
+      if (!fits(route, segments)) continue;
+      if (route.operation.method === method) {
+        return { operation: route.operation, pathParameters: parametersOf(route, segments) };
+      }
+      allow.push(route.operation.method);
+    }
+    return { allow };
+  }
+}
+
+function fits(route: Route, segments: readonly string[]): boolean {
+  if (route.rest ? segments.length <= route.segments.length : segments.length !== route.segments.length) return false;
+  return route.segments.every((each, index) =>
+    each.startsWith('{') ? segments[index] !== '' : each === segments[index],
+  );
+}
+
+function parametersOf(route: Route, segments: readonly string[]): Record<string, string> {
+  const parameters: Record<string, string> = {};
+  for (const [index, each] of route.segments.entries()) {
+    if (each.startsWith('{')) parameters[each.slice(1, -1)] = decode(segments[index]!);
+  }
+  if (route.rest) parameters[route.rest] = segments.slice(route.segments.length).map(decode).join('/');
+  return parameters;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new ServiceError('INVALID_ARGUMENT', 'the path has a percent escape that is not UTF-8');
+  }
+}

@@ -1,0 +1,2 @@
+/** Writes the server as one file; resolves with its path. */
+export function bundle(options?: { entry?: string; outfile?: string }): Promise<string>;

@@ -1,0 +1,37 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { protoPlugin } from './proto/compile.mjs';
+
+const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
+
+/** One file that runs alone, with nothing beside it. Appears whole: a server may be starting from the old one. */
+export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs' } = {}) {
+  const result = await build({
+    absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
+    entryPoints: [entry],
+    outfile,
+    write: false,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20.19',
+    minifySyntax: true,
+    legalComments: 'eof',
+    logLevel: 'warning',
+    define: { PADDOCK_VERSION: JSON.stringify(version) },
+    plugins: [protoPlugin],
+    // CommonJS packages in it call require() for Node's own modules, which an ES module does not have.
+    banner: {
+      js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
+    },
+  });
+  const [{ path, contents }] = result.outputFiles;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.${process.pid}`, contents, { mode: 0o755 });
+  renameSync(`${path}.${process.pid}`, path);
+  return path;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await bundle();

@@ -1,0 +1,24 @@
+import type { ExecStreamChunk } from '../lib/messages.ts';
+import type { Execution } from '../lib/runtime/runtime.ts';
+import { define, execRequest } from './define.ts';
+
+/** Bytes of data in one chunk: far below the 4 MiB that gRPC clients take by default. */
+const CHUNK_BYTES = 256 * 1024;
+
+/** The command is started when this resolves, so that a refusal still has a status; it runs as fast as it is read. */
+export const execStream = define(execRequest, async ({ request }, { services, signal }) =>
+  chunks(await services.sandboxes.exec(request, signal)),
+);
+
+async function* chunks(execution: Execution): AsyncGenerator<ExecStreamChunk, void, void> {
+  for await (const event of execution) {
+    if (event.kind === 'exit') {
+      yield { data: new Uint8Array(0), stream: 'STDOUT', exit_code: event.exitCode, duration_ms: event.durationMs };
+      return;
+    }
+    for (let from = 0; from < event.data.length; from += CHUNK_BYTES) {
+      yield { data: event.data.subarray(from, from + CHUNK_BYTES), stream: event.stream, duration_ms: 0 };
+    }
+  }
+  throw new Error('the execution ended without an exit event');
+}

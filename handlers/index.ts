@@ -1,0 +1,69 @@
+import { createCodebase } from './create-codebase.ts';
+import { createSandbox } from './create-sandbox.ts';
+import type { Handler } from './define.ts';
+import { deleteCodebase } from './delete-codebase.ts';
+import { destroySandbox } from './destroy-sandbox.ts';
+import { type Download, downloadFile } from './download-file.ts';
+import { exec } from './exec.ts';
+import { execStream } from './exec-stream.ts';
+import { getCodebase } from './get-codebase.ts';
+import { getSandbox } from './get-sandbox.ts';
+import { health } from './health.ts';
+import { listCodebases } from './list-codebases.ts';
+import { listFiles } from './list-files.ts';
+import { listSandboxes } from './list-sandboxes.ts';
+import { removeFile } from './remove-file.ts';
+import { startSandbox } from './start-sandbox.ts';
+import { stopSandbox } from './stop-sandbox.ts';
+import { uploadFile } from './upload-file.ts';
+
+export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
+export type { Download } from './download-file.ts';
+
+interface Route {
+  operation: string;
+  /** `service.v1.` service and method; absent: over REST only. One row an rpc. */
+  rpc?: `${'SandboxService' | 'CodebaseService'}/${string}`;
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  /** `{name}` is one segment and the request's field of that name; `{name+}` is all that follows. */
+  path: string;
+}
+
+/**
+ * How REST carries it: `unary` JSON in, JSON out; `events` JSON in, a stream of messages out; `raw` the body is a
+ * file; `multipart` the body holds files; `download` the answer is a file. gRPC takes the shape from the proto.
+ */
+export type Operation = Route &
+  (
+    | { kind: 'unary' | 'raw' | 'multipart'; handler: Handler }
+    | { kind: 'events'; handler: Handler<AsyncIterable<object>> }
+    | { kind: 'download'; handler: Handler<Download> }
+  );
+
+const SANDBOX = '/v1/sandboxes/{sandbox_id}';
+const CODEBASE = '/v1/codebases/{codebase_id}';
+const FILE = `${CODEBASE}/files/{file_path+}`;
+
+/** Everything the service does; both adapters mount this table. */
+// biome-ignore format: one operation, one row
+export const operations: readonly Operation[] = [
+  { operation: 'CreateSandbox', rpc: 'SandboxService/CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', handler: createSandbox },
+  { operation: 'GetSandbox', rpc: 'SandboxService/GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', handler: getSandbox },
+  { operation: 'ListSandboxes', rpc: 'SandboxService/ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', handler: listSandboxes },
+  { operation: 'StartSandbox', rpc: 'SandboxService/StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', handler: startSandbox },
+  { operation: 'StopSandbox', rpc: 'SandboxService/StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', handler: stopSandbox },
+  { operation: 'DestroySandbox', rpc: 'SandboxService/DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', handler: destroySandbox },
+  { operation: 'Exec', rpc: 'SandboxService/Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', handler: exec },
+  { operation: 'ExecStream', rpc: 'SandboxService/ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', handler: execStream },
+  { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
+  { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
+  { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },
+  { operation: 'DeleteCodebase', rpc: 'CodebaseService/DeleteCodebase', method: 'DELETE', path: CODEBASE, kind: 'unary', handler: deleteCodebase },
+  { operation: 'UploadFile', rpc: 'CodebaseService/UploadFile', method: 'POST', path: `${CODEBASE}/files`, kind: 'multipart', handler: uploadFile },
+  { operation: 'DownloadFile', rpc: 'CodebaseService/DownloadFile', method: 'GET', path: FILE, kind: 'download', handler: downloadFile },
+  { operation: 'ListFiles', rpc: 'CodebaseService/ListFiles', method: 'GET', path: `${CODEBASE}/files`, kind: 'unary', handler: listFiles },
+  { operation: 'UploadFile', method: 'PUT', path: FILE, kind: 'raw', handler: uploadFile },
+  { operation: 'DownloadFile', method: 'HEAD', path: FILE, kind: 'download', handler: downloadFile },
+  { operation: 'RemoveFile', method: 'DELETE', path: FILE, kind: 'unary', handler: removeFile },
+  { operation: 'Health', method: 'GET', path: '/health', kind: 'unary', handler: health },
+];

@@ -1,0 +1,156 @@
+import { ServiceError } from '../../lib/errors.ts';
+
+/**
+ * How one field of a request is read, from JSON (https://protobuf.dev/programming-guides/json/), from a decoded gRPC
+ * message and from the text of a URL alike. `at` is the field's full name, as the error tells it.
+ */
+export interface Kind<T> {
+  /** What stands when the field is absent or null. */
+  absent(): T;
+  read(value: unknown, at: string): T;
+}
+
+/** A request as data: field name -> kind. Names are the proto names; a name not in the table is refused. */
+export type Fields = Readonly<Record<string, Kind<unknown>>>;
+
+type OptionalKeys<F extends Fields> = {
+  [K in keyof F]: undefined extends ReturnType<F[K]['absent']> ? K : never;
+}[keyof F];
+
+export type MessageOf<F extends Fields> = {
+  -readonly [K in Exclude<keyof F, OptionalKeys<F>>]: ReturnType<F[K]['read']>;
+} & { -readonly [K in OptionalKeys<F>]?: Exclude<ReturnType<F[K]['read']>, undefined> };
+
+const INT32_MAX = 2 ** 31 - 1;
+const DECIMAL = /^-?\d{1,20}$/;
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('INVALID_ARGUMENT', message);
+}
+
+/** A caller's own name in an error: quoted where it is not a plain word, and never long. */
+export function quoteName(name: string): string {
+  return /^\w{1,64}$/.test(name) ? name : JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
+}
+
+export const string: Kind<string> = {
+  absent: () => '',
+  read(value, at) {
+    if (typeof value !== 'string') throw invalid(`${at} must be a string`);
+    // A lone surrogate has no UTF-8 form: it would become another name on disk than the one that was checked.
+    if (!(value as string & { isWellFormed(): boolean }).isWellFormed()) throw invalid(`${at} must be valid Unicode`);
+    return value;
+  },
+};
+
+export const bool: Kind<boolean> = {
+  absent: () => false,
+  read(value, at) {
+    if (value === true || value === 'true') return true;
+    if (value === false || value === 'false') return false;
+    throw invalid(`${at} must be true or false`);
+  },
+};
+
+export const bytes: Kind<Uint8Array> = {
+  absent: () => new Uint8Array(0),
+  read(value, at) {
+    if (!(value instanceof Uint8Array)) throw invalid(`${at} must be bytes`);
+    return value;
+  },
+};
+
+function integer(min: number, max: number, absent = 0): Kind<number> {
+  return {
+    absent: () => absent,
+    read(value, at) {
+      const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
+      if (typeof number !== 'number' || !Number.isInteger(number)) {
+        throw invalid(`${at} must be an integer, as a number or a decimal string`);
+      }
+      if (number < min || number > max) throw invalid(`${at} must be between ${min} and ${max}`);
+      return number + 0;
+    },
+  };
+}
+
+export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+export const int32 = integer(-INT32_MAX - 1, INT32_MAX);
+/** 0 and absent: the contract's default page. */
+export const pageSize: Kind<number> = {
+  absent: () => 100,
+  read: (value, at) => integer(0, 1000).read(value, at) || 100,
+};
+/** Permission bits; 0: the default. Set-id and sticky bits are no part of a codebase. */
+export const fileMode = integer(0, 0o777);
+
+/** A name of `names`, or its index: the numbers of the contract's enums count from 0 without gaps. */
+export function enumOf<const N extends string>(names: readonly [N, ...N[]]): Kind<N> {
+  return {
+    absent: () => names[0],
+    read(value, at) {
+      const name = typeof value === 'number' ? names[value] : names.find((each) => each === value);
+      if (name === undefined) throw invalid(`${at} must be one of ${names.join(', ')}`);
+      return name;
+    },
+  };
+}
+
+/** A field whose absence means something else than its zero value. */
+export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
+  return { absent: () => undefined, read: kind.read };
+}
+
+/** map<string, string>. The result has no prototype, so that no key is special. */
+export const stringMap: Kind<Record<string, string>> = {
+  absent: () => Object.create(null),
+  read(value, at) {
+    const map: Record<string, string> = Object.create(null);
+    for (const [key, each] of Object.entries(object(value, at))) {
+      string.read(key, `a key of ${at}`);
+      map[key] = string.read(each, `${at}[${quoteName(key)}]`);
+    }
+    return map;
+  },
+};
+
+export function repeated<T>(kind: Kind<T>): Kind<T[]> {
+  return {
+    absent: () => [],
+    read(value, at) {
+      if (!Array.isArray(value)) throw invalid(`${at} must be a list`);
+      return value.map((each: unknown, index) => kind.read(each, `${at}[${index}]`));
+    },
+  };
+}
+
+export function message<const F extends Fields>(fields: F): Kind<MessageOf<F>> {
+  return {
+    absent: () => readFields(fields, {}, ''),
+    read: (value, at) => readFields(fields, object(value, at), `${at}.`),
+  };
+}
+
+/** Every field of the table and no other. `prefix` stands before the names in errors. */
+export function readFields<const F extends Fields>(fields: F, source: object, prefix: string): MessageOf<F> {
+  for (const name of Object.keys(source)) {
+    if (!Object.hasOwn(fields, name)) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);
+  }
+  const result: Record<string, unknown> = {};
+  for (const [name, kind] of Object.entries(fields)) {
+    const value = Object.hasOwn(source, name) ? (source as Record<string, unknown>)[name] : undefined;
+    const read = value === undefined || value === null ? kind.absent() : kind.read(value, `${prefix}${name}`);
+    if (read !== undefined) result[name] = read;
+  }
+  return result as MessageOf<F>;
+}
+
+export function unknownName(name: string, what: string, fields: Fields): ServiceError {
+  const allowed = Object.keys(fields).join(', ');
+  return invalid(`${name} is not a known ${what}; ${allowed ? `allowed are ${allowed}` : 'none is allowed'}`);
+}
+
+function object(value: unknown, at: string): object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${at} must be an object`);
+  return value;
+}

@@ -1,0 +1,36 @@
+import { ServiceError } from '../../lib/errors.ts';
+import { type Fields, type MessageOf, quoteName, readFields, unknownName } from './kinds.ts';
+
+/** Where the fields of a request may stand; on gRPC all stand in the body. */
+export interface RequestParts {
+  pathParameters?: Readonly<Record<string, string>>;
+  queryStringParameters?: Readonly<Record<string, string>>;
+  body?: unknown;
+}
+
+/** The one request message both protocols come to: all fields present, checked in name, type and range. */
+export function readRequest<const F extends Fields>(fields: F, parts: RequestParts): MessageOf<F> {
+  const { body, pathParameters, queryStringParameters } = parts;
+  if (!pathParameters && !queryStringParameters) return readFields(fields, bodyObject(body), '');
+  for (const name of Object.keys(queryStringParameters ?? {})) {
+    if (!Object.hasOwn(fields, name)) throw unknownName(quoteName(name), 'query parameter', fields);
+  }
+  const source = bodyObject(body);
+  for (const [name, value] of Object.entries(pathParameters ?? {})) {
+    if (conflicts(source, name, value) || conflicts(queryStringParameters ?? {}, name, value)) {
+      throw new ServiceError('INVALID_ARGUMENT', `${name} is not the one in the path; leave it out`);
+    }
+  }
+  return readFields(fields, { ...source, ...queryStringParameters, ...pathParameters }, '');
+}
+
+function bodyObject(body: unknown): object {
+  if (body === undefined) return {};
+  if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
+  throw new ServiceError('INVALID_ARGUMENT', 'the request body must be a JSON object');
+}
+
+function conflicts(source: object, name: string, value: string): boolean {
+  const other = Object.hasOwn(source, name) ? (source as Record<string, unknown>)[name] : undefined;
+  return other !== undefined && other !== null && other !== '' && other !== value;
+}

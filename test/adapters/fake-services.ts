@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { ServiceError } from '../../lib/errors.ts';
+import type { Codebase, Sandbox } from '../../lib/messages.ts';
+import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
+import type { Codebases, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
+
+export const aSandbox: Sandbox = {
+  id: 'sb_1',
+  codebase_id: 'cb_1',
+  status: 'SANDBOX_RUNNING',
+  permissions: [{ pattern: '**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 0 }],
+  labels: { team: 'a' },
+  created_at: 1_700_000_000,
+  expires_at: 1_700_086_400,
+  runtime: 'RUNTIME_BWRAP',
+  image: '',
+  resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
+  status_reason: '',
+};
+
+export const aCodebase: Codebase = {
+  id: 'cb_1',
+  name: 'demo',
+  owner_id: 'me',
+  created_at: 1_700_000_000,
+  file_count: 2,
+  total_size: 4_294_967_296,
+};
+
+export function output(text: string | Buffer, stream: 'STDOUT' | 'STDERR' = 'STDOUT'): CommandEvent {
+  return { kind: 'output', stream, data: Buffer.from(text) };
+}
+
+export function exit(exitCode = 0, durationMs = 1): CommandEvent {
+  return { kind: 'exit', exitCode, durationMs };
+}
+
+/** Events in order; an error among them is thrown when it is reached. */
+export async function* execution(...events: (CommandEvent | Error)[]): Execution & AsyncGenerator<CommandEvent> {
+  for (const event of events) {
+    if (event instanceof Error) throw event;
+    yield event;
+  }
+}
+
+function unexpected(name: string) {
+  return () => {
+    throw new Error(`the fake has no ${name}`);
+  };
+}
+
+const NAMES = {
+  sandboxes: ['create', 'get', 'list', 'start', 'stop', 'destroy', 'exec', 'expire'],
+  codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
+};
+
+/** Services of which only what is given works. */
+export function fakeServices(
+  given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases>; limits?: Services['limits'] } = {},
+): Services {
+  const of = (room: 'sandboxes' | 'codebases') => ({
+    ...Object.fromEntries(NAMES[room].map((name) => [name, unexpected(`${room}.${name}`)])),
+    ...given[room],
+  });
+  return {
+    sandboxes: of('sandboxes') as unknown as Sandboxes,
+    codebases: of('codebases') as unknown as Codebases,
+    ...(given.limits ? { limits: given.limits } : {}),
+  };
+}
+
+/** Files in memory, stored as the interface says: whole, or not at all. */
+export class MemoryCodebases {
+  readonly files = new Map<string, Buffer>();
+  readonly modes = new Map<string, number | undefined>();
+  open_ = 0;
+
+  readonly services: Partial<Codebases> = {
+    upload: async (id, path, content, options) => {
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of content) chunks.push(Buffer.from(chunk));
+      const bytes = Buffer.concat(chunks);
+      this.files.set(`${id}/${path}`, bytes);
+      this.modes.set(`${id}/${path}`, options?.mode);
+      return { size: bytes.length, checksum: sha256(bytes) };
+    },
+    open: async (id, path) => {
+      const bytes = this.files.get(`${id}/${path}`);
+      if (!bytes) throw new ServiceError('NOT_FOUND', `there is no file ${path}`);
+      return this.stored(bytes);
+    },
+    removeFile: async (id, path) => {
+      if (!this.files.delete(`${id}/${path}`)) throw new ServiceError('NOT_FOUND', `there is no file ${path}`);
+    },
+  };
+
+  stored(bytes: Buffer): StoredFile {
+    this.open_++;
+    return {
+      size: bytes.length,
+      checksum: sha256(bytes),
+      modified_at: 1_700_000_000,
+      read: (range) => Readable.from([bytes.subarray(range?.start ?? 0, range?.end ?? bytes.length)]),
+      close: async () => {
+        this.open_--;
+      },
+    };
+  }
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,201 @@
+import { type ServiceError as GrpcError, Metadata } from '@grpc/grpc-js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { operations } from '../../handlers/index.ts';
+import { CODES, type Code, ServiceError } from '../../lib/errors.ts';
+import type { CreateSandboxRequest } from '../../lib/messages.ts';
+import { grpcOver, type Rpc } from './clients.ts';
+import { aCodebase, aSandbox, execution, exit, fakeServices, output } from './fake-services.ts';
+
+let rpc: Rpc;
+const start = async (given: Parameters<typeof fakeServices>[0] = {}) => {
+  rpc = await grpcOver(fakeServices(given));
+};
+afterEach(() => rpc.close());
+
+const failure = (call: Promise<unknown>): Promise<GrpcError> =>
+  call.then(
+    () => Promise.reject(new Error('the call went well')),
+    (error: GrpcError) => error,
+  );
+
+describe('gRPC', () => {
+  it('has a row for each of the 15 rpcs', async () => {
+    await start();
+    expect(new Set(operations.flatMap(({ rpc: name }) => name ?? []))).toHaveProperty('size', 15);
+  });
+
+  it('answers messages in full', async () => {
+    await start({ sandboxes: { get: () => aSandbox }, codebases: { get: async () => aCodebase } });
+    expect(await rpc.unary('service.v1.SandboxService/GetSandbox', { sandbox_id: 'sb_1' })).toEqual(aSandbox);
+    expect(await rpc.unary('service.v1.CodebaseService/GetCodebase', { codebase_id: 'cb_1' })).toEqual(aCodebase);
+  });
+
+  it('answers Empty', async () => {
+    await start({ sandboxes: { destroy: async () => {} }, codebases: { delete: async () => {} } });
+    expect(await rpc.unary('service.v1.SandboxService/DestroySandbox', { sandbox_id: 'sb_1' })).toEqual({});
+    expect(await rpc.unary('service.v1.CodebaseService/DeleteCodebase', { codebase_id: 'cb_1' })).toEqual({});
+  });
+
+  it('tells an absent runtime from the first one', async () => {
+    const seen: CreateSandboxRequest[] = [];
+    await start({
+      sandboxes: {
+        create: async (request) => {
+          seen.push(request);
+          return aSandbox;
+        },
+      },
+    });
+    await rpc.unary('service.v1.SandboxService/CreateSandbox', { codebase_id: 'cb_1' });
+    await rpc.unary('service.v1.SandboxService/CreateSandbox', { codebase_id: 'cb_1', runtime: 'RUNTIME_BWRAP' });
+    const rules = [{ pattern: '**', permission: 3, priority: -1 }];
+    await rpc.unary('service.v1.SandboxService/CreateSandbox', {
+      permissions: rules,
+      labels: { a: 'b' },
+      expires_in: 2 ** 40,
+    });
+    expect(seen).toEqual([
+      {
+        codebase_id: 'cb_1',
+        permissions: [],
+        labels: {},
+        expires_in: 0,
+        image: '',
+        resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
+      },
+      expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
+      expect.objectContaining({
+        permissions: [{ pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: -1 }],
+        labels: { a: 'b' },
+        expires_in: 2 ** 40,
+      }),
+    ]);
+  });
+
+  it('refuses an enum number that has no name', async () => {
+    await start();
+    const call = rpc.unary('service.v1.SandboxService/CreateSandbox', { permissions: [{ permission: 9 }] });
+    expect(await failure(call)).toMatchObject({
+      code: 3,
+      details:
+        'permissions[0].permission must be one of PERMISSION_NONE, PERMISSION_VIEW, PERMISSION_READ, PERMISSION_WRITE',
+    });
+  });
+
+  it.each(Object.keys(CODES) as Code[])('answers %s with its code and message', async (code) => {
+    await start({
+      sandboxes: {
+        get: () => {
+          throw new ServiceError(code, `about ${code}: é`);
+        },
+      },
+    });
+    const error = await failure(rpc.unary('service.v1.SandboxService/GetSandbox', { sandbox_id: 'sb_1' }));
+    expect(error).toMatchObject({ code: CODES[code].grpc, details: `about ${code}: é` });
+  });
+
+  it('tells nothing of a defect', async () => {
+    await start({
+      sandboxes: {
+        get: () => {
+          throw new TypeError('secret');
+        },
+      },
+    });
+    const error = await failure(rpc.unary('service.v1.SandboxService/GetSandbox', {}));
+    expect(error).toMatchObject({ code: 13, details: 'internal error' });
+  });
+
+  it('answers a message with half a character in it', async () => {
+    await start({
+      sandboxes: {
+        get: () => {
+          throw new ServiceError('NOT_FOUND', 'no \ud800 here');
+        },
+      },
+    });
+    const error = await failure(rpc.unary('service.v1.SandboxService/GetSandbox', {}));
+    expect(error).toMatchObject({ code: 5, details: 'no \ufffd here' });
+  });
+
+  it('carries the partial output of a timed-out Exec in the status details', async () => {
+    const late = new ServiceError('DEADLINE_EXCEEDED', 'the command took more than 1 s');
+    await start({ sandboxes: { exec: async () => execution(output('half'), output('bad', 'STDERR'), late) } });
+    const error = await failure(rpc.unary('service.v1.SandboxService/Exec', { command: 'x' }));
+    expect(error).toMatchObject({ code: 4, details: 'the command took more than 1 s' });
+    const bytes = Buffer.from(error.metadata.get('grpc-status-details-bin')[0] as Buffer).toString('latin1');
+    expect(bytes).toContain('type.googleapis.com/google.protobuf.Struct');
+    expect(bytes).toContain('half');
+    expect(bytes).toContain('bad');
+  });
+
+  it('sends the end of a long partial output, within what clients take of trailers', async () => {
+    const late = new ServiceError('DEADLINE_EXCEEDED', 'late');
+    const long = Buffer.from(`${'é'.repeat(500_000)}the end`);
+    await start({ sandboxes: { exec: async () => execution(output(long), output(long, 'STDERR'), late) } });
+    const error = await failure(rpc.unary('service.v1.SandboxService/Exec', { command: 'x' }));
+    expect(error.code).toBe(4);
+    const bytes = error.metadata.get('grpc-status-details-bin')[0] as Buffer;
+    expect(bytes.length).toBeLessThan(5000);
+    expect(bytes.toString('utf8').match(/the end/g)).toHaveLength(2);
+  });
+
+  it('answers Exec with more output than one message usually has', async () => {
+    await start({ sandboxes: { exec: async () => execution(output(Buffer.alloc(8 << 20, 'a')), exit(0, 1)) } });
+    const answer = await rpc.unary<{ stdout: string }>('service.v1.SandboxService/Exec', { command: 'x' });
+    expect(answer.stdout.length).toBe(8 << 20);
+  });
+
+  it('keeps odd keys of maps apart from object properties', async () => {
+    const seen: object[] = [];
+    await start({
+      sandboxes: {
+        exec: async ({ env }) => {
+          seen.push(env);
+          return execution(exit());
+        },
+      },
+    });
+    await rpc.unary('service.v1.SandboxService/Exec', { env: { constructor: 'x', toString: 'y' } });
+    expect(Object.entries(seen[0]!)).toEqual([
+      ['constructor', 'x'],
+      ['toString', 'y'],
+    ]);
+  });
+
+  it('answers an unknown method with UNIMPLEMENTED', async () => {
+    await start();
+    const pass = (bytes: Buffer) => bytes;
+    const call = new Promise((resolve, reject) => {
+      rpc.client.makeUnaryRequest('/service.v1.SandboxService/Nope', pass, pass, Buffer.alloc(0), (error, value) =>
+        error ? reject(error) : resolve(value),
+      );
+    });
+    expect(await failure(call)).toMatchObject({ code: 12 });
+  });
+
+  it('survives bytes that are no message', async () => {
+    await start({ sandboxes: { get: () => aSandbox } });
+    const pass = (bytes: Buffer) => bytes;
+    for (const bytes of [Buffer.alloc(1000, 0xff), Buffer.alloc(100_000, 0x0b), Buffer.from([0x0a, 0xff])]) {
+      const call = new Promise((resolve, reject) => {
+        rpc.client.makeUnaryRequest('/service.v1.SandboxService/GetSandbox', pass, pass, bytes, (error, value) =>
+          error ? reject(error) : resolve(value),
+        );
+      });
+      expect((await failure(call)).code).toBe(13);
+    }
+    expect(await rpc.unary('service.v1.SandboxService/GetSandbox', {})).toEqual(aSandbox);
+  });
+
+  it('takes the request id from the metadata', async () => {
+    const logged: unknown[] = [];
+    const services = fakeServices({ sandboxes: { get: () => Promise.reject(new Error('x')) as never } });
+    const error = (_message: string, fields?: Readonly<Record<string, unknown>>) => logged.push(fields?.requestId);
+    rpc = await grpcOver(services, { debug() {}, info() {}, warn() {}, error });
+    const metadata = new Metadata();
+    metadata.set('x-request-id', 'r-1');
+    await failure(rpc.unary('service.v1.SandboxService/GetSandbox', {}, metadata));
+    expect(logged).toEqual(['r-1']);
+  });
+});

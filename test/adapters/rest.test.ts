@@ -1,0 +1,299 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { CODES, type Code, ServiceError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { silentLog } from '../../lib/log.ts';
+import type { Services } from '../../lib/services.ts';
+import { type Rest, rawRequest, restOver } from './clients.ts';
+import { aCodebase, aSandbox, execution, exit, fakeServices, output } from './fake-services.ts';
+
+let rest: Rest;
+const start = async (given: Parameters<typeof fakeServices>[0] = {}, log?: Log): Promise<Services> => {
+  const services = fakeServices(given);
+  rest = await restOver(services, log);
+  return services;
+};
+afterEach(() => rest.close());
+
+describe('REST', () => {
+  it('answers health', async () => {
+    await start();
+    expect(await rest.json('GET', '/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  });
+
+  it('writes enums as names and int64 as numbers', async () => {
+    await start({ sandboxes: { get: () => aSandbox }, codebases: { get: async () => aCodebase } });
+    expect((await rest.json('GET', '/v1/sandboxes/sb_1')).body).toEqual(aSandbox);
+    expect((await rest.json('GET', '/v1/codebases/cb_1')).body).toEqual(aCodebase);
+  });
+
+  it('takes path, query and body into one request', async () => {
+    const seen: unknown[] = [];
+    await start({
+      sandboxes: {
+        list: (filter) => {
+          seen.push(filter);
+          return { sandboxes: [aSandbox], next_page_token: 't2' };
+        },
+        exec: async (request) => {
+          seen.push(request);
+          return execution(output('hi'), exit(3, 7));
+        },
+      },
+    });
+    await rest.json('GET', '/v1/sandboxes?codebase_id=cb_1&page_size=5&page_token=t%201');
+    const executed = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'x', timeout: '5' });
+    expect(seen).toEqual([
+      { codebase_id: 'cb_1', page_size: 5, page_token: 't 1' },
+      { sandbox_id: 'sb_1', command: 'x', stdin: '', env: {}, workdir: '', timeout: 5 },
+    ]);
+    expect(executed.body).toEqual({ stdout: 'hi', stderr: '', exit_code: 3, duration_ms: 7 });
+  });
+
+  it('calls the operation of each unary route', async () => {
+    const seen: string[] = [];
+    const note = <T>(name: string, value: T) =>
+      ((first: unknown) => {
+        seen.push(`${name} ${first}`);
+        return value;
+      }) as never;
+    await start({
+      sandboxes: {
+        start: note('start', aSandbox),
+        stop: note('stop', aSandbox),
+        destroy: note('destroy', undefined),
+        create: note('create', aSandbox),
+      },
+      codebases: {
+        create: note('createCodebase', aCodebase),
+        list: note('list', { codebases: [], next_page_token: '' }),
+        delete: note('delete', undefined),
+        listFiles: note('listFiles', { files: [], next_page_token: '' }),
+        removeFile: note('removeFile', undefined),
+      },
+    });
+    const routes = [
+      ['POST', '/v1/sandboxes/sb_1/start'],
+      ['POST', '/v1/sandboxes/sb_2/stop'],
+      ['DELETE', '/v1/sandboxes/sb_3'],
+      ['POST', '/v1/sandboxes', { codebase_id: 'cb_1' }],
+      ['POST', '/v1/codebases', { name: 'n', owner_id: 'o' }],
+      ['GET', '/v1/codebases?owner_id=o'],
+      ['DELETE', '/v1/codebases/cb_1'],
+      ['GET', '/v1/codebases/cb_2/files?recursive=true'],
+      ['DELETE', '/v1/codebases/cb_3/files/a/b'],
+    ] as const;
+    for (const [method, path, body] of routes) expect((await rest.json(method, path, body)).status).toBe(200);
+    expect(seen.map((each) => each.replace(' [object Object]', ''))).toEqual([
+      'start sb_1',
+      'stop sb_2',
+      'destroy sb_3',
+      'create',
+      'createCodebase',
+      'list',
+      'delete cb_1',
+      'listFiles cb_2',
+      'removeFile cb_3',
+    ]);
+  });
+
+  it.each(Object.keys(CODES) as Code[])('answers %s with its status and body', async (code) => {
+    const error = new ServiceError(code, `about ${code}`, [{ a: 1 }]);
+    await start({
+      sandboxes: {
+        get: () => {
+          throw error;
+        },
+      },
+    });
+    const { status, body, headers } = await rest.json('GET', '/v1/sandboxes/sb_1');
+    expect(status).toBe(CODES[code].http);
+    expect(headers.get('content-type')).toBe('application/json');
+    expect(body).toEqual({ code: CODES[code].grpc, message: `about ${code}`, details: [{ a: 1 }] });
+  });
+
+  it('tells nothing of a defect, and logs it with the request id', async () => {
+    const logged: unknown[] = [];
+    const error = (message: string, fields?: object) => logged.push([message, fields]);
+    await start(
+      {
+        sandboxes: {
+          get: () => {
+            throw new TypeError('secret path /etc/x');
+          },
+        },
+      },
+      { ...silentLog, error },
+    );
+    const { status, body, headers } = await rest.json('GET', '/v1/sandboxes/sb_1');
+    expect({ status, body }).toEqual({ status: 500, body: { code: 13, message: 'internal error', details: [] } });
+    expect(logged).toEqual([
+      [
+        'call failed',
+        { operation: 'GetSandbox', requestId: headers.get('x-request-id'), err: new TypeError('secret path /etc/x') },
+      ],
+    ]);
+  });
+
+  it('echoes a plain x-request-id and replaces another', async () => {
+    await start();
+    const id = async (given: string) =>
+      (await fetch(`${rest.url}/health`, { headers: { 'x-request-id': given } })).headers.get('x-request-id');
+    expect(await id('abc-1')).toBe('abc-1');
+    expect(await id('a b')).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it.each([
+    ['{', /^the request body is not valid JSON/],
+    ['{"code', /^the request body is not valid JSON/],
+    ['[]', /must be a JSON object/],
+    ['null', /must be a JSON object/],
+    ['"x"', /must be a JSON object/],
+    ['7', /must be a JSON object/],
+    ['{"permissions":[{},{},{"patern":"x"}]}', /^permissions\[2\]\.patern is not a known field; allowed are pattern, /],
+    ['{"__proto__":{"x":1}}', /^__proto__ is not a known field/],
+    ['{"constructor":1}', /^constructor is not a known field/],
+    ['{"codebaseId":"x"}', /^codebaseId is not a known field/],
+    ['{"expires_in":"1.5"}', /^expires_in must be an integer/],
+    ['{"permissions":{}}', /^permissions must be a list/],
+  ])('refuses the body %s', async (body, message) => {
+    await start();
+    const answer = await rest.json('POST', '/v1/sandboxes', body);
+    expect(answer).toMatchObject({ status: 400, body: { code: 3, message: expect.stringMatching(message) } });
+  });
+
+  it('refuses a body that is not UTF-8', async () => {
+    await start();
+    const answer = await fetch(`${rest.url}/v1/codebases`, {
+      method: 'POST',
+      body: Buffer.from('{"name":"\xff"}', 'latin1'),
+    });
+    expect(await answer.json()).toMatchObject({ code: 3, message: 'the request body must be UTF-8' });
+  });
+
+  it('refuses a body above the limit, by its length and by what comes', async () => {
+    await start();
+    const length = 65 * 1024 * 1024;
+    const declared = await rawRequest(
+      rest.port,
+      `POST /v1/codebases HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`,
+    ).catch(String);
+    expect(declared).toMatch(/^HTTP\/1.1 400 .*the request body must be at most 67108864 bytes/s);
+    const sent = await fetch(`${rest.url}/v1/codebases`, {
+      method: 'POST',
+      body: new Blob([Buffer.alloc(length, ' ')]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(sent.status).toBe(400);
+  });
+
+  it('reads a body whatever content type it has', async () => {
+    await start({ codebases: { create: async () => aCodebase } });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await fetch(`${rest.url}/v1/codebases`, { method: 'POST', headers, body: '{"name":"x"}' });
+    expect(answer.status).toBe(200);
+  });
+
+  it('refuses an unknown query parameter by name', async () => {
+    await start();
+    expect(await rest.json('GET', '/v1/sandboxes?pagesize=1')).toMatchObject({
+      status: 400,
+      body: { message: 'pagesize is not a known query parameter; allowed are codebase_id, page_size, page_token' },
+    });
+  });
+
+  it('refuses a body that names another sandbox than the path', async () => {
+    await start();
+    const answer = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { sandbox_id: 'sb_2', command: 'x' });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { message: 'sandbox_id is not the one in the path; leave it out' },
+    });
+  });
+
+  it('answers an unknown route in the same shape', async () => {
+    await start();
+    for (const path of ['/', '/v2/sandboxes', '/v1/sandboxes/', '/v1/sandboxes//exec', '/v1/sandboxes/a/b/c']) {
+      const answer = await rest.json('GET', path);
+      expect(answer).toMatchObject({ status: 404, body: { code: 5, message: `there is no GET ${path}`, details: [] } });
+    }
+  });
+
+  it('answers a wrong method with those the path has', async () => {
+    await start();
+    const answer = await rest.json('PUT', '/v1/sandboxes/sb_1');
+    expect(answer).toMatchObject({ status: 405, body: { code: 12 } });
+    expect(answer.headers.get('allow')).toBe('GET, DELETE');
+  });
+
+  it.each(['/v1/sandboxes/%', '/v1/sandboxes/%zz', '/v1/codebases/cb_1/files/a%ff'])(
+    'refuses the escape in %s',
+    async (path) => {
+      await start();
+      expect(await rest.json('GET', path)).toMatchObject({ status: 400, body: { code: 3 } });
+    },
+  );
+
+  it('hands dot segments on as they were sent', async () => {
+    const seen: string[] = [];
+    await start({ codebases: { removeFile: async (_id, path) => void seen.push(path) } });
+    const paths = ['a/../b', 'a/%2e%2e/b', '%2Fetc%2Fpasswd', './x', 'a//b', ''];
+    for (const path of paths) {
+      await rawRequest(
+        rest.port,
+        `DELETE /v1/codebases/cb_1/files/${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+      );
+    }
+    expect(seen).toEqual(['a/../b', 'a/../b', '/etc/passwd', './x', 'a//b', '']);
+  });
+
+  it('takes a target in absolute form', async () => {
+    await start();
+    const answer = await rawRequest(rest.port, 'GET http://x/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it.each([
+    'garbage\r\n\r\n',
+    'GET /health HTTP/9.9\r\n\r\n',
+    'GET /health HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /v1/codebases HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x',
+    'POST /v1/codebases HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    `GET /health HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+    'GET /health HTTP/1.1\r\nhost : x\r\n\r\n',
+    '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
+  ])('answers bytes that are not HTTP with an error body, case %#', async (bytes) => {
+    await start();
+    const answer = await rawRequest(rest.port, Buffer.from(bytes, 'latin1'));
+    expect(answer).toMatch(
+      /HTTP\/1.1 4\d\d .*\{"code":3,"message":"this is not a valid HTTP request","details":\[\]\}$/s,
+    );
+    expect((await rest.json('GET', '/health')).status).toBe(200);
+  });
+
+  it('refuses what a web page of another origin posts', async () => {
+    const { codebases } = await start({ codebases: { create: async () => aCodebase } });
+    expect(codebases).toBeDefined();
+    const post = async (headers: Record<string, string>) => {
+      const lines = Object.entries({ host: 'localhost:8080', connection: 'close', ...headers }).map((each) =>
+        each.join(': '),
+      );
+      const answer = await rawRequest(rest.port, `POST /v1/codebases HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      return Number(answer.slice(9, 12));
+    };
+    expect(await post({ origin: 'https://evil.example' })).toBe(403);
+    expect(await post({ origin: 'null' })).toBe(403);
+    expect(await post({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    expect(await post({ 'sec-fetch-site': 'same-site', origin: 'http://localhost:8080' })).toBe(403);
+    expect(await post({ 'sec-fetch-site': 'same-origin', origin: 'http://localhost:8080' })).toBe(200);
+    expect(await post({ origin: 'http://localhost:8080' })).toBe(200);
+    expect(await post({})).toBe(200);
+  });
+
+  it('takes deeply nested JSON as a bad request, not as its end', async () => {
+    await start();
+    const answer = await rest.json('POST', '/v1/sandboxes', `{"labels":${'['.repeat(500_000)}`);
+    expect(answer.status).toBe(400);
+    const closed = await rest.json('POST', '/v1/sandboxes', `{"labels":${'['.repeat(50_000)}${']'.repeat(50_000)}}`);
+    expect(closed).toMatchObject({ status: 400, body: { message: 'labels must be an object' } });
+  });
+});

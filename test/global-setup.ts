@@ -1,0 +1,16 @@
+import { existsSync, rmSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { bundle } from '../esbuild.config.mjs';
+
+/** Tests of the whole run the built server: build it once. Where that fails they fail, and the others still run. */
+export default async function setup(): Promise<void> {
+  const main = fileURLToPath(new URL('../adapters/main.ts', import.meta.url));
+  const built = fileURLToPath(new URL('../dist/server.mjs', import.meta.url));
+  try {
+    if (!existsSync(main)) throw new Error('adapters/main.ts is not there');
+    await bundle();
+  } catch (error) {
+    rmSync(built, { force: true });
+    process.stderr.write(`dist/server.mjs could not be built: ${String(error)}\n`);
+  }
+}
