@@ -1,0 +1,66 @@
+import type { Code } from '../../lib/errors.ts';
+import type { Codebase, ExecResponse, ExecStreamChunk, FileInfo, Sandbox } from '../../lib/messages.ts';
+
+export type Protocol = 'rest' | 'grpc';
+export const PROTOCOLS: readonly Protocol[] = ['rest', 'grpc'];
+
+/** Operations of one request and one answer: what each answers. */
+export interface Unary {
+  CreateSandbox: Sandbox;
+  GetSandbox: Sandbox;
+  ListSandboxes: { sandboxes: Sandbox[]; next_page_token: string };
+  StartSandbox: Sandbox;
+  StopSandbox: Sandbox;
+  DestroySandbox: object;
+  Exec: ExecResponse;
+  CreateCodebase: Codebase;
+  GetCodebase: Codebase;
+  ListCodebases: { codebases: Codebase[]; next_page_token: string };
+  DeleteCodebase: object;
+  ListFiles: { files: FileInfo[]; next_page_token: string };
+}
+
+export type Content = Uint8Array | string | AsyncIterable<Uint8Array>;
+
+export interface UploadResult {
+  size: number;
+  checksum: string;
+}
+
+/**
+ * The service as one protocol carries it: proto field names, enums by name, int64 as number. Requests are plain
+ * objects, so that cases can send what they should not. Every refusal is a `CallError`.
+ */
+export interface Client {
+  readonly protocol: Protocol;
+  call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]>;
+  execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
+  upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
+  download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;
+  close(): void;
+}
+
+/** An error as the client of either protocol sees it. */
+export class CallError extends Error {
+  override readonly name = 'CallError';
+  readonly code: Code;
+  readonly details: readonly unknown[];
+
+  constructor(code: Code, message: string, details: readonly unknown[]) {
+    super(message);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+export async function* chunksOf(content: Content): AsyncGenerator<Uint8Array, void, void> {
+  if (typeof content === 'string') yield Buffer.from(content);
+  else if (content instanceof Uint8Array) yield content;
+  else yield* content;
+}
+
+export async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}

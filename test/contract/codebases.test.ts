@@ -1,0 +1,288 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
+import { collect } from './client.ts';
+import { expectRefusal, type Scene } from './scene.ts';
+import { type Case, contract } from './suite.ts';
+
+const sha256 = (content: string | Uint8Array) => createHash('sha256').update(content).digest('hex');
+
+const BAD_PATHS = ['../x', 'a/../../x', 'a/..', '..', 'a\0b', '', `${'n'.repeat(256)}`, `${'d/'.repeat(2100)}f`];
+
+async function paths(scene: Scene, request: object): Promise<string[]> {
+  const { files } = await scene.client.call('ListFiles', request);
+  return files.map(({ path, is_dir }) => (is_dir ? `${path}/` : path)).sort();
+}
+
+const cases: Case[] = [
+  {
+    name: 'creates and shows a codebase',
+    async run(scene) {
+      const before = Math.floor(Date.now() / 1000);
+      const created = await scene.client.call('CreateCodebase', { name: 'my project', owner_id: scene.owner });
+      expect(created).toEqual({
+        id: expect.stringMatching(/^cb_/),
+        name: 'my project',
+        owner_id: scene.owner,
+        created_at: expect.any(Number),
+        file_count: 0,
+        total_size: 0,
+      });
+      expect(created.created_at).toBeGreaterThanOrEqual(before);
+      expect(await scene.client.call('GetCodebase', { codebase_id: created.id })).toEqual(created);
+      expect(await scene.client.call('DeleteCodebase', { codebase_id: created.id })).toEqual({});
+    },
+  },
+  {
+    name: 'lists the codebases of one owner, page by page',
+    async run(scene) {
+      const ids = [];
+      for (let count = 0; count < 5; count++) ids.push((await scene.codebase({})).id);
+      await scene.codebase({}, `${scene.owner}-other`);
+      const seen = [];
+      let page_token = '';
+      do {
+        const page = await scene.client.call('ListCodebases', { owner_id: scene.owner, page_size: 2, page_token });
+        expect(page.codebases.length).toBeLessThanOrEqual(2);
+        seen.push(...page.codebases.map(({ id }) => id));
+        page_token = page.next_page_token;
+      } while (page_token !== '');
+      expect(seen).toEqual(ids);
+    },
+  },
+  {
+    name: 'stores a file and gives it back byte for byte',
+    async run(scene) {
+      const { id } = await scene.codebase({});
+      const content = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) & 0xff));
+      const result = await scene.client.upload(id, 'bin/data', content);
+      expect(result).toEqual({ size: content.length, checksum: sha256(content) });
+      expect((await collect(scene.client.download(id, 'bin/data'))).equals(content)).toBe(true);
+    },
+  },
+  {
+    name: 'stores an empty file',
+    async run(scene) {
+      const { id } = await scene.codebase({});
+      expect(await scene.client.upload(id, 'empty', '')).toEqual({ size: 0, checksum: sha256('') });
+      expect(await scene.content(await scene.codebase({ empty: '' }), 'empty')).toBe('');
+    },
+  },
+  {
+    name: 'drops a leading slash of a path',
+    async run(scene) {
+      const { id } = await scene.codebase({});
+      await scene.client.upload(id, '/src/a.txt', 'a');
+      expect(await paths(scene, { codebase_id: id, recursive: true })).toEqual(['src/', 'src/a.txt']);
+      expect((await collect(scene.client.download(id, '/src/a.txt'))).toString()).toBe('a');
+    },
+  },
+  {
+    name: 'takes file names with spaces, percent signs, quotes and other scripts',
+    async run(scene) {
+      const names = [
+        'with space.txt',
+        '100%.txt',
+        'a%2Fb',
+        `"quoted'`,
+        'naïve/日本語.txt',
+        '.hidden',
+        '-rf',
+        'a+b&c=d?e#f',
+        'new\nline',
+      ];
+      const { id } = await scene.codebase(Object.fromEntries(names.map((name) => [name, name])));
+      for (const name of names) expect((await collect(scene.client.download(id, name))).toString()).toBe(name);
+      const listed = await paths(scene, { codebase_id: id, recursive: true });
+      expect(listed).toEqual([...names, 'naïve/'].sort());
+    },
+  },
+  {
+    name: 'counts files and bytes truly after new files, overwriting and removing',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'a.txt': '12345', 'd/b.txt': '123' });
+      const count = async () => {
+        const { file_count, total_size } = await scene.client.call('GetCodebase', { codebase_id: id });
+        return [file_count, total_size];
+      };
+      expect(await count()).toEqual([2, 8]);
+      await scene.client.upload(id, 'a.txt', '1');
+      expect(await count()).toEqual([2, 4]);
+      expect((await scene.rest.send('DELETE', `/v1/codebases/${id}/files/d/b.txt`)).status).toBe(200);
+      expect(await count()).toEqual([1, 1]);
+    },
+  },
+  {
+    name: 'counts truly after many uploads at once, also of one path',
+    async run(scene) {
+      const { id } = await scene.codebase({});
+      const uploads = Array.from({ length: 40 }, (_, index) =>
+        scene.client.upload(id, `f${index % 20}`, 'x'.repeat(index % 20)),
+      );
+      await Promise.all(uploads);
+      const { file_count, total_size } = await scene.client.call('GetCodebase', { codebase_id: id });
+      expect([file_count, total_size]).toEqual([20, 190]);
+    },
+  },
+  {
+    name: 'lists one directory, or everything below it',
+    async run(scene) {
+      const { id: codebase_id } = await scene.codebase({ 'a.txt': 'a', 'src/b.txt': 'bb', 'src/deep/c.txt': 'ccc' });
+      expect(await paths(scene, { codebase_id })).toEqual(['a.txt', 'src/']);
+      expect(await paths(scene, { codebase_id, path: 'src' })).toEqual(['src/b.txt', 'src/deep/']);
+      expect(await paths(scene, { codebase_id, path: '/src', recursive: true })).toEqual([
+        'src/b.txt',
+        'src/deep/',
+        'src/deep/c.txt',
+      ]);
+    },
+  },
+  {
+    name: 'tells size, time and kind of a listed file',
+    async run(scene) {
+      const before = Math.floor(Date.now() / 1000) - 1;
+      const { id } = await scene.codebase({ 'src/b.txt': 'bb' });
+      const { files } = await scene.client.call('ListFiles', { codebase_id: id, path: 'src' });
+      expect(files).toMatchObject([{ path: 'src/b.txt', size: 2, is_dir: false }]);
+      expect(files[0]?.modified_at).toBeGreaterThanOrEqual(before);
+      expect(files[0]?.modified_at).toBeLessThanOrEqual(Date.now() / 1000 + 1);
+    },
+  },
+  {
+    name: 'lists files page by page, each once',
+    async run(scene) {
+      const names = Array.from({ length: 7 }, (_, index) => `f${index}`);
+      const { id } = await scene.codebase(Object.fromEntries(names.map((name) => [name, ''])));
+      const seen = [];
+      let page_token = '';
+      do {
+        const page = await scene.client.call('ListFiles', { codebase_id: id, page_size: 3, page_token });
+        expect(page.files.length).toBeLessThanOrEqual(3);
+        seen.push(...page.files.map(({ path }) => path));
+        page_token = page.next_page_token;
+      } while (page_token !== '');
+      expect(seen.sort()).toEqual(names);
+    },
+  },
+  {
+    name: 'keeps the old file when an upload breaks off',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'a.txt': 'old' });
+      async function* broken() {
+        yield Buffer.alloc(100_000);
+        throw new Error('the client breaks off');
+      }
+      const outcome = await Promise.race([
+        scene.client.upload(id, 'a.txt', broken()).then(
+          () => 'stored',
+          () => 'refused',
+        ),
+      ]);
+      expect(outcome).toBe('refused');
+      expect((await collect(scene.client.download(id, 'a.txt'))).toString()).toBe('old');
+      const { file_count, total_size } = await scene.client.call('GetCodebase', { codebase_id: id });
+      expect([file_count, total_size]).toEqual([1, 3]);
+    },
+  },
+  {
+    name: 'shows a reader one version of a file, however often it is overwritten',
+    async run(scene) {
+      const { id } = await scene.codebase({ f: 'a'.repeat(300_000) });
+      const versions = ['b', 'c', 'd', 'e', 'a'].map((letter) => letter.repeat(300_000));
+      const writer = (async () => {
+        for (let round = 0; round < 5; round++)
+          for (const version of versions) await scene.client.upload(id, 'f', version);
+      })();
+      const mixtures = [];
+      for (let round = 0; round < 25; round++) {
+        const text = (await collect(scene.client.download(id, 'f'))).toString();
+        if (text.length !== 300_000 || text !== (text[0] ?? '').repeat(300_000)) mixtures.push(text.length);
+      }
+      await writer;
+      expect(mixtures).toEqual([]);
+    },
+  },
+  {
+    name: 'refuses paths that leave the codebase or are no paths',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'a.txt': 'a' });
+      for (const path of BAD_PATHS.filter((each) => each !== '' || scene.client.protocol === 'grpc')) {
+        await expectRefusal(scene.client.upload(id, path, 'x'), 'INVALID_ARGUMENT');
+        await expectRefusal(scene.client.download(id, path), 'INVALID_ARGUMENT');
+      }
+      for (const path of BAD_PATHS.filter((each) => each !== '')) {
+        await expectRefusal(scene.client.call('ListFiles', { codebase_id: id, path }), 'INVALID_ARGUMENT', 'path');
+      }
+      expect((await scene.client.call('GetCodebase', { codebase_id: id })).file_count).toBe(1);
+    },
+  },
+  {
+    name: 'refuses to put a file where a directory is, and below a file',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'd/a.txt': 'a' });
+      for (const path of ['d', 'd/a.txt/below']) {
+        const error = await scene.client.upload(id, path, 'x').then(
+          () => undefined,
+          (thrown: { code: string }) => thrown,
+        );
+        expect(error?.code).toMatch(/^(INVALID_ARGUMENT|FAILED_PRECONDITION|ALREADY_EXISTS)$/);
+      }
+      expect((await scene.client.call('GetCodebase', { codebase_id: id })).total_size).toBe(1);
+    },
+  },
+  {
+    name: 'answers NOT_FOUND for a file, a directory and a codebase that are not there',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'a.txt': 'a' });
+      await expectRefusal(scene.client.download(id, 'absent'), 'NOT_FOUND', 'absent');
+      await expectRefusal(scene.client.call('ListFiles', { codebase_id: id, path: 'absent' }), 'NOT_FOUND', 'absent');
+      const codebase_id = 'cb_absent';
+      await expectRefusal(scene.client.call('GetCodebase', { codebase_id }), 'NOT_FOUND', codebase_id);
+      await expectRefusal(scene.client.call('DeleteCodebase', { codebase_id }), 'NOT_FOUND', codebase_id);
+      await expectRefusal(scene.client.call('ListFiles', { codebase_id }), 'NOT_FOUND', codebase_id);
+      await expectRefusal(scene.client.upload(codebase_id, 'a', 'x'), 'NOT_FOUND', codebase_id);
+      await expectRefusal(scene.client.download(codebase_id, 'a'), 'NOT_FOUND', codebase_id);
+    },
+  },
+  {
+    name: 'refuses ids that are paths',
+    async run(scene) {
+      for (const codebase_id of ['..', '../codebases', 'cb_/../..', '.']) {
+        const error = await scene.client.call('GetCodebase', { codebase_id }).then(
+          () => undefined,
+          (thrown: { code: string }) => thrown,
+        );
+        expect(error?.code).toMatch(/^(INVALID_ARGUMENT|NOT_FOUND)$/);
+      }
+    },
+  },
+  {
+    name: 'refuses a download of a directory',
+    async run(scene) {
+      const { id } = await scene.codebase({ 'd/a.txt': 'a' });
+      const error = await collect(scene.client.download(id, 'd')).then(
+        () => undefined,
+        (thrown: { code: string }) => thrown,
+      );
+      expect(error?.code).toMatch(/^(INVALID_ARGUMENT|FAILED_PRECONDITION|NOT_FOUND)$/);
+    },
+  },
+  {
+    name: 'refuses to delete a codebase that sandboxes use, listing them',
+    async run(scene) {
+      const codebase = await scene.codebase({ 'a.txt': 'a' });
+      const sandboxes = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+      const remove = () => scene.client.call('DeleteCodebase', { codebase_id: codebase.id });
+      const error = await expectRefusal(remove(), 'FAILED_PRECONDITION');
+      for (const { id } of sandboxes) expect(error.message).toContain(id);
+      expect(await scene.content(codebase, 'a.txt')).toBe('a');
+      await scene.client.call('StopSandbox', { sandbox_id: sandboxes[0]?.id });
+      await expectRefusal(remove(), 'FAILED_PRECONDITION');
+      for (const { id } of sandboxes) await scene.client.call('DestroySandbox', { sandbox_id: id });
+      expect(await remove()).toEqual({});
+      await expectRefusal(scene.client.call('GetCodebase', { codebase_id: codebase.id }), 'NOT_FOUND');
+      await expectRefusal(scene.client.download(codebase.id, 'a.txt'), 'NOT_FOUND');
+    },
+  },
+];
+
+contract('a codebase', cases);

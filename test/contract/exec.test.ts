@@ -1,0 +1,274 @@
+import { expect } from 'vitest';
+import { eventually, expectRefusal } from './scene.ts';
+import { CANARY } from './server.ts';
+import { sleepers } from './sleepers.ts';
+import { type Case, contract } from './suite.ts';
+
+const MIB = 1024 * 1024;
+const FIXED_ENVIRONMENT = [
+  'HOME',
+  'LANG',
+  'LC_ALL',
+  'LOGNAME',
+  'OLDPWD',
+  'PATH',
+  'PWD',
+  'SHELL',
+  'SHLVL',
+  'TERM',
+  'TMPDIR',
+  'USER',
+  '_',
+];
+
+const commands: Omit<Case, 'needs'>[] = [
+  {
+    name: 'answers both streams, the exit code and a duration',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const answer = await scene.run(sandbox, 'echo out; echo err >&2; exit 7');
+      expect(answer).toEqual({ stdout: 'out\n', stderr: 'err\n', exit_code: 7, duration_ms: expect.any(Number) });
+      expect(answer.duration_ms).toBeGreaterThanOrEqual(0);
+    },
+  },
+  {
+    name: 'runs in /workspace, where the codebase is',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ 'src/a.txt': 'hello' });
+      expect(await scene.output(sandbox, 'pwd; cat src/a.txt')).toBe('/workspace\nhello');
+    },
+  },
+  {
+    name: 'takes a relative workdir from /workspace and an absolute one as it is',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ 'src/a.txt': 'hello' });
+      expect(await scene.output(sandbox, 'pwd; cat a.txt', { workdir: 'src' })).toBe('/workspace/src\nhello');
+      expect(await scene.output(sandbox, 'pwd', { workdir: '/tmp' })).toBe('/tmp\n');
+    },
+  },
+  {
+    name: 'refuses a workdir that cannot be entered',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ 'a.txt': '' });
+      for (const workdir of ['absent', 'a.txt', '/nowhere/at/all']) {
+        await expectRefusal(scene.run(sandbox, 'true', { workdir }), 'INVALID_ARGUMENT', 'workdir');
+      }
+    },
+  },
+  {
+    name: 'passes env as it is, whatever is in it',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const env = { PLAIN: 'x', QUOTED: `a'b"c $HOME \`id\` $(id) \\`, LINES: 'one\ntwo\n', EMPTY: '', ACCENT: 'é' };
+      const command = `printf '%s|' "$PLAIN" "$QUOTED" "$LINES" "\${EMPTY-unset}" "$ACCENT"`;
+      expect(await scene.output(sandbox, command, { env })).toBe(`x|${env.QUOTED}|one\ntwo\n||é|`);
+    },
+  },
+  {
+    name: "shows a small fixed environment, never the server's",
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const lines = (await scene.output(sandbox, 'env')).trim().split('\n');
+      const unexpected = lines.filter((line) => !FIXED_ENVIRONMENT.includes(line.split('=')[0] ?? ''));
+      expect(unexpected).toEqual([]);
+      expect(lines.some((line) => line.startsWith('PATH=') && line.includes('/usr/bin'))).toBe(true);
+      const everyEnvironment = 'for each in /proc/[0-9]*/environ; do cat "$each" 2>/dev/null; done; true';
+      expect(await scene.output(sandbox, everyEnvironment)).not.toContain(CANARY);
+    },
+  },
+  {
+    name: 'does not leak one command’s env into the next',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      await scene.run(sandbox, 'export LATER=1', { env: { ONCE: 'x' } });
+      expect(await scene.output(sandbox, 'echo "[$ONCE] [$LATER]"')).toBe('[] []\n');
+    },
+  },
+  {
+    name: 'runs as an unprivileged user without capabilities',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      expect(Number(await scene.output(sandbox, 'id -u'))).toBeGreaterThan(0);
+      const status = await scene.output(sandbox, 'grep -E "^(CapEff|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status');
+      expect(status.replaceAll('\t', ' ')).toBe(
+        'CapEff: 0000000000000000\nCapBnd: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2\n',
+      );
+    },
+  },
+  {
+    name: 'is the command of /bin/sh -c',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const script = 'x=1\nif [ $x = 1 ]; then\n  echo "yes" | tr a-z A-Z\nfi; echo "$0"';
+      expect(await scene.output(sandbox, script)).toMatch(/^YES\n.*sh\n$/);
+    },
+  },
+  {
+    name: 'gives the command its stdin and an end of it',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      expect(await scene.output(sandbox, 'cat; echo end', { stdin: 'one\ntwo' })).toBe('one\ntwoend\n');
+      expect(await scene.output(sandbox, 'cat; echo end')).toBe('end\n');
+    },
+  },
+  {
+    name: 'takes a stdin of 3 MiB, read or not',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const stdin = 'é'.repeat((3 * MIB) / 2);
+      expect(await scene.output(sandbox, 'wc -c', { stdin })).toBe(`${3 * MIB}\n`);
+      expect((await scene.run(sandbox, 'true', { stdin })).exit_code).toBe(0);
+      expect((await scene.output(sandbox, 'cat', { stdin })) === stdin).toBe(true);
+    },
+  },
+  {
+    name: 'reports every exit code as a result',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      for (const code of [0, 1, 2, 126, 127, 128, 200, 255]) {
+        expect((await scene.run(sandbox, `exit ${code}`)).exit_code).toBe(code);
+      }
+      expect((await scene.run(sandbox, 'no-such-program')).exit_code).toBe(127);
+    },
+  },
+  {
+    name: 'reports 128+N for a command killed by signal N',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      for (const [signal, number] of Object.entries({ HUP: 1, INT: 2, ABRT: 6, KILL: 9, SEGV: 11, TERM: 15 })) {
+        expect((await scene.run(sandbox, `kill -${signal} $$`)).exit_code).toBe(128 + number);
+      }
+    },
+  },
+  {
+    name: 'ends a command at its timeout and answers what it had written',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const command = 'echo partial; echo warning >&2; sleep 60';
+      const error = await expectRefusal(scene.run(sandbox, command, { timeout: 1 }), 'DEADLINE_EXCEEDED');
+      expect(error.details).toContainEqual({ stdout: 'partial\n', stderr: 'warning\n' });
+    },
+  },
+  {
+    name: 'ends all that a timed-out command started, and nothing else',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      await scene.run(sandbox, 'sleep 7001 >/dev/null 2>&1 &');
+      const command = "trap '' TERM; setsid sleep 7002 & (sleep 7002 &) ; sleep 7002";
+      await expectRefusal(scene.run(sandbox, command, { timeout: 1 }), 'DEADLINE_EXCEEDED');
+      await eventually('the end of every sleep 7002', async () =>
+        (await scene.output(sandbox, sleepers(7002))) === '' ? true : undefined,
+      );
+      expect(await scene.output(sandbox, sleepers(7001))).not.toBe('');
+    },
+  },
+  {
+    name: 'keeps background processes and /tmp between commands',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      await scene.run(
+        sandbox,
+        '(while [ ! -e /tmp/go ]; do sleep 0.02; done; echo gone > /tmp/went) >/dev/null 2>&1 &',
+      );
+      await scene.output(sandbox, 'touch /tmp/go');
+      await eventually('the background process at work', async () =>
+        (await scene.output(sandbox, 'cat /tmp/went 2>/dev/null || true')) === 'gone\n' ? true : undefined,
+      );
+    },
+  },
+  {
+    name: 'does not wait for a background child that keeps stdout open',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const answer = await scene.run(sandbox, 'sleep 7003 & echo started');
+      expect(answer).toMatchObject({ stdout: 'started\n', exit_code: 0 });
+    },
+  },
+  {
+    name: 'answers bytes that are not UTF-8 as U+FFFD',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      expect(await scene.output(sandbox, "printf '\\377a\\360\\237\\230\\200z'")).toBe('\uFFFDa😀z');
+    },
+  },
+  {
+    name: 'cuts output at 8 MiB a stream, says so, and lets the command go on',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const command = 'head -c 9000000 /dev/zero | tr "\\0" x; echo went on >&2; exit 3';
+      const { stdout, stderr, exit_code } = await scene.run(sandbox, command);
+      expect(stdout.length).toBeLessThan(8 * MIB + 200);
+      expect(stdout.slice(0, 8 * MIB) === 'x'.repeat(8 * MIB)).toBe(true);
+      expect(stdout.slice(8 * MIB)).toMatch(/cut/);
+      expect({ stderr, exit_code }).toEqual({ stderr: 'went on\n', exit_code: 3 });
+    },
+  },
+  {
+    name: 'answers an output of exactly 8 MiB whole',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const { stdout } = await scene.run(sandbox, `head -c ${8 * MIB} /dev/zero | tr "\\0" x`);
+      expect(stdout === 'x'.repeat(8 * MIB)).toBe(true);
+    },
+  },
+  {
+    name: 'runs many commands at once in one sandbox without mixing them up',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const numbers = Array.from({ length: 40 }, (_, index) => index);
+      const answers = await Promise.all(numbers.map((each) => scene.run(sandbox, `echo ${each}; exit ${each}`)));
+      expect(answers.map(({ stdout, exit_code }) => [stdout, exit_code])).toEqual(
+        numbers.map((each) => [`${each}\n`, each]),
+      );
+    },
+  },
+  {
+    name: 'ends a command whose client went away',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const abort = new AbortController();
+      const call = scene.client.call('Exec', { sandbox_id: sandbox.id, command: 'sleep 7004' }, abort.signal);
+      const ended = call.catch(() => 'cancelled');
+      await eventually('the command at work', async () => (await scene.output(sandbox, sleepers(7004))) || undefined);
+      abort.abort();
+      expect(await ended).toBe('cancelled');
+      await eventually('the end of the command', async () =>
+        (await scene.output(sandbox, sleepers(7004))) === '' ? true : undefined,
+      );
+    },
+  },
+  {
+    name: 'has no network, not even to this machine',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const [host, port] = ['127.0.0.1', scene.server.httpAddress.split(':').at(-1)];
+      const connect = `import socket; socket.create_connection(('${host}', ${port}), 2)`;
+      const answer = await scene.run(sandbox, `python3 -c "${connect}"`);
+      expect(answer.exit_code).toBe(1);
+      expect(answer.stderr).toMatch(/Connection refused|unreachable/);
+    },
+  },
+];
+
+const arguments_: Case[] = [
+  {
+    name: 'refuses a timeout above the maximum, naming it, and a negative one',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      await expectRefusal(scene.run(sandbox, 'true', { timeout: 601 }), 'INVALID_ARGUMENT', /timeout.*\b(600|10m)\b/);
+      await expectRefusal(scene.run(sandbox, 'true', { timeout: -1 }), 'INVALID_ARGUMENT', 'timeout');
+    },
+  },
+  {
+    name: 'refuses an empty command, a NUL and an env name with =',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      await expectRefusal(scene.run(sandbox, ''), 'INVALID_ARGUMENT', 'command');
+      await expectRefusal(scene.run(sandbox, 'a\0b'), 'INVALID_ARGUMENT', 'command');
+      await expectRefusal(scene.run(sandbox, 'true', { env: { 'A=B': 'x' } }), 'INVALID_ARGUMENT', 'env');
+      await expectRefusal(scene.run(sandbox, 'true', { workdir: 'a\0b' }), 'INVALID_ARGUMENT', 'workdir');
+    },
+  },
+];
+
+contract('Exec', [...commands.map((each): Case => ({ ...each, needs: ['commands'] })), ...arguments_]);

@@ -1,0 +1,168 @@
+import { resolve } from 'node:path';
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  type ClientDuplexStream,
+  type ClientReadableStream,
+  type ClientUnaryCall,
+  type ClientWritableStream,
+  credentials,
+  type Client as GrpcBase,
+  type ServiceError as GrpcError,
+  loadPackageDefinition,
+  type Metadata,
+  type ServiceClientConstructor,
+} from '@grpc/grpc-js';
+import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
+import { CODES, type Code } from '../../lib/errors.ts';
+import type { ExecStreamChunk } from '../../lib/messages.ts';
+import {
+  CallError,
+  type Client,
+  type Content,
+  chunksOf,
+  type Protocol,
+  type Unary,
+  type UploadResult,
+} from './client.ts';
+
+const PROTO = resolve(import.meta.dirname, '../../proto');
+const LOADING: Options = { keepCase: true, longs: Number, enums: String, defaults: true, includeDirs: [PROTO] };
+/** Of one message sent: far below the 4 MiB a server takes. */
+const MESSAGE_BYTES = 256 * 1024;
+
+const SERVICES = ['SandboxService', 'CodebaseService'] as const;
+const definitions = loadSync(['service/v1/sandbox.proto', 'service/v1/codebase.proto'], LOADING);
+const statusDefinitions = loadSync(['google/rpc/status.proto', 'google/protobuf/struct.proto'], LOADING);
+
+export class GrpcClient implements Client {
+  readonly protocol: Protocol = 'grpc';
+  readonly #services: readonly GrpcBase[];
+
+  constructor(address: string) {
+    this.#services = SERVICES.map((name) => connect(definitions, `service.v1.${name}`, address));
+  }
+
+  call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]> {
+    return unary(this.#method(operation), request, signal) as Promise<Unary[O]>;
+  }
+
+  async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
+    const open = this.#method('ExecStream') as (request: object) => ClientReadableStream<ExecStreamChunk>;
+    yield* received(open(request), signal);
+  }
+
+  upload(codebase_id: string, file_path: string, content: Content, mode = 0): Promise<UploadResult> {
+    return this.uploadMessages(uploadMessages({ codebase_id, file_path, mode }, content));
+  }
+
+  /** UploadFile with the messages as given. */
+  uploadMessages(messages: AsyncIterable<object> | Iterable<object>): Promise<UploadResult> {
+    const open = this.#method('UploadFile') as (done: Callback<UploadResult>) => ClientWritableStream<object>;
+    return new Promise((done, failed) => {
+      const call = open((error, answer) => (error ? failed(callError(error)) : done(answer as UploadResult)));
+      // A refusal ends the call before all is written: the callback tells it.
+      pipeline(Readable.from(messages), call as Writable).catch(() => call.cancel());
+    });
+  }
+
+  async *download(codebase_id: string, file_path: string): AsyncGenerator<Uint8Array, void, void> {
+    const open = this.#method('DownloadFile') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
+    for await (const { data } of received(open({ codebase_id, file_path }))) yield data;
+  }
+
+  close(): void {
+    for (const service of this.#services) service.close();
+  }
+
+  #method(name: string): unknown {
+    const service = this.#services.find((each) => name in each);
+    if (!service) throw new Error(`no service has ${name}`);
+    return (service as unknown as Record<string, (...args: unknown[]) => unknown>)[name]?.bind(service);
+  }
+}
+
+type Callback<T> = (error: GrpcError | null, answer?: T) => void;
+
+/** A client of one service of `packages`; the caller closes it. */
+export function connect(packages: PackageDefinition, service: string, address: string): GrpcBase {
+  const names = service.split('.');
+  const Service = names.reduce<unknown>(
+    (at, name) => (at as Record<string, unknown>)[name],
+    loadPackageDefinition(packages),
+  ) as ServiceClientConstructor;
+  const noLimit = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
+  return new Service(address, credentials.createInsecure(), noLimit);
+}
+
+/** A service of another package of this server, like grpc.health.v1.Health, by its proto file. */
+export function connectTo(file: string, service: string, address: string): GrpcBase {
+  return connect(loadSync(file, LOADING), service, address);
+}
+
+export function unary(method: unknown, request: object, signal?: AbortSignal): Promise<unknown> {
+  return new Promise((done, failed) => {
+    const call = (method as (request: object, callback: Callback<unknown>) => ClientUnaryCall)(
+      request,
+      (error, answer) => (error ? failed(callError(error)) : done(answer)),
+    );
+    signal?.addEventListener('abort', () => call.cancel(), { once: true });
+  });
+}
+
+export async function* received<T>(
+  call: ClientReadableStream<T> | ClientDuplexStream<unknown, T>,
+  signal?: AbortSignal,
+): AsyncGenerator<T, void, void> {
+  signal?.addEventListener('abort', () => call.cancel(), { once: true });
+  try {
+    yield* call as AsyncIterable<T>;
+  } catch (error) {
+    throw callError(error as GrpcError);
+  } finally {
+    call.cancel();
+  }
+}
+
+async function* uploadMessages(head: object, content: Content): AsyncGenerator<object, void, void> {
+  yield head;
+  for await (const chunk of chunksOf(content)) {
+    for (let at = 0; at < chunk.length; at += MESSAGE_BYTES) yield { chunk: chunk.subarray(at, at + MESSAGE_BYTES) };
+  }
+}
+
+function callError(error: GrpcError): Error {
+  const name = (Object.keys(CODES) as Code[]).find((each) => CODES[each].grpc === error.code);
+  return name === undefined ? error : new CallError(name, error.details, detailsOf(error.metadata));
+}
+
+interface Value {
+  nullValue?: string;
+  numberValue?: number;
+  stringValue?: string;
+  boolValue?: boolean;
+  structValue?: { fields: Record<string, Value> };
+  listValue?: { values: Value[] };
+}
+
+/** google.rpc.Status of the trailers, its Structs as plain objects. */
+function detailsOf(metadata: Metadata | undefined): unknown[] {
+  const [bytes] = metadata?.get('grpc-status-details-bin') ?? [];
+  if (!(bytes instanceof Buffer)) return [];
+  const status = decode('google.rpc.Status', bytes) as { details: { value: Uint8Array }[] };
+  return status.details.map(({ value }) => plain({ structValue: decode('google.protobuf.Struct', value) as never }));
+}
+
+function decode(type: string, bytes: Uint8Array): object {
+  const definition = statusDefinitions[type] as MessageTypeDefinition<object, object> | undefined;
+  if (!definition) throw new Error(`no definition of ${type}`);
+  return definition.deserialize(Buffer.from(bytes));
+}
+
+function plain(value: Value): unknown {
+  if (value.structValue) {
+    return Object.fromEntries(Object.entries(value.structValue.fields).map(([name, each]) => [name, plain(each)]));
+  }
+  if (value.listValue) return value.listValue.values.map(plain);
+  return value.stringValue ?? value.numberValue ?? value.boolValue ?? null;
+}

@@ -1,0 +1,111 @@
+import { expect } from 'vitest';
+import { eventually, expectRefusal, refusal } from './scene.ts';
+import { type Case, contract } from './suite.ts';
+
+const perUser: Case[] = [
+  {
+    name: 'refuses one sandbox more than max_per_user, also when all are asked for at once',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => scene.sandbox(codebase)));
+      const refused = outcomes.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+      expect(refused).toHaveLength(9);
+      for (const error of refused) expect(error).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+      expect(refused[0].message).toMatch(/\b3\b/);
+    },
+  },
+  {
+    name: 'counts by owner over codebases, and other owners not',
+    async run(scene) {
+      const [one, two] = [await scene.codebase({}), await scene.codebase({})];
+      for (const codebase of [one, two, one]) await scene.sandbox(codebase);
+      await expectRefusal(scene.sandbox(two), 'RESOURCE_EXHAUSTED');
+      await scene.sandbox(await scene.codebase({}, `${scene.owner}-other`));
+    },
+  },
+  {
+    name: 'counts stopped sandboxes and not destroyed ones',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const [first, second] = [
+        await scene.sandbox(codebase),
+        await scene.sandbox(codebase),
+        await scene.sandbox(codebase),
+      ];
+      await scene.client.call('StopSandbox', { sandbox_id: first?.id });
+      await expectRefusal(scene.sandbox(codebase), 'RESOURCE_EXHAUSTED');
+      await scene.client.call('DestroySandbox', { sandbox_id: second?.id });
+      await scene.sandbox(codebase);
+    },
+  },
+  {
+    name: 'does not count a create that failed',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      for (let count = 0; count < 6; count++) await refusal(scene.sandbox(codebase, [], { expires_in: -1 }));
+      for (let count = 0; count < 3; count++) await scene.sandbox(codebase);
+    },
+  },
+];
+
+const expiry: Case[] = [
+  {
+    name: 'destroys an expired sandbox at the next check, and stops counting it',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const sandbox = await scene.sandbox(codebase, [], { expires_in: 1 });
+      for (let count = 0; count < 2; count++) await scene.sandbox(codebase);
+      const error = await eventually('the end of the sandbox', () =>
+        scene.client.call('GetSandbox', { sandbox_id: sandbox.id }).then(
+          () => undefined,
+          (thrown: { code: string }) => thrown,
+        ),
+      );
+      expect(error.code).toBe('NOT_FOUND');
+      await scene.sandbox(codebase);
+    },
+  },
+];
+
+const late: Case[] = [
+  {
+    name: 'refuses Exec from the moment a sandbox expires, before any check',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({}, undefined, { expires_in: 1 });
+      const error = await eventually('a refusal', () =>
+        scene.run(sandbox, 'true').then(
+          () => undefined,
+          (thrown: { code: string; message: string }) => thrown,
+        ),
+      );
+      expect(error).toMatchObject({ code: 'FAILED_PRECONDITION', message: expect.stringMatching(/expired/) });
+      expect((await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).id).toBe(sandbox.id);
+    },
+  },
+  {
+    name: 'never expires a sandbox when default_expiration is 0s and it asks for nothing',
+    async run(scene) {
+      expect((await scene.sandboxOn({})).expires_at).toBe(0);
+      const asked = await scene.sandboxOn({}, undefined, { expires_in: 60 });
+      expect(asked.expires_at).toBe(asked.created_at + 60);
+    },
+  },
+  {
+    name: 'takes default_timeout and max_timeout from the configuration',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const command = { sandbox_id: sandbox.id, command: 'sleep 30' };
+      await expectRefusal(scene.client.call('Exec', command), 'DEADLINE_EXCEEDED');
+      await expectRefusal(scene.client.call('Exec', { ...command, timeout: 3 }), 'INVALID_ARGUMENT', /timeout.*\b2/);
+    },
+  },
+];
+
+contract('max_per_user and expiry', [...perUser, ...expiry], {
+  sandbox: { max_per_user: 3, cleanup_interval: '300ms' },
+});
+contract('expiry without a check, and timeouts', late, {
+  sandbox: { cleanup_interval: '1h', default_expiration: '0s' },
+  runtime: { default_timeout: '700ms', max_timeout: '2s' },
+});

@@ -1,0 +1,57 @@
+import { expect } from 'vitest';
+import type { PermissionRule } from '../../lib/messages.ts';
+import { ABSENT, DENIED, outcome, REFUSED } from './outcome.ts';
+import { hide, read, view, write } from './rules.ts';
+import { type Case, contract } from './suite.ts';
+
+/** One row: a command and its outcome on `f` under NONE, VIEW, READ and WRITE. Every row gets fresh sandboxes. */
+type Row = readonly [command: string, none: string, view: string, read: string, write: string];
+
+const LEVELS: readonly ((pattern: string) => PermissionRule)[] = [hide, view, read, write];
+
+const FILE_ROWS: readonly Row[] = [
+  ['cat f', ABSENT, DENIED, 'text\n', 'text\n'],
+  ['stat -c %s f', ABSENT, '5\n', '5\n', '5\n'],
+  ['ls', 'free\n', 'f\nfree\n', 'f\nfree\n', 'f\nfree\n'],
+  ['test -e f && echo yes || echo no', 'no\n', 'yes\n', 'yes\n', 'yes\n'],
+  ['test -r f && echo yes || echo no', 'no\n', 'no\n', 'yes\n', 'yes\n'],
+  ['test -w f && echo yes || echo no', 'no\n', 'no\n', 'no\n', 'yes\n'],
+  ['echo more > f', DENIED, DENIED, DENIED, ''],
+  ['echo more >> f', DENIED, DENIED, DENIED, ''],
+  ['rm -f f && ls', 'free\n', DENIED, DENIED, 'free\n'],
+  ['mv f free/g', ABSENT, DENIED, DENIED, ''],
+  ['ln f free/g', ABSENT, REFUSED, REFUSED, ''],
+  ['echo new > free/g && mv -f free/g f', DENIED, DENIED, DENIED, ''],
+  ['ln -s free f', DENIED, 'File exists', 'File exists', 'File exists'],
+  ['mkdir f', DENIED, 'File exists', 'File exists', 'File exists'],
+  ['chmod 600 f', ABSENT, REFUSED, REFUSED, ''],
+  ['python3 -c "import os; os.utime(\'f\', (1, 1))"', ABSENT, REFUSED, REFUSED, ''],
+  ['truncate -c -s 0 f; stat -c %s f', ABSENT, '5\n', '5\n', '0\n'],
+  ['cp f free/g && cat free/g', ABSENT, DENIED, 'text\n', 'text\n'],
+  ["python3 -c \"import mmap; f = open('f', 'r+b'); mmap.mmap(f.fileno(), 0)[0] = 84\"", ABSENT, DENIED, DENIED, ''],
+  ['ln -s f free/l && cat free/../free/../f', ABSENT, DENIED, 'text\n', 'text\n'],
+  ['ln -s ../f free/l && cat free/l', ABSENT, DENIED, 'text\n', 'text\n'],
+  ['ln -s /workspace/f free/l && echo more > free/l', DENIED, DENIED, DENIED, ''],
+  ['cat /workspace/./f', ABSENT, DENIED, 'text\n', 'text\n'],
+  ['exec 3< f; cat /proc/self/fd/3', ABSENT, DENIED, 'text\n', 'text\n'],
+];
+
+const cases: Case[] = FILE_ROWS.map(([command, ...expected]) => ({
+  name: `answers on each level as the contract says: ${command}`,
+  needs: ['commands'],
+  async run(scene) {
+    const codebase = await scene.codebase({ f: 'text\n', 'free/kept': '' });
+    const found = [];
+    for (const [index, level] of LEVELS.entries()) {
+      const sandbox = await scene.sandbox(codebase, [level('f'), write('free/')]);
+      const came = await outcome(scene, sandbox, command);
+      const refused = expected[index] === REFUSED && [DENIED, 'Operation not permitted'].includes(came);
+      found.push(refused ? REFUSED : came);
+    }
+    expect(found).toEqual(expected);
+    // Whatever the command did, nothing of it is in the codebase.
+    expect(await scene.content(codebase, 'f')).toBe('text\n');
+  },
+}));
+
+contract('permission levels', cases);

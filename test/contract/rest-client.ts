@@ -1,0 +1,183 @@
+import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CODES, type Code } from '../../lib/errors.ts';
+import type { ExecStreamChunk } from '../../lib/messages.ts';
+import {
+  CallError,
+  type Client,
+  type Content,
+  chunksOf,
+  collect,
+  type Protocol,
+  type Unary,
+  type UploadResult,
+} from './client.ts';
+
+const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: string]>> = {
+  CreateSandbox: ['POST', '/v1/sandboxes'],
+  GetSandbox: ['GET', '/v1/sandboxes/{sandbox_id}'],
+  ListSandboxes: ['GET', '/v1/sandboxes'],
+  StartSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/start'],
+  StopSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/stop'],
+  DestroySandbox: ['DELETE', '/v1/sandboxes/{sandbox_id}'],
+  Exec: ['POST', '/v1/sandboxes/{sandbox_id}/exec'],
+  CreateCodebase: ['POST', '/v1/codebases'],
+  GetCodebase: ['GET', '/v1/codebases/{codebase_id}'],
+  ListCodebases: ['GET', '/v1/codebases'],
+  DeleteCodebase: ['DELETE', '/v1/codebases/{codebase_id}'],
+  ListFiles: ['GET', '/v1/codebases/{codebase_id}/files'],
+};
+
+export interface RawRequest {
+  body?: Content;
+  headers?: Record<string, string>;
+  signal?: AbortSignal | undefined;
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export interface ErrorBody {
+  code: number;
+  message: string;
+  details: unknown[];
+}
+
+/** One line of the streaming answer, `data` in base64. */
+export interface WireChunk {
+  data?: string;
+  stream?: ExecStreamChunk['stream'];
+  exit_code?: number;
+  duration_ms?: number;
+  error?: ErrorBody;
+}
+
+export class RestClient implements Client {
+  readonly protocol: Protocol = 'rest';
+  readonly #address: string;
+  readonly #agent = new Agent({ keepAlive: true });
+
+  /** `address`: host:port. */
+  constructor(address: string) {
+    this.#address = address;
+  }
+
+  async call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]> {
+    const [method, template] = ROUTES[operation];
+    const rest: Record<string, unknown> = { ...request };
+    const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = String(rest[name] ?? '');
+      delete rest[name];
+      return encodeURIComponent(value);
+    });
+    const answer =
+      method === 'POST'
+        ? await this.json(method, path, rest, signal)
+        : await this.send(method, `${path}${query(rest)}`, { signal });
+    return succeeded(answer) as Unary[O];
+  }
+
+  json(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<RawAnswer> {
+    const headers = { 'content-type': 'application/json' };
+    return this.send(method, path, { body: JSON.stringify(body), headers, signal });
+  }
+
+  async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
+    const { sandbox_id, ...body } = request as { sandbox_id: string };
+    const answer = await this.open('POST', `/v1/sandboxes/${encodeURIComponent(sandbox_id)}/exec/stream`, {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+      signal,
+    });
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    for await (const line of createInterface({ input: answer })) yield chunkOf(JSON.parse(line) as WireChunk);
+  }
+
+  async upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult> {
+    const suffix = mode === undefined ? '' : `?mode=${mode}`;
+    const answer = await this.send('PUT', `${filePath(codebaseId, path)}${suffix}`, { body: content });
+    return succeeded(answer) as UploadResult;
+  }
+
+  async *download(codebaseId: string, path: string): AsyncGenerator<Uint8Array, void, void> {
+    const answer = await this.open('GET', filePath(codebaseId, path), {});
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    yield* answer as AsyncIterable<Buffer>;
+  }
+
+  /** Any request at all; the answer whole, whatever its status. */
+  async send(method: string, path: string, options: RawRequest = {}): Promise<RawAnswer> {
+    const answer = await this.open(method, path, options);
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body: await collect(answer) };
+  }
+
+  /** Resolves with the head of the answer; its body is the caller's to read. */
+  open(method: string, path: string, { body, headers = {}, signal }: RawRequest): Promise<IncomingMessage> {
+    const [host, port] = splitAddress(this.#address);
+    return new Promise((done, failed) => {
+      const outgoing = httpRequest({
+        host,
+        port,
+        method,
+        path,
+        headers,
+        agent: this.#agent,
+        ...(signal && { signal }),
+      });
+      outgoing.once('response', done).once('error', failed);
+      if (body === undefined) outgoing.end();
+      else if (typeof body === 'string' || body instanceof Uint8Array) outgoing.end(body);
+      // Errors reach the caller through 'error'; an early answer (a refusal) may end the body's writing.
+      else pipeline(Readable.from(chunksOf(body), { objectMode: false }), outgoing).catch(() => {});
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+}
+
+export function filePath(codebaseId: string, path: string): string {
+  return `/v1/codebases/${encodeURIComponent(codebaseId)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+export function splitAddress(address: string): [host: string, port: number] {
+  const colon = address.lastIndexOf(':');
+  return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))];
+}
+
+export function errorOf(body: Buffer): CallError {
+  const { code, message, details } = JSON.parse(body.toString()) as ErrorBody;
+  return wireError({ code, message, details });
+}
+
+function wireError({ code, message, details }: ErrorBody): CallError {
+  const name = (Object.keys(CODES) as Code[]).find((each) => CODES[each].grpc === code);
+  if (name === undefined) throw new Error(`the error body has the code ${code}`);
+  return new CallError(name, message, details);
+}
+
+export function chunkOf({ data = '', stream = 'STDOUT', exit_code, duration_ms, error }: WireChunk): ExecStreamChunk {
+  if (error) throw wireError(error);
+  return {
+    data: Buffer.from(data, 'base64'),
+    stream,
+    ...(exit_code !== undefined && { exit_code }),
+    ...(duration_ms !== undefined && { duration_ms }),
+  };
+}
+
+function succeeded(answer: RawAnswer): unknown {
+  if (answer.status !== 200) throw errorOf(answer.body);
+  return JSON.parse(answer.body.toString());
+}
+
+function query(fields: Record<string, unknown>): string {
+  const entries = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries as [string, string][])}`;
+}

@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually, Scene } from './scene.ts';
+import { Server, State } from './server.ts';
+
+const RUNTIME = 'bwrap';
+
+describe('a server on the state of an earlier one', () => {
+  let state: State;
+  let server: Server;
+  const ids: string[] = [];
+
+  beforeEach(async () => {
+    state = await State.create();
+    server = await Server.start(state);
+  });
+
+  afterEach(async () => {
+    await server.stop();
+    const left = await state.leftovers(ids.splice(0));
+    await state.remove();
+    expect(left).toEqual([]);
+  });
+
+  const scene = () => new Scene(server, state, RUNTIME, 'rest');
+
+  it('has everything again after SIGTERM: codebases, running and stopped sandboxes and their files', async () => {
+    await comesBack('SIGTERM', 0);
+  });
+
+  it('has everything again after SIGKILL, with nothing left of the dead one', async () => {
+    await comesBack('SIGKILL', 'SIGKILL');
+  });
+
+  it('ends with exit code 0 while commands, streams and uploads are under way', async () => {
+    const work = scene();
+    const codebase = await work.codebase({});
+    const sandbox = await work.sandbox(codebase);
+    ids.push(sandbox.id);
+    const calls = [
+      work.run(sandbox, 'touch started; sleep 60'),
+      drain(work.client.execStream({ sandbox_id: sandbox.id, command: 'yes' })),
+      work.client.upload(codebase.id, 'endless', endless()),
+    ].map((call) =>
+      call.then(
+        () => undefined,
+        () => undefined,
+      ),
+    );
+    await eventually('the command at work', async () =>
+      (await work.run(sandbox, 'test -e started')).exit_code === 0 ? true : undefined,
+    );
+    expect(await server.stop()).toBe(0);
+    await Promise.all(calls);
+    work.rest.close();
+    work.grpc.close();
+  });
+
+  it('is refused while the earlier one runs, and does it no harm', async () => {
+    const work = scene();
+    const sandbox = await work.sandboxOn({ f: 'text' });
+    ids.push(sandbox.id);
+    await expect(Server.start(state)).rejects.toThrow(/before it was ready/);
+    expect(await work.output(sandbox, 'cat f')).toBe('text');
+    await work.close();
+  });
+
+  async function comesBack(signal: NodeJS.Signals, expected: number | string): Promise<void> {
+    const first = scene();
+    const codebase = await first.codebase({ f: 'base\n' });
+    const [running, stopped] = [await first.sandbox(codebase), await first.sandbox(codebase)];
+    ids.push(running.id, stopped.id);
+    await first.output(running, 'echo mine > f; echo new > n; sleep 7200 >/dev/null 2>&1 &');
+    await first.output(running, 'cat f');
+    await first.output(stopped, 'echo other > f');
+    const shown = await first.client.call('StopSandbox', { sandbox_id: stopped.id });
+    first.rest.close();
+    first.grpc.close();
+
+    expect(await server.stop(signal)).toBe(expected);
+    await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
+    server = await Server.start(state);
+
+    const second = scene();
+    const get = (sandbox_id: string) => second.client.call('GetSandbox', { sandbox_id });
+    expect(await second.client.call('GetCodebase', { codebase_id: codebase.id })).toEqual(codebase);
+    expect(await get(running.id)).toEqual(running);
+    expect(await get(stopped.id)).toEqual(shown);
+    expect(await second.output(running, 'cat f n')).toBe('mine\nnew\n');
+    await second.client.call('StartSandbox', { sandbox_id: stopped.id });
+    expect(await second.output(stopped, 'cat f')).toBe('other\n');
+    for (const { id } of [running, stopped]) await second.client.call('DestroySandbox', { sandbox_id: id });
+    await second.close();
+  }
+});
+
+async function drain(chunks: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of chunks);
+}
+
+async function* endless(): AsyncGenerator<Uint8Array, void, void> {
+  for (;;) {
+    yield Buffer.alloc(1000);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}

@@ -1,0 +1,265 @@
+import { expect } from 'vitest';
+import type { Sandbox } from '../../lib/messages.ts';
+import { read, write } from './rules.ts';
+import { eventually, expectRefusal } from './scene.ts';
+import { type Case, contract } from './suite.ts';
+
+const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
+
+const lifeCycle: Case[] = [
+  {
+    name: 'creates a sandbox that is RUNNING and shows what was asked for',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const before = Math.floor(Date.now() / 1000);
+      const permissions = [read('**'), write('out/', 5)];
+      const labels = { team: 'a', 'key with spaces': '' };
+      const sandbox = await scene.sandbox(codebase, permissions, { labels, expires_in: 3600 });
+      const after = Math.ceil(Date.now() / 1000);
+      expect(sandbox).toMatchObject({
+        id: expect.stringMatching(/^sb_[A-Za-z0-9_-]{16,}$/),
+        codebase_id: codebase.id,
+        status: 'SANDBOX_RUNNING',
+        permissions,
+        labels,
+        runtime: `RUNTIME_${scene.runtime.toUpperCase()}`,
+        image: '',
+      });
+      expect(sandbox.created_at).toBeGreaterThanOrEqual(before);
+      expect(sandbox.created_at).toBeLessThanOrEqual(after);
+      expect(sandbox.expires_at).toBe(sandbox.created_at + 3600);
+      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual(sandbox);
+    },
+  },
+  {
+    name: 'gives a sandbox that asks for nothing the defaults',
+    async run(scene) {
+      const sandbox = await scene.sandbox(await scene.codebase({}), [], {});
+      expect(sandbox).toMatchObject({ permissions: [], labels: {}, status: 'SANDBOX_RUNNING' });
+      expect(sandbox.expires_at).toBe(sandbox.created_at + 24 * 3600);
+    },
+  },
+  {
+    name: 'makes ids that sort by creation',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const ids = [];
+      for (let count = 0; count < 5; count++) ids.push((await scene.sandbox(codebase)).id);
+      expect([...ids].sort()).toEqual(ids);
+      expect(codebase.id).toMatch(/^cb_[A-Za-z0-9_-]{16,}$/);
+    },
+  },
+  {
+    name: 'lists the sandboxes of one codebase',
+    async run(scene) {
+      const [one, other] = [await scene.codebase({}), await scene.codebase({})];
+      const mine = [await scene.sandbox(one), await scene.sandbox(one)];
+      await scene.sandbox(other);
+      const { sandboxes, next_page_token } = await scene.client.call('ListSandboxes', { codebase_id: one.id });
+      expect({ sandboxes, next_page_token }).toEqual({ sandboxes: mine, next_page_token: '' });
+    },
+  },
+  {
+    name: 'lists all sandboxes when no codebase is named',
+    async run(scene) {
+      const mine = [await scene.sandboxOn({}), await scene.sandboxOn({})];
+      const { sandboxes } = await scene.client.call('ListSandboxes', {});
+      const ids = sandboxes.map(({ id }) => id);
+      expect(ids).toEqual(expect.arrayContaining(mine.map(({ id }) => id)));
+    },
+  },
+  {
+    name: 'lists sandboxes page by page, each once',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const all: Sandbox[] = [];
+      for (let count = 0; count < 5; count++) all.push(await scene.sandbox(codebase));
+      const sizes = [];
+      const seen = [];
+      let page_token = '';
+      do {
+        const request = { codebase_id: codebase.id, page_size: 2, page_token };
+        const page = await scene.client.call('ListSandboxes', request);
+        sizes.push(page.sandboxes.length);
+        seen.push(...page.sandboxes);
+        page_token = page.next_page_token;
+      } while (page_token !== '');
+      expect(sizes).toEqual([2, 2, 1]);
+      expect(seen).toEqual(all);
+    },
+  },
+  {
+    name: 'stops and starts, and both are safe to repeat',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const request = { sandbox_id: sandbox.id };
+      expect((await scene.client.call('StartSandbox', request)).status).toBe('SANDBOX_RUNNING');
+      expect((await scene.client.call('StopSandbox', request)).status).toBe('SANDBOX_STOPPED');
+      expect((await scene.client.call('StopSandbox', request)).status).toBe('SANDBOX_STOPPED');
+      expect((await scene.client.call('GetSandbox', request)).status).toBe('SANDBOX_STOPPED');
+      expect((await scene.client.call('StartSandbox', request)).status).toBe('SANDBOX_RUNNING');
+      expect((await scene.client.call('GetSandbox', request)).status).toBe('SANDBOX_RUNNING');
+    },
+  },
+  {
+    name: 'takes many starts and stops at once and ends in one state',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const request = { sandbox_id: sandbox.id };
+      const turns = Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0 ? ('StopSandbox' as const) : ('StartSandbox' as const),
+      );
+      const answers = await Promise.all(turns.map((operation) => scene.client.call(operation, request)));
+      for (const { status } of answers) expect(['SANDBOX_RUNNING', 'SANDBOX_STOPPED']).toContain(status);
+      await scene.client.call('StartSandbox', request);
+      expect((await scene.client.call('GetSandbox', request)).status).toBe('SANDBOX_RUNNING');
+    },
+  },
+  {
+    name: 'refuses Exec on a stopped sandbox, naming the state',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+      await expectRefusal(scene.run(sandbox, 'true'), 'FAILED_PRECONDITION', 'SANDBOX_STOPPED');
+    },
+  },
+  {
+    name: 'destroys from RUNNING and from STOPPED; then it is NOT_FOUND',
+    async run(scene) {
+      for (const stopped of [false, true]) {
+        const sandbox = await scene.sandboxOn({});
+        const request = { sandbox_id: sandbox.id };
+        if (stopped) await scene.client.call('StopSandbox', request);
+        expect(await scene.client.call('DestroySandbox', request)).toEqual({});
+        for (const operation of ['GetSandbox', 'StartSandbox', 'StopSandbox', 'DestroySandbox'] as const) {
+          await expectRefusal(scene.client.call(operation, request), 'NOT_FOUND', sandbox.id);
+        }
+        await expectRefusal(scene.run(sandbox, 'true'), 'NOT_FOUND', sandbox.id);
+        const left = await scene.client.call('ListSandboxes', { codebase_id: sandbox.codebase_id });
+        expect(left.sandboxes).toEqual([]);
+      }
+    },
+  },
+  {
+    name: 'destroys once when asked ten times at once',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const calls = Array.from({ length: 10 }, () => scene.client.call('DestroySandbox', { sandbox_id: sandbox.id }));
+      const outcomes = await Promise.allSettled(calls);
+      expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const each of outcomes) if (each.status === 'rejected') expect(each.reason.code).toBe('NOT_FOUND');
+    },
+  },
+  {
+    name: 'ends every process of a sandbox with StopSandbox and keeps its files',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ 'a.txt': 'old' });
+      const request = { sandbox_id: sandbox.id };
+      await scene.output(
+        sandbox,
+        "echo new > a.txt; mkdir d; echo x > d/b.txt; trap '' TERM; setsid sleep 7100 >/dev/null 2>&1 &",
+      );
+      await scene.client.call('StopSandbox', request);
+      await scene.client.call('StartSandbox', request);
+      expect(await scene.output(sandbox, 'cat a.txt d/b.txt; grep -la "slee[p].7100" /proc/[0-9]*/cmdline; true')).toBe(
+        'new\nx\n',
+      );
+    },
+  },
+  {
+    name: 'ends a command under way when its sandbox is stopped or destroyed',
+    needs: ['commands'],
+    async run(scene) {
+      for (const operation of ['StopSandbox', 'DestroySandbox'] as const) {
+        const sandbox = await scene.sandboxOn({});
+        const call = scene.run(sandbox, 'touch started; sleep 60').then(
+          () => 'an answer',
+          (error: { code: string }) => error.code,
+        );
+        await eventually('the command at work', async () =>
+          (await scene.run(sandbox, 'test -e started')).exit_code === 0 ? true : undefined,
+        );
+        await scene.client.call(operation, { sandbox_id: sandbox.id });
+        expect(await call).toMatch(/^(an answer|UNAVAILABLE|FAILED_PRECONDITION|CANCELLED|ABORTED|NOT_FOUND)$/);
+      }
+    },
+  },
+  {
+    name: 'enforces pids_limit and memory_bytes',
+    needs: ['commands'],
+    async run(scene) {
+      const resources = { ...NO_LIMITS, memory_bytes: 64 * 1024 * 1024, pids_limit: 32 };
+      const sandbox = await scene.sandboxOn({}, undefined, { resources });
+      expect(sandbox.resources).toEqual(resources);
+      const hog = 'python3 -c "x = bytearray(256 * 1024 * 1024); print(len(x))"';
+      expect((await scene.run(sandbox, hog)).exit_code).not.toBe(0);
+      const forks = 'for i in $(seq 100); do sleep 5 & done';
+      const { stderr } = await scene.run(sandbox, forks);
+      expect(stderr).toMatch(/[Cc]annot fork|Resource temporarily unavailable/);
+      await eventually('a sandbox that works again', async () =>
+        (await scene.run(sandbox, 'true').catch(() => undefined))?.exit_code === 0 ? true : undefined,
+      );
+    },
+  },
+];
+
+const refusals: Case[] = [
+  {
+    name: 'refuses a codebase that is not there, and none',
+    async run(scene) {
+      const create = (request: object) => scene.client.call('CreateSandbox', request);
+      await expectRefusal(create({ codebase_id: 'cb_absent' }), 'NOT_FOUND', 'cb_absent');
+      await expectRefusal(create({}), 'INVALID_ARGUMENT', 'codebase_id');
+    },
+  },
+  {
+    name: 'refuses a pattern that cannot be parsed, naming its index',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      for (const pattern of ['src/[a', '', 'a\0b', '../up', '{a,b']) {
+        const permissions = [read('**'), { ...read('x'), type: 'PATTERN_GLOB', pattern }];
+        const call = scene.client.call('CreateSandbox', { codebase_id: codebase.id, permissions });
+        await expectRefusal(call, 'INVALID_ARGUMENT', /permissions?\[1\]/);
+      }
+      expect((await scene.client.call('ListSandboxes', { codebase_id: codebase.id })).sandboxes).toEqual([]);
+    },
+  },
+  {
+    name: 'refuses negative limits and times',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const create = (more: object) => scene.client.call('CreateSandbox', { codebase_id: codebase.id, ...more });
+      await expectRefusal(create({ expires_in: -1 }), 'INVALID_ARGUMENT', 'expires_in');
+      for (const name of Object.keys(NO_LIMITS)) {
+        await expectRefusal(create({ resources: { [name]: -1 } }), 'INVALID_ARGUMENT', name);
+      }
+    },
+  },
+  {
+    name: 'refuses a bad page size and a bad token',
+    async run(scene) {
+      for (const operation of ['ListSandboxes', 'ListCodebases'] as const) {
+        await expectRefusal(scene.client.call(operation, { page_size: -1 }), 'INVALID_ARGUMENT', 'page_size');
+        await expectRefusal(scene.client.call(operation, { page_size: 1001 }), 'INVALID_ARGUMENT', 'page_size');
+        await expectRefusal(
+          scene.client.call(operation, { page_token: 'not-a-token!' }),
+          'INVALID_ARGUMENT',
+          'page_token',
+        );
+      }
+    },
+  },
+  {
+    name: 'answers NOT_FOUND, naming the id, for a sandbox that never was',
+    async run(scene) {
+      const request = { sandbox_id: 'sb_absent' };
+      for (const operation of ['GetSandbox', 'StartSandbox', 'StopSandbox', 'DestroySandbox'] as const) {
+        await expectRefusal(scene.client.call(operation, request), 'NOT_FOUND', 'sb_absent');
+      }
+      await expectRefusal(scene.client.call('Exec', { ...request, command: 'true' }), 'NOT_FOUND', 'sb_absent');
+    },
+  },
+];
+
+contract('a sandbox', [...lifeCycle, ...refusals]);

@@ -1,0 +1,59 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { PROTOCOLS, type Protocol } from './client.ts';
+import { Scene } from './scene.ts';
+import { type Sections, Server, State } from './server.ts';
+
+/** What a case asks of a runtime: commands run for real, on the workspace and its rules. */
+export type Need = 'commands';
+
+/** Every column of the conformance table. A runtime that cannot do what a case needs has no such row. */
+const RUNTIMES: readonly { name: string; can: readonly Need[] }[] = [
+  { name: 'bwrap', can: ['commands'] },
+  { name: 'mock', can: [] },
+];
+
+export interface Case {
+  name: string;
+  needs?: readonly Need[];
+  /** Absent: both. */
+  protocols?: readonly Protocol[];
+  run(scene: Scene): Promise<void>;
+}
+
+/** One list of cases over every runtime and protocol; one server for each runtime, which must end clean. */
+export function contract(topic: string, cases: readonly Case[], config: Sections = {}): void {
+  for (const runtime of RUNTIMES) {
+    const possible = cases.filter(({ needs = [] }) => needs.every((need) => runtime.can.includes(need)));
+    if (possible.length > 0) describe(`${topic} on ${runtime.name}`, () => column(runtime.name, possible, config));
+  }
+}
+
+function column(runtime: string, cases: readonly Case[], config: Sections): void {
+  let state: State;
+  let server: Server;
+  let scene: Scene;
+
+  beforeAll(async () => {
+    state = await State.create();
+    server = await Server.start(state, { runtime, config });
+  });
+
+  afterAll(async () => {
+    const code = await server?.stop();
+    const left = await state?.leftovers([]);
+    await state?.remove();
+    expect({ code, left }).toEqual({ code: 0, left: [] });
+  });
+
+  for (const protocol of PROTOCOLS) {
+    const own = cases.filter(({ protocols = PROTOCOLS }) => protocols.includes(protocol));
+    if (own.length === 0) continue;
+    describe(protocol, () => {
+      beforeEach(() => {
+        scene = new Scene(server, state, runtime, protocol);
+      });
+      afterEach(() => scene.close());
+      for (const { name, run } of own) it(name, () => run(scene));
+    });
+  }
+}
