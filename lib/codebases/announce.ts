@@ -1,0 +1,21 @@
+/** Told of every change that can be seen, before and after it; paths are relative to the codebase root. */
+export interface BaseWatcher {
+  /** Readers that have a file open keep its old content. */
+  baseChanging(codebaseId: string, paths: readonly string[]): Promise<void>;
+  /** Also after a change that failed. */
+  baseChanged(codebaseId: string, paths: readonly string[]): Promise<void>;
+}
+
+/** Makes `change`, which touches no path but `paths`, with the watcher told around it. */
+export type Announce = (paths: readonly string[], change: () => Promise<void>) => Promise<void>;
+
+export function announceTo(watcher: BaseWatcher, codebaseId: string): Announce {
+  return async (paths, change) => {
+    try {
+      await watcher.baseChanging(codebaseId, paths);
+      await change();
+    } finally {
+      await watcher.baseChanged(codebaseId, paths);
+    }
+  };
+}

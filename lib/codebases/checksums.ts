@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+
+const MAX_KNOWN = 50_000;
+const CHUNK = 256 * 1024;
+
+/**
+ * Lower-case hex SHA-256 of files, by what changes whenever content can: device, inode, size, mtime and ctime. The
+ * ones used longest ago are forgotten; a forgotten one is computed again by reading the file.
+ */
+export class Checksums {
+  readonly #known = new Map<string, string>();
+
+  remember(stats: BigIntStats, checksum: string): void {
+    const key = keyOf(stats);
+    this.#known.delete(key);
+    this.#known.set(key, checksum);
+    if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value as string);
+  }
+
+  /** Of the open file, whose `stats` these are. */
+  async of(handle: FileHandle, stats: BigIntStats): Promise<string> {
+    const checksum = this.#known.get(keyOf(stats)) ?? (await compute(handle));
+    this.remember(stats, checksum);
+    return checksum;
+  }
+}
+
+function keyOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join();
+}
+
+async function compute(handle: FileHandle): Promise<string> {
+  const hash = createHash('sha256');
+  const chunk = Buffer.allocUnsafe(CHUNK);
+  for (let position = 0; ; ) {
+    const { bytesRead } = await handle.read(chunk, 0, CHUNK, position);
+    if (bytesRead === 0) return hash.digest('hex');
+    hash.update(chunk.subarray(0, bytesRead));
+    position += bytesRead;
+  }
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { ServiceError } from '../errors.ts';
+import type { FileInfo, Page } from '../messages.ts';
+import { SerialQueue } from '../serial-queue.ts';
+import type { StoredFile } from '../services.ts';
+import { type Announce, announceTo, type BaseWatcher } from './announce.ts';
+import type { Checksums } from './checksums.ts';
+import type { Directory } from './directory.ts';
+import type { FilePath } from './file-path.ts';
+import { listFiles } from './list-files.ts';
+import { putFile } from './put-file.ts';
+import { discard, type Received, receive } from './receive.ts';
+import { removeFile } from './remove-file.ts';
+import { openFile } from './stored-file.ts';
+import { Totals } from './totals.ts';
+
+/** Below the directory of a codebase: what is seen, and beside it what is not yet. */
+export const FILES = 'files';
+export const INCOMING = 'tmp';
+
+/**
+ * The files of one codebase. Content streams in concurrently; changes that can be seen are made one at a time, so that
+ * checks, totals and what the watcher is told hold for each.
+ */
+export class CodebaseTree {
+  readonly #id: string;
+  readonly #files: string;
+  readonly #incoming: string;
+  readonly #announce: Announce;
+  readonly #checksums: Checksums;
+  readonly #changes = new SerialQueue();
+  readonly #totals = new Totals();
+  #gone = false;
+
+  constructor(id: string, directory: string, watcher: BaseWatcher, checksums: Checksums) {
+    this.#id = id;
+    this.#files = join(directory, FILES);
+    this.#incoming = join(directory, INCOMING);
+    this.#announce = announceTo(watcher, id);
+    this.#checksums = checksums;
+  }
+
+  totals(): Promise<{ files: number; bytes: number }> {
+    return this.#change(() => this.#totals.count(this.#files));
+  }
+
+  async upload(
+    path: FilePath,
+    content: AsyncIterable<Uint8Array>,
+    mode: number,
+  ): Promise<{ size: number; checksum: string }> {
+    const received = await receive(this.#incoming, content, mode).catch((error) => this.#fail(error));
+    try {
+      const directory = await this.#change(() => this.#put(path, received));
+      // Outside of the queue: waits for the disk are shared by those who wait at once.
+      await directory.sync().finally(() => directory.close());
+      return { size: received.size, checksum: received.checksum };
+    } finally {
+      await discard(received);
+    }
+  }
+
+  async #put(path: FilePath, received: Received): Promise<Directory> {
+    const directory = await putFile(this.#files, path, received.path, this.#announce, this.#totals);
+    // Not before: being moved changed its ctime.
+    this.#checksums.remember(await received.handle.stat({ bigint: true }), received.checksum);
+    return directory;
+  }
+
+  open(path: FilePath): Promise<StoredFile> {
+    return openFile(this.#files, path, this.#checksums).catch((error) => this.#fail(error));
+  }
+
+  removeFile(path: FilePath): Promise<void> {
+    return this.#change(() => removeFile(this.#files, path, this.#announce, this.#totals));
+  }
+
+  listFiles(
+    request: { path: string; recursive: boolean } & Page,
+  ): Promise<{ files: FileInfo[]; next_page_token: string }> {
+    return listFiles(this.#files, this.#id, request).catch((error) => this.#fail(error));
+  }
+
+  /** Runs `remove` when the changes before it are done; when it succeeds, no change is made any more. */
+  end(remove: () => Promise<void>): Promise<void> {
+    return this.#change(async () => {
+      await remove();
+      this.#gone = true;
+    });
+  }
+
+  #change<T>(change: () => Promise<T>): Promise<T> {
+    return this.#changes.run(() => {
+      if (this.#gone) throw notFound(this.#id);
+      return change();
+    });
+  }
+
+  /** What fails because the codebase is being removed under it is told as what it is. */
+  #fail(error: unknown): never {
+    throw this.#gone ? notFound(this.#id) : error;
+  }
+}
+
+export function notFound(id: string): ServiceError {
+  const shown = id.length > 64 ? `${id.slice(0, 64)}…` : id;
+  return new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(shown)} does not exist`);
+}

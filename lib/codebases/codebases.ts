@@ -1,0 +1,189 @@
+import { join } from 'node:path';
+import { ServiceError } from '../errors.ts';
+import { isId, newId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import type { Codebase, FileInfo, Page } from '../messages.ts';
+import { pageById } from '../paging.ts';
+import type { Codebases, StoredFile } from '../services.ts';
+import type { BaseWatcher } from './announce.ts';
+import { checkCreate } from './check-create.ts';
+import { Checksums } from './checksums.ts';
+import { CodebaseTree, FILES, notFound } from './codebase-tree.ts';
+import { diskError } from './disk-errors.ts';
+import { parseFilePath } from './file-path.ts';
+import { Storage } from './storage.ts';
+
+/** A table of the metadata. `put` and `remove` are seen by reads at once and resolve when durable. */
+export interface CodebaseRecords {
+  get(id: string): Codebase | undefined;
+  values(): Iterable<Codebase>;
+  put(record: Codebase): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export interface CodebasesOptions {
+  /** `storage.codebase_path`; made when absent. */
+  path: string;
+  records: CodebaseRecords;
+  /** Ids of the sandboxes that use the codebase. Synchronous: no sandbox can come between this and `records.remove`. */
+  usedBy(codebaseId: string): readonly string[];
+  watcher: BaseWatcher;
+  log: Log;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+}
+
+/** Codebases on disk. `file_count` and `total_size` of a record are not used: they are counted, so they are true. */
+export class StoredCodebases implements Codebases {
+  readonly #options: CodebasesOptions;
+  readonly #storage: Storage;
+  readonly #checksums = new Checksums();
+  readonly #trees = new Map<string, CodebaseTree>();
+
+  private constructor(options: CodebasesOptions) {
+    this.#options = options;
+    this.#storage = new Storage(options.path);
+  }
+
+  /** Puts right what a crash left; to be called once, before anything else uses the directory. */
+  static async open(options: CodebasesOptions): Promise<StoredCodebases> {
+    const codebases = new StoredCodebases(options);
+    await codebases.#storage.recover((id) => options.records.get(id) !== undefined, options.log);
+    return codebases;
+  }
+
+  /** Throws NOT_FOUND, for ids of any form. Synchronous: what is done before the next await still holds. */
+  require(id: string): Codebase {
+    const record = isId('cb', id) ? this.#options.records.get(id) : undefined;
+    if (record === undefined) throw notFound(id);
+    return record;
+  }
+
+  /** Host directory of the files; only read. */
+  filesPath(id: string): string {
+    return join(this.#storage.directory(this.require(id).id), FILES);
+  }
+
+  async create(request: { name: string; owner_id: string }): Promise<Codebase> {
+    checkCreate(request);
+    const now = (this.#options.now ?? Date.now)();
+    const record: Codebase = {
+      id: newId('cb', now),
+      name: request.name,
+      owner_id: request.owner_id,
+      created_at: Math.floor(now / 1000),
+      file_count: 0,
+      total_size: 0,
+    };
+    try {
+      await this.#storage.make(record.id);
+      await this.#options.records.put(record);
+    } catch (error) {
+      await this.#remove(record.id);
+      throw diskError(error);
+    }
+    return record;
+  }
+
+  async get(id: string): Promise<Codebase> {
+    const record = this.require(id);
+    const { files, bytes } = await this.#tree(id).totals();
+    return { ...record, file_count: files, total_size: bytes };
+  }
+
+  async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {
+    const owned = Array.from(this.#options.records.values()).filter(
+      ({ owner_id }) => filter.owner_id === '' || owner_id === filter.owner_id,
+    );
+    const { items, next_page_token } = pageById(JSON.stringify(['codebases', filter.owner_id]), owned, filter);
+    const codebases: Codebase[] = [];
+    for (const { id } of items) {
+      const codebase = await this.get(id).catch((error) => this.#goneMeanwhile(id, error));
+      if (codebase !== undefined) codebases.push(codebase);
+    }
+    return { codebases, next_page_token };
+  }
+
+  #goneMeanwhile(id: string, error: unknown): undefined {
+    if (this.#options.records.get(id) !== undefined) throw error;
+  }
+
+  async delete(id: string): Promise<void> {
+    this.require(id);
+    this.#refuseUsed(id);
+    await this.#tree(id).end(async () => {
+      await this.#storage.markDeleting(id);
+      try {
+        // No await between the check and the removal: no sandbox can be created in between.
+        this.#refuseUsed(id);
+        await this.#options.records.remove(id);
+      } catch (error) {
+        await this.#storage.unmarkDeleting(id);
+        throw error;
+      }
+    });
+    this.#trees.delete(id);
+    await this.#remove(id);
+  }
+
+  #refuseUsed(id: string): void {
+    const sandboxes = this.#options.usedBy(id);
+    if (sandboxes.length === 0) return;
+    throw new ServiceError('FAILED_PRECONDITION', `codebase ${id} is used by sandboxes: ${sandboxes.join(', ')}`, [
+      { sandbox_ids: [...sandboxes] },
+    ]);
+  }
+
+  /** The codebase is gone for everyone; what of its files cannot be removed now is at the next start. */
+  async #remove(id: string): Promise<void> {
+    try {
+      await this.#storage.remove(id);
+    } catch (error) {
+      this.#options.log.error('the files of a deleted codebase are still there', { codebase_id: id, err: error });
+    }
+  }
+
+  async upload(
+    id: string,
+    path: string,
+    content: AsyncIterable<Uint8Array>,
+    options: { mode?: number } = {},
+  ): Promise<{ size: number; checksum: string }> {
+    const parsed = parseFilePath('file_path', path);
+    const mode = options.mode ?? 0o644;
+    if (!Number.isInteger(mode) || mode < 0 || mode > 0o777) {
+      throw new ServiceError('INVALID_ARGUMENT', 'mode must be permission bits, from 0 to 0777 (octal)');
+    }
+    return await this.#tree(id).upload(parsed, content, mode).catch(rethrow);
+  }
+
+  async open(id: string, path: string): Promise<StoredFile> {
+    const parsed = parseFilePath('file_path', path);
+    return await this.#tree(id).open(parsed).catch(rethrow);
+  }
+
+  async removeFile(id: string, path: string): Promise<void> {
+    const parsed = parseFilePath('file_path', path);
+    await this.#tree(id).removeFile(parsed).catch(rethrow);
+  }
+
+  async listFiles(
+    id: string,
+    request: { path: string; recursive: boolean } & Page,
+  ): Promise<{ files: FileInfo[]; next_page_token: string }> {
+    return await this.#tree(id).listFiles(request).catch(rethrow);
+  }
+
+  #tree(id: string): CodebaseTree {
+    this.require(id);
+    const known = this.#trees.get(id);
+    if (known !== undefined) return known;
+    const tree = new CodebaseTree(id, this.#storage.directory(id), this.#options.watcher, this.#checksums);
+    this.#trees.set(id, tree);
+    return tree;
+  }
+}
+
+function rethrow(error: unknown): never {
+  throw diskError(error);
+}

@@ -1,0 +1,31 @@
+import { ServiceError } from '../errors.ts';
+
+/** The errno name of a failed system call; undefined for any other error. */
+export function errnoOf(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}
+
+/** For `catch`: undefined when a name is not there, else the error again. */
+export function ignoreAbsent(error: unknown): undefined {
+  if (errnoOf(error) !== 'ENOENT') throw error;
+}
+
+/** What a caller may know of a failure of the disk. */
+export function diskError(error: unknown): unknown {
+  switch (errnoOf(error)) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return new ServiceError('RESOURCE_EXHAUSTED', 'the storage of codebases is full', [], { cause: error });
+    case 'EFBIG':
+      return new ServiceError('RESOURCE_EXHAUSTED', 'the file is larger than the storage can hold', [], {
+        cause: error,
+      });
+    case 'EMFILE':
+    case 'ENFILE':
+      return new ServiceError('RESOURCE_EXHAUSTED', 'too many files are open, try again', [], { cause: error });
+    case 'EROFS':
+      return new ServiceError('UNAVAILABLE', 'the storage of codebases is read-only', [], { cause: error });
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,49 @@
+import { ServiceError } from '../errors.ts';
+import type { ByteString } from '../fuse/filesystem.ts';
+import type { FileInfo, Page } from '../messages.ts';
+import { cursorOf, pageSizeOf, tokenOf } from '../paging.ts';
+import { parseDirectoryPath, textOf } from './file-path.ts';
+import { reachAll } from './reach.ts';
+import { type Found, walkTree } from './walk-tree.ts';
+
+/**
+ * Directories, regular files and symlinks (as files, with the link's own size), in byte order of their paths from the
+ * codebase root. Names that are not UTF-8 are shown with U+FFFD. A page costs the directories it touches.
+ */
+export async function listFiles(
+  root: string,
+  codebaseId: string,
+  request: { path: string; recursive: boolean } & Page,
+): Promise<{ files: FileInfo[]; next_page_token: string }> {
+  const size = pageSizeOf(request.page_size);
+  const names = parseDirectoryPath('path', request.path);
+  const scope = JSON.stringify([codebaseId, names, request.recursive]);
+  const after = cursorOf(scope, request.page_token);
+  await checkDirectory(root, names, request.path);
+  const files: FileInfo[] = [];
+  let last: ByteString = '';
+  for await (const found of walkTree(root, { names, recursive: request.recursive, after })) {
+    if (files.length === size) return { files, next_page_token: tokenOf(scope, last) };
+    files.push(fileInfo(found));
+    last = found.path;
+  }
+  return { files, next_page_token: '' };
+}
+
+async function checkDirectory(root: string, names: readonly ByteString[], path: string): Promise<void> {
+  const reached = await reachAll(root, names);
+  if (reached === undefined) {
+    throw new ServiceError('NOT_FOUND', `directory ${JSON.stringify(path)} does not exist in the codebase`);
+  }
+  await reached.directory.close();
+}
+
+function fileInfo({ path, stats }: Found): FileInfo {
+  return {
+    path: textOf(path),
+    size: stats.isDirectory() ? 0 : Number(stats.size),
+    modified_at: Number(stats.mtimeMs / 1000n),
+    is_dir: stats.isDirectory(),
+    mode: Number(stats.mode) & 0o777,
+  };
+}

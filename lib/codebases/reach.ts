@@ -1,0 +1,58 @@
+import { ServiceError } from '../errors.ts';
+import type { ByteString } from '../fuse/filesystem.ts';
+import { Directory } from './directory.ts';
+import { errnoOf } from './disk-errors.ts';
+import { textOf } from './file-path.ts';
+
+/** Where a walk along `names` ended. Close `directory`. */
+export interface Reached {
+  directory: Directory;
+  /** Directories from the root to it, itself included: how many of the names are there is one less. */
+  trail: { readonly identity: string }[];
+}
+
+/** The deepest directory there is on the way along `names`. FAILED_PRECONDITION when something else is in the way. */
+export async function reach(root: string, names: readonly ByteString[]): Promise<Reached> {
+  let directory = await Directory.open(root).catch((error) => {
+    if (errnoOf(error) !== 'ENOENT') throw error;
+    throw new ServiceError('DATA_LOSS', 'the files of the codebase are no longer in the storage', [], { cause: error });
+  });
+  const trail = [directory];
+  try {
+    for (const name of names) {
+      const next = await directory
+        .directory(name)
+        .catch((error) => absentOrRefused(error, directory, names, trail.length));
+      if (next === undefined) break;
+      await directory.close();
+      directory = next;
+      trail.push(next);
+    }
+  } catch (error) {
+    await directory.close();
+    throw error;
+  }
+  return { directory, trail };
+}
+
+async function absentOrRefused(
+  error: unknown,
+  directory: Directory,
+  names: readonly ByteString[],
+  depth: number,
+): Promise<undefined> {
+  if (errnoOf(error) === 'ENOENT') return undefined;
+  if (errnoOf(error) !== 'ENOTDIR') throw error;
+  const found = await directory.lstat(names[depth - 1] as ByteString);
+  const path = JSON.stringify(textOf(names.slice(0, depth).join('/')));
+  const what = found?.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'not a directory';
+  throw new ServiceError('FAILED_PRECONDITION', `${path} is ${what}`);
+}
+
+/** As `reach`, but all the way; undefined when part of it is not there. */
+export async function reachAll(root: string, names: readonly ByteString[]): Promise<Reached | undefined> {
+  const reached = await reach(root, names);
+  if (reached.trail.length === names.length + 1) return reached;
+  await reached.directory.close();
+  return undefined;
+}

@@ -1,0 +1,62 @@
+import { ServiceError } from '../errors.ts';
+import type { ByteString } from '../fuse/filesystem.ts';
+import type { Announce } from './announce.ts';
+import type { Directory } from './directory.ts';
+import { errnoOf } from './disk-errors.ts';
+import type { FilePath } from './file-path.ts';
+import { type Reached, reachAll } from './reach.ts';
+import type { Totals } from './totals.ts';
+
+/**
+ * Removes one file (or symlink, or whatever is not a directory), and the directories on the way to it that were there
+ * for it alone: uploading made them, nobody asked for them. Durable on return.
+ */
+export async function removeFile(root: string, path: FilePath, announce: Announce, totals: Totals): Promise<void> {
+  const reached = await reachAll(root, path.parents);
+  const open: Directory[] = reached === undefined ? [] : [reached.directory];
+  try {
+    const found = await reached?.directory.lstat(path.name);
+    if (reached === undefined || found === undefined) {
+      throw new ServiceError('NOT_FOUND', `file ${JSON.stringify(path.text)} does not exist`);
+    }
+    if (found.isDirectory()) {
+      throw new ServiceError('FAILED_PRECONDITION', `${JSON.stringify(path.text)} is a directory, not a file`);
+    }
+    await openEmptied(reached, open);
+    await announce(vanishing(path, open.length), async () => {
+      await reached.directory.unlink(path.name);
+      totals.replace(found, undefined);
+      const left = await removeEmptied(open, path.parents);
+      await left.sync();
+    });
+  } finally {
+    await Promise.all(open.map((directory) => directory.close()));
+  }
+}
+
+/** Adds to `open`, innermost first, the directories above until one has more in it than what is about to go. */
+async function openEmptied({ trail }: Reached, open: Directory[]): Promise<void> {
+  for (let depth = trail.length - 1; depth > 0; depth--) {
+    const directory = open.at(-1) as Directory;
+    if (await directory.hasMoreThanOne()) return;
+    open.push(await directory.parent(trail[depth - 1] as Directory));
+  }
+}
+
+function vanishing(path: FilePath, levels: number): string[] {
+  const names = path.text.split('/');
+  return Array.from({ length: levels }, (_, up) => names.slice(0, names.length - up).join('/'));
+}
+
+/** Returns the innermost directory that stays. */
+async function removeEmptied(open: readonly Directory[], parents: readonly ByteString[]): Promise<Directory> {
+  for (let up = 1; up < open.length; up++) {
+    try {
+      await (open[up] as Directory).removeDirectory(parents[parents.length - up] as ByteString);
+    } catch (error) {
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
+      return open[up - 1] as Directory;
+    }
+  }
+  return open.at(-1) as Directory;
+}

@@ -1,0 +1,90 @@
+import { mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import { removeTree } from '../remove-tree.ts';
+import { FILES, INCOMING } from './codebase-tree.ts';
+import { ignoreAbsent } from './disk-errors.ts';
+
+const DELETING = '.deleting-';
+
+/**
+ * `storage.codebase_path`: a directory for each codebase, `files` in it, and `tmp` beside that on the same file system.
+ * What is to be deleted is marked first; what neither has a record nor a mark is never removed, for it may be the
+ * records that are wrong.
+ */
+export class Storage {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  directory(id: string): string {
+    return join(this.#path, id);
+  }
+
+  /** Durable on return. */
+  async make(id: string): Promise<void> {
+    await mkdir(this.directory(id), { mode: 0o755 });
+    await mkdir(join(this.directory(id), FILES), { mode: 0o755 });
+    await mkdir(join(this.directory(id), INCOMING), { mode: 0o700 });
+    await sync(this.directory(id));
+    await sync(this.#path);
+  }
+
+  /** From here on `recover` removes the codebase if it has no record. Durable on return. */
+  async markDeleting(id: string): Promise<void> {
+    await (await open(this.#mark(id), 'w', 0o600)).close();
+    await sync(this.#path);
+  }
+
+  async unmarkDeleting(id: string): Promise<void> {
+    await unlink(this.#mark(id)).catch(ignoreAbsent);
+  }
+
+  async remove(id: string): Promise<void> {
+    await removeTree(this.directory(id));
+    await this.unmarkDeleting(id);
+  }
+
+  /** Makes the directory when there is none, and puts right what a crash left. `known`: the codebase has a record. */
+  async recover(known: (id: string) => boolean, log: Log): Promise<void> {
+    await mkdir(this.#path, { recursive: true, mode: 0o711 });
+    for (const name of await readdir(this.#path)) {
+      const id = name.startsWith(DELETING) ? name.slice(DELETING.length) : name;
+      if (!isId('cb', id)) continue;
+      if (name === id) await (known(id) ? this.#emptyIncoming(id) : this.#removeUnused(id, log));
+      else await (known(id) ? this.unmarkDeleting(id) : this.remove(id));
+    }
+  }
+
+  async #emptyIncoming(id: string): Promise<void> {
+    const incoming = join(this.directory(id), INCOMING);
+    await mkdir(incoming, { recursive: true, mode: 0o700 });
+    for (const name of await readdir(incoming)) await removeTree(join(incoming, name));
+  }
+
+  /** A codebase whose creation a crash ended has no files yet. */
+  async #removeUnused(id: string, log: Log): Promise<void> {
+    if ((await readdir(this.#path)).includes(DELETING + id)) return;
+    try {
+      for (const name of [FILES, INCOMING]) await rmdir(join(this.directory(id), name)).catch(ignoreAbsent);
+      await rmdir(this.directory(id));
+    } catch (error) {
+      log.warn('a codebase directory has no record; it is left as it is', {
+        directory: this.directory(id),
+        err: error,
+      });
+    }
+  }
+
+  #mark(id: string): string {
+    return join(this.#path, DELETING + id);
+  }
+}
+
+async function sync(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  await handle.sync().finally(() => handle.close());
+}

@@ -1,0 +1,201 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newId } from '../../../lib/ids.ts';
+import { chunks, codeOf, Scratch } from './scratch.ts';
+
+let scratch: Scratch;
+beforeEach(async () => {
+  scratch = new Scratch();
+  await scratch.open();
+});
+afterEach(() => scratch.remove());
+
+describe('creating a codebase', () => {
+  it('answers an empty one that is then found', async () => {
+    const created = await scratch.codebases.create({ name: 'Ünïcode 😀', owner_id: '' });
+    expect(created).toMatchObject({ name: 'Ünïcode 😀', owner_id: '', file_count: 0, total_size: 0 });
+    expect(created.id).toMatch(/^cb_[0-9a-z]{25}$/);
+    expect(Math.abs(created.created_at - Date.now() / 1000)).toBeLessThan(60);
+    expect(await scratch.codebases.get(created.id)).toEqual(created);
+  });
+
+  it.each([
+    [{ name: '', owner_id: '' }, 'name'],
+    [{ name: 'a\nb', owner_id: '' }, 'name'],
+    [{ name: 'a\u007f', owner_id: '' }, 'name'],
+    [{ name: '\ud800', owner_id: '' }, 'name'],
+    [{ name: 'a'.repeat(256), owner_id: '' }, 'name'],
+    [{ name: 'a'.repeat(1_000_000), owner_id: '' }, 'name'],
+    [{ name: 'a', owner_id: 'b\0' }, 'owner_id'],
+    [{ name: 'a', owner_id: 'b'.repeat(256) }, 'owner_id'],
+  ])('refuses %#, naming the field', async (request, field) => {
+    await expect(scratch.codebases.create(request)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(new RegExp(`^${field} `)),
+    });
+    expect(scratch.everything()).toEqual([]);
+  });
+
+  it('leaves nothing when its record cannot be stored', async () => {
+    scratch.records.fail = new Error('disk full');
+    await expect(scratch.codebases.create({ name: 'a', owner_id: '' })).rejects.toThrow('disk full');
+    expect(scratch.everything()).toEqual([]);
+  });
+});
+
+describe('an id that is none of ours', () => {
+  it.each(['', '.', '..', 'cb_', 'cb_../../etc', `${newId('cb')}`, newId('sb'), 'constructor', 'x'.repeat(10_000)])(
+    'is NOT_FOUND for every operation: %#',
+    async (id) => {
+      const { codebases } = scratch;
+      const page = { page_size: 0, page_token: '' };
+      const calls = [
+        codebases.get(id),
+        codebases.delete(id),
+        codebases.upload(id, 'a', chunks('x')),
+        codebases.open(id, 'a'),
+        codebases.removeFile(id, 'a'),
+        codebases.listFiles(id, { path: '', recursive: false, ...page }),
+      ];
+      expect(await Promise.all(calls.map(codeOf))).toEqual(calls.map(() => 'NOT_FOUND'));
+    },
+  );
+});
+
+describe('listing codebases', () => {
+  it('pages by id and filters by owner', async () => {
+    const ids: string[] = [];
+    for (const owner_id of ['a', 'b', 'a', 'a']) ids.push((await scratch.codebases.create({ name: 'x', owner_id })).id);
+    const mine = ids.filter((_, i) => i !== 1).toSorted();
+    const first = await scratch.codebases.list({ owner_id: 'a', page_size: 2, page_token: '' });
+    expect(first.codebases.map(({ id }) => id)).toEqual(mine.slice(0, 2));
+    const second = await scratch.codebases.list({ owner_id: 'a', page_size: 2, page_token: first.next_page_token });
+    expect(second.codebases.map(({ id }) => id)).toEqual(mine.slice(2));
+    expect(second.next_page_token).toBe('');
+    const all = await scratch.codebases.list({ owner_id: '', page_size: 0, page_token: '' });
+    expect(all.codebases.map(({ id }) => id)).toEqual(ids.toSorted());
+    const foreign = { owner_id: 'b', page_size: 2, page_token: first.next_page_token };
+    expect(await codeOf(scratch.codebases.list(foreign))).toBe('INVALID_ARGUMENT');
+  });
+});
+
+describe('deleting a codebase', () => {
+  it('removes record and files', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a/b');
+    await scratch.codebases.delete(id);
+    expect(await codeOf(scratch.codebases.get(id))).toBe('NOT_FOUND');
+    expect(scratch.everything()).toEqual([]);
+  });
+
+  it('is refused while sandboxes use it, naming them', async () => {
+    const id = await scratch.codebase();
+    scratch.sandboxes = ['sb_1', 'sb_2'];
+    await expect(scratch.codebases.delete(id)).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: expect.stringContaining('sb_1, sb_2'),
+    });
+    scratch.sandboxes = [];
+    await scratch.upload(id, 'a');
+    expect(await scratch.text(id, 'a')).toBe('a');
+  });
+
+  it('is refused also for a sandbox that came while it was under way', async () => {
+    const id = await scratch.codebase();
+    const deleting = scratch.codebases.delete(id);
+    scratch.sandboxes = ['sb_1'];
+    expect(await codeOf(deleting)).toBe('FAILED_PRECONDITION');
+    await scratch.upload(id, 'a');
+    expect(readdirSync(join(scratch.path, 'codebases'))).toEqual([id]);
+  });
+
+  it('changes nothing when the record cannot be removed', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a');
+    scratch.records.fail = new Error('disk full');
+    await expect(scratch.codebases.delete(id)).rejects.toThrow('disk full');
+    await scratch.open();
+    expect(await scratch.text(id, 'a')).toBe('a');
+  });
+
+  it('ends an upload under way with NOT_FOUND, and leaves nothing of it', async () => {
+    const id = await scratch.codebase();
+    async function* slow() {
+      yield Buffer.from('x');
+      await scratch.codebases.delete(id);
+      yield Buffer.from('y');
+    }
+    expect(await codeOf(scratch.codebases.upload(id, 'a', slow()))).toBe('NOT_FOUND');
+    expect(scratch.everything()).toEqual([]);
+  });
+
+  it('lets a download under way finish', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a', 'content');
+    const file = await scratch.codebases.open(id, 'a');
+    await scratch.codebases.delete(id);
+    expect((await file.read().toArray()).join('')).toBe('content');
+    await file.close();
+  });
+});
+
+describe('a start after a crash', () => {
+  it('removes unfinished uploads', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a');
+    writeFileSync(join(scratch.path, 'codebases', id, 'tmp/half'), 'x');
+    await scratch.open();
+    expect(scratch.incoming(id)).toEqual([]);
+    expect(await scratch.text(id, 'a')).toBe('a');
+  });
+
+  it('finishes a deletion whose record is gone', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a/b/c');
+    writeFileSync(join(scratch.path, 'codebases', `.deleting-${id}`), '');
+    scratch.records.map.delete(id);
+    await scratch.open();
+    expect(scratch.everything()).toEqual([]);
+  });
+
+  it('takes back a deletion whose record is still there', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a');
+    writeFileSync(join(scratch.path, 'codebases', `.deleting-${id}`), '');
+    await scratch.open();
+    await scratch.open();
+    expect(await scratch.text(id, 'a')).toBe('a');
+    expect(readdirSync(join(scratch.path, 'codebases'))).toEqual([id]);
+  });
+
+  it('removes the empty directory of a creation that was not recorded', async () => {
+    const id = await scratch.codebase();
+    scratch.records.map.delete(id);
+    await scratch.open();
+    expect(scratch.everything()).toEqual([]);
+  });
+
+  it('never removes files because a record is missing', async () => {
+    const id = await scratch.codebase();
+    await scratch.upload(id, 'a');
+    scratch.records.map.delete(id);
+    await scratch.open();
+    expect(existsSync(join(scratch.files(id), 'a'))).toBe(true);
+  });
+
+  it('leaves alone what it did not make', async () => {
+    mkdirSync(join(scratch.path, 'codebases/lost+found'));
+    writeFileSync(join(scratch.path, 'codebases/.deleting-..'), '');
+    await scratch.open();
+    expect(scratch.everything()).toEqual(['.deleting-..', 'lost+found']);
+  });
+
+  it('says so when the files of a recorded codebase are gone', async () => {
+    const id = await scratch.codebase();
+    await scratch.codebases.get(id);
+    scratch.remove();
+    await scratch.open();
+    expect(await codeOf(scratch.codebases.open(id, 'a'))).toBe('DATA_LOSS');
+  });
+});

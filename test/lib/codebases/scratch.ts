@@ -1,0 +1,118 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
+import { silentLog } from '../../../lib/log.ts';
+import type { Codebase } from '../../../lib/messages.ts';
+
+/** Records that are durable at once; `fail` makes the next change fail as a full disk would. */
+export class FakeRecords {
+  readonly map = new Map<string, Codebase>();
+  fail: Error | undefined;
+
+  get(id: string) {
+    return this.map.get(id);
+  }
+  values() {
+    return this.map.values();
+  }
+  async put(record: Codebase) {
+    this.#maybeFail();
+    this.map.set(record.id, record);
+  }
+  async remove(id: string) {
+    this.#maybeFail();
+    this.map.delete(id);
+  }
+  #maybeFail() {
+    const { fail } = this;
+    this.fail = undefined;
+    if (fail) throw fail;
+  }
+}
+
+/** A storage directory of its own with everything around it faked. */
+export class Scratch {
+  readonly path = mkdtempSync(join(tmpdir(), 'codebases-'));
+  readonly records = new FakeRecords();
+  /** What the watcher was told, like `changing a,a/b`. */
+  readonly told: string[] = [];
+  sandboxes: string[] = [];
+  onChanging: () => Promise<void> | void = () => {};
+  codebases!: StoredCodebases;
+
+  /** Also a restart of the server: everything but the disk and the records is new. */
+  async open(): Promise<StoredCodebases> {
+    this.codebases = await StoredCodebases.open({
+      path: join(this.path, 'codebases'),
+      records: this.records,
+      usedBy: () => this.sandboxes,
+      watcher: {
+        baseChanging: async (_, paths) => {
+          this.told.push(`changing ${paths}`);
+          await this.onChanging();
+        },
+        baseChanged: async (_, paths) => {
+          this.told.push(`changed ${paths}`);
+        },
+      },
+      log: silentLog,
+    });
+    return this.codebases;
+  }
+
+  async codebase(): Promise<string> {
+    return (await this.codebases.create({ name: 'test', owner_id: 'me' })).id;
+  }
+
+  files(id: string): string {
+    return join(this.path, 'codebases', id, 'files');
+  }
+
+  incoming(id: string): string[] {
+    return readdirSync(join(this.path, 'codebases', id, 'tmp'));
+  }
+
+  /** Everything below the storage, paths relative to it. */
+  everything(): string[] {
+    return readdirSync(join(this.path, 'codebases'), { recursive: true }).map(String).toSorted();
+  }
+
+  upload(id: string, path: string, content = path) {
+    return this.codebases.upload(id, path, chunks(content));
+  }
+
+  async text(id: string, path: string): Promise<string> {
+    const file = await this.codebases.open(id, path);
+    try {
+      return (await buffer(file.read())).toString();
+    } finally {
+      await file.close();
+    }
+  }
+
+  async counted(id: string): Promise<[number, number]> {
+    const { file_count, total_size } = await this.codebases.get(id);
+    return [file_count, total_size];
+  }
+
+  remove(): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+export async function* chunks(...contents: (string | Uint8Array | Error)[]): AsyncGenerator<Uint8Array> {
+  for (const content of contents) {
+    if (content instanceof Error) throw content;
+    yield typeof content === 'string' ? Buffer.from(content) : content;
+  }
+}
+
+/** The error code a promise rejects with; 'fulfilled' when it does not. */
+export async function codeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => 'fulfilled',
+    (error: { code?: string }) => error.code ?? String(error),
+  );
+}
