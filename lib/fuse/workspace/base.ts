@@ -120,7 +120,8 @@ function fromHost(stat: import('node:fs').BigIntStats): BaseStat {
     gid: Number(stat.gid),
     rdev: Number(stat.rdev),
     size: Number(stat.size),
-    atime: timeOf(stat.atimeNs),
+    // The host's atime tells who reads: sandboxes share the base, so none sees it.
+    atime: timeOf(stat.mtimeNs),
     mtime: timeOf(stat.mtimeNs),
     ctime: timeOf(stat.ctimeNs),
   };

@@ -53,8 +53,9 @@ function tellDirectory(workspace: Workspace, dir: Node, old: RuleState): void {
   if (uniformBelow !== undefined && uniformBelow === old.uniformBelow && rule.level === old.level) return;
   notifier.invalInode(dir.id);
   if ((old.uniformBelow ?? 0) >= VIEW || (dir.links.length === 0 && dir !== workspace.tree.root)) return;
-  // Names the kernel was told are not there.
+  // Names the kernel was told are not there. Those it knows are told one by one.
   for (const { name, type } of mergedListing(workspace, dir).values()) {
+    if (dir.children?.has(name)) continue;
     const directory = isDirectory(type);
     if (!isVisible(old.child(name), directory) && isVisible(rule.child(name), directory)) {
       notifier.invalEntry(dir.id, name);

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -71,6 +71,10 @@ export class Sandbox {
     const at = join(this.spec.base, path);
     mkdirSync(path.endsWith('/') ? at : dirname(at), { recursive: true });
     if (!path.endsWith('/')) writeFileSync(at, content);
+  }
+
+  linkBase(target: string, path: string): void {
+    symlinkSync(target, join(this.spec.base, path));
   }
 
   /** What a killed server leaves, as the next one finds it. */

@@ -1,0 +1,270 @@
+import { linkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ALL_WRITE, outcome, rule, Sandbox, UID } from './sandbox.ts';
+
+const MIXED = [
+  rule('/**', 'WRITE'),
+  rule('/none/**', 'NONE', 1),
+  rule('/view/**', 'VIEW', 1),
+  rule('/read/**', 'READ', 1),
+  rule('/read/own/**', 'WRITE', 2),
+  rule('/hidden/**', 'NONE', 1),
+  rule('/hidden/deep/shown', 'WRITE', 2),
+];
+const BASE = {
+  'none/a': '1',
+  'view/a': '2',
+  'read/a': '3',
+  'read/own/a': '4',
+  'hidden/deep/shown': '5',
+  'hidden/deep/secret': '6',
+  'hidden/other': '7',
+  'write/a': '8',
+};
+
+describe('the uid of the caller', () => {
+  it('may be no other than the sandbox has', () => {
+    const s = new Sandbox({ a: '1' });
+    const [root, file] = [s.id(''), s.id('a')];
+    const stranger = { uid: UID + 1, gid: UID, pid: 5 };
+    expect(outcome(() => s.fs.lookup(stranger, 1, 'sb_1'))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(stranger, 1, 'sb_unknown'))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(stranger, root, 'a'))).toBe('EACCES');
+    expect(outcome(() => s.fs.getattr(stranger, file))).toBe('EACCES');
+    expect(outcome(() => s.fs.read(stranger, file, 0, Buffer.alloc(1)))).toBe('EACCES');
+    expect(outcome(() => s.fs.write(stranger, file, 0, Buffer.alloc(1), false))).toBe('EACCES');
+    expect(outcome(() => s.fs.setattr(stranger, file, { size: 0 }))).toBe('EACCES');
+    expect(outcome(() => s.fs.readdir(stranger, root, 0, true, () => true))).toBe('EACCES');
+    expect(outcome(() => s.fs.statfs(stranger, root))).toBe('EACCES');
+    expect(outcome(() => s.fs.create(stranger, root, 'x', 0o644, 0))).toBe('EACCES');
+    expect(outcome(() => s.fs.rename(stranger, root, 'a', root, 'b', 0))).toBe('EACCES');
+  });
+
+  it('root may find a workspace to bind it, and nothing in it', () => {
+    const s = new Sandbox({ a: '1' });
+    const [root, file] = [s.id(''), s.id('a')];
+    const host = { uid: 0, gid: 0, pid: 5 };
+    expect(s.fs.lookup(host, 1, 'sb_1')?.nodeid).toBe(root);
+    expect(outcome(() => s.fs.getattr(host, root))).toBe('ok');
+    expect(outcome(() => s.fs.lookup(host, root, 'a'))).toBe('EACCES');
+    expect(outcome(() => s.fs.read(host, file, 0, Buffer.alloc(1)))).toBe('EACCES');
+    expect(outcome(() => s.fs.readdir(host, root, 0, true, () => true))).toBe('EACCES');
+  });
+
+  it('the kernel itself reads ahead and writes mapped pages back, within the rules', () => {
+    const s = new Sandbox({ a: '1', 'read/a': '2' }, { rules: MIXED });
+    const kernel = { uid: 0, gid: 0, pid: 0 };
+    const [file, readOnly] = [s.id('a'), s.id('read/a')];
+    expect(outcome(() => s.fs.write(kernel, file, 0, Buffer.from('x'), false))).toBe('ok');
+    expect(outcome(() => s.fs.write(kernel, readOnly, 0, Buffer.from('x'), false))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(kernel, s.id(''), 'a'))).toBe('EACCES');
+  });
+
+  it('the mount lists no workspace, and nothing can be made in it', () => {
+    const s = new Sandbox();
+    const host = { uid: 0, gid: 0, pid: 5 };
+    const names: string[] = [];
+    s.fs.readdir(host, 1, 0, true, (name) => names.push(name) > 0);
+    expect(names).toEqual(['.', '..']);
+    expect(outcome(() => s.fs.mkdir(host, 1, 'x', 0o755))).toBe('EACCES');
+    expect(outcome(() => s.fs.rmdir(s.caller, 1, 'sb_1'))).toBe('EACCES');
+  });
+
+  it('of two sandboxes lets nothing pass between them', () => {
+    const s = new Sandbox({ a: '1' });
+    s.fs.attach({ ...s.spec, id: 'sb_2', delta: join(s.home, 'delta2') });
+    const other = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
+    expect(outcome(() => s.fs.rename(s.caller, s.id(''), 'a', other, 'a2', 0))).toBe('EACCES');
+    expect(outcome(() => s.fs.link(s.caller, s.id('a'), other, 'a2'))).toBe('EACCES');
+  });
+});
+
+describe('attributes by level', () => {
+  it('say to the kernel exactly what may be done', () => {
+    const s = new Sandbox(BASE, { rules: MIXED });
+    const shown = (path: string) => {
+      const { mode, uid, gid } = s.stat(path);
+      return `${mode.toString(8)} ${uid === UID ? 'own' : uid} ${gid === UID ? 'own' : gid}`;
+    };
+    expect(
+      Object.fromEntries(
+        ['', 'view', 'view/a', 'read', 'read/a', 'read/own', 'read/own/a', 'hidden', 'hidden/deep', 'write/a'].map(
+          (path) => [path, shown(path)],
+        ),
+      ),
+    ).toEqual({
+      '': '40750 own own',
+      view: '40550 own own',
+      'view/a': '100000 65534 own',
+      read: '40750 own own',
+      'read/a': '100440 65534 own',
+      'read/own': '40755 own own',
+      'read/own/a': '100644 own own',
+      hidden: '40750 own own',
+      'hidden/deep': '40750 own own',
+      'write/a': '100644 own own',
+    });
+  });
+
+  it('tell as little as they can of what is hidden', () => {
+    const s = new Sandbox(BASE, { rules: MIXED });
+    expect(s.list('')).toEqual(['hidden', 'read', 'view', 'write']);
+    expect(s.list('hidden')).toEqual(['deep']);
+    expect(s.list('hidden/deep')).toEqual(['shown']);
+    expect(s.stat('hidden')).toMatchObject({ nlink: 1, size: 4096, mtime: { sec: 0, nsec: 0 } });
+  });
+
+  it('keep files one execute bit, for those who may read them', () => {
+    const s = new Sandbox({ 'read/x': '' }, { rules: MIXED });
+    s.fs.setRules('sb_1', ALL_WRITE);
+    s.set('read/x', { mode: 0o711 });
+    s.fs.setRules('sb_1', MIXED);
+    expect(s.stat('read/x').mode).toBe(0o100550);
+  });
+
+  it('a file cannot be given away', () => {
+    const s = new Sandbox({ a: '' });
+    expect(outcome(() => s.set('a', { uid: 0 }))).toBe('EPERM');
+    expect(outcome(() => s.set('a', { gid: 0 }))).toBe('EPERM');
+    expect(outcome(() => s.set('a', { uid: UID, gid: UID }))).toBe('ok');
+  });
+});
+
+describe('ways round the rules', () => {
+  it('a directory with hidden or read-only things is neither moved nor removed', () => {
+    for (const level of ['NONE', 'VIEW', 'READ'] as const) {
+      const s = new Sandbox({ 'd/e/a': '1' }, { rules: [rule('/**', 'WRITE'), rule('/d/e/a', level, 1)] });
+      expect(outcome(() => s.rename('d', 'n'))).toBe('EACCES');
+      expect(outcome(() => s.rename('d/e', 'n'))).toBe('EACCES');
+      expect(outcome(() => s.rmdir('d/e'))).toBe(level === 'NONE' ? 'EACCES' : 'ENOTEMPTY');
+      s.mkdir('other');
+      expect(outcome(() => s.rename('other', 'd/e'))).toBe(level === 'NONE' ? 'EACCES' : 'ENOTEMPTY');
+      expect(outcome(() => s.rename('other', 'd', 2))).toBe('EACCES');
+    }
+  });
+
+  it('a directory does not move to where something in it would have another level', () => {
+    const rules = [rule('/**', 'WRITE'), rule('/to/**/key', 'NONE', 1), rule('/from/key', 'READ', 1)];
+    const s = new Sandbox({ 'd/key': '1', 'to/': '', 'from/key': '2' }, { rules });
+    expect(outcome(() => s.rename('d', 'to/d'))).toBe('EACCES');
+    expect(outcome(() => s.rename('from', 'to/from'))).toBe('EACCES');
+    expect(outcome(() => s.rename('d', 'elsewhere'))).toBe('ok');
+  });
+
+  it('neither rename nor link carries a file from a stricter path', () => {
+    const s = new Sandbox(BASE, { rules: MIXED });
+    for (const from of ['view/a', 'read/a']) {
+      expect(outcome(() => s.rename(from, 'write/b'))).toBe('EACCES');
+      expect(outcome(() => s.link(from, 'write/b'))).toBe('EACCES');
+    }
+    expect(outcome(() => s.rename('none/a', 'write/b'))).toBe('ENOENT');
+    expect(outcome(() => s.rename('write/a', 'none/a'))).toBe('ENOENT');
+    expect(outcome(() => s.rename('write/a', 'read/a'))).toBe('EACCES');
+    expect(outcome(() => s.link('write/a', 'read/b'))).toBe('EACCES');
+  });
+
+  it('a file with several names is as strict as the strictest of them', () => {
+    const s = new Sandbox({ a: '1' });
+    s.link('a', 'b');
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/b', 'READ', 1)]);
+    expect(outcome(() => s.write('a', 'x'))).toBe('EACCES');
+    expect(s.read('a')).toBe('1');
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/b', 'NONE', 1)]);
+    expect(outcome(() => s.read('a'))).toBe('EACCES');
+    s.restart();
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/b', 'VIEW', 1)]);
+    expect(outcome(() => s.read('a'))).toBe('EACCES');
+  });
+
+  it('base names of one file with different levels are different files', () => {
+    const s = new Sandbox({ a: '1' }, { rules: [rule('/**', 'WRITE'), rule('/b', 'READ', 1)] });
+    linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
+    s.write('a', 'X');
+    expect(s.read('a')).toBe('X');
+    expect(s.read('b')).toBe('1');
+    expect(outcome(() => s.write('b', 'x'))).toBe('EACCES');
+  });
+
+  it('base names of one file with one level stay one file when it is copied up', () => {
+    const s = new Sandbox({ a: '1', 'd/': '' });
+    linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
+    linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'd/c'));
+    expect(s.id('a')).toBe(s.id('b'));
+    s.write('a', 'X');
+    expect([s.read('b'), s.read('d/c')]).toEqual(['X', 'X']);
+    expect(s.stat('d/c').nlink).toBe(3);
+    s.unlink('b');
+    s.restart();
+    expect([s.read('a'), s.read('d/c')]).toEqual(['X', 'X']);
+    expect(s.stat('a').nlink).toBe(2);
+    s.rename('d/c', 'd/e');
+    s.unlink('a');
+    expect(s.stat('d/e')).toMatchObject({ nlink: 1 });
+    expect(s.tree()).toEqual({ 'd/': '', 'd/e': 'X' });
+  });
+
+  it('an unlinked open file keeps the level of the path it had', () => {
+    const s = new Sandbox({ 'd/a': '1' });
+    const open = s.id('d/a');
+    s.unlink('d/a');
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/**', 'VIEW', 1)]);
+    expect(outcome(() => s.readId(open))).toBe('EACCES');
+    expect(outcome(() => s.fs.link(s.caller, open, s.id(''), 'back'))).toBe('EACCES');
+  });
+
+  it('a name above 255 bytes tells nothing of what is there', () => {
+    const s = new Sandbox({}, { rules: [] });
+    expect(s.list('')).toEqual([]);
+    expect(outcome(() => s.create('a'))).toBe('EACCES');
+  });
+});
+
+describe('new rules', () => {
+  it('are told to the kernel: what was hidden or is now, and what changed its level', () => {
+    const s = new Sandbox({ 'd/a': '1', 'd/b': '2', e: '3' });
+    const [dir, a] = [s.id('d'), s.id('d/a')];
+    s.notices.entries.length = 0;
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/a', 'NONE', 1)]);
+    expect(s.notices.entries).toEqual([`${dir}/a`]);
+    expect(s.notices.inodes).toContain(a);
+    expect(s.list('d')).toEqual(['b']);
+    s.notices.entries.length = 0;
+    s.fs.setRules('sb_1', ALL_WRITE);
+    expect(s.notices.entries).toEqual([`${dir}/a`]);
+    expect(s.id('d/a')).toBe(a);
+  });
+
+  it('show what the kernel was never told of', () => {
+    const s = new Sandbox({ 'd/a': '1' }, { rules: [rule('/**', 'WRITE'), rule('/d/**', 'NONE', 1)] });
+    expect(s.exists('d')).toBe(false);
+    const root = s.id('');
+    s.notices.entries.length = 0;
+    s.fs.setRules('sb_1', ALL_WRITE);
+    expect(s.notices.entries).toEqual([`${root}/d`]);
+  });
+
+  it('that cannot be compiled leave the old ones in force', () => {
+    const s = new Sandbox({ a: '1' }, { rules: [rule('/a', 'READ')] });
+    expect(() => s.fs.setRules('sb_1', [rule('[', 'WRITE')])).toThrow(/permissions\[0\]/);
+    expect(s.read('a')).toBe('1');
+    expect(outcome(() => s.write('a', 'x'))).toBe('EACCES');
+  });
+});
+
+describe('set-id bits', () => {
+  it('go when a file is written to or given away, and are inherited by what is made in a setgid directory', () => {
+    const s = new Sandbox();
+    s.create('a', 'x', 0o755);
+    s.set('a', { mode: 0o6755 });
+    s.fs.write(s.caller, s.id('a'), 0, Buffer.from('y'), true);
+    expect(s.stat('a').mode).toBe(0o100755);
+    s.set('a', { mode: 0o4755 });
+    s.set('a', { uid: UID });
+    expect(s.stat('a').mode).toBe(0o100755);
+    s.mkdir('d');
+    s.set('d', { mode: 0o2755 });
+    s.mkdir('d/e');
+    expect(s.stat('d/e').mode).toBe(0o042755);
+  });
+});

@@ -1,0 +1,181 @@
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { outcome, Sandbox } from './sandbox.ts';
+
+/** An upload as the codebases make it: the new file takes the name in one step. */
+function upload(s: Sandbox, path: string, content: string): void {
+  s.fs.baseChanging('cb_1', [path]);
+  replace(s, path, content);
+  s.fs.baseChanged('cb_1', [path]);
+}
+
+function replace(s: Sandbox, path: string, content: string): void {
+  const at = join(s.spec.base, path);
+  mkdirSync(join(at, '..'), { recursive: true });
+  writeFileSync(join(s.home, 'upload'), content);
+  renameSync(join(s.home, 'upload'), at);
+}
+
+function removal(s: Sandbox, path: string): void {
+  s.fs.baseChanging('cb_1', [path]);
+  rmSync(join(s.spec.base, path), { recursive: true });
+  s.fs.baseChanged('cb_1', [path]);
+}
+
+describe('a base file that is replaced', () => {
+  it('is seen at once under a new node, and told to the kernel', () => {
+    const s = new Sandbox({ 'd/a': 'old' });
+    const [dir, old] = [s.id('d'), s.id('d/a')];
+    upload(s, 'd/a', 'newer');
+    expect(s.notices.entries).toContain(`${dir}/a`);
+    expect(s.notices.inodes).toContain(dir);
+    expect(s.read('d/a')).toBe('newer');
+    expect(s.id('d/a')).not.toBe(old);
+    expect(s.stat('d/a').size).toBe(5);
+  });
+
+  it('stays what it was for who has it open, also when nothing of it was read yet', () => {
+    const s = new Sandbox({ a: 'old' });
+    const open = s.id('a');
+    upload(s, 'a', 'newer');
+    upload(s, 'a', 'newest');
+    expect(s.readId(open)).toBe('old');
+    expect(s.read('a')).toBe('newest');
+  });
+
+  it('may be written to by who has it open: the new one is not touched', () => {
+    const s = new Sandbox({ a: 'old' });
+    const open = s.id('a');
+    upload(s, 'a', 'newer');
+    s.fs.write(s.caller, open, 0, Buffer.from('X'), false);
+    expect(s.readId(open)).toBe('Xld');
+    expect(s.read('a')).toBe('newer');
+    s.fs.forget(open, 1);
+    expect(s.fs.usage('sb_1')).toEqual({ bytes: 0, files: 0 });
+  });
+
+  it('found while it is being replaced is one of the two, whole', () => {
+    const s = new Sandbox({ a: 'old' });
+    s.id('');
+    s.fs.baseChanging('cb_1', ['a']);
+    const open = s.id('a');
+    replace(s, 'a', 'newer');
+    expect(s.readId(open)).toBe('old');
+    s.fs.baseChanged('cb_1', ['a']);
+    expect(s.readId(open)).toBe('old');
+    expect(s.read('a')).toBe('newer');
+  });
+
+  it('behind the back of the API is refused, never mixed', () => {
+    const s = new Sandbox({ a: 'old' });
+    const open = s.id('a');
+    replace(s, 'a', 'newer');
+    expect(outcome(() => s.readId(open))).toBe('ESTALE');
+  });
+
+  it('keeps the node when the change did not come about', () => {
+    const s = new Sandbox({ a: 'old' });
+    const open = s.id('a');
+    s.fs.baseChanging('cb_1', ['a']);
+    s.fs.baseChanged('cb_1', ['a']);
+    expect(s.id('a')).toBe(open);
+  });
+
+  it('is not seen where the sandbox changed or removed that path itself', () => {
+    const s = new Sandbox({ a: 'old', b: 'old' });
+    s.write('a', 'MINE');
+    s.unlink('b');
+    const id = s.id('a');
+    upload(s, 'a', 'newer');
+    upload(s, 'b', 'newer');
+    expect(s.read('a')).toBe('MINE');
+    expect(s.id('a')).toBe(id);
+    expect(s.exists('b')).toBe(false);
+  });
+});
+
+describe('base paths that come and go', () => {
+  it('a new file in new directories is found where the kernel knew there was nothing', () => {
+    const s = new Sandbox();
+    const root = s.id('');
+    expect(s.list('')).toEqual([]);
+    upload(s, 'x/y/z', 'new');
+    expect(s.notices.entries).toContain(`${root}/x`);
+    expect(s.notices.inodes).toContain(root);
+    expect(s.tree()).toEqual({ 'x/': '', 'x/y/': '', 'x/y/z': 'new' });
+  });
+
+  it('a removed file is gone, and keeps its contents for who has it open', () => {
+    const s = new Sandbox({ 'd/a': 'old' });
+    const open = s.id('d/a');
+    expect(s.list('d')).toEqual(['a']);
+    removal(s, 'd/a');
+    expect(s.exists('d/a')).toBe(false);
+    expect(s.list('d')).toEqual([]);
+    expect(s.readId(open)).toBe('old');
+  });
+
+  it('a removed directory takes along what was known below it', () => {
+    const s = new Sandbox({ 'd/e/a': 'old' });
+    const [dir, open] = [s.id('d/e'), s.id('d/e/a')];
+    removal(s, 'd');
+    expect(s.tree()).toEqual({});
+    expect(s.readId(open)).toBe('old');
+    expect(outcome(() => s.fs.lookup(s.caller, dir, 'a'))).toBe('ENOENT');
+  });
+
+  it('below a directory the sandbox changed are merged with its changes', () => {
+    const s = new Sandbox({ 'd/a': '1', 'd/b': '2' });
+    s.create('d/own', '3');
+    expect(s.list('d')).toEqual(['a', 'b', 'own']);
+    upload(s, 'd/new', '4');
+    removal(s, 'd/a');
+    expect(s.tree()).toEqual({ 'd/': '', 'd/b': '2', 'd/new': '4', 'd/own': '3' });
+  });
+
+  it('below a directory the sandbox moved are seen where it is now', () => {
+    const s = new Sandbox({ 'd/a': '1' });
+    s.rename('d', 'n');
+    expect(s.list('n')).toEqual(['a']);
+    upload(s, 'd/b', '2');
+    expect(s.tree()).toEqual({ 'n/': '', 'n/a': '1', 'n/b': '2' });
+  });
+
+  it('a file where a directory was', () => {
+    const s = new Sandbox({ 'd/a': '1' });
+    expect(s.read('d/a')).toBe('1');
+    s.fs.baseChanging('cb_1', ['d']);
+    rmSync(join(s.spec.base, 'd'), { recursive: true });
+    replace(s, 'd', 'file');
+    s.fs.baseChanged('cb_1', ['d']);
+    expect(s.tree()).toEqual({ d: 'file' });
+  });
+
+  it('gives the number of a changed file to no other', () => {
+    const s = new Sandbox({ a: 'old' });
+    s.write('a', 'mine');
+    for (let n = 0; n < 20; n++) {
+      upload(s, 'a', `new ${n}`);
+      upload(s, `b${n}`, `new ${n}`);
+    }
+    const numbers = s.list('').map((name) => s.stat(name).ino);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+});
+
+describe('a storm of uploads against readers', () => {
+  it('never gives a mixture of old and new', () => {
+    const version = (n: number) => String(n % 10).repeat(10_000 + n);
+    const s = new Sandbox({ a: version(0) });
+    const open: { id: number; content: string }[] = [];
+    for (let n = 0; n < 200; n++) {
+      const id = s.id('a');
+      open.push({ id, content: version(n) });
+      upload(s, 'a', version(n + 1));
+      if (n % 3 === 2) s.fs.forget(open.shift()!.id, 1);
+      const some = open[n % open.length]!;
+      expect(s.readId(some.id)).toBe(some.content);
+    }
+  });
+});
