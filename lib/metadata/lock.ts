@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /**
  * Takes the one lock on `path` (made when absent, with its folder, never removed); returns what gives it back. The
@@ -21,10 +22,11 @@ export function takeLock(path: string): () => void {
   throw new Error(`another server runs on this state: ${path} is locked`);
 }
 
-/** Makes a folder of the server's own, 0700 when new. */
-export function makeFolder(path: string, key: string): void {
+/** Makes a folder of the server's own where there is none; missing ones above can be passed through, not listed. */
+export function makeFolder(path: string, key: string, mode: number): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
+    mkdirSync(path, { recursive: true, mode });
   } catch (error) {
     throw new Error(`${key}: ${path} cannot be made: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
   }

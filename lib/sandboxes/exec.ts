@@ -15,7 +15,7 @@ export async function execInSandbox(
   context.refuseWhenClosing();
   const sandbox = context.find(request.sandbox_id);
   const command = checkExec(request, context.settings, signal);
-  if (sandbox.status === 'SANDBOX_PENDING') await sandbox.queue.idle();
+  if (sandbox.status === 'SANDBOX_PENDING') await sandbox.queue.run(async () => undefined);
   if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
   if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();

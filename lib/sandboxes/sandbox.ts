@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { Sandbox, SandboxStatus } from '../messages.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
-import { SerialQueue } from './serial-queue.ts';
+import { SerialQueue } from '../serial-queue.ts';
 import { nextStatus, type SandboxEvent } from './states.ts';
 
 /** One sandbox as it is now. What of it outlives the server is its record. */

@@ -33,7 +33,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       const all = [...context.sandboxes.values()].filter(
         ({ record }) => codebase_id === '' || record.codebase_id === codebase_id,
       );
-      const { items, next_page_token } = pageById(`sandboxes ${codebase_id}`, all, page);
+      const { items, next_page_token } = pageById(JSON.stringify(['sandboxes', codebase_id]), all, page);
       return { sandboxes: items.map((sandbox) => sandbox.view()), next_page_token };
     },
     start: (id) => startSandbox(id, context),
