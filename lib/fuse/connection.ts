@@ -1,0 +1,113 @@
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../log.ts';
+import { settlesWithin } from './deferred.ts';
+import {
+  clearStaleMount,
+  findMount,
+  makeMountPoint,
+  mountDevice,
+  openDevice,
+  primeMount,
+  raiseReadAhead,
+  unmount,
+} from './mount.ts';
+import { startThreads, type Threads } from './threads.ts';
+
+export interface ConnectionOptions {
+  /** Absolute. */
+  mountPoint: string;
+  entry: URL;
+  log: Log;
+}
+
+const READY_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+/** The device, the mount and the threads that serve it, as one thing that comes up whole or not at all. */
+export class Connection {
+  readonly threads: Threads;
+  readonly #options: ConnectionOptions;
+  readonly #device: FileHandle;
+  #controlFile: FileHandle | undefined;
+  #mountId = '';
+  #teardown: Promise<void> | undefined;
+  readonly #onExit: () => void;
+
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    const { mountPoint } = options;
+    await clearStaleMount(mountPoint);
+    await makeMountPoint(mountPoint);
+    const device = await openDevice();
+    const controlName = `.control-${randomBytes(16).toString('hex')}`;
+    try {
+      await mountDevice(device.fd, mountPoint);
+    } catch (thrown) {
+      await device.close();
+      throw thrown;
+    }
+    const connection = new Connection(options, device, controlName);
+    try {
+      await connection.#bringUp(controlName);
+    } catch (thrown) {
+      await connection.close();
+      throw thrown;
+    }
+    return connection;
+  }
+
+  private constructor(options: ConnectionOptions, device: FileHandle, controlName: string) {
+    this.#options = options;
+    this.#device = device;
+    this.threads = startThreads({ fd: device.fd, entry: options.entry, controlName, log: options.log });
+    this.#onExit = () => {
+      this.threads.stopAtExit();
+      spawnSync('umount', ['-i', '-c', '-l', options.mountPoint], { cwd: '/', stdio: 'ignore' });
+    };
+    process.on('exit', this.#onExit);
+  }
+
+  async #bringUp(controlName: string): Promise<void> {
+    const { threads } = this;
+    const { mountPoint } = this.#options;
+    if (!(await settlesWithin(threads.ready, READY_TIMEOUT_MS))) throw new Error('the kernel sent no INIT');
+    await threads.ready;
+    this.#mountId = (await findMount(mountPoint))?.device ?? '';
+    await raiseReadAhead(mountPoint);
+    if (!(await settlesWithin(primeMount(mountPoint, controlName), READY_TIMEOUT_MS)))
+      throw new Error('the mount does not answer');
+    // Sends no message any more: the child before has looked it up, and opens are not asked for.
+    this.#controlFile = await open(join(mountPoint, controlName));
+    const ping = threads.control.call('ping');
+    if (!(await settlesWithin(ping, READY_TIMEOUT_MS))) throw new Error('the request worker cannot be woken');
+    await ping;
+  }
+
+  /** Whether the mount is still where it was put. */
+  async isMounted(): Promise<boolean> {
+    return (await findMount(this.#options.mountPoint))?.device === this.#mountId;
+  }
+
+  /** Ends everything within seconds, whatever hangs. Idempotent. */
+  close(): Promise<void> {
+    this.#teardown ??= this.#close();
+    return this.#teardown;
+  }
+
+  async #close(): Promise<void> {
+    const { mountPoint, log } = this.#options;
+    await this.#controlFile?.close();
+    const stopped = this.threads.stop();
+    const clean = await settlesWithin(stopped, STOP_TIMEOUT_MS);
+    // Forced: ends whatever a thread waits for.
+    await unmount(mountPoint);
+    if (!clean && !(await settlesWithin(stopped, STOP_TIMEOUT_MS))) {
+      log.error('a thread of the workspace file system does not end', { mountPoint });
+      return;
+    }
+    process.off('exit', this.#onExit);
+    await this.#device.close();
+  }
+}

@@ -1,0 +1,57 @@
+import { type Code, ServiceError } from '../errors.ts';
+import type { PermissionRule } from '../messages.ts';
+import { Errno, type FileSystem } from './filesystem.ts';
+import type { WorkspaceSpec } from './workspaces.ts';
+
+/** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
+export interface WorkspaceControl {
+  attach(spec: WorkspaceSpec): void;
+  detach(id: string): void;
+  setRules(id: string, rules: readonly PermissionRule[]): void;
+  baseChanging(codebaseId: string, paths: readonly string[]): void;
+  baseChanged(codebaseId: string, paths: readonly string[]): void;
+  usage(id: string): { bytes: number; files: number };
+  /** All deltas are on disk when it returns. */
+  syncAll(): void;
+}
+
+export type ControlledFileSystem = FileSystem & WorkspaceControl;
+
+/** `ping` only answers; `stop` ends the worker. */
+export type ControlOperation = keyof WorkspaceControl | 'ping' | 'stop';
+
+export interface ControlRequest {
+  id: number;
+  operation: ControlOperation;
+  args: readonly unknown[];
+}
+
+/** An error as it crosses threads; `code` only for a ServiceError. */
+export interface ControlError {
+  code?: Code;
+  message: string;
+  details: readonly unknown[];
+  stack: string;
+}
+
+/** What the worker posts to the main thread. */
+export type WorkerMessage =
+  | { kind: 'ready'; minor: number }
+  /** Holds when the notifications up to `batch` were written. */
+  | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
+  | { kind: 'defect'; operation: number; error: ControlError }
+  | { kind: 'ended'; reason: string };
+
+export function encodeError(thrown: unknown): ControlError {
+  if (thrown instanceof ServiceError)
+    return { code: thrown.code, message: thrown.message, details: thrown.details, stack: thrown.stack ?? '' };
+  if (thrown instanceof Errno) return { message: `refused with errno ${thrown.errno}`, details: [], stack: '' };
+  const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
+  return { message: error.message, details: [], stack: error.stack ?? '' };
+}
+
+export function decodeError({ code, message, details, stack }: ControlError): Error {
+  const error = code ? new ServiceError(code, message, details) : new Error(message);
+  if (stack) error.stack = stack;
+  return error;
+}

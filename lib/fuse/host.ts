@@ -1,0 +1,74 @@
+import { join, resolve } from 'node:path';
+import { ServiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { Connection } from './connection.ts';
+import type { ControlOperation } from './control.ts';
+import { Deferred, settlesWithin } from './deferred.ts';
+import { syncMount } from './mount.ts';
+import { watch } from './watchdog.ts';
+import type { Workspaces } from './workspaces.ts';
+
+export interface MountOptions {
+  /** Made when absent; its missing parents too. Nothing else may be kept in it. */
+  mountPoint: string;
+  /** The module that runs `runFuseWorker` and `runFuseNotifier` by the role in its workerData. */
+  entry: URL;
+  log: Log;
+  /** How long the request worker may be silent before it is taken for dead: longer than its longest file copy. */
+  watchdogMs?: number;
+}
+
+const WATCHDOG_MS = 120_000;
+const SYNC_TIMEOUT_MS = 5_000;
+
+/** Mounts the file system of all workspaces. Rejects, leaving nothing behind, when that cannot be done. */
+export async function mountWorkspaces(options: MountOptions): Promise<Workspaces> {
+  const mountPoint = resolve(options.mountPoint);
+  const connection = await Connection.open({ mountPoint, entry: options.entry, log: options.log });
+  const { control, ended } = connection.threads;
+  const died = new Deferred<string>();
+  let closing: Promise<void> | undefined;
+
+  const watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
+  Promise.race([ended, watchdog.alarm]).then(async (reason) => {
+    watchdog.stop();
+    control.close(reason);
+    if (closing) return;
+    died.resolve(reason);
+    await connection.close().catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
+  });
+
+  const call = async <T>(operation: ControlOperation, ...args: readonly unknown[]): Promise<T> => {
+    if (closing) throw new ServiceError('UNAVAILABLE', 'the workspace file system is not available: it is closed');
+    return (await control.call(operation, ...args)) as T;
+  };
+
+  return {
+    async attach(spec) {
+      if (spec.id === '' || spec.id === '.' || spec.id === '..' || /[/\0]/.test(spec.id))
+        throw new ServiceError('INVALID_ARGUMENT', 'id: must be one path component');
+      await call('attach', spec);
+      return join(mountPoint, spec.id);
+    },
+    detach: (id) => call('detach', id),
+    setRules: (id, rules) => call('setRules', id, rules),
+    baseChanging: (codebaseId, paths) => call('baseChanging', codebaseId, paths),
+    baseChanged: (codebaseId, paths) => call('baseChanged', codebaseId, paths),
+    usage: (id) => call('usage', id),
+    died: died.promise,
+    close() {
+      closing ??= (async () => {
+        watchdog.stop();
+        // Pages that programs have mapped and changed reach the deltas first, then the deltas reach the disk.
+        await settlesWithin(syncMount(mountPoint), SYNC_TIMEOUT_MS);
+        const synced = control.call('syncAll');
+        synced.catch((err: unknown) => options.log.error('the deltas were not synced', { err }));
+        await settlesWithin(synced, SYNC_TIMEOUT_MS);
+        const closed = connection.close();
+        control.close('it is closed');
+        await closed;
+      })();
+      return closing;
+    },
+  };
+}

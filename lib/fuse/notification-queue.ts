@@ -1,0 +1,59 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { ByteString, Notifier } from './filesystem.ts';
+import { encodeInvalEntry, encodeInvalInode, INVAL_INODE_SIZE, invalEntrySize } from './protocol/notifications.ts';
+
+/** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
+export interface NotificationBatch {
+  batch: number;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+const CHUNK_SIZE = 64 * 1024;
+
+/**
+ * The request worker's end: gathers notifications and hands them to the notifier thread. Never written to the device
+ * from here: INVAL_ENTRY waits inside write(2) for requests that only this thread can answer.
+ */
+export class NotificationQueue implements Notifier {
+  readonly #port: MessagePort;
+  #buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
+  #used = 0;
+  #batch = 0;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  /** The number of the last batch handed over; 0: none yet. */
+  get lastBatch(): number {
+    return this.#batch;
+  }
+
+  invalInode(nodeid: number): void {
+    this.#reserve(INVAL_INODE_SIZE);
+    this.#used += encodeInvalInode(this.#buffer, this.#used, nodeid);
+  }
+
+  invalEntry(parent: number, name: ByteString): void {
+    this.#reserve(invalEntrySize(name));
+    this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name);
+  }
+
+  /** Call when the change that was announced is in effect. */
+  flush(): void {
+    if (this.#used === 0) return;
+    const bytes = new Uint8Array(this.#buffer.buffer, 0, this.#used);
+    const message: NotificationBatch = { batch: ++this.#batch, bytes };
+    this.#port.postMessage(message, [this.#buffer.buffer]);
+    this.#buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
+    this.#used = 0;
+  }
+
+  /** Grows instead of sending early: a notification must not reach the kernel before its change is in effect. */
+  #reserve(size: number): void {
+    if (this.#used + size <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(this.#buffer.length * 2);
+    this.#buffer.copy(larger, 0, 0, this.#used);
+    this.#buffer = larger;
+  }
+}

@@ -1,0 +1,39 @@
+import { writeSync } from 'node:fs';
+import type { MessagePort } from 'node:worker_threads';
+import type { NotificationBatch } from './notification-queue.ts';
+
+/** What the main thread starts the notifier thread with. */
+export interface FuseNotifierData {
+  role: 'fuse-notifier';
+  fd: number;
+  /** Batches come in here from the request worker. */
+  batches: MessagePort;
+  /** The number of each batch goes out here when all of it was written or the connection has ended. */
+  written: MessagePort;
+}
+
+/**
+ * The thread that tells the kernel what changed. It has an event loop and nothing else waits for it but the callers of
+ * the main thread, so it may wait inside write(2) for a directory's lock while the request worker serves its holder.
+ */
+export function serveNotifications({ fd, batches, written }: FuseNotifierData): void {
+  batches.on('message', ({ batch, bytes }: NotificationBatch) => {
+    writeNotifications(fd, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    written.postMessage(batch);
+  });
+}
+
+export function writeNotifications(fd: number, messages: Buffer): void {
+  for (let at = 0; at < messages.length; ) {
+    const size = messages.readUInt32LE(at);
+    try {
+      writeSync(fd, messages, at, size, null);
+    } catch (thrown) {
+      const { code } = thrown as NodeJS.ErrnoException;
+      if (code === 'ENODEV' || code === 'ECONNABORTED' || code === 'EPERM') return;
+      // ENOENT: the kernel does not hold it. ENOTEMPTY, EBUSY: a mount point, which is kept.
+      if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EBUSY' && code !== 'ENOTDIR') throw thrown;
+    }
+    at += size;
+  }
+}

@@ -1,0 +1,74 @@
+import { IN_HEADER_SIZE, INIT_OUT_SIZE } from './opcodes.ts';
+
+export const KERNEL_VERSION = 7;
+/** 5.10 speaks 7.32; nothing before it is served. */
+export const MINIMUM_MINOR = 31;
+const OUR_MINOR = 45;
+
+const ASYNC_READ = 1 << 0;
+const BIG_WRITES = 1 << 5;
+const DO_READDIRPLUS = 1 << 13;
+const ASYNC_DIO = 1 << 15;
+const PARALLEL_DIROPS = 1 << 18;
+const ABORT_ERROR = 1 << 21;
+const MAX_PAGES = 1 << 22;
+const CACHE_SYMLINKS = 1 << 23;
+const EXPLICIT_INVAL_DATA = 1 << 25;
+const HANDLE_KILLPRIV_V2 = 1 << 28;
+const INIT_EXT = 1 << 30;
+
+/**
+ * Never ATOMIC_O_TRUNC: together with opens that send no message it loses O_TRUNC. Never WRITEBACK_CACHE: it costs two
+ * SETATTR a new file. Not POSIX_LOCKS or FLOCK_LOCKS: the kernel then keeps locks itself, which is right for one host.
+ */
+const WANTED =
+  ASYNC_READ |
+  BIG_WRITES |
+  DO_READDIRPLUS |
+  ASYNC_DIO |
+  PARALLEL_DIROPS |
+  ABORT_ERROR |
+  MAX_PAGES |
+  CACHE_SYMLINKS |
+  EXPLICIT_INVAL_DATA |
+  HANDLE_KILLPRIV_V2 |
+  INIT_EXT;
+
+/** The largest READ, WRITE and READDIR. */
+export const MAX_WRITE = 1 << 20;
+const MAX_PAGES_COUNT = 256;
+const MAX_BACKGROUND = 64;
+const CONGESTION_THRESHOLD = 48;
+const TIME_GRANULARITY = 1;
+
+export interface InitIn {
+  major: number;
+  minor: number;
+  maxReadahead: number;
+  flags: number;
+}
+
+/** fuse_init_in; what kernels before 5.17 send ends after `flags`. */
+export function decodeInit(request: Buffer): InitIn {
+  return {
+    major: request.readUInt32LE(IN_HEADER_SIZE),
+    minor: request.readUInt32LE(IN_HEADER_SIZE + 4),
+    maxReadahead: request.readUInt32LE(IN_HEADER_SIZE + 8),
+    flags: request.readUInt32LE(IN_HEADER_SIZE + 12),
+  };
+}
+
+/** fuse_init_out; only flags the kernel offered are asked for. Returns its size. */
+export function encodeInit(into: Buffer, offset: number, offer: InitIn): number {
+  into.fill(0, offset, offset + INIT_OUT_SIZE);
+  into.writeUInt32LE(KERNEL_VERSION, offset);
+  into.writeUInt32LE(Math.min(offer.minor, OUR_MINOR), offset + 4);
+  into.writeUInt32LE(offer.maxReadahead, offset + 8);
+  into.writeUInt32LE((offer.flags & WANTED) >>> 0, offset + 12);
+  into.writeUInt16LE(MAX_BACKGROUND, offset + 16);
+  into.writeUInt16LE(CONGESTION_THRESHOLD, offset + 18);
+  into.writeUInt32LE(MAX_WRITE, offset + 20);
+  into.writeUInt32LE(TIME_GRANULARITY, offset + 24);
+  into.writeUInt16LE(MAX_PAGES_COUNT, offset + 28);
+  return INIT_OUT_SIZE;
+}

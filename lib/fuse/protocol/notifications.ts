@@ -1,0 +1,48 @@
+import type { ByteString } from '../filesystem.ts';
+import { writeU64 } from './integers.ts';
+import { OUT_HEADER_SIZE } from './opcodes.ts';
+
+const NOTIFY_INVAL_INODE = 2;
+const NOTIFY_INVAL_ENTRY = 3;
+const NOTIFY_RETRIEVE = 5;
+
+export const INVAL_INODE_SIZE = OUT_HEADER_SIZE + 24;
+const INVAL_ENTRY_SIZE = OUT_HEADER_SIZE + 16;
+const RETRIEVE_SIZE = OUT_HEADER_SIZE + 32;
+
+export const invalEntrySize = (name: ByteString): number => INVAL_ENTRY_SIZE + name.length + 1;
+
+/** A notification is a reply to no request: `unique` 0, the code where an error would be. */
+function encodeHeader(into: Buffer, offset: number, length: number, code: number): void {
+  into.writeUInt32LE(length, offset);
+  into.writeInt32LE(code, offset + 4);
+  writeU64(into, 0, offset + 8);
+}
+
+/** Attributes and all pages. */
+export function encodeInvalInode(into: Buffer, offset: number, nodeid: number): number {
+  encodeHeader(into, offset, INVAL_INODE_SIZE, NOTIFY_INVAL_INODE);
+  writeU64(into, nodeid, offset + 16);
+  writeU64(into, 0, offset + 24);
+  writeU64(into, 0, offset + 32);
+  return INVAL_INODE_SIZE;
+}
+
+export function encodeInvalEntry(into: Buffer, offset: number, parent: number, name: ByteString): number {
+  const size = invalEntrySize(name);
+  encodeHeader(into, offset, size, NOTIFY_INVAL_ENTRY);
+  writeU64(into, parent, offset + 16);
+  into.writeUInt32LE(name.length, offset + 24);
+  into.writeUInt32LE(0, offset + 28);
+  into.write(name, offset + 32, 'latin1');
+  into.writeUInt8(0, offset + size - 1);
+  return size;
+}
+
+/** Asks for no bytes of a cached regular file. What it is for is the answer: a NOTIFY_REPLY request. */
+export function encodeRetrieveNothing(nodeid: number): Buffer {
+  const message = Buffer.alloc(RETRIEVE_SIZE);
+  encodeHeader(message, 0, RETRIEVE_SIZE, NOTIFY_RETRIEVE);
+  writeU64(message, nodeid, 24);
+  return message;
+}

@@ -1,0 +1,126 @@
+import type { Attr, ByteString, Entry, StatFs } from '../filesystem.ts';
+import { writeS64, writeU64 } from './integers.ts';
+import {
+  ATTR_OUT_SIZE,
+  DIRENT_SIZE,
+  ENTRY_OUT_SIZE,
+  OPEN_OUT_SIZE,
+  STATFS_OUT_SIZE,
+  WRITE_OUT_SIZE,
+} from './opcodes.ts';
+
+/** How long the kernel may answer from its caches, seconds. Everything that changes earlier is invalidated. */
+export const CACHE_SECONDS = 86_400;
+const BLOCK_SIZE = 4096;
+const FOPEN_KEEP_CACHE = 1 << 1;
+
+/** fuse_out_header. `unique` is taken over from the request, byte for byte. */
+export function encodeHeader(into: Buffer, length: number, error: number, request: Buffer): void {
+  into.writeUInt32LE(length, 0);
+  into.writeInt32LE(error, 4);
+  into.writeUInt32LE(request.readUInt32LE(8), 8);
+  into.writeUInt32LE(request.readUInt32LE(12), 12);
+}
+
+/** fuse_attr */
+function encodeAttr(into: Buffer, offset: number, attr: Attr): void {
+  writeU64(into, attr.ino, offset);
+  writeU64(into, attr.size, offset + 8);
+  writeU64(into, attr.blocks, offset + 16);
+  writeS64(into, attr.atime.sec, offset + 24);
+  writeS64(into, attr.mtime.sec, offset + 32);
+  writeS64(into, attr.ctime.sec, offset + 40);
+  into.writeUInt32LE(attr.atime.nsec, offset + 48);
+  into.writeUInt32LE(attr.mtime.nsec, offset + 52);
+  into.writeUInt32LE(attr.ctime.nsec, offset + 56);
+  into.writeUInt32LE(attr.mode, offset + 60);
+  into.writeUInt32LE(attr.nlink, offset + 64);
+  into.writeUInt32LE(attr.uid, offset + 68);
+  into.writeUInt32LE(attr.gid, offset + 72);
+  into.writeUInt32LE(attr.rdev, offset + 76);
+  into.writeUInt32LE(BLOCK_SIZE, offset + 80);
+  into.writeUInt32LE(0, offset + 84);
+}
+
+/** fuse_entry_out. Node ids are never used twice, so the generation is always 0. */
+export function encodeEntry(into: Buffer, offset: number, entry: Entry): number {
+  encodeEntryHead(into, offset, entry.nodeid);
+  encodeAttr(into, offset + 40, entry.attr);
+  return ENTRY_OUT_SIZE;
+}
+
+/** "There is no such name", which the kernel may remember as long as an entry. */
+export function encodeNegativeEntry(into: Buffer, offset: number): number {
+  into.fill(0, offset + 40, offset + ENTRY_OUT_SIZE);
+  encodeEntryHead(into, offset, 0);
+  return ENTRY_OUT_SIZE;
+}
+
+function encodeEntryHead(into: Buffer, offset: number, nodeid: number): void {
+  writeU64(into, nodeid, offset);
+  writeU64(into, 0, offset + 8);
+  writeU64(into, CACHE_SECONDS, offset + 16);
+  writeU64(into, CACHE_SECONDS, offset + 24);
+  writeU64(into, 0, offset + 32);
+}
+
+export function encodeAttrOut(into: Buffer, offset: number, attr: Attr): number {
+  writeU64(into, CACHE_SECONDS, offset);
+  writeU64(into, 0, offset + 8);
+  encodeAttr(into, offset + 16, attr);
+  return ATTR_OUT_SIZE;
+}
+
+/** fuse_open_out as the kernel itself assumes it for an open that sends no message. */
+export function encodeOpen(into: Buffer, offset: number): number {
+  writeU64(into, 0, offset);
+  writeU64(into, FOPEN_KEEP_CACHE, offset + 8);
+  return OPEN_OUT_SIZE;
+}
+
+export function encodeWrite(into: Buffer, offset: number, size: number): number {
+  writeU64(into, size, offset);
+  return WRITE_OUT_SIZE;
+}
+
+export function encodeStatfs(into: Buffer, offset: number, statfs: StatFs): number {
+  into.fill(0, offset, offset + STATFS_OUT_SIZE);
+  writeU64(into, statfs.blocks, offset);
+  writeU64(into, statfs.bfree, offset + 8);
+  writeU64(into, statfs.bavail, offset + 16);
+  writeU64(into, statfs.files, offset + 24);
+  writeU64(into, statfs.ffree, offset + 32);
+  into.writeUInt32LE(statfs.bsize, offset + 40);
+  into.writeUInt32LE(statfs.namelen, offset + 44);
+  into.writeUInt32LE(statfs.bsize, offset + 48);
+  return STATFS_OUT_SIZE;
+}
+
+/** Bytes that a listing's record takes: records are padded to 8. */
+export function direntSize(nameLength: number, plus: boolean): number {
+  return (plus ? ENTRY_OUT_SIZE : 0) + ((DIRENT_SIZE + nameLength + 7) & ~7);
+}
+
+/** fuse_dirent. `cookie` is where the listing goes on after this record. */
+export function encodeDirent(
+  into: Buffer,
+  offset: number,
+  name: ByteString,
+  cookie: number,
+  ino: number,
+  type: number,
+): void {
+  const end = offset + direntSize(name.length, false);
+  writeU64(into, 0, end - 8);
+  writeU64(into, ino, offset);
+  writeU64(into, cookie, offset + 8);
+  into.writeUInt32LE(name.length, offset + 16);
+  into.writeUInt32LE(type, offset + 20);
+  into.write(name, offset + DIRENT_SIZE, 'latin1');
+}
+
+/** The fuse_entry_out in front of a fuse_direntplus's dirent; nodeid 0 gives no attributes and counts no lookup. */
+export function encodeDirentEntry(into: Buffer, offset: number, entry: Entry | undefined): void {
+  if (entry) encodeEntry(into, offset, entry);
+  else into.fill(0, offset, offset + ENTRY_OUT_SIZE);
+}

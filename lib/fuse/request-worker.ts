@@ -1,0 +1,77 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import {
+  type ControlledFileSystem,
+  type ControlRequest,
+  encodeError,
+  type WorkerMessage,
+  type WorkspaceControl,
+} from './control.ts';
+import { ControlNode } from './control-node.ts';
+import { serve } from './device.ts';
+import type { Notifier } from './filesystem.ts';
+import { NotificationQueue } from './notification-queue.ts';
+import { Session } from './session.ts';
+
+/** What the main thread starts the request worker with. */
+export interface FuseWorkerData {
+  role: 'fuse';
+  /** /dev/fuse, mounted; owned by the main thread. */
+  fd: number;
+  /** Name of the control node in the root, and the uid that may find it. */
+  controlName: string;
+  controlUid: number;
+  /** ControlRequest in, WorkerMessage out. */
+  control: MessagePort;
+  /** NotificationBatch out, to the notifier thread. */
+  notifications: MessagePort;
+}
+
+/**
+ * The thread that owns the file system and serves the kernel until the mount ends. It sleeps in read(2), so it has no
+ * event loop: control requests are fetched when the control node wakes it. Uses only *Sync calls (a promise would never
+ * settle) and must not touch the mount.
+ */
+export function serveRequests(
+  data: FuseWorkerData,
+  makeFileSystem: (notifier: Notifier) => ControlledFileSystem,
+): void {
+  const post = (message: WorkerMessage) => data.control.postMessage(message);
+  const notifications = new NotificationQueue(data.notifications);
+  const fileSystem = makeFileSystem(notifications);
+  let serving = true;
+
+  const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), {
+    onInit: ({ minor }) => post({ kind: 'ready', minor }),
+    onDefect: (operation, thrown) => post({ kind: 'defect', operation, error: encodeError(thrown) }),
+    onWake: () => {
+      for (;;) {
+        const mail = receiveMessageOnPort(data.control) as { message: ControlRequest } | undefined;
+        if (!mail) return;
+        const { id, operation, args } = mail.message;
+        if (operation === 'stop') serving = false;
+        const answer = run(fileSystem, operation, args);
+        notifications.flush();
+        post({ kind: 'answer', id, ...answer, batch: notifications.lastBatch });
+      }
+    },
+  });
+  const reason = serve(data.fd, session, () => {
+    notifications.flush();
+    return serving;
+  });
+  post({ kind: 'ended', reason });
+}
+
+function run(
+  fileSystem: WorkspaceControl,
+  operation: ControlRequest['operation'],
+  args: readonly unknown[],
+): { value: unknown } | { error: ReturnType<typeof encodeError> } {
+  try {
+    if (operation === 'ping' || operation === 'stop') return { value: undefined };
+    const method = fileSystem[operation] as (...args: readonly unknown[]) => unknown;
+    return { value: method.apply(fileSystem, [...args]) };
+  } catch (thrown) {
+    return { error: encodeError(thrown) };
+  }
+}

@@ -1,0 +1,103 @@
+import { once } from 'node:events';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import type { Log } from '../log.ts';
+import { decodeError, type WorkerMessage } from './control.ts';
+import { ControlClient } from './control-client.ts';
+import { Deferred } from './deferred.ts';
+import type { FuseNotifierData } from './notifier.ts';
+import type { FuseWorkerData } from './request-worker.ts';
+
+export interface ThreadOptions {
+  /** /dev/fuse, mounted. */
+  fd: number;
+  /** Module that runs the workers, by the role in their workerData. */
+  entry: URL;
+  controlName: string;
+  log: Log;
+}
+
+/** The request worker and the notifier of one connection. */
+export interface Threads {
+  control: ControlClient;
+  /** Settles when the kernel's INIT was answered: from then on the mount serves. */
+  ready: Promise<void>;
+  /** Settles with the reason when either thread has ended, for whatever reason. */
+  ended: Promise<string>;
+  /**
+   * Ends both threads at the end of what they are doing. The notifier goes first: the request worker still serves
+   * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs in a system call, which
+   * aborting the connection cures.
+   */
+  stop(): Promise<void>;
+  /** The same for an 'exit' listener of the process, which cannot wait: else the exit hangs on the parked worker. */
+  stopAtExit(): void;
+}
+
+export function startThreads({ fd, entry, controlName, log }: ThreadOptions): Threads {
+  const control = new MessageChannel();
+  const notifications = new MessageChannel();
+  const written = new MessageChannel();
+  const client = new ControlClient(fd, control.port1);
+  const workerData: FuseWorkerData = {
+    role: 'fuse',
+    fd,
+    controlName,
+    controlUid: process.getuid?.() ?? 0,
+    control: control.port2,
+    notifications: notifications.port1,
+  };
+  const notifierData: FuseNotifierData = {
+    role: 'fuse-notifier',
+    fd,
+    batches: notifications.port2,
+    written: written.port1,
+  };
+  const worker = new Worker(entry, { workerData, transferList: [control.port2, notifications.port1], execArgv: [] });
+  const notifier = new Worker(entry, {
+    workerData: notifierData,
+    transferList: [notifications.port2, written.port1],
+    execArgv: [],
+  });
+
+  const ready = new Deferred<void>();
+  const ended = new Deferred<string>();
+  written.port2.on('message', (batch: number) => client.batchWritten(batch));
+  control.port1.on('message', (message: WorkerMessage) => {
+    switch (message.kind) {
+      case 'ready':
+        return ready.resolve();
+      case 'answer':
+        return client.answered(message);
+      case 'defect':
+        return log.error('the file system failed a request', {
+          opcode: message.operation,
+          err: decodeError(message.error),
+        });
+      case 'ended':
+        return ended.resolve(`the mount was ${message.reason}`);
+    }
+  });
+  for (const [name, thread] of Object.entries({ 'request worker': worker, notifier })) {
+    thread.on('error', (err) => {
+      log.error(`the ${name} failed`, { err });
+      ended.resolve(`the ${name} failed`);
+    });
+    thread.on('exit', () => ended.resolve(`the ${name} ended`));
+  }
+  ended.promise.then((reason) => ready.reject(new Error(reason)));
+  ready.promise.catch(() => {});
+
+  return {
+    control: client,
+    ready: ready.promise,
+    ended: ended.promise,
+    async stop() {
+      await notifier.terminate();
+      const exited = once(worker, 'exit');
+      client.stop();
+      if (worker.threadId !== -1) await exited;
+      for (const port of [control.port1, written.port2]) port.close();
+    },
+    stopAtExit: () => client.stop(),
+  };
+}

@@ -1,0 +1,13 @@
+import { type FuseNotifierData, serveNotifications } from './notifier.ts';
+import { type FuseWorkerData, serveRequests } from './request-worker.ts';
+import { WorkspaceFileSystem } from './workspace/index.ts';
+
+/** What the program's entry module runs in a worker thread whose workerData has the role 'fuse'. */
+export function runFuseWorker(workerData: unknown): void {
+  serveRequests(workerData as FuseWorkerData, (notifier) => new WorkspaceFileSystem(notifier));
+}
+
+/** The same for the role 'fuse-notifier'. */
+export function runFuseNotifier(workerData: unknown): void {
+  serveNotifications(workerData as FuseNotifierData);
+}

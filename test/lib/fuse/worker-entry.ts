@@ -1,0 +1,8 @@
+import { workerData } from 'node:worker_threads';
+import { type FuseNotifierData, serveNotifications } from '../../../lib/fuse/notifier.ts';
+import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/request-worker.ts';
+import { MemoryFileSystem } from './memory-file-system.ts';
+
+const data = workerData as FuseWorkerData | FuseNotifierData;
+if (data.role === 'fuse') serveRequests(data, (notifier) => new MemoryFileSystem(notifier));
+else serveNotifications(data);
