@@ -9,11 +9,11 @@ import {
   findMount,
   makeMountPoint,
   mountDevice,
-  openDevice,
   primeMount,
   raiseReadAhead,
   unmount,
 } from './mount.ts';
+import { openDevice } from './open-device.ts';
 import { startThreads, type Threads } from './threads.ts';
 
 export interface ConnectionOptions {

@@ -1,9 +1,6 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { chmod, mkdir, mkdtemp, open, readFile, rmdir, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
-import { ServiceError } from '../errors.ts';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 
 const FSNAME = 'workspace';
 const READ_AHEAD_KB = 4096;
@@ -22,15 +19,15 @@ export async function mountDevice(fd: number, mountPoint: string): Promise<void>
 }
 
 /**
- * Takes every mount off `mountPoint`, without waiting for those who use it. Forcing aborts the connection, which ends all
+ * Takes every mount of ours off `mountPoint`, without waiting for those who use it. Forcing aborts the connection, which ends all
  * waiting requests with ECONNABORTED; where that is not allowed (user namespaces) closing the device does it.
  */
 export async function unmount(mountPoint: string): Promise<void> {
-  while (await findMount(mountPoint)) {
+  while (isOurs(await findMount(mountPoint))) {
     // --no-canonicalize: resolving the path would ask a file system that may not answer.
     if ((await run('umount', ['-i', '-c', '-f', mountPoint])).code === 0) continue;
     const { code, stderr } = await run('umount', ['-i', '-c', '-l', mountPoint]);
-    if (code !== 0 && (await findMount(mountPoint))) throw new Error(`umount ${mountPoint}: ${stderr}`);
+    if (code !== 0 && isOurs(await findMount(mountPoint))) throw new Error(`umount ${mountPoint}: ${stderr}`);
   }
 }
 
@@ -46,6 +43,11 @@ export interface MountInfo {
   /** "major:minor" of st_dev. */
   device: string;
   type: string;
+  source: string;
+}
+
+function isOurs(mount: MountInfo | undefined): boolean {
+  return mount?.type === 'fuse' && mount.source === FSNAME;
 }
 
 /** The topmost mount on exactly this path, if any. */
@@ -61,7 +63,9 @@ export function parseMountInfo(text: string, mountPoint: string): MountInfo | un
     const path = fields[4]?.replace(/\\([0-7]{3})/g, (_, octal: string) =>
       String.fromCharCode(Number.parseInt(octal, 8)),
     );
-    if (path === mountPoint) found = { device: fields[2] ?? '', type: fields[fields.indexOf('-') + 1] ?? '' };
+    if (path !== mountPoint) continue;
+    const [type = '', source = ''] = fields.slice(fields.indexOf('-') + 1);
+    found = { device: fields[2] ?? '', type, source };
   }
   return found;
 }
@@ -95,45 +99,6 @@ export async function primeMount(mountPoint: string, file: string): Promise<void
 /** Writes back what programs changed in mapped pages. A child does it, as in `primeMount`. */
 export async function syncMount(mountPoint: string): Promise<void> {
   await run('sync', ['-f', mountPoint]);
-}
-
-/** Rejects with FAILED_PRECONDITION, in one line, when this process cannot serve a FUSE mount. */
-export async function probeFuse(): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'fuse-probe-'));
-  try {
-    const device = await openDevice();
-    try {
-      await mountDevice(device.fd, directory);
-    } catch (thrown) {
-      throw new ServiceError(
-        'FAILED_PRECONDITION',
-        `mounting a FUSE file system is not permitted (${(thrown as Error).message}): run the server as root, or as an ` +
-          'ordinary user inside "unshare --user --map-root-user --mount"; in a container add --cap-add SYS_ADMIN',
-        [],
-        { cause: thrown },
-      );
-    } finally {
-      // Closing first aborts the connection; an INIT that nobody answers would hold up umount.
-      await device.close();
-    }
-  } finally {
-    await unmount(directory);
-    await rmdir(directory);
-  }
-}
-
-/** Reads and writes block: for worker threads. The caller closes it, which aborts the connection. */
-export async function openDevice() {
-  try {
-    return await open('/dev/fuse', constants.O_RDWR);
-  } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
-    const advice =
-      code === 'EACCES' || code === 'EPERM'
-        ? 'run the server as root, or allow its user to read and write /dev/fuse'
-        : 'load the kernel module (modprobe fuse); in a container add --device /dev/fuse';
-    throw new ServiceError('FAILED_PRECONDITION', `cannot open /dev/fuse (${code}): ${advice}`, [], { cause: thrown });
-  }
 }
 
 async function exists(path: string): Promise<boolean> {
