@@ -99,7 +99,7 @@ export class RestClient implements Client {
   }
 
   async upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult> {
-    const suffix = mode === undefined ? '' : `?mode=${mode}`;
+    const suffix = mode === undefined ? '' : `?mode=${mode.toString(8)}`;
     const answer = await this.send('PUT', `${filePath(codebaseId, path)}${suffix}`, { body: content });
     return succeeded(answer) as UploadResult;
   }

@@ -1,0 +1,64 @@
+/** The launcher's own isolation plan, for spawning bwrap once per call with it. Read from lib/runtime, not copied. */
+import { spawn } from 'node:child_process';
+import { chmodSync, chownSync, closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** Beside the server's default range, so never a sandbox's. */
+const UID = 199_999;
+const PLAN = `
+  export { bwrapArguments, encodeArguments } from './lib/runtime/bwrap/arguments.ts';
+  export { writeEtc } from './lib/runtime/bwrap/etc.ts';
+  export { systemView } from './lib/runtime/bwrap/system.ts';
+  export { filterFor } from './lib/runtime/seccomp/assemble.ts';
+`;
+
+/** Answers a function that runs `command` once in a bwrap of its own; resolves with its exit code. */
+export async function bwrapPerCall(directory, command) {
+  // bwrap starts under another user and has to get to its workspace.
+  chmodSync(directory, 0o711);
+  const plan = await loadPlan(directory);
+  const [etc, workspace, agent] = ['etc', 'workspace', 'agent'].map((name) => join(directory, name));
+  for (const each of [workspace, agent]) mkdirSync(each, { recursive: true, mode: 0o755 });
+  plan.writeEtc(etc);
+  const root = process.getuid() === 0;
+  if (root) chownSync(workspace, UID, UID);
+
+  const argumentsFile = join(directory, 'arguments');
+  writeFileSync(argumentsFile, plan.encodeArguments(plan.bwrapArguments(plan.systemView(etc, []), workspace, agent)));
+  const seccompFile = join(directory, 'seccomp');
+  writeFileSync(seccompFile, plan.filterFor(process.arch));
+
+  return () =>
+    new Promise((done, failed) => {
+      // bwrap reads both to their end: each call needs its own file positions.
+      const descriptors = [openSync(argumentsFile, 'r'), openSync(seccompFile, 'r')];
+      const child = spawn('/usr/bin/bwrap', ['--args', '3', '--', '/bin/sh', '-c', command], {
+        cwd: '/',
+        env: {},
+        stdio: ['ignore', 'pipe', 'pipe', ...descriptors],
+        ...(root && { uid: UID, gid: UID }),
+      });
+      for (const each of descriptors) closeSync(each);
+      child.stdout.resume();
+      const errors = [];
+      child.stderr.on('data', (data) => errors.push(data));
+      child.once('error', failed);
+      child.once('close', (code) => (code === 0 ? done(code) : failed(new Error(`bwrap: ${Buffer.concat(errors)}`))));
+    });
+}
+
+async function loadPlan(directory) {
+  const outfile = join(directory, 'plan.mjs');
+  await build({
+    stdin: { contents: PLAN, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'error',
+  });
+  return import(pathToFileURL(outfile).href);
+}

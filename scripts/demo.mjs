@@ -1,0 +1,279 @@
+/**
+ * The main job on real input: the built server on a scratch state, this repository uploaded, a sandbox with rules of
+ * all four levels, real commands in it, and every result checked. Exit code 0 when all holds. Leaves nothing behind.
+ */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { buildPackages, checkOut, filesOf } from './demo/project.mjs';
+import { Report } from './demo/report.mjs';
+import { mountsBelow, Service } from './demo/service.mjs';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const PARALLEL_UPLOADS = 8;
+const SECRET = 'token-8c1f4e';
+
+const RULES = [
+  { pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB' },
+  { pattern: 'lib', permission: 'PERMISSION_READ', type: 'PATTERN_DIRECTORY' },
+  { pattern: 'customers.csv', permission: 'PERMISSION_VIEW', type: 'PATTERN_FILE' },
+  { pattern: '.env', permission: 'PERMISSION_NONE', type: 'PATTERN_FILE' },
+];
+
+const directory = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-demo-')));
+const report = new Report();
+const service = new Service();
+
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => cleanUp().finally(() => process.exit(130)));
+
+try {
+  report.title('Paddock: this repository in a sandbox whose rules the file system enforces');
+  const { codebase, git } = await setUp();
+  const sandbox = await createSandbox(codebase);
+  await dailyWork(sandbox, git);
+  await rulesHold(sandbox);
+  await writesStay(codebase, sandbox);
+  await overGrpc(sandbox);
+  await takeDown(codebase, sandbox);
+} catch (error) {
+  report.check(`the demo runs to its end: ${error.stack}`, false);
+} finally {
+  await cleanUp();
+}
+process.exitCode = report.end();
+
+async function setUp() {
+  report.section('Set up');
+  await report.step('server', async () => {
+    const node = realpathSync(process.execPath);
+    const shown = node.startsWith('/usr/') ? [] : [dirname(dirname(node))];
+    const { http_addr, grpc_addr } = await service.start({
+      root: ROOT,
+      bundle: join(ROOT, 'dist/server.mjs'),
+      directory,
+      shown,
+    });
+    return { text: `dist/server.mjs answers REST on ${http_addr}, gRPC on ${grpc_addr}` };
+  });
+  const project = join(directory, 'project');
+  const git = await report.step('project', async () => {
+    const run = checkOut(ROOT, project, join(directory, 'home'));
+    writeFileSync(join(project, '.env'), `API_TOKEN=${SECRET}\n`);
+    writeFileSync(join(project, 'customers.csv'), 'name,card\nAda,4111-1111\n');
+    return { text: 'a clone of this repository, a secret in .env and a customers.csv', value: run };
+  });
+  const codebase = await report.step('codebase', async () => {
+    const made = await service.call('POST', '/v1/codebases', { name: 'paddock', owner_id: 'demo' });
+    return { text: made.id, value: made };
+  });
+  await report.step('upload', async () => {
+    const files = [...filesOf(project), ...buildPackages(ROOT).flatMap((path) => [...filesOf(join(ROOT, path), path)])];
+    await uploadAll(codebase.id, files);
+    const { file_count, total_size } = await service.call('GET', `/v1/codebases/${codebase.id}`);
+    report.check(`the codebase counts ${files.length} files`, file_count === files.length, `${file_count}`);
+    return {
+      text: `${file_count} files, ${(total_size / 1e6).toFixed(1)} MB: with .git, and with the packages its build needs`,
+    };
+  });
+  return { codebase, git: (...words) => git(project, ...words) };
+}
+
+async function uploadAll(codebaseId, files) {
+  const agent = new Agent({ keepAlive: true, maxSockets: PARALLEL_UPLOADS });
+  const queue = files[Symbol.iterator]();
+  const worker = async () => {
+    for (const file of queue) await service.upload(codebaseId, file, agent);
+  };
+  await Promise.all(Array.from({ length: PARALLEL_UPLOADS }, worker));
+  agent.destroy();
+}
+
+function createSandbox(codebase) {
+  return report.step('sandbox', async () => {
+    const sandbox = await service.call('POST', '/v1/sandboxes', { codebase_id: codebase.id, permissions: RULES });
+    const rules = RULES.map(({ pattern, permission }) => `${permission.slice(11).toLowerCase().padEnd(6)} ${pattern}`);
+    return { text: [`${sandbox.id} is ${sandbox.status}`, ...rules].join('\n'), value: sandbox };
+  });
+}
+
+function exec(sandbox, command, more = {}) {
+  return service.call('POST', `/v1/sandboxes/${sandbox.id}/exec`, { command, timeout: 60, ...more });
+}
+
+function command(sandbox, text, expected, holds) {
+  return report.command(text, () => exec(sandbox, text), expected, holds);
+}
+
+const succeeds = (holds) => (result) => result.exit_code === 0 && holds(result.stdout);
+const refused = (words) => (result) => result.exit_code !== 0 && result.stderr.includes(words);
+
+async function dailyWork(sandbox, git) {
+  report.section('Daily work');
+  const log = git('log', '--oneline', '-n', '3');
+  await command(
+    sandbox,
+    'git log --oneline -n 3',
+    'the history is the one outside',
+    succeeds((out) => out === log),
+  );
+  await command(
+    sandbox,
+    'git status --short',
+    'git sees the file it does not know, and not the hidden one',
+    succeeds((out) => out === '?? customers.csv\n'),
+  );
+  const count = git('grep', '-c', 'ServiceError', '--', 'lib').trim().split('\n').length;
+  await command(
+    sandbox,
+    'grep -rl ServiceError lib | wc -l',
+    'grep finds what git grep finds outside',
+    succeeds((out) => Number(out) === count),
+  );
+  const node = process.execPath.startsWith('/usr/') ? 'node' : process.execPath;
+  await command(
+    sandbox,
+    `${node} -p "const p = require('./package.json'); p.name + ' on ' + process.version"`,
+    'node runs a program',
+    succeeds((out) => out === `paddock on ${process.version}\n`),
+  );
+  const python = `python3 -c "import glob; print(sum(len(open(f).readlines()) for f in glob.glob('lib/**/*.ts', recursive=True)), 'lines in lib')"`;
+  await command(
+    sandbox,
+    python,
+    'python3 reads every source file',
+    succeeds((out) => /^[1-9]\d+ lines in lib\n$/.test(out)),
+  );
+  const build = `rm -rf dist && ${node} esbuild.config.mjs && ${node} dist/server.mjs --version && ls -l dist`;
+  await command(
+    sandbox,
+    build,
+    'the uploaded project builds, and what it built runs',
+    succeeds((out) => out.includes('server.mjs')),
+  );
+}
+
+async function rulesHold(sandbox) {
+  report.section('The rules hold');
+  await command(
+    sandbox,
+    'head -n 1 lib/errors.ts',
+    'read: contents can be read',
+    succeeds((out) => out !== ''),
+  );
+  await command(sandbox, 'echo x >> lib/errors.ts', 'read: and not changed', refused('Permission denied'));
+  await command(sandbox, 'rm -rf lib/runtime', 'read: nor removed', refused('Permission denied'));
+  await command(
+    sandbox,
+    'stat -c "%n %s bytes" customers.csv',
+    'view: listed',
+    succeeds((out) => out.includes('bytes')),
+  );
+  await command(sandbox, 'cat customers.csv', 'view: and not opened', refused('Permission denied'));
+  await command(sandbox, 'cat .env', 'none: it is not there', refused('No such file'));
+  const search = `ls -A | grep -c '^.env$'; find / -name .env 2>/dev/null | wc -l; grep -rs ${SECRET} . | wc -l`;
+  await command(sandbox, search, 'none: not by ls, find or grep either', (result) => result.stdout === '0\n0\n0\n');
+  await command(
+    sandbox,
+    'echo API_TOKEN=mine > .env',
+    'none: and nothing can be put in its place',
+    refused('Permission denied'),
+  );
+  const network = `python3 -c "import socket; socket.create_connection(('1.1.1.1', 443), 2)"`;
+  await command(sandbox, network, 'there is no network', refused('unreachable'));
+  await command(
+    sandbox,
+    'id -u; grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status',
+    'the command is nobody: no root, no capability, a system call filter',
+    succeeds((out) => !out.startsWith('0\n') && out.includes('0000000000000000') && /Seccomp:\s2/.test(out)),
+  );
+}
+
+async function writesStay(codebase, sandbox) {
+  report.section('Writes stay in the sandbox');
+  await command(
+    sandbox,
+    'echo "changed in here" > README.md && git diff --stat -- README.md',
+    'the sandbox sees its change',
+    succeeds((out) => out.includes('README.md')),
+  );
+  const other = await createSandbox(codebase);
+  await command(other, 'head -n 1 README.md; ls dist', 'another sandbox does not', (result) => {
+    return !result.stdout.includes('changed in here') && result.stderr.includes('No such file');
+  });
+  const { body } = await service.send('GET', `/v1/codebases/${codebase.id}/files/README.md`);
+  report.check('nor does the codebase', !body.includes('changed in here'));
+  await service.call('DELETE', `/v1/sandboxes/${other.id}`);
+}
+
+async function overGrpc(sandbox) {
+  report.section('Time limits, streams and both protocols');
+  const slow = 'echo begun; sleep 60';
+  await report.command(
+    `${slow}    # timeout: 1 second`,
+    () =>
+      exec(sandbox, slow, { timeout: 1 }).catch((error) => ({
+        stdout: '',
+        stderr: error.message,
+        exit_code: -1,
+        error,
+      })),
+    'it is ended, and what it wrote is in the error',
+    ({ error }) => error?.code === 4 && JSON.stringify(error.details).includes('begun'),
+  );
+  await report.step('stream', async () => {
+    const began = performance.now();
+    const times = [];
+    let exitCode;
+    const message = { sandbox_id: sandbox.id, command: 'for i in 1 2 3; do echo $i; sleep 0.1; done' };
+    for await (const chunk of service.streamOverGrpc(message)) {
+      if (chunk.exit_code === undefined || chunk.data.length > 0) times.push(performance.now() - began);
+      else exitCode = chunk.exit_code;
+    }
+    report.check(
+      'ExecStream delivers each line when it is written, and the exit code last',
+      times.length === 3 && exitCode === 0,
+    );
+    return { text: `gRPC ExecStream: lines after ${times.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}` };
+  });
+  for (const [name, once] of [
+    ['REST', () => exec(sandbox, 'true')],
+    ['gRPC', () => service.execOverGrpc({ sandbox_id: sandbox.id, command: 'true' })],
+  ]) {
+    await report.step(name, async () => {
+      const times = [];
+      for (let count = 0; count < 100; count++) {
+        const began = performance.now();
+        await once();
+        times.push(performance.now() - began);
+      }
+      times.sort((a, b) => a - b);
+      return { text: `100 Execs of true: ${times[50].toFixed(2)} ms at the median` };
+    });
+  }
+}
+
+async function takeDown(codebase, sandbox) {
+  report.section('Take down');
+  await report.step('sandbox', async () => {
+    await service.call('DELETE', `/v1/sandboxes/${sandbox.id}`);
+    return { text: 'destroyed' };
+  });
+  await report.step('codebase', async () => {
+    await service.call('DELETE', `/v1/codebases/${codebase.id}`);
+    return { text: 'deleted' };
+  });
+  await report.step('server', async () => {
+    const code = await service.stop();
+    report.check('the server ends with exit code 0', code === 0, `${code}`);
+    report.check('no mount is left', mountsBelow(directory).length === 0);
+    return { text: 'stopped' };
+  });
+}
+
+async function cleanUp() {
+  await service.stop();
+  // A mount left by a server that failed holds files that are not the demo's to remove.
+  if (mountsBelow(directory).length > 0) process.stderr.write(`left for inspection: ${directory}\n`);
+  else rmSync(directory, { recursive: true, force: true });
+}

@@ -1,0 +1,77 @@
+/** The input of the demo: this repository as git has it, and the packages its build needs. */
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+/** Never part of a project's own files. */
+const DERIVED = new Set(['.git', 'node_modules', 'dist', '.tmp']);
+
+/**
+ * A git checkout of `root`'s committed files in `directory`, with its history. Where `root` is no checkout (a release
+ * archive) its files are copied and committed.
+ */
+export function checkOut(root, directory, home) {
+  mkdirSync(home, { recursive: true });
+  // A checkout may belong to another user than the one who runs this.
+  const settings =
+    '[safe]\n directory = *\n[user]\n name = demo\n email = demo@localhost\n[init]\n defaultBranch = main\n';
+  writeFileSync(join(home, 'gitconfig'), settings);
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    GIT_CONFIG_GLOBAL: join(home, 'gitconfig'),
+    GIT_CONFIG_NOSYSTEM: '1',
+  };
+  const git = (cwd, ...words) =>
+    execFileSync('git', words, { cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  if (isCheckout(root, git)) {
+    git(root, 'clone', '--quiet', '--template=', `file://${root}`, directory);
+    return git;
+  }
+  cpSync(root, directory, {
+    recursive: true,
+    filter: (path) => !DERIVED.has(path.slice(root.length + 1).split('/')[0]),
+  });
+  git(directory, 'init', '--quiet', '--template=');
+  git(directory, 'add', '--all');
+  git(directory, 'commit', '--quiet', '--message', 'The files of this release');
+  return git;
+}
+
+function isCheckout(root, git) {
+  try {
+    const top = git(root, 'rev-parse', '--show-toplevel').trim();
+    return realpathSync(top) === realpathSync(root) && git(root, 'rev-parse', 'HEAD') !== '';
+  } catch {
+    return false;
+  }
+}
+
+/** Folders of node_modules that the build reads: what is needed at run time, and the bundler. */
+export function buildPackages(root) {
+  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+  return Object.entries(packages)
+    .filter(([path, entry]) => path !== '' && (!entry.dev || path.includes('esbuild')))
+    .map(([path]) => path)
+    .filter((path) => existsSync(join(root, path)));
+}
+
+/** Every regular file below `directory`, as {path, file, mode}; `path` is relative, below `prefix`. */
+export function* filesOf(directory, prefix = '') {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const file = join(directory, entry.name);
+    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    // Packages in node_modules of a package are in the lock file on their own.
+    if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(file, path);
+    else if (entry.isFile()) yield { path, file, mode: statSync(file).mode & 0o777 };
+  }
+}

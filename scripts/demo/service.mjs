@@ -1,0 +1,133 @@
+/** The built server as a process of its own, and calls over both of its protocols. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { pipeline } from 'node:stream/promises';
+import { credentials, loadPackageDefinition } from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
+
+const READY_MS = 20_000;
+
+export class Service {
+  #child;
+  #http;
+  #grpc;
+
+  /**
+   * Starts `bundle` in an empty folder, so on its embedded defaults; its state goes to `directory`. A program outside
+   * /usr is shown in sandboxes only when the configuration says so: `shown` are such folders.
+   */
+  async start({ root, bundle, directory, shown }) {
+    const state = join(directory, 'state');
+    const cwd = join(directory, 'empty');
+    mkdirSync(cwd, { recursive: true });
+    const flags = ['-http-addr', '127.0.0.1:0', '-grpc-addr', '127.0.0.1:0'];
+    if (shown.length > 0) flags.push('-config', configFile(directory, state, shown));
+    this.#child = spawn(process.execPath, [bundle, ...flags], {
+      cwd,
+      env: { PATH: process.env.PATH, STATE_DIRECTORY: state },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const said = [];
+    createInterface({ input: this.#child.stderr }).on('line', (line) => said.push(line));
+    const { http_addr, grpc_addr } = await ready(this.#child, said);
+    const [host, port] = http_addr.split(/:(?=\d+$)/);
+    this.#http = { host: host || '127.0.0.1', port: Number(port) };
+    const definition = loadSync('service/v1/sandbox.proto', {
+      keepCase: true,
+      enums: String,
+      longs: Number,
+      includeDirs: [join(root, 'proto')],
+    });
+    const { SandboxService } = loadPackageDefinition(definition).service.v1;
+    this.#grpc = new SandboxService(grpc_addr, credentials.createInsecure());
+    return { http_addr, grpc_addr, pid: this.#child.pid };
+  }
+
+  /** JSON in, JSON out. An error's body is thrown. */
+  async call(method, path, body, agent) {
+    const answer = await this.send(method, path, body === undefined ? undefined : JSON.stringify(body), agent);
+    const parsed = JSON.parse(answer.body);
+    if (answer.status !== 200) throw Object.assign(new Error(parsed.message), parsed);
+    return parsed;
+  }
+
+  send(method, path, body, agent = false) {
+    return new Promise((done, failed) => {
+      const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+      const outgoing = request({ ...this.#http, method, path, headers, agent }, async (answer) => {
+        try {
+          done({ status: answer.statusCode, body: Buffer.concat(await answer.toArray()).toString() });
+        } catch (error) {
+          failed(error);
+        }
+      });
+      outgoing.once('error', failed).end(body);
+    });
+  }
+
+  async upload(codebaseId, { path, file, mode }, agent) {
+    const target = `/v1/codebases/${codebaseId}/files/${path.split('/').map(encodeURIComponent).join('/')}?mode=${mode.toString(8)}`;
+    const outgoing = request({ ...this.#http, method: 'PUT', path: target, agent });
+    const answered = once(outgoing, 'response');
+    await pipeline(createReadStream(file), outgoing);
+    const [answer] = await answered;
+    const body = Buffer.concat(await answer.toArray()).toString();
+    if (answer.statusCode !== 200) throw new Error(`upload of ${path}: ${body}`);
+  }
+
+  execOverGrpc(message) {
+    return new Promise((done, failed) => {
+      this.#grpc.Exec(message, (error, answer) => (error ? failed(error) : done(answer)));
+    });
+  }
+
+  /** Chunks as they arrive. */
+  streamOverGrpc(message) {
+    return this.#grpc.ExecStream(message);
+  }
+
+  /** Answers the exit code. */
+  async stop() {
+    this.#grpc?.close();
+    if (!this.#child || this.#child.exitCode !== null) return this.#child?.exitCode;
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGTERM');
+    return (await exited)[0];
+  }
+}
+
+function configFile(directory, state, shown) {
+  const path = join(directory, 'server.yaml');
+  const storage = {
+    codebase_path: join(state, 'codebases'),
+    mount_path: join(state, 'mounts'),
+    db_path: join(state, 'metadata.json'),
+  };
+  // JSON is YAML.
+  writeFileSync(path, JSON.stringify({ storage, runtime: { read_only_paths: shown } }));
+  return path;
+}
+
+function ready(child, said) {
+  return new Promise((done, failed) => {
+    const timer = setTimeout(() => failed(new Error('the server is not ready after 20 s')), READY_MS);
+    child.once('exit', (code) => failed(new Error(`the server ended with ${code}: ${said.join('\n')}`)));
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const entry = line.startsWith('{') ? JSON.parse(line) : {};
+      if (entry.msg !== 'ready') return;
+      clearTimeout(timer);
+      done(entry);
+    });
+  });
+}
+
+/** Mounts whose path lies below `directory`. */
+export function mountsBelow(directory) {
+  return readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .filter((line) => line.split(' ')[1]?.startsWith(directory));
+}
