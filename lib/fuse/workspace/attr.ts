@@ -28,7 +28,7 @@ export function attrOf(workspace: Workspace, node: Node): Attr {
     mtime: hidden ? NO_TIME : of.mtime,
     ctime: hidden ? NO_TIME : of.ctime,
     nlink: nlinkOf(workspace, node),
-    rdev: 0,
+    rdev: of.rdev,
     ...ownership(workspace, node, of),
   };
 }

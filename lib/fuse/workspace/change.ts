@@ -3,11 +3,17 @@ import { joinPath } from './base.ts';
 import type { DataRef, Inode } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { type Body, type Op, type OpNamed, timesOf } from './delta/records.ts';
-import { S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
+import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
 const NO_HOST_TIME: Time = { sec: 0, nsec: 0 };
+
+/** What a symlink or a device is besides its name. */
+export interface Special {
+  target?: ByteString;
+  rdev?: number;
+}
 
 interface Staged {
   node: Node;
@@ -48,11 +54,11 @@ export class Change {
   }
 
   /** A new inode, born now, without a name. Returns its id. */
-  create(mode: number, uid: number, gid: number, target?: ByteString): number {
+  create(mode: number, uid: number, gid: number, { target, rdev }: Special): number {
     const { table } = this.#workspace.delta;
     const { id, layer } = this.#workspace.delta.newRef();
     const type = mode & S_IFMT;
-    const body: Body = type === S_IFREG ? [layer, id, 0, 0] : type === S_IFLNK ? (target ?? '') : null;
+    const body: Body = type === S_IFREG ? [layer, id, 0, 0] : type === S_IFDIR ? null : (target ?? rdev ?? 0);
     const { now } = this;
     this.#add(['new', id, table.nextIno++, mode, uid, gid, timesOf({ atime: now, mtime: now, ctime: now }), body]);
     this.#newInodes++;
@@ -146,7 +152,7 @@ export class Change {
     const { base, delta, shared } = this.#workspace;
     const type = node.type;
     if (type === S_IFLNK) return base.readlink(node.basePath!).toString('latin1');
-    if (type !== S_IFREG) return null;
+    if (type !== S_IFREG) return node.base!.rdev;
     if (!contents || node.base!.size === 0) return [ref.layer, ref.id, NO_HOST_TIME.sec, NO_HOST_TIME.nsec];
     delta.claimBytes(node.base!.size);
     delta.claimInodes(1);

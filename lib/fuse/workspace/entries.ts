@@ -1,7 +1,7 @@
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString, Caller, Entry } from '../filesystem.ts';
 import { attrOf } from './attr.ts';
-import { Change } from './change.ts';
+import { Change, type Special } from './change.ts';
 import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from './errno.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from './mode.ts';
 import type { Node } from './node.ts';
@@ -44,19 +44,19 @@ export function enter(workspace: Workspace, node: Node): Entry {
   return { nodeid: node.id, attr };
 }
 
-/** Makes a file, directory, FIFO or socket, or with `target` a symlink. */
+/** Makes any kind of node. */
 export function make(
   workspace: Workspace,
   caller: Caller,
   dir: Node,
   name: ByteString,
   mode: number,
-  target?: ByteString,
+  special: Special = {},
 ): Entry {
   const state = requireAbsent(workspace, dir, name);
   const { uid, gid, bits } = birth(workspace, caller, dir, mode);
   const id = Change.make(workspace, (change) => {
-    const made = change.create(bits, uid, gid, target);
+    const made = change.create(bits, uid, gid, special);
     change.link(dir, name, made);
     change.touch(dir);
     return made;
@@ -69,7 +69,7 @@ export function make(
 export function symlink(workspace: Workspace, caller: Caller, dir: Node, name: ByteString, target: Buffer): Entry {
   if (target.length > TARGET_MAX) throw ENAMETOOLONG;
   if (target.length === 0) throw ENOENT;
-  return make(workspace, caller, dir, name, S_IFLNK | 0o777, target.toString('latin1'));
+  return make(workspace, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
 }
 
 export function link(workspace: Workspace, node: Node, dir: Node, name: ByteString): Entry {

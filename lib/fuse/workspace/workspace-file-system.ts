@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { ServiceError } from '../../errors.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
 import type {
@@ -19,9 +20,9 @@ import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { DT_DIR, lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
-import { EACCES, EPERM, ESTALE } from './errno.ts';
+import { EACCES, EPERM } from './errno.ts';
 import { HostFiles } from './host-files.ts';
-import { S_IFDIR, S_IFIFO, S_IFMT, S_IFREG, S_IFSOCK } from './mode.ts';
+import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import { NodeTable, ROOT_NODEID } from './node-table.ts';
 import { openExisting } from './open-existing.ts';
@@ -55,7 +56,8 @@ export class WorkspaceFileSystem implements FileSystem {
 
   /** Throws when the id is attached already, and INVALID_ARGUMENT for rules that cannot be compiled. */
   attach(spec: WorkspaceSpec): void {
-    if (this.#workspaces.has(spec.id)) throw new Error(`workspace ${spec.id} is attached already`);
+    if (this.#workspaces.has(spec.id))
+      throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
     mkdirSync(spec.delta, { recursive: true, mode: 0o700 });
     const shared = { nodes: this.#nodes, files: this.#files, notifier: this.#notifier, clock: this.#clock };
     this.#workspaces.set(spec.id, new Workspace(spec, shared, this.#changingOf(spec.codebaseId)));
@@ -155,11 +157,12 @@ export class WorkspaceFileSystem implements FileSystem {
     return known ?? make(dir.workspace!, caller, dir, name, S_IFREG | (mode & 0o7777));
   }
 
-  mknod(caller: Caller, parent: number, name: ByteString, mode: number, _rdev: number): Entry {
+  mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
     const dir = this.#nodeFor(caller, parent);
     const type = mode & S_IFMT || S_IFREG;
-    if (type !== S_IFREG && type !== S_IFIFO && type !== S_IFSOCK) throw EPERM;
-    return make(dir.workspace!, caller, dir, name, type | (mode & 0o7777));
+    // The mount is nodev, so a device is only a name; still none is a sandbox's to make.
+    if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
+    return make(dir.workspace!, caller, dir, name, type | (mode & 0o7777), { rdev });
   }
 
   mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
@@ -257,7 +260,7 @@ export class WorkspaceFileSystem implements FileSystem {
 
   #get(id: string): Workspace {
     const workspace = this.#workspaces.get(id);
-    if (workspace === undefined) throw ESTALE;
+    if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
     return workspace;
   }
 

@@ -115,6 +115,8 @@ export class InodeTable {
     else if (typeof body === 'string') {
       inode.target = body;
       inode.size = body.length;
+    } else if (typeof body === 'number') {
+      inode.rdev = body;
     } else if (body !== null) {
       inode.data = { layer: body[0], id: body[1] };
       inode.hostMtime = time(body[2], body[3]);

@@ -40,6 +40,9 @@ export class Inode {
   /** Directory: how many entries are directories. */
   subdirs = 0;
 
+  /** Device: its number, as the kernel encodes it. */
+  rdev = 0;
+
   /** Symlink: its target. */
   target: ByteString | undefined;
 

@@ -8,8 +8,8 @@ export const VERSION = 1;
 
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
-/** Directory: origin or null. Symlink: target. File: layer, data id and the data file's mtime. Others: null. */
-export type Body = ByteString | null | [layer: string, data: number, sec: number, nsec: number];
+/** Directory: origin or null. Symlink: target. File: layer, data id and the data file's mtime. Others: rdev. */
+export type Body = ByteString | null | number | [layer: string, data: number, sec: number, nsec: number];
 
 /**
  * One change of the index. A line of the journal is an array of these, applied whole or not at all.
@@ -50,6 +50,6 @@ export function bodyOf(inode: Inode): Body {
       return [data?.layer ?? '', data?.id ?? 0, hostMtime?.sec ?? 0, hostMtime?.nsec ?? 0];
     }
     default:
-      return null;
+      return inode.rdev;
   }
 }
