@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import { PATTERN_TYPES, PERMISSIONS, type PermissionRule } from '../messages.ts';
 import { parsePattern } from './parse-pattern.ts';
-import { MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
+import { MAX_NAMES, MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
 import { comparePrecedence, type ParsedRule } from './precedence.ts';
 import type { RuleSet } from './rule-set.ts';
 import { TrieRuleSet } from './trie-rule-set.ts';
@@ -17,11 +17,11 @@ export function compileRules(rules: readonly PermissionRule[]): RuleSet {
       `permissions has ${rules.length} rules; at most ${MAX_RULES} are allowed`,
     );
   }
-  let tokens = 0;
+  const size = { names: 0, tokens: 0 };
   const parsed = rules.map((rule, index): ParsedRule => {
     const parsedRule = parseRule(rule, index);
-    tokens += weight(parsedRule);
-    if (tokens > MAX_TOKENS) {
+    addSize(size, parsedRule);
+    if (size.names > MAX_NAMES || size.tokens > MAX_TOKENS) {
       throw new ServiceError(
         'INVALID_ARGUMENT',
         `permissions[${index}].pattern: with the patterns before it this is more than can be held; use fewer or simpler patterns`,
@@ -51,12 +51,12 @@ function quote(pattern: string): string {
   return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern);
 }
 
-/** What a rule costs in memory, in tokens. */
-function weight({ pattern }: ParsedRule): number {
-  let total = 1;
+function addSize(size: { names: number; tokens: number }, { pattern }: ParsedRule): void {
   for (const component of pattern.components) {
-    if (component === 'deep') total++;
-    else for (const { literal, tokens } of component) total += literal === undefined ? tokens.length : 8;
+    const alternatives = component === 'deep' ? [{ tokens: undefined }] : component;
+    for (const { tokens } of alternatives) {
+      if (tokens === undefined) size.names++;
+      else size.tokens += tokens.length;
+    }
   }
-  return total;
 }

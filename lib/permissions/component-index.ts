@@ -14,8 +14,11 @@ interface Candidate<T> {
  * end or start in maps by that end or start, and only what has neither (`*x*`, `[ab]*`) is tried in turn.
  */
 export class ComponentIndex<T> {
+  /** Of `*`. */
+  readonly anyName: T[] = [];
+  /** Of all other patterns, whether tried through a map or in turn. */
+  readonly patterns: T[] = [];
   readonly #names = new Map<ByteString, T[]>();
-  readonly #anyName: T[] = [];
   readonly #suffixes = new Map<number, Map<ByteString, Candidate<T>[]>>();
   readonly #prefixes = new Map<number, Map<ByteString, Candidate<T>[]>>();
   readonly #others: Candidate<T>[] = [];
@@ -23,12 +26,13 @@ export class ComponentIndex<T> {
   add(alternatives: readonly Alternative[], target: T): void {
     for (const alternative of alternatives) {
       if (alternative.literal !== undefined) append(this.#names, alternative.literal, target);
-      else if (isAnyName(alternative)) this.#anyName.push(target);
+      else if (isAnyName(alternative)) this.anyName.push(target);
       else this.#addPattern(alternative.tokens, target);
     }
   }
 
   #addPattern(tokens: readonly Token[], target: T): void {
+    this.patterns.push(target);
     const candidate = { matcher: new ComponentMatcher(tokens), target };
     const prefix = plainRun(tokens);
     const suffix = plainRun(tokens.toReversed(), true);
@@ -37,10 +41,13 @@ export class ComponentIndex<T> {
     else append(ofLength(this.#prefixes, prefix.length), prefix, candidate);
   }
 
-  /** Appends the targets that match to `found`; one may come twice. */
+  names(): IterableIterator<ByteString> {
+    return this.#names.keys();
+  }
+
+  /** Appends the targets that match, but for `anyName`, to `found`; one may come twice. */
   find(name: ByteString, found: T[]): void {
-    pushAll(found, this.#names.get(name));
-    pushAll(found, this.#anyName);
+    for (const target of this.#names.get(name) ?? []) found.push(target);
     // Decoding waits for the first candidate: most names have none.
     let units: Units | undefined;
     const tryAll = (candidates: readonly Candidate<T>[] | undefined): void => {
@@ -79,8 +86,4 @@ function ofLength<V>(byLength: Map<number, Map<ByteString, V>>, length: number):
   const map = new Map<ByteString, V>();
   byLength.set(length, map);
   return map;
-}
-
-function pushAll<T>(into: T[], values: readonly T[] | undefined): void {
-  if (values !== undefined) for (const value of values) into.push(value);
 }

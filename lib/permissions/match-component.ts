@@ -50,6 +50,8 @@ function asBytes(token: Token): Token[] {
 }
 
 function matchTokens(tokens: readonly Token[], units: readonly number[]): boolean {
+  // Every token but `*` takes a unit: so no pattern costs more than the names it could match are long.
+  if (tokens.length > units.length && tokens.filter((token) => token !== ANY_RUN).length > units.length) return false;
   let token = 0;
   let unit = 0;
   let runToken = -1;

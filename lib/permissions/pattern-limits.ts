@@ -5,8 +5,10 @@ export const MAX_PATTERN_BYTES = 4096;
 export const MAX_NAME_BYTES = 255;
 /** Ways one component can be spelt after its braces are multiplied out. */
 export const MAX_ALTERNATIVES = 256;
-/** Of all rules together, after braces: what bounds the memory of a rule set (about 100 MB at worst). */
-export const MAX_TOKENS = 4_000_000;
+/** Of all rules together: plain names in paths, which bounds the memory of a rule set (about 200 MB). */
+export const MAX_NAMES = 500_000;
+/** And tokens of patterns, braces multiplied out, which bounds what one look-up can cost (about 0.1 s). */
+export const MAX_TOKENS = 1_000_000;
 
 /** `message` goes after "permissions[i].pattern". */
 export class PatternError extends Error {}

@@ -28,7 +28,6 @@ export class TrieNode {
    * covers on every way there. May name more than can be reached (never less).
    */
   readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
-  readonly children = new Map<string, TrieNode>();
 
   constructor(id: number, loops: boolean) {
     this.id = id;
@@ -41,27 +40,37 @@ export class TrieNode {
   }
 }
 
+/** Only needed to build: what is left of a trie is smaller by half. */
+type Children = Map<string, TrieNode>;
+
 /** `rules` in order of precedence. */
 export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
-  const nodes = [new TrieNode(0, false)];
-  const root = nodes[0] as TrieNode;
+  const root = new TrieNode(0, false);
+  const nodes = [root];
+  const children: Children[] = [new Map()];
   rules.forEach(({ pattern }, rank) => {
     let node = root;
-    for (const component of pattern.components) node = step(nodes, node, component);
+    for (const component of pattern.components) {
+      const known = children[node.id] as Children;
+      const key = componentKey(component);
+      let child = known.get(key);
+      if (child === undefined) {
+        child = addChild(node, component, nodes.length);
+        known.set(key, child);
+        nodes.push(child);
+        children.push(new Map());
+      }
+      node = child;
+    }
     node.ranks.push(rank);
   });
   // A child always has the higher id: backwards, what is below is done before what is above.
-  for (let id = nodes.length - 1; id >= 0; id--) fillBelow(nodes[id] as TrieNode, rules);
+  for (const node of nodes.toReversed()) fillBelow(node, (children[node.id] as Children).values(), rules);
   return root;
 }
 
-function step(nodes: TrieNode[], node: TrieNode, component: Component): TrieNode {
-  const key = componentKey(component);
-  const known = node.children.get(key);
-  if (known !== undefined) return known;
-  const child = new TrieNode(nodes.length, component === 'deep');
-  nodes.push(child);
-  node.children.set(key, child);
+function addChild(node: TrieNode, component: Component, id: number): TrieNode {
+  const child = new TrieNode(id, component === 'deep');
   if (component === 'deep') {
     node.deep = child;
   } else {
@@ -71,10 +80,10 @@ function step(nodes: TrieNode[], node: TrieNode, component: Component): TrieNode
   return child;
 }
 
-function fillBelow(node: TrieNode, rules: readonly ParsedRule[]): void {
+function fillBelow(node: TrieNode, children: Iterable<TrieNode>, rules: readonly ParsedRule[]): void {
   const cover = node.blanket;
   if (node.loops) takeOwn(node, node.below, cover, rules);
-  for (const child of node.children.values()) {
+  for (const child of children) {
     takeAll(child.below, node.below, cover);
     takeOwn(child, node.below, Math.min(cover, child.blanket), rules);
     if (child.deep !== undefined) takeOwn(child.deep, node.below, cover, rules);

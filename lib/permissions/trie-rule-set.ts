@@ -1,9 +1,10 @@
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { PermissionRule } from '../messages.ts';
-import { type Level, levelOf, NONE, VIEW, WRITE } from './levels.ts';
+import { type Level, levelOf, NONE } from './levels.ts';
 import { type ParsedRule, whyBefore } from './precedence.ts';
-import type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';
-import { buildTrie, NO_RANK, type RankByLevel, type TrieNode } from './rule-trie.ts';
+import type { PlacedRule, RuleSet } from './rule-set.ts';
+import { buildTrie, type TrieNode } from './rule-trie.ts';
+import { TrieState } from './trie-state.ts';
 
 /** Node ids held by the table of known states before it starts afresh: bounds it to a few tens of megabytes. */
 const MAX_INTERNED_NODES = 1_000_000;
@@ -74,57 +75,4 @@ function closure(entered: TrieNode[]): TrieNode[] {
   const nodes = new Set(entered);
   for (const node of entered) if (node.deep !== undefined) nodes.add(node.deep);
   return [...nodes].sort((a, b) => a.id - b.id);
-}
-
-class TrieState implements RuleState {
-  readonly level: Level;
-  readonly visibleBelow: boolean;
-  readonly writableBelow: boolean;
-  readonly uniformBelow: Level | undefined;
-  readonly nodes: readonly TrieNode[];
-  readonly #ruleSet: TrieRuleSet;
-  /** Where every name leads that no pattern mentions; most names of a big tree do. */
-  #unmentioned: TrieState | undefined;
-
-  constructor(ruleSet: TrieRuleSet, nodes: readonly TrieNode[]) {
-    this.#ruleSet = ruleSet;
-    this.nodes = nodes;
-    this.level = ruleSet.level(nodes.reduce((best, { ranks }) => Math.min(best, ranks[0] ?? NO_RANK), NO_RANK));
-    const levels = levelsBelow(nodes);
-    this.visibleBelow = levels.some((level) => level >= VIEW);
-    this.writableBelow = levels.includes(WRITE);
-    this.uniformBelow = levels.length === 1 ? levels[0] : undefined;
-  }
-
-  child(name: ByteString): TrieState {
-    const entered: TrieNode[] = [];
-    for (const node of this.nodes) node.index?.find(name, entered);
-    if (entered.length === 0) {
-      this.#unmentioned ??= this.#enter([]);
-      return this.#unmentioned;
-    }
-    return this.#enter(entered);
-  }
-
-  #enter(entered: TrieNode[]): TrieState {
-    for (const node of this.nodes) if (node.loops) entered.push(node);
-    return this.#ruleSet.intern(entered);
-  }
-}
-
-/**
- * The levels that paths strictly below may have: never one too few. A rule counts only when no better rule holds for
- * everything below.
- */
-function levelsBelow(nodes: readonly TrieNode[]): Level[] {
-  const best: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
-  let blanket = NO_RANK;
-  for (const node of nodes) {
-    blanket = Math.min(blanket, node.blanket);
-    for (const level of [0, 1, 2, 3] as const) best[level] = Math.min(best[level], node.below[level]);
-  }
-  const levels = ([0, 1, 2, 3] as const).filter((level) => best[level] !== NO_RANK && best[level] <= blanket);
-  // Without a rule for everything there are paths no rule matches.
-  if (blanket === NO_RANK && !levels.includes(NONE)) levels.unshift(NONE);
-  return levels;
 }

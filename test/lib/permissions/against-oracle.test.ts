@@ -74,6 +74,26 @@ describe('compiled rules', () => {
     );
   });
 
+  it('know exactly whether anything below is visible or writable, for plain names, * and **', () => {
+    const plain = fc.constantFrom('a', 'b', '*', '**');
+    const pattern = fc.array(plain, { minLength: 1, maxLength: 2 }).map((names) => names.join('/'));
+    const plainRule = fc
+      .tuple(pattern, fc.constantFrom(...PERMISSIONS), fc.integer({ min: 0, max: 3 }))
+      .map(([pattern, permission, priority]) => ({ pattern, permission, priority, type: PATTERN_TYPES[0] }));
+    // No rule tells more levels of names apart than its own.
+    const names = ['a', 'b', 'other'];
+    const below = (path: string, depth: number): string[] =>
+      names.flatMap((name) => [`${path}${name}`, ...(depth > 1 ? below(`${path}${name}/`, depth - 1) : [])]);
+    fc.assert(
+      fc.property(fc.array(plainRule, { maxLength: 6 }), fc.constantFrom('', 'a', 'other', 'a/b'), (given, path) => {
+        const state = compileRules(given).state(path);
+        const best = Math.max(...below(path === '' ? '' : `${path}/`, 4).map((other) => slowLevel(given, other)));
+        expect([state.visibleBelow, state.writableBelow]).toEqual([best >= 1, best >= 3]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('give the winner first and the same level in an explanation', () => {
     fc.assert(
       fc.property(rules, fc.constantFrom(...PATHS), (given, path) => {

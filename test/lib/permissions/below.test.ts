@@ -25,6 +25,15 @@ describe('what can be below a path', () => {
     ['and the way to it', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/pub', true],
     ['but not its siblings', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/key', false],
     ['a cover between here and there counts', [glob('a/b/*.md', 'READ'), directory('a', 'NONE')], '', false],
+    [
+      'a hidden name everywhere hides the only way',
+      [directory('data/private', 'READ'), glob('**/private/**', 'NONE', 1)],
+      'data',
+      false,
+    ],
+    ['and no other way', [directory('data', 'READ'), glob('**/private/**', 'NONE', 1)], 'data', true],
+    ['a cover of every child', [directory('a', 'READ'), glob('a/*/**', 'NONE', 1)], 'a', false],
+    ['a pattern in doubt', [glob('a/[x]/b', 'READ'), glob('a/x/**', 'NONE', 1)], 'a', true],
     ['only NONE rules: nothing', [glob('**', 'NONE')], '', false],
   ])('visible: %s', (_, rules, path, expected) => {
     expect(compileRules(rules).state(path).visibleBelow).toBe(expected);

@@ -1,0 +1,97 @@
+import type { ByteString } from '../fuse/filesystem.ts';
+import { canReach, type Explorable } from './can-reach.ts';
+import { type Level, NONE, VIEW, WRITE } from './levels.ts';
+import type { RuleState } from './rule-set.ts';
+import { NO_RANK, type RankByLevel, type TrieNode } from './rule-trie.ts';
+
+/** What a state needs of the rule set it belongs to. */
+interface States {
+  /** The one state for these nodes (in any order, repeats allowed) and what is entered with them. */
+  intern(entered: TrieNode[]): TrieState;
+  level(rank: number): Level;
+}
+
+const LEVELS = [0, 1, 2, 3] as const satisfies Level[];
+
+/** Where a walk is in all patterns at once. */
+export class TrieState implements RuleState, Explorable {
+  readonly nodes: readonly TrieNode[];
+  readonly level: Level;
+  readonly uniformBelow: Level | undefined;
+  readonly #states: States;
+  /** The rank of the best rule that holds for everything below. */
+  readonly #blanket: number;
+  readonly #levelsBelow: readonly Level[];
+  #visibleBelow: boolean | undefined;
+  #writableBelow: boolean | undefined;
+  #otherwise: TrieState | undefined;
+
+  constructor(states: States, nodes: readonly TrieNode[]) {
+    this.#states = states;
+    this.nodes = nodes;
+    this.level = states.level(nodes.reduce((best, { ranks }) => Math.min(best, ranks[0] ?? NO_RANK), NO_RANK));
+    this.#blanket = nodes.reduce((best, node) => Math.min(best, node.blanket), NO_RANK);
+    this.#levelsBelow = levelsBelow(nodes, this.#blanket);
+    this.uniformBelow = this.#levelsBelow.length === 1 ? this.#levelsBelow[0] : undefined;
+  }
+
+  get visibleBelow(): boolean {
+    this.#visibleBelow ??= canReach(this, VIEW);
+    return this.#visibleBelow;
+  }
+
+  get writableBelow(): boolean {
+    this.#writableBelow ??= canReach(this, WRITE);
+    return this.#writableBelow;
+  }
+
+  child(name: ByteString): TrieState {
+    const entered: TrieNode[] = [];
+    for (const node of this.nodes) node.index?.find(name, entered);
+    return entered.length === 0 ? this.#other() : this.#enter(entered);
+  }
+
+  /** Where every name leads that no pattern but `*` mentions: most names of a big tree do. */
+  #other(): TrieState {
+    this.#otherwise ??= this.#enter([]);
+    return this.#otherwise;
+  }
+
+  #enter(entered: TrieNode[]): TrieState {
+    for (const node of this.nodes) {
+      if (node.loops) entered.push(node);
+      if (node.index !== undefined) for (const child of node.index.anyName) entered.push(child);
+    }
+    return this.#states.intern(entered);
+  }
+
+  mayReach(level: Level): boolean {
+    return this.#levelsBelow.some((below) => below >= level);
+  }
+
+  mayReachByPattern(level: Level): boolean {
+    const reaches = (rank: number | undefined) => rank !== undefined && rank <= this.#blanket;
+    return this.nodes.some((node) =>
+      node.index?.patterns.some(
+        ({ ranks, deep, below }) =>
+          [ranks[0], deep?.ranks[0]].some((rank) => reaches(rank) && this.#states.level(rank as number) >= level) ||
+          LEVELS.some((other) => other >= level && below[other] !== NO_RANK && reaches(below[other])),
+      ),
+    );
+  }
+
+  *namedChildren(): Generator<TrieState> {
+    yield this.#other();
+    for (const node of this.nodes) for (const name of node.index?.names() ?? []) yield this.child(name);
+  }
+}
+
+/** The levels that paths strictly below may have: never one too few. */
+function levelsBelow(nodes: readonly TrieNode[], blanket: number): Level[] {
+  const best: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
+  for (const { below } of nodes) for (const level of LEVELS) best[level] = Math.min(best[level], below[level]);
+  const levels = LEVELS.filter((level) => best[level] !== NO_RANK && best[level] <= blanket);
+  // Without a rule for everything there are paths no rule matches.
+  if (blanket === NO_RANK && !levels.includes(NONE)) return [NONE, ...levels];
+  return levels;
+}
