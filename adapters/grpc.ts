@@ -1,4 +1,11 @@
-import { Server, ServerCredentials, type ServiceDefinition, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServiceDefinition,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import { operations } from '../handlers/index.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
 import { Health } from './grpc/health.ts';
@@ -21,6 +28,8 @@ const LAST_WORDS_MS = 1000;
 
 /** The gRPC side of the table, with health and reflection. Resolves when it listens; rejects when it cannot. */
 export async function startGrpc({ address, services, log }: ListenerOptions): Promise<Listener> {
+  // What goes wrong is thrown here or told to the caller; the library would print it a second time.
+  setLogVerbosity(logVerbosity.NONE);
   const server = new Server(OPTIONS);
   const mount: Mount = { services, log, calls: new Set() };
   const serving = new Set(operations.flatMap(({ rpc }) => (rpc ? [`service.v1.${rpc.split('/')[0]}`] : [])));

@@ -19,7 +19,22 @@ export interface Surroundings {
 export type Invocation =
   | { action: 'version' }
   | { action: 'help'; usage: string }
-  | { action: 'serve'; config: Config; source: string; warnings: readonly string[] };
+  | {
+      action: 'serve';
+      config: Config;
+      /** Named for the operator: the file, or "defaults". */
+      source: string;
+      warnings: readonly string[];
+      /** Where Docker's own clients look for the daemon, for an empty runtime.docker.host. */
+      dockerEnvironment: DockerEnvironment;
+    };
+
+/** https://docs.docker.com/reference/cli/docker/#environment-variables */
+export interface DockerEnvironment {
+  DOCKER_HOST: string | undefined;
+  DOCKER_TLS_VERIFY: string | undefined;
+  DOCKER_CERT_PATH: string | undefined;
+}
 
 /**
  * What the command line asks for. A flag wins over the file, the file over the default; -config wins over
@@ -44,7 +59,9 @@ export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation
   }
   const config = readSection(SCHEMA, given, source, overrides) as unknown as Config;
   checkTogether(config, source.name);
-  return { action: 'serve', config, source: source.name, warnings };
+  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = surroundings.env;
+  const dockerEnvironment = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH };
+  return { action: 'serve', config, source: source.name, warnings, dockerEnvironment };
 }
 
 function ofProcess(): Surroundings {

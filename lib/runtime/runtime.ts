@@ -52,4 +52,6 @@ export interface Runtime {
   launch(spec: SandboxSpec): Promise<RunningSandbox>;
   /** Ends and removes whatever an earlier server on this state left: processes, cgroups, containers. Before any launch. */
   reclaim(): Promise<void>;
+  /** Gives back what its sandboxes shared, once they have all ended. */
+  close?(): Promise<void>;
 }

@@ -82,7 +82,7 @@ const SETTINGS: Settings = {
 
 export class Fixture {
   readonly folder = mkdtempSync(join(tmpdir(), 'paddock-sandboxes-'));
-  readonly layout = makeLayout(join(this.folder, 'mounts'), silentLog, join(this.folder, 'runtime'));
+  readonly layout = makeLayout(join(this.folder, 'mounts'), join(this.folder, 'runtime'));
   runtime = new FakeRuntime();
   mount = new FakeMount();
   settings = { ...SETTINGS };

@@ -1,8 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { silentLog } from '../../../lib/log.ts';
 import { leaveLayout, makeLayout } from '../../../lib/sandboxes/layout.ts';
 
 let folder: string;
@@ -15,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
-const make = (path: string) => makeLayout(join(folder, path), silentLog, join(folder, 'runtime'));
+const make = (path: string) => makeLayout(join(folder, path), join(folder, 'runtime'));
 
 describe('the layout', () => {
   it('lies under mount_path, passable where sandboxes go and closed where the deltas are', () => {
@@ -36,16 +35,19 @@ describe('the layout', () => {
     }
   });
 
-  it('has what sandboxes pass through in the runtime directory when a folder above is closed', () => {
+  it('has its mount point in the runtime directory when a folder above is closed', () => {
     mkdirSync(join(folder, 'closed'), { mode: 0o700 });
     const layout = make('closed/mounts');
-    expect(layout.deltas).toBe(join(folder, 'closed/mounts/deltas'));
-    expect(layout.fs).toMatch(new RegExp(`^${folder}/runtime/[0-9a-f]{16}/fs$`));
-    expect(modeOf(join(folder, 'runtime'))).toBe(0o711);
+    expect([layout.deltas, layout.run].map(dirname)).toEqual([
+      join(folder, 'closed/mounts'),
+      join(folder, 'closed/mounts'),
+    ]);
+    expect(layout.fs).toMatch(new RegExp(`^${folder}/runtime/workspaces-[0-9a-f]{16}$`));
     expect(make('closed/mounts')).toEqual(layout);
     expect(make('closed/others').fs).not.toBe(layout.fs);
+    mkdirSync(layout.fs, { recursive: true });
     leaveLayout(layout);
-    expect(existsSync(layout.run)).toBe(false);
+    expect(existsSync(layout.fs)).toBe(false);
     expect(existsSync(layout.deltas)).toBe(true);
   });
 });

@@ -1,0 +1,34 @@
+import { writeSync } from 'node:fs';
+import { isMainThread, workerData } from 'node:worker_threads';
+import { type Invocation, loadConfig } from '../lib/config/load.ts';
+import { ConfigError } from '../lib/config/read.ts';
+import { runFuseNotifier, runFuseWorker } from '../lib/fuse/worker.ts';
+import { serve } from './serve.ts';
+
+/** This one file is the server and, by role, each of its worker threads: the bundle has no other. */
+const WORKERS: Readonly<Record<string, (data: unknown) => void>> = {
+  fuse: runFuseWorker,
+  'fuse-notifier': runFuseNotifier,
+};
+
+if (isMainThread) await main();
+else WORKERS[(workerData as { role: string }).role]?.(workerData);
+
+async function main(): Promise<void> {
+  const invocation = readInvocation();
+  if (!invocation) return;
+  if (invocation.action === 'version') writeSync(1, `paddock ${PADDOCK_VERSION}\n`);
+  else if (invocation.action === 'help') writeSync(1, invocation.usage);
+  else await serve(invocation, { version: PADDOCK_VERSION, entry: new URL(import.meta.url) });
+}
+
+function readInvocation(): Invocation | undefined {
+  try {
+    return loadConfig();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    writeSync(2, `paddock: ${error.message}\n`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}

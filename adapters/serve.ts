@@ -1,0 +1,98 @@
+import { type Composition, compose } from '../lib/composition.ts';
+import type { Invocation } from '../lib/config/load.ts';
+import { ServiceError } from '../lib/errors.ts';
+import { createLog, type Log } from '../lib/log.ts';
+import { UndoStack } from '../lib/undo-stack.ts';
+import { startCron } from './cron.ts';
+import { startGrpc } from './grpc.ts';
+import { startHttp } from './http.ts';
+import { type ProcessLife, watchProcess } from './process.ts';
+
+/** What commands and calls under way may take to end by themselves once the server is told to stop. */
+const GRACE_MS = 3000;
+/** What bringing up the sandboxes of the last run may hold back the first answer; the rest come up behind it. */
+const RESUME_MS = 4000;
+
+type Serve = Extract<Invocation, { action: 'serve' }>;
+
+interface Build {
+  version: string;
+  /** The module of the worker threads. */
+  entry: URL;
+}
+
+/** Runs until the process is told to stop; ends it. A start that fails is one line on stderr and leaves nothing. */
+export async function serve(invocation: Serve, build: Build): Promise<void> {
+  process.stdout.on('error', () => undefined); // Whoever read the log is gone; the server is not.
+  const log = createLog(invocation.config.logging, process.stdout);
+  const ends = new UndoStack((what, err) => log.error('could not be ended cleanly', { what, err }));
+  const life = watchProcess(log, () => ends.unwind());
+  for (const warning of invocation.warnings) log.warn(warning);
+
+  const starting = start(invocation, build, { log, ends, life });
+  // Told to stop while it starts, it first gets as far as the next step, so that what that step began is ended too.
+  ends.add('start', () => starting.catch(() => undefined));
+  await starting.catch((error) => (life.ending ? undefined : life.fail(oneLine(error))));
+}
+
+async function start(
+  { config, source, dockerEnvironment }: Serve,
+  { entry, version }: Build,
+  { log, ends, life }: { log: Log; ends: UndoStack; life: ProcessLife },
+): Promise<void> {
+  const server = await compose(config, { entry, dockerEnvironment, log });
+  ends.add('server', () => server.close());
+  life.lastResort = server.abandon;
+  if (life.ending) return;
+  await resumeFor(RESUME_MS, server);
+  if (life.ending) return;
+  const listeners = await listen(config, server, log);
+  ends.add('listeners', listeners.close);
+  const { cleanupInterval: interval } = config.sandbox;
+  const cron = startCron({ name: 'cleanup', interval, run: () => server.services.sandboxes.expire(), log });
+  ends.add('cleanup', cron.stop);
+  if (life.ending) return;
+  const { grpc_addr, http_addr } = listeners;
+  log.info('ready', { grpc_addr, http_addr, runtime: config.runtime.type, config: source, version });
+}
+
+async function resumeFor(ms: number, server: Composition): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([server.resume(), enough]);
+  clearTimeout(timer);
+}
+
+async function listen(config: Serve['config'], { services }: Composition, log: Log) {
+  const { grpcAddr, httpAddr } = config.server;
+  const http = await startHttp({ address: httpAddr, services, log }).catch((error) =>
+    refused('http_addr', httpAddr, error),
+  );
+  const grpc = await startGrpc({ address: grpcAddr, services, log }).catch(async (error) => {
+    await http.close(0);
+    return refused('grpc_addr', grpcAddr, error);
+  });
+  return {
+    grpc_addr: textOf({ ...grpcAddr, port: grpc.port }),
+    http_addr: textOf({ ...httpAddr, port: http.port }),
+    close: () => Promise.all([http.close(GRACE_MS), grpc.close(GRACE_MS)]),
+  };
+}
+
+function refused(key: string, address: { host: string; port: number }, error: unknown): never {
+  throw new Error(`server.${key}: ${textOf(address)} cannot be listened on: ${oneLine(error)}`, { cause: error });
+}
+
+/** As in the configuration. */
+function textOf({ host, port }: { host: string; port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function oneLine(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  const message = error instanceof Error ? error.message : String(error);
+  const told = code && !(error instanceof ServiceError) && !message.includes(code) ? `${code}: ${message}` : message;
+  return told.replace(/\s*\n\s*/g, ' ');
+}

@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BUNDLE, Server, type StartOptions, State } from '../contract/server.ts';
+import { Api } from './api.ts';
+
+let state: State;
+let servers: Server[];
+
+beforeEach(async () => {
+  state = await State.create();
+  servers = [];
+});
+
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  await state.remove();
+});
+
+async function start(options: StartOptions = {}): Promise<{ server: Server; api: Api }> {
+  const server = await Server.start(state, { runtime: 'mock', ...options });
+  servers.push(server);
+  return { server, api: new Api(server.httpAddress) };
+}
+
+describe('a server', () => {
+  it('says when it is ready, with the ports it got', async () => {
+    const { server, api } = await start();
+    expect(server.httpAddress).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
+    expect(server.grpcAddress).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
+    expect(await api.get('/health')).toEqual({ status: 'ok' });
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends with exit code 0 on %s', async (signal) => {
+    const { server } = await start();
+    expect(await server.stop(signal)).toBe(0);
+  });
+
+  it('keeps its metadata and deltas from every other user', async () => {
+    await start();
+    const modeOf = (name: string) => statSync(join(state.directory, name)).mode & 0o777;
+    expect([modeOf('metadata.json'), modeOf('mounts/deltas'), modeOf('codebases')]).toEqual([0o600, 0o700, 0o700]);
+  });
+
+  it('mounts nothing for the mock runtime', async () => {
+    const { api } = await start();
+    await api.create(await api.codebase());
+    expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(state.directory);
+  });
+
+  it('with the same state as another is refused in one line, and the other is unharmed', async () => {
+    const { api } = await start();
+    const sandbox = await api.create(await api.codebase());
+    await expect(start()).rejects.toThrow(
+      /ended \(1\) before it was ready:\npaddock: another server runs on this state: [^\n]+$/,
+    );
+    expect((await api.sandbox(sandbox)).status).toBe('SANDBOX_RUNNING');
+  });
+
+  it('with only one path in common with another is refused too', async () => {
+    await start();
+    const storage = (own: string) => ({
+      codebase_path: join(state.directory, own),
+      db_path: join(state.directory, `${own}.json`),
+    });
+    await expect(start({ config: { storage: storage('other') } })).rejects.toThrow('mounts/.lock is locked');
+  });
+
+  it('creates exactly max_per_user of 50 sandboxes asked for at once', async () => {
+    const { api } = await start();
+    const codebase = await api.codebase();
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => api.post('/v1/sandboxes', { codebase_id: codebase })),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
+  });
+
+  it('destroys what has expired at the next cleanup', async () => {
+    const { api } = await start({ config: { sandbox: { cleanup_interval: '250ms' } } });
+    const id = await api.create(await api.codebase(), { expires_in: 1 });
+    await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 10_000 }).toBe(404);
+  });
+});
+
+describe('after kill -9', () => {
+  it('every acknowledged change is there, in the state it had', async () => {
+    const first = await start();
+    const codebase = await first.api.codebase();
+    const [running, stopped, destroyed] = [
+      await first.api.create(codebase),
+      await first.api.create(codebase),
+      await first.api.create(codebase),
+    ];
+    await first.api.post(`/v1/sandboxes/${stopped}/stop`, {});
+    await first.api.fetch(`/v1/sandboxes/${destroyed}`, { method: 'DELETE' });
+    expect(await first.server.stop('SIGKILL')).toBe('SIGKILL');
+
+    const { api } = await start();
+    expect((await api.sandbox(running)).status).toBe('SANDBOX_RUNNING');
+    expect((await api.sandbox(stopped)).status).toBe('SANDBOX_STOPPED');
+    expect((await api.fetch(`/v1/sandboxes/${destroyed}`)).status).toBe(404);
+    expect((await api.post(`/v1/sandboxes/${running}/exec`, { command: 'true' })).status).toBe(200);
+  });
+
+  it('at any moment of a storm of changes, nothing acknowledged is lost', async () => {
+    const config = { sandbox: { max_per_user: 0 } };
+    const alive = new Set<string>();
+    let codebase = '';
+    for (let round = 0; round < 5; round++) {
+      const { server, api } = await start({ config });
+      codebase ||= await api.codebase();
+      for (const id of alive) expect((await api.fetch(`/v1/sandboxes/${id}`)).status, id).toBe(200);
+      let killed = false;
+      const client = async () => {
+        while (!killed) {
+          const created = await api.post('/v1/sandboxes', { codebase_id: codebase }).catch(() => undefined);
+          if (created?.status === 200) alive.add((created.body as { id: string }).id);
+        }
+      };
+      const clients = Promise.all(Array.from({ length: 8 }, client));
+      const goal = alive.size + 10 + 7 * round;
+      await expect.poll(() => alive.size, { timeout: 10_000, interval: 2 }).toBeGreaterThan(goal);
+      await server.stop('SIGKILL');
+      killed = true;
+      await clients;
+    }
+  });
+});
+
+describe('SIGTERM', () => {
+  it('under load ends what runs and exits with 0; what was RUNNING is RUNNING again after', async () => {
+    const first = await start();
+    const id = await first.api.create(await first.api.codebase());
+    const commands = Array.from({ length: 5 }, () =>
+      first.api.post(`/v1/sandboxes/${id}/exec`, { command: 'sleep 30' }),
+    );
+    await expect.poll(() => first.api.get('/health')).toEqual({ status: 'ok' });
+    expect(await first.server.stop('SIGTERM')).toBe(0);
+    for (const { status } of await Promise.all(commands)) expect([200, 503]).toContain(status);
+    const { api } = await start();
+    expect((await api.sandbox(id)).status).toBe('SANDBOX_RUNNING');
+  });
+
+  it.each([0, 20, 60, 100, 150, 200, 300])('%d ms into the start leaves a state that starts', async (delay) => {
+    const config = await state.writeConfig('mock', {});
+    const child = spawn(process.execPath, [BUNDLE, '-config', config], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const said = Promise.all([text(child.stdout), text(child.stderr)]);
+    await new Promise((resolve) => setTimeout(resolve, delay));
+    child.kill('SIGTERM');
+    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+    // Before Node runs the first line, the signal ends it as it ends any program.
+    expect(code === 0 || signal === 'SIGTERM').toBe(true);
+    expect((await said).join('')).not.toMatch(/defect|could not|paddock: /);
+    await start();
+  });
+
+  it('a second time ends it at once', async () => {
+    const { server, api } = await start();
+    const upload = await api.unfinishedUpload(await api.codebase());
+    process.kill(server.pid, 'SIGTERM');
+    await expect.poll(() => server.log.join()).toContain('stopping');
+    expect(await server.stop('SIGTERM')).toBe(1);
+    upload.destroy();
+    await start();
+  });
+});

@@ -1,0 +1,93 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Ended, Place } from './program.ts';
+
+let place: Place;
+
+beforeEach(() => {
+  place = new Place();
+});
+
+afterEach(() => place.remove());
+
+/** One line on stderr, exit code 1, and nothing said to be ready. */
+function refusal({ code, stdout, stderr }: Ended): string {
+  expect(stderr).toMatch(/^paddock: [^\n]+\n$/);
+  expect(code).toBe(1);
+  expect(stdout).not.toContain('ready');
+  return stderr;
+}
+
+const MOCK = 'runtime: {type: mock}';
+
+describe('the command line', () => {
+  it.each(['--version', '-version'])('%s prints the version of package.json', async (flag) => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    expect(await place.run([flag])).toEqual({ code: 0, stdout: `paddock ${version}\n`, stderr: '' });
+  });
+
+  it.each(['-h', '--help'])('%s prints the usage', async (flag) => {
+    const { code, stdout } = await place.run([flag]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^usage: paddock/);
+  });
+});
+
+describe('a start that cannot be', () => {
+  it('for a wrong value says file, key, value and what is allowed', async () => {
+    const config = place.config('logging: {level: loud}');
+    expect(refusal(await place.run(['-config', config]))).toBe(
+      'paddock: server.yaml: logging.level: value "loud" is not allowed: one of debug, info, warn, error\n',
+    );
+    expect(readdirSync(place.folder)).toEqual(['server.yaml']);
+  });
+
+  it('for SERVICE_CONFIG naming no file says so', async () => {
+    expect(refusal(await place.run([], { SERVICE_CONFIG: 'no.yaml' }))).toContain('no.yaml: the configuration file');
+  });
+
+  it.each(['http', 'grpc'])('for a taken %s port says which', async (protocol) => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as { port: number };
+    const argv = ['-config', place.config(MOCK), `-${protocol}-addr`, `127.0.0.1:${port}`];
+    expect(refusal(await place.run(argv))).toContain(
+      `server.${protocol}_addr: 127.0.0.1:${port} cannot be listened on`,
+    );
+    taken.close();
+  });
+
+  it('for a bwrap that is not there says so, and runs nothing in its place', async () => {
+    const config = place.config('runtime: {type: bwrap, bwrap_path: /nowhere/bwrap}');
+    expect(refusal(await place.run(['-config', config]))).toContain('/nowhere/bwrap');
+  });
+
+  it('for a docker daemon that is not there says so', async () => {
+    const config = place.config('runtime: {type: docker, docker: {host: "unix:///nowhere/docker.sock"}}');
+    expect(refusal(await place.run(['-config', config]))).toContain('docker');
+  });
+
+  it.each(['codebase_path', 'mount_path', 'db_path'])('for a %s that is something else says so', async (key) => {
+    const config = place.config(MOCK);
+    mkdirSync(join(place.folder, 'state'));
+    if (key === 'db_path') mkdirSync(join(place.folder, 'state/db_path'));
+    else place.write(`state/${key}`, 'a file');
+    expect(refusal(await place.run(['-config', config]))).toContain(`storage.${key}`);
+  });
+
+  it.each([
+    ['', 'is empty'],
+    ['\0\0\0\0', 'is not whole JSON'],
+    ['{"version":1,"state":{"codebases":[', 'is not whole JSON'],
+    ['{"version":9}', 'has version 9'],
+  ])('for metadata that is damaged (%j) names the file and leaves it', async (content, why) => {
+    const config = place.config(MOCK);
+    mkdirSync(join(place.folder, 'state'));
+    place.write('state/db_path', content);
+    const db = join(place.folder, 'state/db_path');
+    expect(refusal(await place.run(['-config', config]))).toContain(`storage.db_path: ${db} ${why}`);
+    expect(readFileSync(db, 'utf8')).toBe(content);
+  });
+});
