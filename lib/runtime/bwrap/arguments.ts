@@ -1,0 +1,85 @@
+import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
+
+/** A top-level entry of the host's system that is shown inside: a link of a merged /usr, or a directory. */
+export interface SystemEntry {
+  path: string;
+  link?: string;
+}
+
+/** What is the same for all sandboxes of a server; found once. */
+export interface SystemView {
+  entries: readonly SystemEntry[];
+  /** Host directory shown as /etc: only files made or chosen for it. */
+  etc: string;
+  /** /proc files and directories to hide, among those this kernel has. */
+  maskedFiles: readonly string[];
+  maskedDirs: readonly string[];
+  /** Further host paths of the operator's choice, shown read-only at the same place. */
+  readOnlyPaths: readonly string[];
+}
+
+export const INNER_ID = 1000;
+export const HOME = '/home/sandbox';
+/** The descriptor the launcher opens the seccomp program on. */
+export const SECCOMP_FD = 4;
+const TMP_BYTES = 268_435_456;
+const HOME_BYTES = 268_435_456;
+const SHM_BYTES = 67_108_864;
+
+/** The whole environment a command starts with, before its request's own. */
+export const ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  HOME,
+  USER: 'sandbox',
+  LOGNAME: 'sandbox',
+  SHELL: '/bin/sh',
+  LANG: 'C.UTF-8',
+  TERM: 'dumb',
+};
+
+/**
+ * The arguments of bwrap for one sandbox, as data. Passed on a descriptor (`--args`), since /proc/1/cmdline is
+ * readable inside.
+ *
+ * bwrap creates nothing below /workspace: the tenant writes there, and following a planted link would leave the
+ * sandbox (GHSA-pxhw-h44j-8pfx). The root is made read-only last; operations run in order.
+ */
+export function bwrapArguments(view: SystemView, workspace: string, agentDir: string): string[] {
+  const tmpfs = (path: string, bytes: number, perms: string) => [
+    '--perms',
+    perms,
+    '--size',
+    `${bytes}`,
+    '--tmpfs',
+    path,
+  ];
+  return [
+    // Not --unshare-all: its user and cgroup forms go on without the namespace where it is refused.
+    ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup'],
+    ['--disable-userns', '--uid', `${INNER_ID}`, '--gid', `${INNER_ID}`, '--hostname', 'sandbox'],
+    ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', `${SECCOMP_FD}`],
+    ['--clearenv', ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value])],
+    ...view.entries.map(({ path, link }) =>
+      link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path],
+    ),
+    ['--ro-bind', view.etc, '/etc'],
+    ['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
+    ...view.maskedFiles.map((path) => ['--ro-bind', '/dev/null', path]),
+    ...view.maskedDirs.map((path) => tmpfs(path, 4096, '0555')),
+    ['--dev', '/dev'],
+    tmpfs('/dev/shm', SHM_BYTES, '1777'),
+    tmpfs('/tmp', TMP_BYTES, '1777'),
+    tmpfs(HOME, HOME_BYTES, '0700'),
+    ['--symlink', '/tmp', '/var/tmp'],
+    ...view.readOnlyPaths.map((path) => ['--ro-bind', path, path]),
+    ['--ro-bind', agentDir, AGENT_DIR],
+    ['--bind', workspace, WORKSPACE, '--chdir', WORKSPACE],
+    ['--remount-ro', '/dev', '--remount-ro', '/'],
+  ].flat();
+}
+
+/** NUL-separated, as `--args FD` reads them. */
+export function encodeArguments(args: readonly string[]): string {
+  for (const arg of args) if (arg.includes('\0')) throw new RangeError('an argument holds a NUL');
+  return args.map((arg) => `${arg}\0`).join('');
+}

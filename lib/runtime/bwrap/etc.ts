@@ -1,0 +1,63 @@
+import { cpSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { HOME, INNER_ID } from './arguments.ts';
+
+/** Written for the sandbox: nothing in them is the host's. */
+const MADE: Readonly<Record<string, string>> = {
+  passwd: [
+    'root:x:0:0:root:/root:/usr/sbin/nologin',
+    `sandbox:x:${INNER_ID}:${INNER_ID}:sandbox:${HOME}:/bin/sh`,
+    'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin',
+    '',
+  ].join('\n'),
+  group: `root:x:0:\nsandbox:x:${INNER_ID}:\nnogroup:x:65534:\n`,
+  hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
+  hostname: 'sandbox\n',
+  'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n',
+  // Read-only trees are shown as owned by another uid, and git refuses foreign repositories otherwise.
+  gitconfig: '[safe]\n\tdirectory = *\n',
+  profile: '',
+};
+
+/** Copied from the host where present: what programs under /usr need to run; none of it holds secrets or users. */
+const COPIED = [
+  'alternatives',
+  'ca-certificates.conf',
+  'crypto-policies',
+  'java-8-openjdk',
+  'java-11-openjdk',
+  'java-17-openjdk',
+  'java-21-openjdk',
+  'java-25-openjdk',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'mime.types',
+  'pki/ca-trust',
+  'pki/tls/certs',
+  'protocols',
+  'services',
+  'ssl/cert.pem',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'timezone',
+];
+
+/** Fills `dir` (new, root-owned) with the /etc of all sandboxes. Links are copied as links. */
+export function writeEtc(dir: string, source = '/etc'): void {
+  mkdirSync(dir, { recursive: true, mode: 0o755 });
+  for (const name of COPIED) {
+    try {
+      mkdirSync(dirname(join(dir, name)), { recursive: true, mode: 0o755 });
+      cpSync(join(source, name), join(dir, name), { recursive: true, verbatimSymlinks: true, filter: isPlain });
+    } catch {}
+  }
+  for (const [name, text] of Object.entries(MADE)) writeFileSync(join(dir, name), text, { mode: 0o644 });
+}
+
+/** World-readable files, directories and links only: a private key that strayed in is not copied. */
+function isPlain(path: string): boolean {
+  const stat = lstatSync(path);
+  return stat.isSymbolicLink() || stat.isDirectory() || (stat.isFile() && (stat.mode & 0o004) !== 0);
+}

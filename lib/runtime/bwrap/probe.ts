@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { ServiceError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+
+const run = promisify(execFile);
+
+/** A refusal of one line that says what to do. */
+function cannot(reason: string): ServiceError {
+  return new ServiceError('FAILED_PRECONDITION', `the bwrap runtime cannot work here: ${reason}`);
+}
+
+/** Known holes by the first version that has the fix, and why (or why not) they matter here. */
+const ADVISORIES: readonly { fixed: readonly [number, number, number]; what: string }[] = [
+  {
+    fixed: [0, 12, 0],
+    what: 'GHSA-pxhw-h44j-8pfx (follows links when it creates mount points; none is created in a tenant’s tree here)',
+  },
+];
+
+/** What can be told without starting a sandbox: platform, program, kernel switches. Warnings go to the log. */
+export async function checkHost(bwrapPath: string, log: Log): Promise<void> {
+  if (process.platform !== 'linux') throw cannot(`it needs Linux, not ${process.platform}`);
+  let mode: number;
+  try {
+    accessSync(bwrapPath, constants.X_OK);
+    mode = statSync(bwrapPath).mode;
+  } catch {
+    throw cannot(`no program at ${bwrapPath} (runtime.bwrap_path): install the package bubblewrap`);
+  }
+  if ((mode & 0o6000) !== 0) {
+    throw cannot(`${bwrapPath} is setuid, which has been a way to root: chmod u-s it or install a current bubblewrap`);
+  }
+  warnOfHoles(await version(bwrapPath), bwrapPath, log);
+  if (sysctl('user/max_user_namespaces') === 0) {
+    throw cannot('user namespaces are switched off: sysctl user.max_user_namespaces=15000');
+  }
+  if (process.getuid?.() !== 0 && sysctl('kernel/unprivileged_userns_clone') === 0) {
+    throw cannot('user namespaces are kept for root: sysctl kernel.unprivileged_userns_clone=1, or run as root');
+  }
+  if (!/^Seccomp:/m.test(readFileSync('/proc/self/status', 'latin1'))) throw cannot('the kernel has no seccomp');
+}
+
+/** The reason a throwaway sandbox did not come up, as advice where the host's setting is known to be the cause. */
+export function explainFailure(error: unknown): ServiceError {
+  const said = error instanceof Error ? error.message : String(error);
+  if (error instanceof ServiceError && error.code === 'FAILED_PRECONDITION') return error;
+  if (sysctl('kernel/apparmor_restrict_unprivileged_userns') === 1 && /permission|not permitted/i.test(said)) {
+    return cannot(
+      'AppArmor keeps bwrap from making user namespaces: give /usr/bin/bwrap an AppArmor profile with "userns," or sysctl kernel.apparmor_restrict_unprivileged_userns=0',
+    );
+  }
+  return cannot(said.replace(/^the sandbox did not start: /, 'a test sandbox did not start: '));
+}
+
+async function version(bwrapPath: string): Promise<string> {
+  try {
+    return (await run(bwrapPath, ['--version'], { env: {}, cwd: '/' })).stdout.trim();
+  } catch (error) {
+    throw cannot(`${bwrapPath} --version failed: ${(error as Error).message.split('\n')[0]}`);
+  }
+}
+
+function warnOfHoles(text: string, bwrapPath: string, log: Log): void {
+  const have = /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0, 0];
+  for (const { fixed, what } of ADVISORIES) {
+    const index = fixed.findIndex((part, at) => part !== have[at]);
+    if (index >= 0 && have[index]! < fixed[index]!) {
+      log.warn('bubblewrap has a known hole', {
+        path: bwrapPath,
+        version: text,
+        hole: what,
+        fixed_in: fixed.join('.'),
+      });
+    }
+  }
+}
+
+function sysctl(name: string): number | undefined {
+  try {
+    return Number(readFileSync(`/proc/sys/${name}`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}

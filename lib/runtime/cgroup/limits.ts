@@ -1,0 +1,83 @@
+import { ServiceError } from '../../errors.ts';
+import type { ResourceLimits } from '../../messages.ts';
+
+export type LimitName = keyof ResourceLimits;
+export const CONTROLLER_OF: Readonly<Record<LimitName, 'memory' | 'cpu' | 'pids'>> = {
+  memory_bytes: 'memory',
+  cpu_quota: 'cpu',
+  cpu_shares: 'cpu',
+  pids_limit: 'pids',
+};
+
+/** Where in a sandbox's tree a value goes: its top, or the part that holds commands only (the agent is not counted). */
+export interface LimitWrite {
+  controller: 'memory' | 'cpu' | 'pids';
+  level: 'sandbox' | 'commands';
+  file: string;
+  value: string;
+  /** A knob this kernel may lack without the limit losing its meaning (swap accounting). */
+  optional?: boolean;
+}
+
+/** Bounds of the kernel's own interface, and a floor under which the sandbox's own agent could not live. */
+const RANGES: Readonly<Record<LimitName, { min: number; max: number }>> = {
+  memory_bytes: { min: 8 * 1024 * 1024, max: Number.MAX_SAFE_INTEGER },
+  cpu_quota: { min: 1000, max: 1_000_000_000 },
+  cpu_shares: { min: 2, max: 262_144 },
+  pids_limit: { min: 1, max: 4_194_304 },
+};
+const CPU_PERIOD_US = 100_000;
+
+/** The limits asked for, or INVALID_ARGUMENT naming the one out of range. 0: not limited. */
+export function requestedLimits(resources: ResourceLimits): LimitName[] {
+  const requested: LimitName[] = [];
+  for (const [name, { min, max }] of Object.entries(RANGES) as [LimitName, { min: number; max: number }][]) {
+    const value = resources[name];
+    if (value === 0) continue;
+    if (!Number.isSafeInteger(value) || value < min || value > max) {
+      throw new ServiceError('INVALID_ARGUMENT', `resources.${name} must be 0 (no limit) or from ${min} to ${max}`);
+    }
+    requested.push(name);
+  }
+  return requested;
+}
+
+/**
+ * cpu.shares 2–262144 to cpu.weight 1–10000 so that the two defaults meet: 1024 is 100. The quadratic (in log2) curve
+ * of the container runtimes (https://github.com/containers/crun/blob/main/crun.1.md, "CPU controller").
+ */
+export function cpuWeight(shares: number): number {
+  const log = Math.log2(shares);
+  return Math.min(10_000, Math.max(1, Math.ceil(10 ** ((log * log + 125 * log) / 612 - 7 / 34))));
+}
+
+/** Processes the commands' part may hold: the tenant's, and the runner shells the service itself keeps there. */
+export const pidsMax = (limit: number, runners: number): string => String(limit + runners);
+
+/** The values to write before the first process enters, in order. */
+export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWrite[] {
+  const { memory_bytes: memory, cpu_quota: quota, cpu_shares: shares, pids_limit: pids } = resources;
+  const writes: LimitWrite[] = [];
+  const add = (write: Omit<LimitWrite, 'level'> & { level?: LimitWrite['level'] }) =>
+    writes.push({ level: 'sandbox', ...write });
+  if (version === 1) {
+    if (memory) {
+      add({ controller: 'memory', file: 'memory.limit_in_bytes', value: String(memory) });
+      add({ controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: String(memory), optional: true });
+    }
+    if (quota) {
+      add({ controller: 'cpu', file: 'cpu.cfs_period_us', value: String(CPU_PERIOD_US) });
+      add({ controller: 'cpu', file: 'cpu.cfs_quota_us', value: String(quota) });
+    }
+    if (shares) add({ controller: 'cpu', file: 'cpu.shares', value: String(shares) });
+  } else {
+    if (memory) {
+      add({ controller: 'memory', file: 'memory.max', value: String(memory) });
+      add({ controller: 'memory', file: 'memory.swap.max', value: '0', optional: true });
+    }
+    if (quota) add({ controller: 'cpu', file: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
+    if (shares) add({ controller: 'cpu', file: 'cpu.weight', value: String(cpuWeight(shares)) });
+  }
+  if (pids) add({ controller: 'pids', level: 'commands', file: 'pids.max', value: pidsMax(pids, 0) });
+  return writes;
+}

@@ -1,0 +1,163 @@
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import type { ResourceLimits } from '../../messages.ts';
+import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
+import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
+import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
+
+/** The instance's directory in each hierarchy in use: one for groups, and per limit controller the one that has it. */
+export interface CgroupRoots {
+  /** v2 (also without controllers) or the v1 freezer. */
+  groups: string;
+  limits: Readonly<Partial<Record<'memory' | 'cpu' | 'pids', { version: 1 | 2; dir: string }>>>;
+}
+
+const AGENT = 'agent';
+const COMMANDS = 'commands';
+
+/**
+ * One sandbox's cgroups, `<root>/<id>` in each hierarchy that is needed:
+ *   agent/         bwrap and the agent; never counted against pids_limit, so that a fork bomb cannot keep the
+ *                  service from starting the next runner
+ *   commands/<n>/  one runner and whatever its command starts
+ * memory and cpu bind at the top and so cover both. Made before the first process, removed after the last.
+ */
+export class SandboxCgroup implements ProcessGroups {
+  /** Files a process writes "0" to in order to be inside before it does anything else. */
+  readonly entries: readonly string[];
+  readonly #groups: string;
+  readonly #dirs: readonly string[];
+  readonly #roots: CgroupRoots;
+  readonly #id: string;
+  readonly #pidsLimit: number;
+  readonly #commandEntries: readonly string[];
+  /** Groups whose runner is gone while something in them lives on. */
+  readonly #vacant = new Set<CgroupProcessGroup>();
+  #runners = 0;
+
+  constructor(roots: CgroupRoots, id: string, resources: ResourceLimits) {
+    this.#roots = roots;
+    this.#id = id;
+    this.#pidsLimit = resources.pids_limit;
+    this.#groups = join(roots.groups, id);
+    const writes = this.#plan(resources);
+    const dirs = new Set([this.#groups, ...writes.map((write) => this.#dir(write.controller))]);
+    this.#dirs = [...dirs];
+    const split = new Set([this.#groups]);
+    if (resources.pids_limit) split.add(this.#dir('pids'));
+    for (const dir of dirs) {
+      mkdirSync(dir);
+      if (!split.has(dir)) continue;
+      // v2: a limit on commands/ needs the controller handed down; then no process may sit in `dir` itself.
+      if (resources.pids_limit && roots.limits.pids?.version === 2 && dir === this.#dir('pids')) {
+        writeFileSync(join(dir, 'cgroup.subtree_control'), '+pids', { flag: 'r+' });
+      }
+      mkdirSync(join(dir, AGENT));
+      mkdirSync(join(dir, COMMANDS));
+    }
+    for (const write of writes) this.#apply(write);
+    this.entries = this.#dirs.map((dir) => join(dir, split.has(dir) ? AGENT : '', 'cgroup.procs'));
+    this.#commandEntries = [...split]
+      .filter((dir) => dir !== this.#groups)
+      .map((dir) => join(dir, COMMANDS, 'cgroup.procs'));
+  }
+
+  basePids(): number[] {
+    return readPids(join(this.#groups, AGENT));
+  }
+
+  addGroup(name: string): ProcessGroup {
+    for (const stale of this.#vacant) if (stale.remove()) this.#vacant.delete(stale);
+    const group = new CgroupProcessGroup(join(this.#groups, COMMANDS, name), this.#commandEntries);
+    this.#countRunners(1);
+    return {
+      add: (pid) => group.add(pid),
+      pids: () => group.pids(),
+      kill: () => group.kill(),
+      release: () => {
+        // The runner no longer counts, whatever it left: else each background process would raise the limit by one.
+        this.#countRunners(-1);
+        if (!group.remove()) this.#vacant.add(group);
+      },
+    };
+  }
+
+  oomKills(): number {
+    const memory = this.#roots.limits.memory;
+    const dir = memory && join(memory.dir, this.#id);
+    if (!dir || !this.#dirs.includes(dir)) return 0;
+    const text = readFileSync(join(dir, memory.version === 2 ? 'memory.events' : 'memory.oom_control'), 'latin1');
+    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+  }
+
+  atPidsLimit(): boolean {
+    if (!this.#pidsLimit) return false;
+    const dir = join(this.#dir('pids'), COMMANDS);
+    const read = (file: string) => Number(readFileSync(join(dir, file), 'latin1'));
+    return read('pids.current') >= read('pids.max');
+  }
+
+  kill(): void {
+    const names = () => readdirSync(join(this.#groups, COMMANDS), { withFileTypes: true });
+    killTree(this.#groups, [
+      AGENT,
+      COMMANDS,
+      ...names()
+        .filter((entry) => entry.isDirectory())
+        .map((entry) => join(COMMANDS, entry.name)),
+    ]);
+  }
+
+  /** False while a process lives in it (or a dying one has not left yet). */
+  remove(): boolean {
+    return this.#dirs.map(removeTree).every(Boolean);
+  }
+
+  #plan(resources: ResourceLimits): LimitWrite[] {
+    return (['memory', 'cpu', 'pids'] as const).flatMap((controller) =>
+      limitWrites(resources, this.#roots.limits[controller]?.version ?? 1).filter(
+        (write) => write.controller === controller,
+      ),
+    );
+  }
+
+  #dir(controller: 'memory' | 'cpu' | 'pids'): string {
+    return join(this.#roots.limits[controller]?.dir ?? '', this.#id);
+  }
+
+  #apply(write: LimitWrite): void {
+    const dir = join(this.#dir(write.controller), write.level === 'commands' ? COMMANDS : '');
+    try {
+      writeFileSync(join(dir, write.file), write.value, { flag: 'r+' });
+    } catch (error) {
+      if (write.optional) return;
+      throw new ServiceError(
+        'FAILED_PRECONDITION',
+        `resources: this host does not take ${write.file} = ${write.value} (${(error as NodeJS.ErrnoException).code})`,
+        [],
+        { cause: error },
+      );
+    }
+  }
+
+  #countRunners(change: number): void {
+    this.#runners += change;
+    if (!this.#pidsLimit) return;
+    const value = pidsMax(this.#pidsLimit, this.#runners);
+    writeFileSync(join(this.#dir('pids'), COMMANDS, 'pids.max'), value, { flag: 'r+' });
+  }
+}
+
+/** Removes a cgroup directory and those in it, deepest first; false when something lives in one. */
+export function removeTree(dir: string): boolean {
+  try {
+    for (const entry of readdirSync(dir, { withFileTypes: true })) {
+      if (entry.isDirectory() && !removeTree(`${dir}/${entry.name}`)) return false;
+    }
+    rmdirSync(dir);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+  return true;
+}

@@ -1,0 +1,157 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import type { ResourceLimits } from '../../messages.ts';
+import { CONTROLLER_OF, requestedLimits } from './limits.ts';
+import { type Hierarchy, parseHierarchies, parseMembership } from './mounts.ts';
+import { killTree } from './process-group.ts';
+import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
+
+const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
+/** How long reclaim waits for killed processes to leave; a process stuck in the kernel is reported by the caller. */
+const RECLAIM_MS = 5000;
+
+/** The cgroups of one server instance: a directory of its name in every hierarchy it uses. */
+export class CgroupTree {
+  readonly #name: string;
+  #roots: CgroupRoots | undefined;
+
+  /** `instance`: unique to the state directory, the same after a restart, so that leftovers are found by name. */
+  constructor(instance: string) {
+    this.#name = `paddock-${instance}`;
+  }
+
+  /** Finds or makes the instance's directories. Without any, limits and groups of their own are not to be had. */
+  open(): void {
+    this.#roots = findRoots(this.#name);
+  }
+
+  get available(): boolean {
+    return this.#roots !== undefined;
+  }
+
+  /** The limits this host can enforce, by controller. */
+  get controllers(): readonly string[] {
+    return Object.keys(this.#roots?.limits ?? {});
+  }
+
+  /** undefined when the host offers no cgroups and none is needed. */
+  create(id: string, resources: ResourceLimits): SandboxCgroup | undefined {
+    for (const limit of requestedLimits(resources)) {
+      if (!this.#roots?.limits[CONTROLLER_OF[limit]]) {
+        throw new ServiceError(
+          'FAILED_PRECONDITION',
+          `resources.${limit} cannot be enforced on this host: no writable cgroup with the ${CONTROLLER_OF[limit]} controller`,
+        );
+      }
+    }
+    if (!this.#roots) return undefined;
+    try {
+      return new SandboxCgroup(this.#roots, id, resources);
+    } catch (error) {
+      for (const root of this.#directories()) removeTree(join(root, id));
+      throw error;
+    }
+  }
+
+  /** Kills and removes what an earlier server left under this instance's name. */
+  async reclaim(): Promise<void> {
+    const deadline = Date.now() + RECLAIM_MS;
+    for (const root of this.#directories()) {
+      for (const entry of readdirSync(root, { withFileTypes: true })) {
+        if (!entry.isDirectory()) continue;
+        const dir = join(root, entry.name);
+        while (!removeTree(dir) && Date.now() < deadline) {
+          killTree(dir, descendants(dir));
+          await sleep(5);
+        }
+      }
+    }
+  }
+
+  /** After the last sandbox: takes the instance's directories away. */
+  close(): void {
+    for (const root of this.#directories()) removeTree(root);
+    this.#roots = undefined;
+  }
+
+  #directories(): string[] {
+    if (!this.#roots) return [];
+    return [...new Set([this.#roots.groups, ...Object.values(this.#roots.limits).map((limit) => limit.dir)])];
+  }
+}
+
+function descendants(dir: string, prefix = ''): string[] {
+  return readdirSync(join(dir, prefix), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap((entry) => [join(prefix, entry.name), ...descendants(dir, join(prefix, entry.name))]);
+}
+
+function findRoots(name: string): CgroupRoots | undefined {
+  const hierarchies = parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), (mountPoint) =>
+    readFileSync(join(mountPoint, 'cgroup.controllers'), 'latin1'),
+  );
+  const membership = parseMembership(readFileSync('/proc/self/cgroup', 'utf8'));
+  const limits: { [name in (typeof CONTROLLERS)[number]]?: { version: 1 | 2; dir: string } } = {};
+  let groups: string | undefined;
+  const v2 = hierarchies.find((each) => each.version === 2);
+  if (v2) {
+    const dir = claim(v2, name, membership.get('') ?? '/');
+    groups = dir;
+    for (const controller of dir ? CONTROLLERS : []) {
+      if (dir && handDown(dir, controller)) limits[controller] = { version: 2, dir };
+    }
+  }
+  for (const hierarchy of hierarchies.filter((each) => each.version === 1)) {
+    const wanted = CONTROLLERS.filter((each) => hierarchy.controllers.includes(each) && !limits[each]);
+    const freezer = !groups && hierarchy.controllers.includes('freezer');
+    if (wanted.length === 0 && !freezer) continue;
+    const dir = claim(hierarchy, name, membership.get(hierarchy.controllers[0]!) ?? '/');
+    if (!dir) continue;
+    for (const controller of wanted) limits[controller] = { version: 1, dir };
+    if (freezer) groups = dir;
+  }
+  return groups === undefined ? undefined : { groups, limits };
+}
+
+/** The instance's directory at the hierarchy's top or, where that is not ours to write, below the server's own cgroup. */
+function claim(hierarchy: Hierarchy, name: string, own: string): string | undefined {
+  for (const parent of new Set([hierarchy.mountPoint, join(hierarchy.mountPoint, own)])) {
+    const dir = join(parent, name);
+    try {
+      mkdirSync(dir, { recursive: true });
+      if (hierarchy.version === 2) enable(parent, hierarchy.controllers);
+      if (existsSync(join(dir, 'cgroup.procs'))) return dir;
+    } catch {}
+  }
+  return undefined;
+}
+
+/** Lets `dir`'s children use the controller, once its parent does. */
+function handDown(dir: string, controller: string): boolean {
+  try {
+    writeFileSync(join(dir, 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Hands the wanted controllers to `parent`'s children. Where the server itself sits in `parent` (a container's cgroup
+ * namespace) the kernel refuses with EBUSY; then its processes move to a leaf of their own first.
+ */
+function enable(parent: string, controllers: readonly string[]): void {
+  for (const controller of CONTROLLERS.filter((each) => controllers.includes(each))) {
+    if (handDown(parent, controller)) continue;
+    const leaf = join(parent, 'paddock-host');
+    mkdirSync(leaf, { recursive: true });
+    for (const pid of readFileSync(join(parent, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean)) {
+      try {
+        writeFileSync(join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
+      } catch {}
+    }
+    handDown(parent, controller);
+  }
+}

@@ -1,0 +1,177 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import type { OutputStream } from '../../messages.ts';
+import type { Command } from '../runtime.ts';
+import type { CommandScript } from './command-script.ts';
+import { EventQueue } from './execution.ts';
+import type { Runner } from './runner.ts';
+import type { StatusLine } from './status.ts';
+import type { Stdin } from './stdin.ts';
+
+/** How long output may still come from processes a command left behind, before its end is reported without them. */
+const STRAGGLER_MS = 200;
+/** How long the end of a killed command may take before it is reported anyway (a process stuck in the kernel). */
+const KILL_MS = 700;
+const MAX_TIMER_MS = 2_147_483_647;
+const KILLED = 128 + 9;
+
+/** What the run tells the executor, once, when the runner is free again or lost. */
+export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'garbage';
+
+export interface RunContext {
+  nonce: string;
+  runner: Runner;
+  script: CommandScript;
+  stdin: Stdin | undefined;
+  /** The line for stderr when the memory limit killed something since the last call; else undefined. */
+  outOfMemory: () => string | undefined;
+  /** True when no further process may be made in the sandbox. */
+  atPidsLimit: () => boolean;
+  done: (outcome: Outcome) => void;
+}
+
+/** One command on one runner, from its line in the request pipe to its last event. */
+export class CommandRun {
+  readonly events: EventQueue;
+  /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
+  readonly accepted: Promise<void>;
+  #accept!: (error?: ServiceError) => void;
+  readonly #context: RunContext;
+  readonly #signal: AbortSignal;
+  readonly #startedAt = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  readonly #cancel = () => void this.#kill(new ServiceError('CANCELLED', 'the command was cancelled'));
+  #workdirRefused = false;
+  #ending = false;
+
+  constructor(command: Command, context: RunContext) {
+    this.#context = context;
+    this.#signal = command.signal;
+    this.events = new EventQueue(() => this.#resume(), this.#cancel);
+    this.accepted = new Promise((resolve, reject) => {
+      this.#accept = (error) => (error ? reject(error) : resolve());
+    });
+    // Nobody may be waiting for it any more when it rejects.
+    this.accepted.catch(() => {});
+    const { runner } = context;
+    runner.out.sink = (data) => this.#write('STDOUT', data);
+    runner.err.sink = (data) => this.#write('STDERR', data);
+    runner.onStatus = (line) => this.#onStatus(line);
+    runner.gone.then(() => this.#onGone());
+    command.signal.addEventListener('abort', this.#cancel, { once: true });
+    const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${command.timeoutMs} ms`);
+    this.#timer = setTimeout(() => void this.#kill(expired()), Math.min(command.timeoutMs, MAX_TIMER_MS));
+    runner.execute(context.script.text);
+    if (!context.script.announcesStart) this.#accept();
+  }
+
+  /** The sandbox is gone: nothing more will come. */
+  lose(error: ServiceError): void {
+    if (!this.#begin()) return;
+    this.#drain();
+    this.#finish('killed', error);
+  }
+
+  #write(stream: OutputStream, data: Uint8Array): boolean {
+    return this.events.write(stream, data) || this.#ending;
+  }
+
+  #resume(): void {
+    this.#context.runner.out.resume();
+    this.#context.runner.err.resume();
+  }
+
+  #onStatus(line: StatusLine | undefined): void {
+    if (this.#ending && line?.kind !== 'f') return;
+    if (line === undefined || line.nonce !== this.#context.nonce) {
+      this.#context.done('garbage');
+    } else if (line.kind === 's') {
+      this.#context.stdin?.start();
+      this.#accept();
+    } else if (line.kind === 'w') {
+      this.#workdirRefused = true;
+    } else if (line.kind === 'x' && line.value <= 255) {
+      void this.#complete(line.value);
+    } else if (line.kind === 'f') {
+      void this.#kill(this.#cannotStart());
+    } else {
+      this.#context.done('garbage');
+    }
+  }
+
+  #cannotStart(): ServiceError {
+    const why = this.#context.atPidsLimit() ? 'its pids_limit is reached' : 'it can start no further process';
+    return new ServiceError('RESOURCE_EXHAUSTED', `the command could not be started in the sandbox: ${why}`);
+  }
+
+  /** All the command wrote is in the pipes already when its exit is known. */
+  async #complete(exitCode: number): Promise<void> {
+    if (!this.#begin()) return;
+    const { runner } = this.#context;
+    this.#drain();
+    const alone = runner.alone;
+    if (!alone) {
+      // Something lives on. When the runner lets go of the pipes, they end, unless that something still writes.
+      runner.retire();
+      this.#resume();
+      await Promise.race([runner.outputEnded, delay(STRAGGLER_MS)]);
+    }
+    if (this.#workdirRefused) {
+      this.#accept(new ServiceError('INVALID_ARGUMENT', 'workdir cannot be entered: no directory there, or no access'));
+    }
+    this.#exit(exitCode, alone ? 'reusable' : 'left-behind');
+  }
+
+  /** The runner's own shell was killed under the command: by the memory limit, or by the command. */
+  async #onGone(): Promise<void> {
+    if (!this.#begin()) return;
+    await this.#killed();
+    this.#exit(KILLED, 'killed');
+  }
+
+  async #kill(error: ServiceError): Promise<void> {
+    if (!this.#begin()) return;
+    await this.#killed();
+    this.#finish('killed', error);
+  }
+
+  async #killed(): Promise<void> {
+    const { runner } = this.#context;
+    runner.kill();
+    this.#resume();
+    await Promise.race([runner.outputEnded, delay(KILL_MS)]);
+    this.#drain();
+  }
+
+  #exit(exitCode: number, outcome: Outcome): void {
+    const oom = this.#context.outOfMemory();
+    if (oom !== undefined) this.events.write('STDERR', Buffer.from(oom));
+    this.events.exit(exitCode, Math.round(performance.now() - this.#startedAt));
+    this.#finish(outcome);
+  }
+
+  /** From here on exactly one path ends the run, and the pipes are read whether or not the consumer keeps up. */
+  #begin(): boolean {
+    if (this.#ending) return false;
+    this.#ending = true;
+    clearTimeout(this.#timer);
+    this.#signal.removeEventListener('abort', this.#cancel);
+    return true;
+  }
+
+  #drain(): void {
+    this.#context.runner.out.drain();
+    this.#context.runner.err.drain();
+  }
+
+  #finish(outcome: Outcome, error?: ServiceError): void {
+    const { runner, stdin } = this.#context;
+    runner.out.sink = () => true;
+    runner.err.sink = () => true;
+    runner.onStatus = () => {};
+    stdin?.close();
+    if (error) this.events.fail(error);
+    this.#accept(error);
+    this.#context.done(outcome);
+  }
+}

@@ -1,0 +1,97 @@
+import { ServiceError } from '../../errors.ts';
+import { AGENT_DIR, WORKSPACE } from './places.ts';
+import { shellQuote } from './shell-quote.ts';
+
+/** The kernel's MAX_ARG_STRLEN (131072) with its NUL: bounds the command and each `NAME=value`. */
+export const MAX_STRING_BYTES = 131_071;
+export const MAX_ENV_BYTES = 1_048_576;
+const MAX_WORKDIR_BYTES = 4095;
+
+export interface CommandScript {
+  /** What the runner executes; ends in a newline. */
+  text: string;
+  /** A line "s" (or "w") will come before the command's end: the server must wait for it. */
+  announcesStart: boolean;
+}
+
+const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/**
+ * Names some shell (dash, bash, busybox ash) reserves, checks or acts upon when they are assigned: these are handed to
+ * the command by env(1) and never assigned in the runner.
+ */
+const SHELL_OWNED = new RegExp(
+  `^(${[
+    'BASH.*|COMP.*|COPROC|DIRSTACK|E?UID|PPID|GROUPS|SHELLOPTS|POSIXLY_CORRECT|FUNCNAME|FUNCNEST|PIPESTATUS',
+    'IFS|CDPATH|ENV|OPT.*|PS[0-4]|LINENO|RANDOM|SRANDOM|SECONDS|EPOCH.*|HIST.*|MAIL.*|PWD|OLDPWD|_|n|ATTY|TERM',
+    'LANG|LANGUAGE|LC_.*|TEXTDOMAIN.*|HOSTTYPE|HOSTNAME|MACHTYPE|OSTYPE|GLOBIGNORE|EXECIGNORE|IGNOREEOF|TMOUT|FCEDIT',
+    'FIGNORE|INPUTRC|MAPFILE|READLINE.*|REPLY|SHLVL|CHILD_MAX|PROMPT.*|auto_resume|histchars',
+  ].join('|')})$`,
+);
+
+function invalid(message: string): ServiceError {
+  return new ServiceError('INVALID_ARGUMENT', message);
+}
+
+function checkText(field: string, text: string, max: number): void {
+  if (text.includes('\0')) throw invalid(`${field} must not contain NUL characters`);
+  if (Buffer.byteLength(text) > max) throw invalid(`${field} must be at most ${max} bytes`);
+}
+
+/** Where the command is to start: '' for the workspace itself. A relative path counts from there. */
+export function resolveWorkdir(workdir: string): string {
+  checkText('workdir', workdir, MAX_WORKDIR_BYTES);
+  if (workdir === '' || workdir === WORKSPACE || workdir === '.') return '';
+  return workdir.startsWith('/') ? workdir : `${WORKSPACE}/${workdir}`;
+}
+
+function checkEnv(env: Readonly<Record<string, string>>): [name: string, value: string][] {
+  const entries = Object.entries(env);
+  let total = 0;
+  for (const [name, value] of entries) {
+    if (!IDENTIFIER.test(name)) {
+      throw invalid(
+        `env: ${JSON.stringify(name.slice(0, 64))} is no variable name (letters, digits, _; no digit first)`,
+      );
+    }
+    checkText(`env ${name.slice(0, 64)} with its name`, `${name}=${value}`, MAX_STRING_BYTES);
+    total += Buffer.byteLength(value) + name.length + 2;
+  }
+  if (total > MAX_ENV_BYTES) throw invalid(`env must be at most ${MAX_ENV_BYTES} bytes in all`);
+  return entries;
+}
+
+/**
+ * The line a runner executes for one command: pure. Every word of the request is quoted; nothing of it is parsed.
+ * INVALID_ARGUMENT for what cannot be passed to a program. `stdinName`: a FIFO in the agent directory, absent for none.
+ */
+export function commandScript(
+  nonce: string,
+  request: { command: string; env: Readonly<Record<string, string>>; workdir: string },
+  stdinName?: string,
+): CommandScript {
+  checkText('command', request.command, MAX_STRING_BYTES);
+  const workdir = resolveWorkdir(request.workdir);
+  const env = checkEnv(request.env);
+
+  const owned = env.filter(([name]) => SHELL_OWNED.test(name));
+  const words = [
+    ...env.filter(([name]) => !SHELL_OWNED.test(name)).map(([name, value]) => `${name}=${shellQuote(value)}`),
+    ...(owned.length > 0 ? ['/usr/bin/env', ...owned.map(([name, value]) => `${name}=${shellQuote(value)}`)] : []),
+    '/bin/sh -c',
+    shellQuote(request.command),
+    '>&7 2>&8 7>&- 8>&- 9>&-',
+  ];
+  const run = words.join(' ');
+  const stdin = stdinName === undefined ? '' : ` <${AGENT_DIR}/${stdinName}`;
+  const started = `echo '${nonce} s 0' >&9`;
+  // Always in a subshell: the runner never leaves the workspace, and what it says about a killed child goes to its own
+  // stderr, not to the command's.
+  let body = run;
+  if (workdir !== '') {
+    const enter = `if cd -- ${shellQuote(workdir)} 2>/dev/null; then unset OLDPWD; ${started}`;
+    body = `${enter}; ${run}; else echo '${nonce} w 0' >&9; fi`;
+  } else if (stdin !== '') {
+    body = `${started}; ${run}`;
+  }
+  return { text: `n=${nonce}; (${body})${stdin}; echo "$n x $?" >&9\n`, announcesStart: body !== run };
+}

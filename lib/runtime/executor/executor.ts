@@ -1,0 +1,217 @@
+import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import type { Command, Execution } from '../runtime.ts';
+import { agentScript } from './agent-script.ts';
+import { CommandRun, type Outcome } from './command-run.ts';
+import { commandScript } from './command-script.ts';
+import { openFifo } from './fifo-pool.ts';
+import { newNonce, Runner, type RunnerHost } from './runner.ts';
+import { Stdin } from './stdin.ts';
+
+/** Idle runners kept for the next commands; each is a shell of about 150 kB. */
+const MAX_IDLE = 4;
+/** Commands at once in one sandbox. */
+const MAX_RUNNERS = 512;
+/** Runners of ended commands whose background processes still hold the pipes; the oldest are let go above it. */
+const MAX_LEFT_BEHIND = 64;
+const READY_MS = 10_000;
+const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
+
+/**
+ * What a launcher gives the executor. The launcher makes the sandbox so that `/bin/sh AGENT_DIR/agent` is its main
+ * process, with `dir` shown read-only at AGENT_DIR and the workspace as working directory, and `groups` about the
+ * cgroup it was born in. Whatever ends the sandbox, the launcher then calls `close`.
+ */
+export interface ExecutorHost extends RunnerHost {
+  /** See agentScript. */
+  resetSignals: readonly string[];
+  /** The line for a command's stderr after the memory limit killed something. */
+  outOfMemory: string;
+  /** Called once when the sandbox can no longer be trusted: the launcher kills it. */
+  onBroken: (reason: string) => void;
+}
+
+/** Runs commands in one sandbox, whatever launched it. Made before the launch; `ready` after it. */
+export class Executor {
+  readonly #host: ExecutorHost;
+  readonly #control: number;
+  readonly #runs = new Set<CommandRun>();
+  readonly #runners = new Set<Runner>();
+  readonly #idle: Runner[] = [];
+  #leftBehind: Runner[] = [];
+  #creating = 0;
+  #oomKills = 0;
+  #closed: ServiceError | undefined;
+  readonly #lost: Promise<never>;
+  #lose!: (error: ServiceError) => void;
+
+  private constructor(host: ExecutorHost, control: number) {
+    this.#host = host;
+    this.#control = control;
+    this.#lost = new Promise((_, reject) => {
+      this.#lose = reject;
+    });
+    this.#lost.catch(() => {});
+  }
+
+  /** Makes `host.dir` (which must not exist) with all the agent needs to start. */
+  static async prepare(host: ExecutorHost): Promise<Executor> {
+    mkdirSync(host.dir, { mode: 0o711 });
+    writeFileSync(join(host.dir, 'agent'), agentScript(host.resetSignals), { mode: 0o444 });
+    await host.fifos.place([join(host.dir, 'ctl')], host.uid);
+    return new Executor(host, openFifo(join(host.dir, 'ctl'), 'both'));
+  }
+
+  /** Resolves when the sandbox takes commands. May be called before the launch. */
+  async ready(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(reject, READY_MS, new ServiceError('UNAVAILABLE', 'the sandbox did not come up in time'));
+    });
+    try {
+      this.#idle.push(await Promise.race([this.#create(), late]));
+      unlinkSync(join(this.#host.dir, 'ctl'));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async exec(command: Command): Promise<Execution> {
+    const nonce = newNonce();
+    const stdinName = command.stdin === '' ? undefined : `${nonce}.in`;
+    const script = commandScript(nonce, command, stdinName);
+    this.#check(command.signal);
+    let stdin: Stdin | undefined;
+    if (stdinName !== undefined) {
+      const path = join(this.#host.dir, stdinName);
+      await this.#host.fifos.place([path], this.#host.uid);
+      stdin = new Stdin(path, command.stdin);
+    }
+    let runner: Runner;
+    try {
+      runner = this.#idle.pop() ?? (await this.#create());
+      this.#check(command.signal, runner);
+    } catch (error) {
+      stdin?.close();
+      throw error;
+    }
+    const run: CommandRun = new CommandRun(command, {
+      nonce,
+      runner,
+      script,
+      stdin,
+      outOfMemory: () => this.#outOfMemory(),
+      atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
+      done: (outcome) => this.#done(run, runner, outcome),
+    });
+    this.#runs.add(run);
+    await run.accepted;
+    return run.events;
+  }
+
+  /** The sandbox is gone (or about to be): ends what runs with UNAVAILABLE and gives all descriptors back. */
+  close(reason: string): void {
+    if (this.#closed) return;
+    this.#closed = new ServiceError('UNAVAILABLE', reason);
+    this.#lose(this.#closed);
+    for (const run of [...this.#runs]) run.lose(this.#closed);
+    for (const runner of this.#runners) runner.close();
+    this.#runners.clear();
+    this.#idle.length = 0;
+    closeSync(this.#control);
+  }
+
+  #check(signal: AbortSignal, runner?: Runner): void {
+    const error =
+      this.#closed ?? (signal.aborted ? new ServiceError('CANCELLED', 'the command was cancelled') : undefined);
+    if (!error) return;
+    if (runner && !this.#closed) this.#idle.push(runner);
+    throw error;
+  }
+
+  async #create(): Promise<Runner> {
+    if (this.#runners.size - this.#leftBehind.length + this.#creating >= MAX_RUNNERS) {
+      throw new ServiceError('RESOURCE_EXHAUSTED', `the sandbox runs ${MAX_RUNNERS} commands already`);
+    }
+    this.#creating++;
+    try {
+      const runner = await Runner.create(this.#host, (name) => writeSync(this.#control, `${name}\n`), this.#lost);
+      if (this.#closed) {
+        runner.close();
+        throw this.#closed;
+      }
+      this.#runners.add(runner);
+      return runner;
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      throw new ServiceError('UNAVAILABLE', 'the sandbox could not start a runner', [], { cause: error });
+    } finally {
+      this.#creating--;
+    }
+  }
+
+  #done(run: CommandRun, runner: Runner, outcome: Outcome): void {
+    if (outcome === 'garbage') {
+      this.#broken(TAMPERED);
+      return;
+    }
+    this.#runs.delete(run);
+    if (this.#closed) return;
+    runner.settle();
+    if (outcome === 'reusable' && this.#idle.length < MAX_IDLE) {
+      this.#idle.push(runner);
+      this.#watchIdle(runner);
+    } else if (outcome === 'killed') {
+      this.#discard(runner);
+      this.#refill();
+    } else {
+      if (outcome === 'reusable') runner.retire();
+      this.#leave(runner);
+      this.#refill();
+    }
+  }
+
+  /** An idle runner says nothing. */
+  #watchIdle(runner: Runner): void {
+    runner.onStatus = () => this.#broken(TAMPERED);
+  }
+
+  #broken(reason: string): void {
+    if (!this.#closed) this.#host.onBroken(reason);
+  }
+
+  /** Its background processes live on; their output is read and dropped until they let go of the pipes. */
+  #leave(runner: Runner): void {
+    this.#leftBehind.push(runner);
+    runner.out.resume();
+    runner.err.resume();
+    runner.outputEnded.then(() => this.#discard(runner));
+    if (this.#leftBehind.length > MAX_LEFT_BEHIND) this.#discard(this.#leftBehind[0]!);
+  }
+
+  #discard(runner: Runner): void {
+    runner.close();
+    this.#runners.delete(runner);
+    this.#leftBehind = this.#leftBehind.filter((each) => each !== runner);
+  }
+
+  /** So that the command after a lost runner does not wait for a new one. */
+  #refill(): void {
+    if (this.#idle.length > 0 || this.#creating > 0) return;
+    this.#create().then(
+      (runner) => {
+        this.#idle.push(runner);
+        this.#watchIdle(runner);
+      },
+      () => {},
+    );
+  }
+
+  #outOfMemory(): string | undefined {
+    const kills = this.#host.groups?.oomKills() ?? 0;
+    if (kills <= this.#oomKills) return undefined;
+    this.#oomKills = kills;
+    return this.#host.outOfMemory;
+  }
+}

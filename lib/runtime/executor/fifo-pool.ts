@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { chownSync, constants, mkdirSync, openSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const BATCH = 64;
+const LOW = 16;
+const run = promisify(execFile);
+
+/**
+ * FIFOs made ahead in batches (Node has no mkfifo(2), and a spawn costs more than a whole command). One for all
+ * sandboxes of a server, in a directory only it can enter, on the file system of the agent directories.
+ */
+export class FifoPool {
+  readonly #dir: string;
+  #free: string[] = [];
+  #made = 0;
+  #refill: Promise<void> | undefined;
+
+  constructor(dir: string) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#dir = dir;
+  }
+
+  /** Moves fresh FIFOs (mode 0600) to `paths` and gives them to `uid`. */
+  async place(paths: readonly string[], uid: number | undefined): Promise<void> {
+    while (this.#free.length < paths.length) await this.#fill();
+    for (const path of paths) {
+      const fifo = this.#free.pop()!;
+      if (uid !== undefined) chownSync(fifo, uid, uid);
+      renameSync(fifo, path);
+    }
+    if (this.#free.length < LOW) this.#fill().catch(() => {});
+  }
+
+  #fill(): Promise<void> {
+    this.#refill ??= this.#make().finally(() => {
+      this.#refill = undefined;
+    });
+    return this.#refill;
+  }
+
+  async #make(): Promise<void> {
+    const fresh = Array.from({ length: BATCH }, () => join(this.#dir, String(this.#made++)));
+    await run('mkfifo', ['-m', '600', ...fresh], { cwd: '/' });
+    this.#free.push(...fresh);
+  }
+}
+
+/** Never blocks and never follows a link; `O_RDWR` keeps a FIFO open without anyone at its other end. */
+export function openFifo(path: string, access: 'read' | 'write' | 'both'): number {
+  const flag = { read: constants.O_RDONLY, write: constants.O_WRONLY, both: constants.O_RDWR }[access];
+  return openSync(path, flag | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+}

@@ -1,0 +1,34 @@
+/**
+ * What a runner says on its status pipe: `<nonce> <kind> <number>\n`.
+ *   h <pid>   it is up; its pid inside          s 0   the command is about to start, stdin is open
+ *   w 0       the workdir could not be entered  x <code>   the command ended    f 0   the runner gives up
+ * The command's processes could reach the pipe (same uid), so everything is checked and bounded.
+ */
+export type StatusKind = 'h' | 's' | 'w' | 'x' | 'f';
+export interface StatusLine {
+  nonce: string;
+  kind: StatusKind;
+  value: number;
+}
+
+const LINE = /^([0-9a-f]{16}) ([hswxf]) (\d{1,10})$/;
+const MAX_LINE = 64;
+
+/** Splits the bytes of a status pipe into lines. `undefined` in the result: garbage; nothing after it can be trusted. */
+export class StatusParser {
+  #pending = '';
+
+  push(data: Uint8Array): (StatusLine | undefined)[] {
+    if (data.length + this.#pending.length > 8 * MAX_LINE) return [undefined];
+    const lines = (this.#pending + Buffer.from(data).toString('latin1')).split('\n');
+    this.#pending = lines.pop() ?? '';
+    const parsed = lines.map(parseStatus);
+    if (this.#pending.length > MAX_LINE) parsed.push(undefined);
+    return parsed;
+  }
+}
+
+function parseStatus(line: string): StatusLine | undefined {
+  const match = LINE.exec(line);
+  return match ? { nonce: match[1]!, kind: match[2] as StatusKind, value: Number(match[3]) } : undefined;
+}

@@ -1,0 +1,42 @@
+import { ServiceError } from '../../../lib/errors.ts';
+import type { ResourceLimits } from '../../../lib/messages.ts';
+import type { Command, RunningSandbox } from '../../../lib/runtime/runtime.ts';
+
+export const RESOURCES: ResourceLimits = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
+
+export function command(text: string, more: Partial<Command> = {}): Command {
+  const signal = new AbortController().signal;
+  return { command: text, stdin: '', env: {}, workdir: '', timeoutMs: 20_000, signal, ...more };
+}
+
+export interface Result {
+  stdout: string;
+  stderr: string;
+  exitCode?: number;
+  durationMs?: number;
+  /** The ServiceError's code and message, when it ended with one. */
+  code?: string;
+  message?: string;
+}
+
+/** Runs a command to its end. Output is decoded as latin1 when `bytes` is set, so that every byte can be compared. */
+export async function run(
+  sandbox: RunningSandbox,
+  text: string,
+  more: Partial<Command> = {},
+  encoding: BufferEncoding = 'utf8',
+): Promise<Result> {
+  const output: Record<'STDOUT' | 'STDERR', Buffer[]> = { STDOUT: [], STDERR: [] };
+  const result: Omit<Result, 'stdout' | 'stderr'> = {};
+  try {
+    for await (const event of await sandbox.exec(command(text, more))) {
+      if (event.kind === 'output') output[event.stream].push(event.data);
+      else Object.assign(result, { exitCode: event.exitCode, durationMs: event.durationMs });
+    }
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    Object.assign(result, { code: error.code, message: error.message });
+  }
+  const decode = (parts: Buffer[]) => Buffer.concat(parts).toString(encoding);
+  return { stdout: decode(output.STDOUT), stderr: decode(output.STDERR), ...result };
+}
