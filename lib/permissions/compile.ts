@@ -2,8 +2,9 @@ import { ServiceError } from '../errors.ts';
 import { PATTERN_TYPES, PERMISSIONS, type PermissionRule } from '../messages.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { MAX_NAMES, MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
-import { comparePrecedence, type ParsedRule } from './precedence.ts';
+import { comparePrecedence } from './precedence.ts';
 import type { RuleSet } from './rule-set.ts';
+import type { ParsedRule } from './rule-trie.ts';
 import { TrieRuleSet } from './trie-rule-set.ts';
 
 /**
@@ -40,7 +41,7 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
   if (!PATTERN_TYPES.includes(rule.type)) refuse('type', `must be one of ${PATTERN_TYPES.join(', ')}`);
   if (rule.priority !== (rule.priority | 0)) refuse('priority', 'must be an integer from -2147483648 to 2147483647');
   try {
-    return { index, rule, pattern: parsePattern(rule.type, rule.pattern) };
+    return { index, rule, ...parsePattern(rule.type, rule.pattern) };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return refuse('pattern', `${quote(rule.pattern)} ${error.message}`);
@@ -51,8 +52,8 @@ function quote(pattern: string): string {
   return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern);
 }
 
-function addSize(size: { names: number; tokens: number }, { pattern }: ParsedRule): void {
-  for (const component of pattern.components) {
+function addSize(size: { names: number; tokens: number }, { components }: ParsedRule): void {
+  for (const component of components) {
     const alternatives = component === 'deep' ? [{ tokens: undefined }] : component;
     for (const { tokens } of alternatives) {
       if (tokens === undefined) size.names++;

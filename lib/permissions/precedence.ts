@@ -1,16 +1,17 @@
-import type { PermissionRule } from '../messages.ts';
 import { levelOf } from './levels.ts';
-import type { Pattern } from './parse-pattern.ts';
+import type { PlacedRule } from './rule-set.ts';
 
-export interface ParsedRule {
-  index: number;
-  rule: PermissionRule;
-  pattern: Pattern;
+/** A rule with what its rank depends on. */
+export interface RankedRule extends PlacedRule {
+  /** The pattern names one path and no other. */
+  exact: boolean;
+  /** Bytes of the pattern before the first character with a special meaning. */
+  literalPrefix: number;
 }
 
 interface Criterion {
   /** Negative: `a` goes before `b`. */
-  compare(a: ParsedRule, b: ParsedRule): number;
+  compare(a: RankedRule, b: RankedRule): number;
   /** What the winner has over the beaten. */
   why: string;
 }
@@ -24,21 +25,21 @@ const CRITERIA: readonly Criterion[] = [
     compare: (a, b) => TYPE_ORDER[a.rule.type] - TYPE_ORDER[b.rule.type],
     why: 'has the stronger type (FILE over DIRECTORY over GLOB)',
   },
-  { compare: (a, b) => Number(b.pattern.exact) - Number(a.pattern.exact), why: 'names one exact path' },
-  { compare: (a, b) => b.pattern.literalPrefix - a.pattern.literalPrefix, why: 'has the longer literal prefix' },
+  { compare: (a, b) => Number(b.exact) - Number(a.exact), why: 'names one exact path' },
+  { compare: (a, b) => b.literalPrefix - a.literalPrefix, why: 'has the longer literal prefix' },
   { compare: (a, b) => levelOf(a.rule.permission) - levelOf(b.rule.permission), why: 'is the more restrictive' },
   { compare: (a, b) => a.index - b.index, why: 'says the same and comes first' },
 ];
 
-export function comparePrecedence(a: ParsedRule, b: ParsedRule): number {
+export function comparePrecedence(a: RankedRule, b: RankedRule): number {
   return decidingCriterion(a, b)?.compare(a, b) ?? 0;
 }
 
 /** Why `winner` goes before `beaten`, to follow the winner's name in a sentence. */
-export function whyBefore(winner: ParsedRule, beaten: ParsedRule): string {
+export function whyBefore(winner: RankedRule, beaten: RankedRule): string {
   return decidingCriterion(winner, beaten)?.why ?? 'is the same rule';
 }
 
-function decidingCriterion(a: ParsedRule, b: ParsedRule): Criterion | undefined {
+function decidingCriterion(a: RankedRule, b: RankedRule): Criterion | undefined {
   return CRITERIA.find((criterion) => criterion.compare(a, b) !== 0);
 }

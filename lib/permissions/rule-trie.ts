@@ -1,7 +1,7 @@
 import { ComponentIndex } from './component-index.ts';
 import { type Level, levelOf } from './levels.ts';
 import { componentKey } from './parse-pattern.ts';
-import type { ParsedRule } from './precedence.ts';
+import type { RankedRule } from './precedence.ts';
 import type { Component } from './tokens.ts';
 
 /** No rule: after every rank. */
@@ -43,14 +43,18 @@ export class TrieNode {
 /** Only needed to build: what is left of a trie is smaller by half. */
 type Children = Map<string, TrieNode>;
 
+export interface ParsedRule extends RankedRule {
+  components: readonly Component[];
+}
+
 /** `rules` in order of precedence. */
 export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
   const root = new TrieNode(0, false);
   const nodes = [root];
   const children: Children[] = [new Map()];
-  rules.forEach(({ pattern }, rank) => {
+  rules.forEach(({ components }, rank) => {
     let node = root;
-    for (const component of pattern.components) {
+    for (const component of components) {
       const known = children[node.id] as Children;
       const key = componentKey(component);
       let child = known.get(key);

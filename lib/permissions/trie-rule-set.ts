@@ -1,9 +1,9 @@
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type Level, levelOf, NONE } from './levels.ts';
-import { type ParsedRule, whyBefore } from './precedence.ts';
+import { type RankedRule, whyBefore } from './precedence.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';
-import { buildTrie, type TrieNode } from './rule-trie.ts';
+import { buildTrie, type ParsedRule, type TrieNode } from './rule-trie.ts';
 import { TrieState } from './trie-state.ts';
 
 /** Node ids held by the table of known states before it starts afresh: bounds it to a few tens of megabytes. */
@@ -12,14 +12,15 @@ const MAX_INTERNED_NODES = 1_000_000;
 export class TrieRuleSet implements RuleSet {
   readonly rules: readonly PermissionRule[];
   readonly root: TrieState;
-  readonly #ranked: readonly ParsedRule[];
+  readonly #ranked: readonly RankedRule[];
   readonly #states = new Map<string, TrieState>();
   #internedNodes = 0;
 
   /** `ranked`: all of `rules`, in order of precedence. */
   constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[]) {
     this.rules = rules;
-    this.#ranked = ranked;
+    // Without the components: the trie says the same.
+    this.#ranked = ranked.map(({ index, rule, exact, literalPrefix }) => ({ index, rule, exact, literalPrefix }));
     this.root = this.intern([buildTrie(ranked)]);
   }
 
@@ -37,7 +38,7 @@ export class TrieRuleSet implements RuleSet {
     const ranks = this.state(path).nodes.flatMap((node) => node.ranks);
     ranks.sort((a, b) => a - b);
     return ranks.map((rank) => {
-      const { index, rule } = this.#ranked[rank] as ParsedRule;
+      const { index, rule } = this.#ranked[rank] as RankedRule;
       return { index, rule };
     });
   }

@@ -1,0 +1,67 @@
+import type { ByteString } from '../fuse/filesystem.ts';
+import { ComponentMatcher, type Units, unitsOf } from './match-component.ts';
+import { bytesOf } from './pattern-limits.ts';
+import type { Token } from './tokens.ts';
+
+interface Candidate<T> {
+  matcher: ComponentMatcher;
+  target: T;
+}
+
+type ByText<T> = Map<ByteString, Candidate<T>[]>;
+
+/**
+ * Which of many patterns match a name, without trying each: those with a plain end or start are in maps by that end or
+ * start, and only what has neither (`*x*`, `[ab]*`) is tried in turn.
+ */
+export class PatternIndex<T> {
+  readonly targets: T[] = [];
+  readonly #suffixes = new Map<number, ByText<T>>();
+  readonly #prefixes = new Map<number, ByText<T>>();
+  readonly #others: Candidate<T>[] = [];
+
+  add(tokens: readonly Token[], target: T): void {
+    this.targets.push(target);
+    const candidate = { matcher: new ComponentMatcher(tokens), target };
+    const prefix = plainRun(tokens);
+    const suffix = plainRun(tokens.toReversed(), true);
+    if (prefix === '' && suffix === '') this.#others.push(candidate);
+    else if (suffix.length >= prefix.length) insert(this.#suffixes, suffix, candidate);
+    else insert(this.#prefixes, prefix, candidate);
+  }
+
+  /** Appends the targets that match to `found`; one may come twice. */
+  find(name: ByteString, found: T[]): void {
+    // Decoding waits for the first candidate: most names have none.
+    let units: Units | undefined;
+    const tryAll = (candidates: readonly Candidate<T>[] | undefined): void => {
+      if (candidates === undefined) return;
+      for (const { matcher, target } of candidates) {
+        units ??= unitsOf(name);
+        if (matcher.matches(units)) found.push(target);
+      }
+    };
+    for (const [length, byText] of this.#suffixes) {
+      if (length <= name.length) tryAll(byText.get(name.slice(-length)));
+    }
+    for (const [length, byText] of this.#prefixes) {
+      if (length <= name.length) tryAll(byText.get(name.slice(0, length)));
+    }
+    tryAll(this.#others);
+  }
+}
+
+/** The bytes every match starts with (or, tokens and result turned round, ends with). */
+function plainRun(tokens: readonly Token[], reversed = false): ByteString {
+  const end = tokens.findIndex((token) => typeof token !== 'number' || token < 0);
+  const characters = tokens.slice(0, end).map((token) => String.fromCodePoint(token as number));
+  return bytesOf((reversed ? characters.reverse() : characters).join(''));
+}
+
+function insert<T>(byLength: Map<number, ByText<T>>, text: ByteString, candidate: Candidate<T>): void {
+  const byText: ByText<T> = byLength.get(text.length) ?? new Map();
+  byLength.set(text.length, byText);
+  const candidates = byText.get(text);
+  if (candidates === undefined) byText.set(text, [candidate]);
+  else candidates.push(candidate);
+}
