@@ -65,6 +65,11 @@ export function buildPackages(root) {
     .filter((path) => existsSync(join(root, path)));
 }
 
+/** Not types, source maps and papers: what the build reads of a package. */
+export function isCode({ path }) {
+  return /\.(c?js|mjs|json|proto|node)$|\/bin\/[^/]+$/.test(path);
+}
+
 /** Every regular file below `directory`, as {path, file, mode}; `path` is relative, below `prefix`. */
 export function* filesOf(directory, prefix = '') {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {

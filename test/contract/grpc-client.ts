@@ -33,7 +33,7 @@ const MESSAGE_BYTES = 256 * 1024;
 
 const SERVICES = ['SandboxService', 'CodebaseService'] as const;
 const definitions = loadSync(['service/v1/sandbox.proto', 'service/v1/codebase.proto'], LOADING);
-const statusDefinitions = loadSync(['google/rpc/status.proto', 'google/protobuf/struct.proto'], LOADING);
+const statusDefinitions = loadSync('google/rpc/status.proto', LOADING);
 
 export class GrpcClient implements Client {
   readonly protocol: Protocol = 'grpc';

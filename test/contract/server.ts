@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -32,7 +32,10 @@ export class State {
   }
 
   static async create(): Promise<State> {
-    return new State(await mkdtemp(join(tmpdir(), 'paddock-contract-')));
+    const directory = await mkdtemp(join(tmpdir(), 'paddock-contract-'));
+    // The users of sandboxes must get through to the mount; else the server mounts elsewhere.
+    await chmod(directory, 0o711);
+    return new State(directory);
   }
 
   async writeConfig(runtime: string, sections: Sections): Promise<string> {
