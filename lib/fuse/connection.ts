@@ -90,20 +90,19 @@ export class Connection {
     return (await findMount(this.#options.mountPoint))?.device === this.#mountId;
   }
 
-  /** Ends everything within seconds, whatever hangs. Idempotent. */
-  close(): Promise<void> {
-    this.#teardown ??= this.#close();
+  /** Ends everything within seconds; with `force`, at once and in the middle of whatever it does. Idempotent. */
+  close({ force = false } = {}): Promise<void> {
+    this.#teardown ??= this.#close(force);
     return this.#teardown;
   }
 
-  async #close(): Promise<void> {
+  async #close(force: boolean): Promise<void> {
     const { mountPoint, log } = this.#options;
+    const { threads } = this;
     await this.#controlFile?.close();
-    const stopped = this.threads.stop();
-    const clean = await settlesWithin(stopped, STOP_TIMEOUT_MS);
-    // Forced: ends whatever a thread waits for.
+    const stopped = !force && (await settlesWithin(threads.stop(), STOP_TIMEOUT_MS));
     await unmount(mountPoint);
-    if (!clean && !(await settlesWithin(stopped, STOP_TIMEOUT_MS))) {
+    if (!stopped && !(await settlesWithin(threads.terminate(), STOP_TIMEOUT_MS))) {
       log.error('a thread of the workspace file system does not end', { mountPoint });
       return;
     }

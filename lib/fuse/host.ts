@@ -35,7 +35,9 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     control.close(reason);
     if (closing) return;
     died.resolve(reason);
-    await connection.close().catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
+    await connection
+      .close({ force: true })
+      .catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
   });
 
   const call = async <T>(operation: ControlOperation, ...args: readonly unknown[]): Promise<T> => {
@@ -60,11 +62,10 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       closing ??= (async () => {
         watchdog.stop();
         // Pages that programs have mapped and changed reach the deltas first, then the deltas reach the disk.
-        await settlesWithin(syncMount(mountPoint), SYNC_TIMEOUT_MS);
-        const synced = control.call('syncAll');
+        const synced = syncMount(mountPoint).then(() => control.call('syncAll'));
         synced.catch((err: unknown) => options.log.error('the deltas were not synced', { err }));
-        await settlesWithin(synced, SYNC_TIMEOUT_MS);
-        const closed = connection.close();
+        const answers = await settlesWithin(synced, SYNC_TIMEOUT_MS);
+        const closed = connection.close({ force: !answers });
         control.close('it is closed');
         await closed;
       })();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Log } from '../log.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
@@ -25,10 +25,11 @@ export interface Threads {
   ended: Promise<string>;
   /**
    * Ends both threads at the end of what they are doing. The notifier goes first: the request worker still serves
-   * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs in a system call, which
-   * aborting the connection cures.
+   * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs.
    */
   stop(): Promise<void>;
+  /** Ends both wherever they are; out of a system call only when the connection was aborted. */
+  terminate(): Promise<void>;
   /** The same for an 'exit' listener of the process, which cannot wait: else the exit hangs on the parked worker. */
   stopAtExit(): void;
 }
@@ -62,7 +63,7 @@ export function startThreads({ fd, entry, controlName, log }: ThreadOptions): Th
   const ready = new Deferred<void>();
   const ended = new Deferred<string>();
   written.port2.on('message', (batch: number) => client.batchWritten(batch));
-  control.port1.on('message', (message: WorkerMessage) => {
+  const received = (message: WorkerMessage) => {
     switch (message.kind) {
       case 'ready':
         return ready.resolve();
@@ -76,6 +77,12 @@ export function startThreads({ fd, entry, controlName, log }: ThreadOptions): Th
       case 'ended':
         return ended.resolve(`the mount was ${message.reason}`);
     }
+  };
+  control.port1.on('message', received);
+  // The thread's end overtakes its last messages.
+  worker.on('exit', () => {
+    for (let last = receiveMessageOnPort(control.port1); last; last = receiveMessageOnPort(control.port1))
+      received(last.message as WorkerMessage);
   });
   for (const [name, thread] of Object.entries({ 'request worker': worker, notifier })) {
     thread.on('error', (err) => {
@@ -97,6 +104,9 @@ export function startThreads({ fd, entry, controlName, log }: ThreadOptions): Th
       client.stop();
       if (worker.threadId !== -1) await exited;
       for (const port of [control.port1, written.port2]) port.close();
+    },
+    async terminate() {
+      await Promise.all([notifier.terminate(), worker.terminate()]);
     },
     stopAtExit: () => client.stop(),
   };

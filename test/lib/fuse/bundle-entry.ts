@@ -15,6 +15,7 @@ export async function bundleEntry(name: string): Promise<{ entry: URL; file: str
     platform: 'node',
     format: 'esm',
     target: 'node20',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
     logLevel: 'error',
   });
   return { entry: pathToFileURL(file), file, remove: () => rm(directory, { recursive: true }) };

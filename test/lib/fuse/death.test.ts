@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { clearStaleMount, makeMountPoint, unmount } from '../../../lib/fuse/mount.ts';
+import { bundleEntry } from './bundle-entry.ts';
+import { type Mounted, mounted, shell, spec } from './mounted.ts';
+
+let bundle: Awaited<ReturnType<typeof bundleEntry>>;
+let server: Awaited<ReturnType<typeof bundleEntry>>;
+let mount: Mounted | undefined;
+let directory: string;
+
+beforeAll(async () => {
+  bundle = await bundleEntry('worker-entry.ts');
+  server = await bundleEntry('server-entry.ts');
+  directory = await mkdtemp(join(tmpdir(), 'fuse-death-'));
+});
+afterEach(async () => {
+  await mount?.remove();
+  mount = undefined;
+});
+afterAll(async () => {
+  await unmount(join(directory, 'mnt'));
+  await rm(directory, { recursive: true });
+  await bundle.remove();
+  await server.remove();
+});
+
+const mounts = () => readFile('/proc/self/mounts', 'utf8');
+
+/** A process of its own that owns a mount; on its stdin it takes "exit" or "throw". */
+async function serverProcess(): Promise<{ child: ChildProcess; mountPoint: string }> {
+  const mountPoint = join(directory, 'mnt');
+  const child = spawn(process.execPath, [server.file, mountPoint], { stdio: ['pipe', 'pipe', 'ignore'], cwd: '/' });
+  await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return { child, mountPoint };
+}
+
+describe('a file system that stopped serving', () => {
+  it('is reported when it was unmounted by force, and rejects every call', async () => {
+    mount = await mounted(bundle.entry);
+    const { workspaces, mountPoint } = mount;
+    const pending = expect(workspaces.died).resolves.toMatch(/mount was/);
+    // It says that the target is busy, and has aborted the connection.
+    await shell('umount -f "$1" 2>/dev/null || :', mountPoint);
+    await pending;
+    await expect(workspaces.usage('')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('is reported when its mount was taken away lazily while it was in use', async () => {
+    mount = await mounted(bundle.entry, { watchdogMs: 400 });
+    const { workspaces, mountPoint } = mount;
+    const holder = spawn('/bin/sh', ['-c', 'cd "$1" && echo && exec sleep 60', 'sh', mountPoint]);
+    await once(holder.stdout, 'data');
+    await shell('umount -l "$1"', mountPoint);
+    expect(await workspaces.died).toMatch(/taken away/);
+    holder.kill('SIGKILL');
+    await once(holder, 'exit');
+  });
+
+  it('is reported when its thread ends, and leaves no mount', async () => {
+    mount = await mounted(bundle.entry);
+    const { workspaces, mountPoint } = mount;
+    const call = workspaces.baseChanging('cb', ['exit']);
+    await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await workspaces.died;
+    await workspaces.close();
+    expect(await mounts()).not.toContain(mountPoint);
+  });
+
+  it('is aborted by the watchdog when it hangs, so that programs get an error', async () => {
+    mount = await mounted(bundle.entry, { watchdogMs: 400 });
+    const { workspaces } = mount;
+    const path = await workspaces.attach(spec('sb_1'));
+    const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const program = expect(shell('ls "$1/absent"', path)).rejects.toThrow();
+    expect(await workspaces.died).toMatch(/did not answer/);
+    await Promise.all([call, program]);
+  });
+
+  it('is not missed by close, which ends in time', async () => {
+    mount = await mounted(bundle.entry);
+    const { workspaces, mountPoint } = mount;
+    const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await workspaces.close();
+    await call;
+    expect(await mounts()).not.toContain(mountPoint);
+  }, 30_000);
+});
+
+describe('a server process that ends without closing', () => {
+  it('leaves, after kill -9, a mount that clearStaleMount takes away', async () => {
+    const { child, mountPoint } = await serverProcess();
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(await mounts()).toContain(mountPoint);
+    await clearStaleMount(mountPoint);
+    expect(await mounts()).not.toContain(mountPoint);
+    expect((await stat(mountPoint)).isDirectory()).toBe(true);
+  });
+
+  it('can be followed by another on the same mount point without clearing', async () => {
+    const first = await serverProcess();
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    const second = await serverProcess();
+    second.child.stdin?.end('exit\n');
+    await once(second.child, 'exit');
+    expect(await mounts()).not.toContain(second.mountPoint);
+  });
+
+  it.each(['exit', 'throw'])('does not hang in its %s, and leaves no mount', async (how) => {
+    const { child, mountPoint } = await serverProcess();
+    child.stdin?.end(`${how}\n`);
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(how === 'exit' ? 7 : 1);
+    expect(await mounts()).not.toContain(mountPoint);
+  });
+
+  it('dies of kill -9 also while its mount is busy', async () => {
+    const { child, mountPoint } = await serverProcess();
+    const busy = shell('cd "$1/sb_1" && while :; do : > f || exit 0; rm f || exit 0; done', mountPoint).catch(() => {});
+    await shell('until [ -e "$1/sb_1/f" ]; do :; done', mountPoint);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await busy;
+    await clearStaleMount(mountPoint);
+  });
+});
+
+describe('makeMountPoint', () => {
+  it('makes missing parents passable and not listable', async () => {
+    const deep = join(directory, 'a', 'b', 'mnt');
+    await makeMountPoint(deep);
+    for (const path of [deep, join(directory, 'a', 'b'), join(directory, 'a')])
+      expect((await stat(path)).mode & 0o777).toBe(0o711);
+  });
+});

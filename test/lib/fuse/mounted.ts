@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type MountOptions, mountWorkspaces } from '../../../lib/fuse/host.ts';
+import { unmount } from '../../../lib/fuse/mount.ts';
+import type { WorkspaceSpec, Workspaces } from '../../../lib/fuse/workspaces.ts';
+import type { Log } from '../../../lib/log.ts';
+
+const execute = promisify(execFile);
+
+export interface Mounted {
+  mountPoint: string;
+  workspaces: Workspaces;
+  /** Everything logged as a warning or an error. */
+  logged: string[];
+  /** Unmounts, whatever the test left. */
+  remove(): Promise<void>;
+}
+
+/** The in-memory file system of worker-entry.ts on a fresh mount. */
+export async function mounted(entry: URL, options: Partial<MountOptions> = {}): Promise<Mounted> {
+  const directory = await mkdtemp(join(tmpdir(), 'fuse-test-'));
+  const mountPoint = join(directory, 'mnt');
+  const logged: string[] = [];
+  const note = (message: string, fields = {}) => void logged.push(`${message} ${JSON.stringify(fields)}`);
+  const log: Log = { debug() {}, info() {}, warn: note, error: note };
+  const workspaces = await mountWorkspaces({ mountPoint, entry, log, ...options });
+  return {
+    mountPoint,
+    workspaces,
+    logged,
+    async remove() {
+      await workspaces.close();
+      await unmount(mountPoint);
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+export function spec(id: string): WorkspaceSpec {
+  return { id, codebaseId: 'cb', base: '', delta: '', uid: 0, rules: [], maxBytes: 0, maxFiles: 0 };
+}
+
+/** Runs a script in a child process; the tests' own process must not touch the mount. Returns its stdout. */
+export async function shell(script: string, ...args: string[]): Promise<string> {
+  const { stdout } = await execute('/bin/sh', ['-c', script, 'sh', ...args], { cwd: '/', timeout: 60_000 });
+  return stdout;
+}

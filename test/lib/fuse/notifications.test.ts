@@ -1,0 +1,63 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundleEntry } from './bundle-entry.ts';
+import { type Mounted, mounted, shell, spec } from './mounted.ts';
+
+let bundle: Awaited<ReturnType<typeof bundleEntry>>;
+let mount: Mounted;
+let path: string;
+
+beforeAll(async () => {
+  bundle = await bundleEntry('worker-entry.ts');
+});
+afterAll(() => bundle.remove());
+beforeEach(async () => {
+  mount = await mounted(bundle.entry);
+  path = await mount.workspaces.attach(spec('sb_1'));
+});
+afterEach(() => mount.remove());
+
+describe('changes behind the kernel’s back', () => {
+  it('show a name whose absence was cached, in lookups and in a cached listing', async () => {
+    const before = await shell('cat "$1/new" 2>/dev/null || echo absent; ls "$1"', path);
+    await mount.workspaces.baseChanged('cb', ['sb_1/new']);
+    expect(before + (await shell('cat "$1/new"; echo; ls "$1"', path))).toBe('absent\nsb_1/new\nnew\n');
+  });
+
+  it('replace a file whose pages and attributes were cached', async () => {
+    await shell('echo "a longer old content" > "$1/f"; cat "$1/f"; stat "$1/f"', path);
+    await mount.workspaces.baseChanged('cb', ['sb_1/f']);
+    expect(await shell('cat "$1/f"; echo; stat -c %s "$1/f"', path)).toBe('sb_1/f\n6\n');
+  });
+
+  it('take a directory away together with what was cached below it', async () => {
+    await shell('mkdir -p "$1/d/e"; ls -R "$1"', path);
+    await mount.workspaces.detach('sb_1');
+    await expect(shell('LC_ALL=C ls "$1/d/e"', path)).rejects.toThrow(/No such file/);
+  });
+
+  it('show a workspace attached after its path was looked for', async () => {
+    await shell('ls "$1/sb_2" 2>/dev/null || :; ls "$1"', mount.mountPoint);
+    await mount.workspaces.attach(spec('sb_2'));
+    expect(await shell('ls "$1"', mount.mountPoint)).toBe('sb_1\nsb_2\n');
+  });
+
+  it('do not deadlock with programs that make, rename and remove names in the same directory', async () => {
+    const script = `cd "$1"; i=0; while [ $i -lt 150 ]; do
+      mkdir d$2-$i; : > n$2-$i; mv n$2-$i m$2-$i; ls > /dev/null; rmdir d$2-$i; rm m$2-$i; i=$((i+1)); done`;
+    let working = 4;
+    const programs = Array.from({ length: working }, (_, n) =>
+      shell(script, path, String(n)).finally(() => {
+        working--;
+      }),
+    );
+    const { workspaces } = mount;
+    const names = Array.from({ length: 20 }, (_, n) => `sb_1/out${n}`);
+    let storms = 0;
+    while (working > 0) {
+      await Promise.all([workspaces.setRules('sb_1', []), workspaces.baseChanged('cb', names)]);
+      storms++;
+    }
+    await Promise.all(programs);
+    expect(storms).toBeGreaterThan(0);
+  }, 60_000);
+});
