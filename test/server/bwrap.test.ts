@@ -1,0 +1,160 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ExecResponse } from '../../lib/messages.ts';
+import { Server, type StartOptions, State } from '../contract/server.ts';
+import { Api } from './api.ts';
+
+const WRITE = [{ pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 }];
+
+let state: State;
+let servers: Server[];
+
+beforeEach(async () => {
+  state = await State.create();
+  servers = [];
+});
+
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  expect(await state.leftovers([])).toEqual([]);
+  await state.remove();
+});
+
+async function start(options: StartOptions = {}): Promise<{ server: Server; api: Api }> {
+  const server = await Server.start(state, { runtime: 'bwrap', ...options });
+  servers.push(server);
+  return { server, api: new Api(server.httpAddress) };
+}
+
+async function run(api: Api, id: string, command: string): Promise<string> {
+  const { status, body } = await api.post(`/v1/sandboxes/${id}/exec`, { command });
+  const { stdout, exit_code } = body as ExecResponse;
+  if (status !== 200 || exit_code !== 0) throw new Error(`${command}: ${status} ${JSON.stringify(body)}`);
+  return stdout;
+}
+
+/** The mount point of the one workspace file system that `server` serves. */
+function mountPointOf(server: Server): string {
+  const mounts = readFileSync(`/proc/${server.pid}/mountinfo`, 'utf8').split('\n');
+  const own = mounts.find((line) => line.includes(state.directory) && line.includes(' - fuse '));
+  const aside = mounts.filter((line) => line.includes('/run/paddock/workspaces-') && line.includes(' - fuse '));
+  const path = (own ?? aside.at(-1))?.split(' ')[4];
+  if (!path) throw new Error('nothing is mounted');
+  return path;
+}
+
+describe('a bwrap server', () => {
+  it('killed with commands under way leaves no process, and its sandboxes come back with what they wrote', async () => {
+    const first = await start();
+    const id = await first.api.create(await first.api.codebase(), { permissions: WRITE });
+    await run(first.api, id, 'echo kept > file; (setsid sleep 1000 &) ; sleep 1000 & echo');
+    const hanging = first.api.post(`/v1/sandboxes/${id}/exec`, { command: 'sleep 1000' }).catch(() => undefined);
+    await expect.poll(() => sleepers()).toBe(3);
+    await first.server.stop('SIGKILL');
+    await hanging;
+    await expect.poll(() => state.processes(), { timeout: 10_000 }).toEqual([]);
+
+    const { api } = await start();
+    expect((await api.sandbox(id)).status).toBe('SANDBOX_RUNNING');
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
+    expect(sleepers()).toBe(0);
+  });
+
+  it('killed at any moment keeps every file that a command was told to have written', async () => {
+    let id = '';
+    const written: string[] = [];
+    for (let round = 0; ; round++) {
+      const { server, api } = await start();
+      id ||= await api.create(await api.codebase(), { permissions: WRITE });
+      const names = (await run(api, id, 'ls')).split('\n');
+      expect(written.filter((name) => !names.includes(name))).toEqual([]);
+      if (round === 4) return;
+      let killed = false;
+      const writer = async (client: number) => {
+        for (let n = 0; !killed; n++) {
+          const name = `${round}-${client}-${n}`;
+          if ((await run(api, id, `echo ${name} > ${name}`).catch(() => undefined)) === '') written.push(name);
+        }
+      };
+      const writers = Promise.all([0, 1, 2].map(writer));
+      const goal = written.length + 5 * (round + 1);
+      await expect.poll(() => written.length, { timeout: 20_000, interval: 1 }).toBeGreaterThan(goal);
+      await server.stop('SIGKILL');
+      killed = true;
+      await writers;
+    }
+  });
+
+  it('told to stop under load exits with 0 in time and leaves nothing', async () => {
+    const { server, api } = await start();
+    const codebase = await api.codebase();
+    const ids = await Promise.all(Array.from({ length: 5 }, () => api.create(codebase, { permissions: WRITE })));
+    const load = ids.map((id) =>
+      api.post(`/v1/sandboxes/${id}/exec`, { command: 'trap "" TERM; while :; do echo x >> file; done', timeout: 60 }),
+    );
+    const ended = Promise.allSettled(load);
+    await expect.poll(async () => (await run(api, ids[0]!, 'test -s file; echo $?')).trim()).toBe('0');
+    const before = performance.now();
+    expect(await server.stop()).toBe(0);
+    expect(performance.now() - before).toBeLessThan(10_000);
+    await ended;
+    expect(await state.leftovers(ids)).toEqual([]);
+  });
+
+  it('whose mount is taken away says so on its sandboxes, and StartSandbox brings them back', async () => {
+    const { server, api } = await start();
+    const id = await api.create(await api.codebase(), { permissions: WRITE });
+    await run(api, id, 'echo kept > file');
+    spawnSync('umount', ['-f', mountPointOf(server)]);
+    await expect.poll(async () => (await api.sandbox(id)).status).toBe('SANDBOX_ERROR');
+    expect((await api.sandbox(id)).status_reason).toMatch(/^the workspace file system died: /);
+    expect(await api.get('/health')).toEqual({ status: 'ok' });
+    expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
+  });
+
+  it('holds no descriptor of a sandbox that is destroyed', async () => {
+    const { server, api } = await start();
+    const codebase = await api.codebase();
+    const descriptors = () =>
+      readdirSync(`/proc/${server.pid}/fd`).flatMap((fd) => {
+        try {
+          return [readlinkSync(`/proc/${server.pid}/fd/${fd}`)];
+        } catch {
+          return [];
+        }
+      });
+    for (let n = 0; n < 5; n++) {
+      const id = await api.create(codebase, { permissions: WRITE });
+      await run(api, id, 'echo x > file; cat file');
+      await api.fetch(`/v1/sandboxes/${id}`, { method: 'DELETE' });
+      await expect.poll(() => descriptors().filter((path) => path.includes(id))).toEqual([]);
+    }
+    expect(state.processes()).toEqual([]);
+  });
+
+  it('gives a sandbox of another runtime only what works here', async () => {
+    const { api } = await start();
+    const codebase_id = await api.codebase();
+    expect((await api.post('/v1/sandboxes', { codebase_id, runtime: 'RUNTIME_MOCK' })).status).toBe(200);
+    const docker = await api.post('/v1/sandboxes', { codebase_id, runtime: 'RUNTIME_DOCKER' });
+    expect([400, 503]).toContain(docker.status);
+  });
+});
+
+describe('a mock server', () => {
+  it('mounts at the first sandbox that needs it, and leaves nothing', async () => {
+    const { server, api } = await start({ runtime: 'mock' });
+    const codebase_id = await api.codebase();
+    await api.create(codebase_id);
+    expect(() => mountPointOf(server)).toThrow('nothing is mounted');
+    const id = await api.create(codebase_id, { runtime: 'RUNTIME_BWRAP', permissions: WRITE });
+    expect(await run(api, id, 'echo hi')).toBe('hi\n');
+    expect(await server.stop()).toBe(0);
+  });
+});
+
+function sleepers(): number {
+  return state.processes().filter((line) => /: sleep 1000/.test(line)).length;
+}
