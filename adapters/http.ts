@@ -4,6 +4,7 @@ import { type Operation, operations } from '../handlers/index.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { answerError, errorBody } from './http/answer.ts';
 import { carryRaw } from './http/body.ts';
+import { Connections } from './http/connections.ts';
 import { refuseCrossOrigin } from './http/cross-origin.ts';
 import { carryDownload } from './http/download.ts';
 import { carryEvents } from './http/events.ts';
@@ -28,7 +29,6 @@ const LAST_WORDS_MS = 1000;
 export async function startHttp({ address, services, log }: ListenerOptions): Promise<Listener> {
   const router = new Router(operations);
   const calls = new Set<CallAbort>();
-  let closing = false;
 
   const serve = async (req: IncomingMessage, res: ServerResponse, call: CallAbort, requestId: string) => {
     let name = 'unknown';
@@ -57,16 +57,16 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
   const server = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 }, (req, res) => {
     const call = new CallAbort();
     calls.add(call);
+    connections.owes(res);
     const requestId = requestIdFrom(req.headers['x-request-id']);
     res.setHeader('x-request-id', requestId);
     res.once('close', () => {
       calls.delete(call);
       if (!res.writableFinished) call.clientGone();
-      // A connection kept alive would hold the server open until its client lets go.
-      if (closing) setImmediate(() => server.closeIdleConnections());
     });
     void serve(req, res, call, requestId);
   });
+  const connections = new Connections(server);
   server.headersTimeout = 15_000;
   // A body has an idle limit instead: a large upload may take as long as it goes on.
   server.requestTimeout = 0;
@@ -75,10 +75,7 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
   await listen(server, address);
   return {
     port: (server.address() as AddressInfo).port,
-    close: (graceMs) => {
-      closing = true;
-      return close(server, calls, graceMs);
-    },
+    close: (graceMs) => close(server, connections, calls, graceMs),
   };
 }
 
@@ -116,10 +113,16 @@ function answerGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
 }
 
-async function close(server: Server, calls: ReadonlySet<CallAbort>, graceMs: number): Promise<void> {
+async function close(
+  server: Server,
+  connections: Connections,
+  calls: ReadonlySet<CallAbort>,
+  graceMs: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
+  connections.closeIdle();
   const timers = [
     setTimeout(() => {
       for (const call of calls) call.serverCloses();

@@ -8,10 +8,10 @@ import type {
   UntypedHandleCall,
 } from '@grpc/grpc-js';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
-import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Services } from '../../lib/services.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
+import { messagesOf } from './client-stream.ts';
 import { statusOf } from './status.ts';
 
 type Message = object;
@@ -110,16 +110,4 @@ async function writable(call: ServerWritableStream<Message, Message>, signal: Ab
   } catch {
     // Aborted: the caller sees it.
   }
-}
-
-/** A client stream, read as fast as it is asked for; ends only when the client ended it. */
-async function* messagesOf(call: ServerReadableStream<Message, Message>): AsyncGenerator<Message, void, void> {
-  try {
-    yield* call.iterator({ destroyOnReturn: false }) as AsyncIterable<Message>;
-  } catch {
-    throw new ServiceError('CANCELLED', 'the stream was cut short');
-  }
-  // A reset stream looks like an ended one until grpc-js has been told: without this half a file would be stored.
-  await new Promise((resolve) => setImmediate(resolve));
-  if (call.cancelled) throw new ServiceError('CANCELLED', 'the stream was cut short');
 }

@@ -45,14 +45,14 @@ export function reflection(): { ServerReflectionInfo: (call: ServerDuplexStream<
   return {
     async ServerReflectionInfo(call) {
       try {
-        for await (const request of call as AsyncIterable<ReflectionRequest>) {
+        // The iterator must leave the stream's other half open: the answers go there.
+        for await (const request of call.iterator({ destroyOnReturn: false }) as AsyncIterable<ReflectionRequest>) {
           if (!call.write({ original_request: request, ...reply(request) })) await once(call, 'drain');
         }
-        call.end();
       } catch {
         // The client went away.
-        call.end();
       }
+      call.end();
     },
   };
 }

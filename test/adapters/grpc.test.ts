@@ -177,7 +177,7 @@ describe('gRPC', () => {
   it('survives bytes that are no message', async () => {
     await start({ sandboxes: { get: () => aSandbox } });
     const pass = (bytes: Buffer) => bytes;
-    for (const bytes of [Buffer.alloc(1000, 0xff), Buffer.alloc(100_000, 0x0b), Buffer.from([0x0a, 0xff])]) {
+    for (const bytes of [Buffer.alloc(1000, 0xff), Buffer.from([0x0a, 0xff])]) {
       const call = new Promise((resolve, reject) => {
         rpc.client.makeUnaryRequest('/service.v1.SandboxService/GetSandbox', pass, pass, bytes, (error, value) =>
           error ? reject(error) : resolve(value),

@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { protoFiles } from '../../adapters/grpc/protos.ts';
+import { grpcOver, type Rpc, until } from './clients.ts';
+import { fakeServices } from './fake-services.ts';
+
+let rpc: Rpc;
+beforeEach(async () => {
+  rpc = await grpcOver(fakeServices());
+});
+afterEach(() => rpc.close());
+
+interface Reply {
+  list_services_response?: { service: { name: string }[] };
+  file_descriptor_response?: { file_descriptor_proto: Buffer[] };
+  all_extension_numbers_response?: { base_type_name: string };
+  error_response?: { error_code: number };
+  original_request?: object;
+}
+
+async function ask(version: string, ...requests: object[]): Promise<Reply[]> {
+  const call = rpc.duplex(`grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`);
+  for (const request of requests) call.write(request);
+  call.end();
+  const replies: Reply[] = [];
+  for await (const reply of call as AsyncIterable<Reply>) replies.push(reply);
+  return replies;
+}
+
+describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
+  it('lists every service', async () => {
+    const [reply] = await ask(version, { list_services: '' });
+    expect(reply?.list_services_response?.service.map(({ name }) => name)).toEqual([
+      'service.v1.SandboxService',
+      'service.v1.CodebaseService',
+      'grpc.health.v1.Health',
+      'grpc.reflection.v1.ServerReflection',
+      'grpc.reflection.v1alpha.ServerReflection',
+    ]);
+  });
+
+  it('answers a symbol with its file and all that file imports', async () => {
+    const symbols = ['service.v1.SandboxService', 'service.v1.SandboxService.Exec', 'service.v1.PermissionRule'];
+    const replies = await ask(version, ...symbols.map((file_containing_symbol) => ({ file_containing_symbol })));
+    for (const reply of replies) {
+      const files = reply.file_descriptor_response?.file_descriptor_proto ?? [];
+      expect(files.map((bytes) => bytes.subarray(2, 2 + bytes[1]!).toString())).toEqual([
+        'service/v1/sandbox.proto',
+        'google/protobuf/empty.proto',
+      ]);
+    }
+  });
+
+  it('answers a file by its name', async () => {
+    const [reply] = await ask(version, { file_by_filename: 'google/protobuf/empty.proto' });
+    expect(reply?.file_descriptor_response?.file_descriptor_proto).toHaveLength(1);
+  });
+
+  it('answers what it does not have with NOT_FOUND, and goes on', async () => {
+    const replies = await ask(
+      version,
+      { file_containing_symbol: 'nope.Nope' },
+      { file_by_filename: '/etc/passwd' },
+      { file_containing_extension: { containing_type: 'x', extension_number: 1 } },
+      { all_extension_numbers_of_type: 'nope' },
+      { all_extension_numbers_of_type: 'service.v1.Sandbox' },
+      {},
+    );
+    expect(replies.map((each) => each.error_response?.error_code)).toEqual([5, 5, 5, 5, undefined, 3]);
+  });
+});
+
+describe('the descriptors that reflection hands out', () => {
+  it('hold every number of the contract', () => {
+    const names = ['service/v1/sandbox.proto', 'service/v1/codebase.proto'];
+    const files = protoFiles.filter(({ name }) => names.includes(name));
+    for (const { name, descriptor } of files) {
+      const text = Buffer.from(descriptor, 'base64');
+      expect(text.includes(name)).toBe(true);
+    }
+    expect(files).toHaveLength(2);
+  });
+});
+
+describe('grpc.health.v1', () => {
+  const check = (service: string) => rpc.unary('grpc.health.v1.Health/Check', { service });
+
+  it('serves, as a whole and by service', async () => {
+    for (const service of ['', 'service.v1.SandboxService', 'service.v1.CodebaseService']) {
+      expect(await check(service)).toEqual({ status: 'SERVING' });
+    }
+    await expect(check('nope')).rejects.toMatchObject({ code: 5 });
+  });
+
+  it('watches until the server closes', async () => {
+    const states: unknown[] = [];
+    const call = rpc.stream('grpc.health.v1.Health/Watch', { service: '' });
+    call.on('data', (state) => states.push(state));
+    const unknown = rpc.stream('grpc.health.v1.Health/Watch', { service: 'nope' });
+    const [state] = await once(unknown, 'data');
+    expect(state).toEqual({ status: 'SERVICE_UNKNOWN' });
+    await until(() => states.length === 1);
+    const ended = once(call, 'end');
+    unknown.resume();
+    await rpc.close(5000);
+    await ended;
+    expect(states).toEqual([{ status: 'SERVING' }, { status: 'NOT_SERVING' }]);
+  });
+});

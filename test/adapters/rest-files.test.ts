@@ -1,0 +1,440 @@
+import { createHash } from 'node:crypto';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../lib/errors.ts';
+import type { Codebases } from '../../lib/services.ts';
+import { type Rest, rawRequest, restOver, until } from './clients.ts';
+import { fakeServices, MemoryCodebases, sha256 } from './fake-services.ts';
+
+const FILES = '/v1/codebases/cb_1/files';
+const MIB = 1024 * 1024;
+let memory: MemoryCodebases;
+let overrides: Partial<Codebases>;
+let rest: Rest;
+
+beforeEach(async () => {
+  memory = new MemoryCodebases();
+  overrides = {};
+  const given = fakeServices({ codebases: memory.services });
+  rest = await restOver({
+    ...given,
+    codebases: new Proxy(given.codebases, {
+      get: (target, name: keyof Codebases) => overrides[name] ?? target[name],
+    }),
+  });
+});
+afterEach(() => rest.close());
+
+const put = (path: string, body: string | Buffer | ReadableStream, query = '') =>
+  fetch(`${rest.url}${FILES}/${path}${query}`, { method: 'PUT', body, duplex: 'half' } as RequestInit);
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  fetch(`${rest.url}${FILES}/${path}`, { method, headers });
+
+/** A form's text, its parts as given: [headers of content-disposition, content]. */
+function form(...parts: [string, string | Buffer][]): { headers: Record<string, string>; body: Buffer } {
+  const chunks = parts.flatMap(([disposition, content]) => [
+    `--XX\r\ncontent-disposition: form-data; ${disposition}\r\n\r\n`,
+    content,
+    '\r\n',
+  ]);
+  return {
+    headers: { 'content-type': 'multipart/form-data; boundary=XX' },
+    body: Buffer.concat([...chunks, '--XX--\r\n'].map((chunk) => Buffer.from(chunk))),
+  };
+}
+
+async function postForm(...parts: [string, string | Buffer][]) {
+  const answer = await fetch(rest.url + FILES, { method: 'POST', ...form(...parts) });
+  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+}
+
+const stored = (text: string | Buffer) => ({ size: text.length, checksum: sha256(Buffer.from(text)) });
+const names = () => [...memory.files.keys()];
+
+describe('a raw upload', () => {
+  it('stores the body under the path', async () => {
+    const answer = await put('src/a%20b.txt', 'hello');
+    expect(await answer.json()).toEqual(stored('hello'));
+    expect(memory.files.get('cb_1/src/a b.txt')?.toString()).toBe('hello');
+  });
+
+  it('stores an empty body as an empty file', async () => {
+    expect(await (await put('empty', '')).json()).toEqual(stored(''));
+  });
+
+  it('takes JSON text as bytes', async () => {
+    const headers = { 'content-type': 'application/json' };
+    await fetch(`${rest.url}${FILES}/a.json`, { method: 'PUT', body: '{bad', headers });
+    expect(memory.files.get('cb_1/a.json')?.toString()).toBe('{bad');
+  });
+
+  it('reads mode as octal', async () => {
+    await put('run.sh', '#!', '?mode=0755');
+    expect(memory.modes.get('cb_1/run.sh')).toBe(0o755);
+    for (const mode of ['755x', '0999', '4755', '-1', ''])
+      expect((await put('x', 'x', `?mode=${mode}`)).status).toBe(400);
+  });
+
+  it('stores nothing when the client goes before the end', async () => {
+    let failure: unknown;
+    overrides.upload = async (...args) => {
+      failure = await memory.services.upload!(...args).catch((error: unknown) => error);
+      throw failure;
+    };
+    const socket = connect(rest.port, '127.0.0.1');
+    socket.write(`PUT ${FILES}/cut HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nonly this`);
+    await until(() => socket.bytesWritten > 0 && socket.writableLength === 0);
+    socket.destroy();
+    await until(() => failure !== undefined);
+    expect(failure).toMatchObject({ code: 'CANCELLED' });
+    expect(names()).toEqual([]);
+  });
+
+  it('stores nothing of a chunked body that ends in the middle', async () => {
+    const answer = rawRequest(
+      rest.port,
+      `PUT ${FILES}/cut HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`,
+    );
+    await answer;
+    expect(names()).toEqual([]);
+  });
+
+  it('answers a refusal in the middle of a body that goes on', async () => {
+    overrides.upload = async (_id, _path, content) => {
+      for await (const _ of content) throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk is full');
+      return stored('');
+    };
+    const answer = await put('big', Buffer.alloc(32 * MIB));
+    expect(answer.status).toBe(429);
+    expect((await rest.json('GET', '/health')).status).toBe(200);
+  });
+
+  it('does not read faster than it stores', async () => {
+    let taken = 0;
+    let go = () => {};
+    const gate = new Promise<void>((resolve) => {
+      go = resolve;
+    });
+    overrides.upload = async (_id, _path, content) => {
+      for await (const chunk of content) {
+        taken += chunk.length;
+        await gate;
+      }
+      return stored('');
+    };
+    let sent = 0;
+    const source = new ReadableStream({
+      pull(controller) {
+        if (sent >= 256 * MIB) return controller.close();
+        sent += MIB;
+        controller.enqueue(new Uint8Array(MIB));
+      },
+    });
+    const answer = put('slow', source);
+    await until(() => taken > 0);
+    let before = -1;
+    for (; before !== sent; await new Promise((resolve) => setTimeout(resolve, 100))) before = sent;
+    expect(sent).toBeLessThan(64 * MIB);
+    go();
+    expect((await answer).status).toBe(200);
+    expect(taken).toBe(256 * MIB);
+  });
+
+  it('moves a large file with flat memory, up and down', async () => {
+    const size = 256 * MIB;
+    const chunk = Buffer.alloc(MIB, 'x');
+    overrides.upload = async (_id, _path, content) => {
+      const hash = createHash('sha256');
+      let total = 0;
+      for await (const each of content) {
+        hash.update(each);
+        total += each.length;
+      }
+      return { size: total, checksum: hash.digest('hex') };
+    };
+    overrides.open = async () => ({
+      ...memory.stored(chunk),
+      size,
+      read: () => Readable.from(repeat(chunk, size / MIB)),
+    });
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    const sampler = setInterval(() => {
+      most = Math.max(most, process.memoryUsage().rss - before);
+    }, 10);
+    const uploaded = await put('big', Readable.toWeb(Readable.from(repeat(chunk, size / MIB))) as ReadableStream);
+    expect(await uploaded.json()).toMatchObject({ size });
+    let received = 0;
+    for await (const each of (await get('big')).body as unknown as AsyncIterable<Uint8Array>) received += each.length;
+    clearInterval(sampler);
+    expect(received).toBe(size);
+    // Client and server both are in this process.
+    expect(most).toBeLessThan(160 * MIB);
+  });
+});
+
+async function* repeat(chunk: Buffer, times: number) {
+  for (let i = 0; i < times; i++) yield chunk;
+}
+
+describe('a multipart upload', () => {
+  it('takes the path from the field before the file', async () => {
+    const answer = await postForm(['name="path"', 'src/x.py'], ['name="file"; filename="y.py"', 'print()']);
+    expect(answer).toEqual({ status: 200, body: stored('print()') });
+    expect(names()).toEqual(['cb_1/src/x.py']);
+  });
+
+  it('takes the path from the last field of the form as well', async () => {
+    const answer = await postForm(['name="file"; filename="y.py"', 'print()'], ['name="path"', 'src/x.py']);
+    expect(answer).toEqual({ status: 200, body: stored('print()') });
+    expect(names()).toEqual(['cb_1/src/x.py']);
+  });
+
+  it('defaults to the filename, with its folders and any script', async () => {
+    await postForm(['name="file"; filename="docs/é.md"', 'x']);
+    expect(names()).toEqual(['cb_1/docs/é.md']);
+  });
+
+  it('stores several files, each under its own path', async () => {
+    const answer = await postForm(
+      ['name="file"; filename="a"', 'A'],
+      ['name="path"', 'dir/b'],
+      ['name="mode"', '755'],
+      ['name="file"; filename="x"', 'BB'],
+      ['name="file"; filename="c"', ''],
+    );
+    expect(answer).toEqual({
+      status: 200,
+      body: {
+        files: [
+          { path: 'a', ...stored('A') },
+          { path: 'dir/b', ...stored('BB') },
+          { path: 'c', ...stored('') },
+        ],
+      },
+    });
+    expect([...memory.modes.values()]).toEqual([undefined, 0o755, undefined]);
+  });
+
+  it('takes what a browser or fetch sends', async () => {
+    const data = new FormData();
+    data.append('file', new Blob(['one']), 'one.txt');
+    data.append('path', 'renamed.txt');
+    const answer = await fetch(rest.url + FILES, { method: 'POST', body: data });
+    expect(await answer.json()).toEqual(stored('one'));
+    expect(names()).toEqual(['cb_1/renamed.txt']);
+  });
+
+  it('stores a large file, under its filename or the path before it', async () => {
+    const big = Buffer.alloc(9 * MIB, 'z');
+    await postForm(['name="file"; filename="big"', big], ['name="path"', 'second'], ['name="file"; filename="x"', big]);
+    expect(names()).toEqual(['cb_1/big', 'cb_1/second']);
+    expect(memory.files.get('cb_1/big')?.equals(big)).toBe(true);
+  });
+
+  it('refuses a path that comes too late, and stores nothing', async () => {
+    const answer = await postForm(['name="file"; filename="big"', Buffer.alloc(9 * MIB)], ['name="path"', 'x']);
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { message: 'path must come before a file of more than 4194304 bytes' },
+    });
+    expect(names()).toEqual([]);
+  });
+
+  it.each([
+    ['no file', [['name="path"', 'x']], 'path has no file to belong to'],
+    [
+      'an unknown field',
+      [
+        ['name="paht"', 'x'],
+        ['name="file"; filename="a"', 'A'],
+      ],
+      '"paht" is not a known field; allowed are path, mode',
+    ],
+    ['an unknown file part', [['name="fiel"; filename="a"', 'A']], '"fiel" is not a known part; the content is "file"'],
+    [
+      'two paths',
+      [
+        ['name="path"', 'x'],
+        ['name="path"', 'y'],
+        ['name="file"; filename="a"', 'A'],
+      ],
+      'path is given twice for one file',
+    ],
+    [
+      'a bad mode',
+      [
+        ['name="mode"', '9'],
+        ['name="file"; filename="a"', 'A'],
+      ],
+      'mode must be octal permission bits, 0 to 0777',
+    ],
+    [
+      'a long field',
+      [
+        ['name="path"', 'x'.repeat(9000)],
+        ['name="file"; filename="a"', 'A'],
+      ],
+      'a field must be at most 8192 bytes',
+    ],
+    ['a repeated form end', [], 'the form has no part "file"'],
+  ] as [string, [string, string][], string][])('refuses %s', async (_what, parts, message) => {
+    expect(await postForm(...parts)).toMatchObject({ status: 400, body: { code: 3, message } });
+    expect(names()).toEqual([]);
+  });
+
+  it.each([
+    ['application/json', '{}', /^content-type must be multipart\/form-data/],
+    ['multipart/form-data', 'x', /^content-type must be multipart\/form-data/],
+    ['multipart/form-data; boundary=', 'x', /^the multipart header is not valid/],
+    ['multipart/form-data; boundary=XX', 'garbage', /^the multipart body is not valid/],
+    [
+      'multipart/form-data; boundary=XX',
+      '--XX\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhal',
+      /^the multipart body is not valid/,
+    ],
+    [
+      'multipart/form-data; boundary=XX',
+      '--XX\r\ncontent-disposition form-data\r\n\r\nx\r\n--XX--',
+      /^the multipart body is not valid/,
+    ],
+  ])('refuses a %s body %j', async (type, body, message) => {
+    const answer = await fetch(rest.url + FILES, { method: 'POST', body, headers: { 'content-type': type } });
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: 3, message: expect.stringMatching(message) });
+    expect(names()).toEqual([]);
+  });
+
+  it('tells which files of a form were stored before the one that was refused', async () => {
+    const upload = memory.services.upload!;
+    overrides.upload = async (id, path, content, options) => {
+      if (path === 'b') throw new ServiceError('INVALID_ARGUMENT', 'b is no good');
+      return upload(id, path, content, options);
+    };
+    const answer = await postForm(['name="file"; filename="a"', 'A'], ['name="file"; filename="b"', 'B']);
+    const files = [{ path: 'a', ...stored('A') }];
+    expect(answer).toEqual({ status: 400, body: { code: 3, message: 'b is no good', details: [{ files }] } });
+  });
+
+  it('stores nothing when the client goes in the middle of a file', async () => {
+    let failure: unknown;
+    overrides.upload = async (...args) => {
+      failure = await memory.services.upload!(...args).catch((error: unknown) => error);
+      throw failure;
+    };
+    const { headers, body } = form(['name="path"', 'x'], ['name="file"; filename="a"', Buffer.alloc(MIB)]);
+    const head = `POST ${FILES} HTTP/1.1\r\nhost: x\r\ncontent-type: ${headers['content-type']}\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const socket = connect(rest.port, '127.0.0.1');
+    socket.write(head);
+    socket.write(body.subarray(0, body.length / 2));
+    await until(() => socket.bytesWritten > 0 && socket.writableLength === 0);
+    socket.destroy();
+    await until(() => failure !== undefined);
+    expect(names()).toEqual([]);
+  });
+
+  it('answers a refusal while the form goes on', async () => {
+    overrides.upload = () => Promise.reject(new ServiceError('NOT_FOUND', 'there is no codebase cb_1'));
+    const answer = await postForm(['name="path"', 'x'], ['name="file"; filename="a"', Buffer.alloc(32 * MIB)]);
+    expect(answer.status).toBe(404);
+  });
+});
+
+describe('a download', () => {
+  beforeEach(() => {
+    memory.files.set('cb_1/f', Buffer.from('0123456789'));
+    memory.files.set('cb_1/empty', Buffer.alloc(0));
+  });
+  afterEach(() => expect(memory.open_).toBe(0));
+
+  it('has length, checksum and content', async () => {
+    const answer = await get('f');
+    expect(answer.status).toBe(200);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'content-length': '10',
+      'content-type': 'application/octet-stream',
+      etag: `"${sha256(Buffer.from('0123456789'))}"`,
+      'accept-ranges': 'bytes',
+      'last-modified': 'Tue, 14 Nov 2023 22:13:20 GMT',
+      'x-content-type-options': 'nosniff',
+    });
+    expect(await answer.text()).toBe('0123456789');
+  });
+
+  it('answers HEAD with the same headers and no content', async () => {
+    const answer = await get('f', {}, 'HEAD');
+    expect(answer.headers.get('content-length')).toBe('10');
+    expect(await answer.text()).toBe('');
+    expect((await get('nope', {}, 'HEAD')).status).toBe(404);
+  });
+
+  it.each([
+    ['bytes=2-4', '234', 'bytes 2-4/10'],
+    ['bytes=7-', '789', 'bytes 7-9/10'],
+    ['bytes=-3', '789', 'bytes 7-9/10'],
+    ['bytes=-99', '0123456789', 'bytes 0-9/10'],
+    ['bytes=9-99999', '9', 'bytes 9-9/10'],
+    ['bytes=0-0', '0', 'bytes 0-0/10'],
+  ])('answers the range %s', async (range, text, contentRange) => {
+    const answer = await get('f', { range });
+    expect(answer.status).toBe(206);
+    expect(answer.headers.get('content-range')).toBe(contentRange);
+    expect(await answer.text()).toBe(text);
+  });
+
+  it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])('refuses the range %s', async (range) => {
+    const answer = await get('f', { range });
+    expect(answer.status).toBe(416);
+    expect(answer.headers.get('content-range')).toBe('bytes */10');
+    expect(await answer.json()).toMatchObject({ code: 11 });
+  });
+
+  it.each(['bytes=1-2,4-5', 'bytes=5-2', 'lines=1-2', 'bytes=x', 'bytes=-'])('ignores the range %s', async (range) => {
+    const answer = await get('f', { range });
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toBe('0123456789');
+  });
+
+  it('answers an empty file', async () => {
+    const answer = await get('empty');
+    expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, '0', '']);
+  });
+
+  it('answers 304 for the content the client has, and the whole for a range of other content', async () => {
+    const etag = (await get('f', {}, 'HEAD')).headers.get('etag')!;
+    expect((await get('f', { 'if-none-match': `"x", ${etag}` })).status).toBe(304);
+    expect((await get('f', { 'if-none-match': '"x"' })).status).toBe(200);
+    expect((await get('f', { range: 'bytes=1-2', 'if-range': etag })).status).toBe(206);
+    expect((await get('f', { range: 'bytes=1-2', 'if-range': '"x"' })).status).toBe(200);
+  });
+
+  it('breaks the connection when the content breaks, and lets go of the file', async () => {
+    overrides.open = async () => ({
+      ...memory.stored(Buffer.alloc(10)),
+      size: 1000,
+      read: () =>
+        Readable.from(
+          (async function* () {
+            yield Buffer.alloc(500);
+            throw new Error('EIO');
+          })(),
+        ),
+    });
+    await expect(get('f').then((answer) => answer.arrayBuffer())).rejects.toThrow();
+    await until(() => memory.open_ === 0);
+  });
+
+  it('lets go of the file when the client goes', async () => {
+    overrides.open = async () => ({
+      ...memory.stored(Buffer.alloc(10)),
+      size: 1024 * MIB,
+      read: () => Readable.from(repeat(Buffer.alloc(MIB), 1024)),
+    });
+    const client = new AbortController();
+    const answer = await fetch(`${rest.url}${FILES}/f`, { signal: client.signal });
+    await answer.body!.getReader().read();
+    client.abort();
+    await until(() => memory.open_ === 0);
+  });
+});
