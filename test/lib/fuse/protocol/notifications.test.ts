@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import {
+  encodeInvalEntry,
+  encodeInvalInode,
+  encodeRetrieveNothing,
+} from '../../../../lib/fuse/protocol/notifications.ts';
+import { struct } from '../recorder.ts';
+
+const NODEID = 0x7_6543_2107;
+
+describe('notifications, byte for byte', () => {
+  it('INVAL_INODE names all pages and the attributes', () => {
+    const into = Buffer.alloc(64, 0xff);
+    const size = encodeInvalInode(into, 8, NODEID);
+    expect(into.subarray(8, 8 + size)).toEqual(struct(40, [0, 'u32', 40], [4, 'u32', 2], [16, 'u64', NODEID]));
+  });
+
+  it('INVAL_ENTRY ends with the NUL of its name', () => {
+    const into = Buffer.alloc(64, 0xff);
+    const size = encodeInvalEntry(into, 8, NODEID, 'a\xfe');
+    const head = struct(32, [0, 'u32', 35], [4, 'u32', 3], [16, 'u64', NODEID], [24, 'u32', 2]);
+    expect(into.subarray(8, 8 + size)).toEqual(Buffer.concat([head, Buffer.from([0x61, 0xfe, 0])]));
+  });
+
+  it('RETRIEVE asks for no bytes', () => {
+    expect(encodeRetrieveNothing(NODEID)).toEqual(struct(48, [0, 'u32', 48], [4, 'u32', 5], [24, 'u64', NODEID]));
+  });
+});
