@@ -17,7 +17,7 @@ export interface Daemon {
   readonly socketPath: string;
   readonly root: string;
   readonly docker: Docker;
-  /** As a power cut does: dockerd alone; containerd and the containers live on, as they do under a crashed daemon. */
+  /** As a crash does: containers live on until the daemon is started again. */
   kill(): Promise<void>;
   /** SIGSTOP and SIGCONT: a daemon that accepts connections and answers nothing. */
   pause(): void;
@@ -84,7 +84,11 @@ export async function startDaemon({ args = [], ownNetwork = true }: DaemonOption
     socketPath,
     root,
     docker,
-    kill: () => end('SIGKILL'),
+    async kill() {
+      await end('SIGKILL');
+      // containerd dies with dockerd. Where init is slow to reap, the next dockerd would take the zombie for alive.
+      await rm(join(root, 'exec/containerd/containerd.pid'), { force: true });
+    },
     pause: () => void child?.kill('SIGSTOP'),
     resume: () => void child?.kill('SIGCONT'),
     shutdown: () => end('SIGTERM'),

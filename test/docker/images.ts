@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -13,6 +13,14 @@ const PROGRAMS = (
   'sh bash cat ls id env sleep true false echo printf mkdir rm mv cp ln touch chmod dd head tail wc sort tr seq yes ' +
   'stat readlink find grep sed awk cut test tee date kill mkfifo mount setsid nohup python3 ps df uname timeout'
 ).split(' ');
+
+/** As distributions with a merged /usr have it. */
+const MERGED = [
+  ['bin', 'usr/bin'],
+  ['sbin', 'usr/bin'],
+  ['lib', 'usr/lib'],
+  ['lib64', 'usr/lib64'],
+] as const;
 
 const PYTHON_LIBRARY = /^\/usr\/lib\/python3[.\d]*$/;
 
@@ -41,11 +49,14 @@ export async function importImage(docker: Docker, name: string, options: ImageOp
 }
 
 async function fill(tree: string, programs: string[]): Promise<void> {
-  for (const directory of ['bin', 'etc', 'tmp', 'usr', 'proc']) await mkdir(join(tree, directory), { recursive: true });
+  for (const directory of ['etc', 'tmp', 'proc', 'usr/bin', 'usr/lib', 'usr/lib64']) {
+    await mkdir(join(tree, directory), { recursive: true });
+  }
+  for (const [link, target] of MERGED) await symlink(target, join(tree, link));
   const libraries = new Set<string>();
   for (const program of programs) {
     const file = await realpath(join('/usr/bin', program));
-    await cp(file, join(tree, 'bin', program));
+    await cp(file, join(tree, 'usr/bin', program));
     const linked = await run('ldd', [file]).catch(() => ({ stdout: '' }));
     for (const [, library] of linked.stdout.matchAll(/(\/\S+) \(0x/g)) libraries.add(library as string);
     if (program === 'python3') await python(tree);

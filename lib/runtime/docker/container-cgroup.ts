@@ -1,0 +1,182 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+import type { ResourceLimits } from '../../messages.ts';
+import { type Hierarchy, parseHierarchies, parseMembership } from '../cgroup/mounts.ts';
+import { killTree, readPids } from '../cgroup/process-group.ts';
+import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
+import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
+
+/** Where one container is in the cgroup hierarchies, and where its process groups go. */
+export interface ContainerPlace {
+  roots: CgroupRoots;
+  /** The container's own cgroup with the pids controller: every process of it is here or below. */
+  pids: string;
+  memory: { version: 1 | 2; dir: string } | undefined;
+}
+
+const ENTER_ROUNDS = 100;
+const LEAVE_MS = 3000;
+const POLL_MS = 5;
+
+/**
+ * The groups of a container's processes: below the container's own cgroup, so that Docker's limits go on binding; only
+ * where the v2 hierarchy has no controllers (hybrid hosts) in a directory of our own there. FAILED_PRECONDITION when
+ * the container cannot be found from here: then the daemon is on another machine, or behind a pid namespace.
+ */
+export function containerPlace(containerId: string, initPid: number, groupsName: string): ContainerPlace {
+  const place = placeIn(mountedHierarchies(), readFileSync(`/proc/${initPid}/cgroup`, 'utf8'), groupsName);
+  if (!place?.pids.includes(containerId)) throw new Error('the process is not in the cgroup of its container');
+  return place;
+}
+
+function mountedHierarchies(): Hierarchy[] {
+  return parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), (mountPoint) =>
+    readFileSync(join(mountPoint, 'cgroup.controllers'), 'latin1'),
+  );
+}
+
+/** What an earlier server left of the groups that are not below a container's cgroup. */
+export function clearGroups(groupsName: string): void {
+  for (const { mountPoint, version } of mountedHierarchies()) if (version === 2) clear(join(mountPoint, groupsName));
+}
+
+/** Pure: of /proc/PID/cgroup as seen from the host. */
+export function placeIn(
+  hierarchies: readonly Hierarchy[],
+  cgroup: string,
+  groupsName: string,
+): ContainerPlace | undefined {
+  const membership = parseMembership(cgroup);
+  const of = (controller: string) => {
+    const hierarchy = hierarchies.find((each) => each.controllers.includes(controller));
+    const path = hierarchy && membership.get(hierarchy.version === 2 ? '' : controller);
+    return path === undefined ? undefined : { version: hierarchy!.version, dir: join(hierarchy!.mountPoint, path) };
+  };
+  const pids = of('pids');
+  const freezer = of('freezer');
+  if (!pids) return undefined;
+  const v2 = hierarchies.find(({ version }) => version === 2);
+  const groups = pids.version === 2 ? pids.dir : v2 ? join(v2.mountPoint, groupsName) : freezer?.dir;
+  return groups === undefined
+    ? undefined
+    : { roots: { groups, limits: { pids } }, pids: pids.dir, memory: of('memory') };
+}
+
+/** As SandboxCgroup, but around a container that Docker has put into its cgroups already. */
+export class ContainerCgroup implements ProcessGroups {
+  readonly #place: ContainerPlace;
+  readonly #sandbox: SandboxCgroup;
+
+  private constructor(place: ContainerPlace, sandbox: SandboxCgroup) {
+    this.#place = place;
+    this.#sandbox = sandbox;
+  }
+
+  /** Before the container was given anything to do: its agent's processes move in, and what they start follows. */
+  static async enter(place: ContainerPlace, id: string, { pids_limit }: ResourceLimits): Promise<ContainerCgroup> {
+    const { groups, limits } = place.roots;
+    mkdirSync(groups, { recursive: true });
+    clear(join(groups, id));
+    if (limits.pids?.version === 2 && pids_limit > 0) handDownPids(place.pids);
+    const limited = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit };
+    const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited));
+    for (let round = 0; round < ENTER_ROUNDS; round++) {
+      const inside = new Set(cgroup.basePids());
+      const outside = pidsBelow(place.pids).filter((pid) => !inside.has(pid));
+      if (outside.length === 0) return cgroup;
+      for (const pid of outside) for (const file of cgroup.#sandbox.entries) move(pid, file);
+    }
+    throw new ServiceError('FAILED_PRECONDITION', 'image: its /bin/sh starts processes of its own without end');
+  }
+
+  basePids(): number[] {
+    return this.#sandbox.basePids();
+  }
+
+  addGroup(name: string): ProcessGroup {
+    const group = this.#sandbox.addGroup(name);
+    return {
+      add: (pid) => group.add(pid),
+      pids: () => unlessGone(() => group.pids(), []),
+      kill: () => unlessGone(() => group.kill(), undefined),
+      release: () => unlessGone(() => group.release(), undefined),
+    };
+  }
+
+  oomKills(): number {
+    const { memory } = this.#place;
+    if (!memory) return 0;
+    const file = join(memory.dir, memory.version === 2 ? 'memory.events' : 'memory.oom_control');
+    return unlessGone(() => Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0), 0);
+  }
+
+  atPidsLimit(): boolean {
+    return unlessGone(() => this.#sandbox.atPidsLimit(), false);
+  }
+
+  kill(): void {
+    unlessGone(() => this.#sandbox.kill(), undefined);
+  }
+
+  /** After `kill`. False when something in it does not end. */
+  async remove(): Promise<boolean> {
+    const deadline = Date.now() + LEAVE_MS;
+    while (!this.#sandbox.remove()) {
+      if (Date.now() > deadline) return false;
+      this.kill();
+      await delay(POLL_MS);
+    }
+    return true;
+  }
+}
+
+/** The daemon removes a container's cgroups when it ends, at any moment: ENOENT before the open, ENODEV after. */
+function unlessGone<T>(access: () => T, otherwise: T): T {
+  try {
+    return access();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENODEV') return otherwise;
+    throw error;
+  }
+}
+
+/** v2: a cgroup with processes of its own hands no controller down, so they wait in a leaf. */
+function handDownPids(dir: string): void {
+  const leaf = join(dir, 'paddock-boot');
+  mkdirSync(leaf, { recursive: true });
+  for (let round = 0; round < ENTER_ROUNDS; round++) {
+    const pids = readPids(dir);
+    if (pids.length === 0) break;
+    for (const pid of pids) move(pid, join(leaf, 'cgroup.procs'));
+  }
+  writeFileSync(join(dir, 'cgroup.subtree_control'), '+pids', { flag: 'r+' });
+}
+
+/** ESRCH: it has just ended. */
+function move(pid: number, file: string): void {
+  try {
+    writeFileSync(file, String(pid), { flag: 'r+' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function pidsBelow(dir: string): number[] {
+  const below = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [...readPids(dir), ...below.flatMap(({ name }) => pidsBelow(join(dir, name)))];
+}
+
+/** What an earlier life of the sandbox has left. */
+function clear(dir: string): void {
+  unlessGone(() => killTree(dir, descendants(dir)), undefined);
+  removeTree(dir);
+}
+
+function descendants(dir: string, prefix = ''): string[] {
+  return readdirSync(join(dir, prefix), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => [join(prefix, name), ...descendants(dir, join(prefix, name))]);
+}

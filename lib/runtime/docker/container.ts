@@ -1,0 +1,170 @@
+import { isAbsolute, normalize } from 'node:path';
+import type { ContainerCreateOptions, HostConfig } from 'dockerode';
+import { ServiceError } from '../../errors.ts';
+import { ENVIRONMENT, HOME } from '../bwrap/arguments.ts';
+import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
+import type { SandboxSpec } from '../runtime.ts';
+import type { SeccompProfile } from './seccomp-profile.ts';
+
+export type NetworkMode = 'none' | 'bridge' | 'host';
+
+export interface ContainerPlan {
+  spec: SandboxSpec;
+  /** Whose containers these are: no other server on this daemon has the same. */
+  instance: string;
+  /** Content address of the image. */
+  imageId: string;
+  /** What the image declares as VOLUMEs. */
+  imageVolumes: readonly string[];
+  networkMode: NetworkMode;
+  enableNetworking: boolean;
+  seccomp: SeccompProfile;
+  /** Host directory of the executor's agent and its FIFOs. */
+  agentDir: string;
+  /** The container's main process, below docker-init. */
+  command: readonly string[];
+}
+
+export const INSTANCE_LABEL = 'io.paddock.instance';
+export const SANDBOX_LABEL = 'io.paddock.sandbox';
+
+const MIB = 1024 ** 2;
+const TMP_BYTES = 256 * MIB;
+const HOME_BYTES = 256 * MIB;
+const SHM_BYTES = 64 * MIB;
+const VOLUME_BYTES = 64 * MIB;
+/**
+ * The service's own shells are not the tenant's: pids_limit itself is set on the cgroup of commands (ContainerCgroup),
+ * where a fork bomb cannot keep the agent from working; this is the bound around both.
+ */
+const SERVICE_PIDS = 1024;
+const CPU_PERIOD_US = 100_000;
+
+/** All of /sys, and what of /proc tells about the machine. Docker's own list, and what it leaves open. */
+const MASKED_PATHS = [
+  ...['acpi', 'asound', 'cmdline', 'config.gz', 'iomem', 'kallsyms', 'kcore', 'keys', 'latency_stats', 'sched_debug'],
+  ...['scsi', 'sysrq-trigger', 'timer_list', 'timer_stats'],
+]
+  .map((name) => `/proc/${name}`)
+  .concat('/sys');
+/** The machine short of memory ends sandboxes first. */
+const OOM_SCORE_ADJ = 200;
+const ULIMITS: readonly [name: string, soft: number, hard: number][] = [
+  ['core', 0, 0],
+  ['nofile', 1024, 16_384],
+  ['memlock', 64 * 1024, 64 * 1024],
+  ['stack', 8 * MIB, 8 * MIB],
+  // Per host uid; the real bound is PidsLimit.
+  ['nproc', 16_384, 16_384],
+];
+
+const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys'];
+
+/** Unlike an id the daemon gives, known before the request: what an unanswered one has left can be found. */
+export function containerName(instance: string, sandboxId: string): string {
+  return `paddock-${instance}-${sandboxId}`;
+}
+
+/** The container of a sandbox as one value; nothing of it comes from the tenant but the limits and the image's id. */
+export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
+  const { spec, instance } = plan;
+  const { uid } = spec;
+  return {
+    name: containerName(instance, spec.id),
+    Image: plan.imageId,
+    Labels: { [INSTANCE_LABEL]: instance, [SANDBOX_LABEL]: spec.id },
+    // With the gid given, the image's /etc/group adds no further groups.
+    User: `${uid}:${uid}`,
+    Entrypoint: [...plan.command],
+    Cmd: [],
+    Env: Object.entries(ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+    WorkingDir: WORKSPACE,
+    Hostname: 'sandbox',
+    Domainname: '',
+    Healthcheck: { Test: ['NONE'] },
+    StopSignal: 'SIGKILL',
+    Tty: false,
+    OpenStdin: false,
+    AttachStdin: false,
+    AttachStdout: false,
+    AttachStderr: false,
+    NetworkDisabled: !plan.enableNetworking,
+    HostConfig: hostConfig(plan),
+  };
+}
+
+/** CgroupnsMode is missing in the published types. */
+function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private' } {
+  const { memory_bytes, cpu_quota, cpu_shares, pids_limit } = plan.spec.resources;
+  return {
+    Privileged: false,
+    CapAdd: [],
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges:true', `seccomp=${JSON.stringify(plan.seccomp)}`],
+    ReadonlyRootfs: true,
+    Init: true,
+    // Named one by one, so that no default of the daemon's can share a namespace; userns-remap would change the uid
+    // that the workspace's file system admits.
+    NetworkMode: plan.enableNetworking ? plan.networkMode : 'none',
+    IpcMode: 'private',
+    PidMode: '',
+    UTSMode: '',
+    UsernsMode: 'host',
+    CgroupnsMode: 'private',
+    GroupAdd: [],
+    Devices: [],
+    DeviceCgroupRules: [],
+    PortBindings: {},
+    PublishAllPorts: false,
+    RestartPolicy: { Name: 'no' },
+    AutoRemove: false,
+    LogConfig: { Type: 'none', Config: {} },
+    Memory: memory_bytes,
+    MemorySwap: memory_bytes,
+    OomKillDisable: false,
+    CpuPeriod: cpu_quota > 0 ? CPU_PERIOD_US : 0,
+    CpuQuota: cpu_quota,
+    CpuShares: cpu_shares,
+    PidsLimit: pids_limit > 0 ? pids_limit + SERVICE_PIDS : 0,
+    OomScoreAdj: OOM_SCORE_ADJ,
+    Ulimits: ULIMITS.map(([Name, Soft, Hard]) => ({ Name, Soft, Hard })),
+    ShmSize: SHM_BYTES,
+    Tmpfs: {
+      ...volumesAsTmpfs(plan),
+      '/tmp': tmpfs(TMP_BYTES, '1777', plan.spec.uid),
+      '/var/tmp': tmpfs(TMP_BYTES, '1777', plan.spec.uid),
+      [HOME]: tmpfs(HOME_BYTES, '0700', plan.spec.uid),
+    },
+    // Not Binds: a source that is not there would be made, as root, on the host.
+    Mounts: [bind(plan.spec.workspace, WORKSPACE, false), bind(plan.agentDir, AGENT_DIR, true)],
+    MaskedPaths: MASKED_PATHS,
+    ReadonlyPaths: READONLY_PATHS,
+  };
+}
+
+function bind(Source: string, Target: string, ReadOnly: boolean) {
+  return { Type: 'bind' as const, Source, Target, ReadOnly, BindOptions: { Propagation: 'rprivate' as const } };
+}
+
+/** Owned by the sandbox: runc before 1.2 gives a tmpfs the mode of the image's directory, whatever is asked for. */
+function tmpfs(bytes: number, mode: string, uid: number): string {
+  return `rw,exec,nosuid,nodev,size=${bytes},mode=${mode},uid=${uid},gid=${uid}`;
+}
+
+/**
+ * An image's volume is sized memory here, not the host's disk. One that would lie in what is ours is refused: the
+ * daemon would make its directory in the tenant's tree.
+ */
+function volumesAsTmpfs({ imageVolumes, spec: { uid } }: ContainerPlan): Record<string, string> {
+  const ours = [WORKSPACE, AGENT_DIR, '/proc', '/sys', '/dev'];
+  const volumes: Record<string, string> = {};
+  for (const path of imageVolumes) {
+    if (path === WORKSPACE) continue;
+    const within = ours.some((place) => path === place || path.startsWith(`${place}/`));
+    if (within || path === '/' || !isAbsolute(path) || normalize(path) !== path) {
+      throw new ServiceError('FAILED_PRECONDITION', `image: its volume ${JSON.stringify(path)} is not allowed`);
+    }
+    volumes[path] = tmpfs(VOLUME_BYTES, '1777', uid);
+  }
+  return volumes;
+}

@@ -1,0 +1,60 @@
+import { ServiceError } from '../../errors.ts';
+import type { Log } from '../../log.ts';
+import { newScratch } from '../executor/pipe-reader.ts';
+import type { Runtime } from '../runtime.ts';
+import { type DockerEnvironment, daemonAddress } from './address.ts';
+import { AgentDirs } from './agent-dirs.ts';
+import type { NetworkMode } from './container.ts';
+import { clearGroups } from './container-cgroup.ts';
+import { Daemon } from './daemon.ts';
+import { DockerSandbox } from './launch.ts';
+import { OwnContainers } from './own-containers.ts';
+import { probeDaemon } from './probe.ts';
+import { seccompProfile } from './seccomp-profile.ts';
+import { type DockerTimes, TIMES } from './times.ts';
+import { ContainerWatch } from './watch.ts';
+
+export interface DockerOptions {
+  /** `runtime.docker.host`; empty: DOCKER_HOST of `environment`, else the default socket. */
+  host: string;
+  environment: DockerEnvironment;
+  networkMode: NetworkMode;
+  enableNetworking: boolean;
+  /** Names this state's containers: the same after a restart, unlike any other server's on the daemon. See instanceId. */
+  instance: string;
+  log: Log;
+  times?: DockerTimes;
+}
+
+/**
+ * Sandboxes as containers of a Docker daemon on this machine (https://docs.docker.com/reference/api/engine/). The
+ * server must be root there: it ends commands through the containers' cgroups.
+ */
+export function createDockerRuntime(options: DockerOptions): Runtime {
+  const { instance, log, times = TIMES } = options;
+  if (process.arch !== 'x64' && process.arch !== 'arm64') {
+    throw new ServiceError('FAILED_PRECONDITION', `docker runtime: no seccomp profile for ${process.arch}`);
+  }
+  const daemon = new Daemon(daemonAddress(options.host, options.environment));
+  const agentDirs = new AgentDirs(instance);
+  const groupsName = `paddock-docker-${instance}`;
+  const shared = {
+    ...{ daemon, instance, times, groupsName, agentDirs: agentDirs.path },
+    ...{ networkMode: options.networkMode, enableNetworking: options.enableNetworking },
+    seccomp: seccompProfile(process.arch),
+    containers: new OwnContainers(daemon, instance, times, log),
+    watch: new ContainerWatch(daemon, instance, times, log),
+    scratch: newScratch(),
+  };
+  return {
+    probe: () => probeDaemon(daemon, times, log),
+    async launch(spec) {
+      return DockerSandbox.launch(spec, { ...shared, fifos: await agentDirs.open() });
+    },
+    async reclaim() {
+      await shared.containers.reclaim();
+      clearGroups(groupsName);
+      await agentDirs.clear();
+    },
+  };
+}

@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ContainerInspectOptions } from 'dockerode';
+import { ServiceError } from '../../errors.ts';
+import { agentScript } from '../executor/agent-script.ts';
+import { Executor, type ExecutorHost } from '../executor/executor.ts';
+import type { FifoPool } from '../executor/fifo-pool.ts';
+import { AGENT_DIR } from '../executor/places.ts';
+import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import { containerPlan, type NetworkMode } from './container.ts';
+import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
+import type { Daemon } from './daemon.ts';
+import { daemonStatus, oneLine } from './errors.ts';
+import { findImage, type ImageFacts } from './images.ts';
+import { type OwnContainers, removeContainer } from './own-containers.ts';
+import type { SeccompProfile } from './seccomp-profile.ts';
+import type { DockerTimes } from './times.ts';
+import { isRunning, unlessDying } from './unless-dying.ts';
+import type { ContainerEnd, ContainerWatch } from './watch.ts';
+
+/** What all sandboxes of one server share. */
+export interface Shared {
+  daemon: Daemon;
+  containers: OwnContainers;
+  watch: ContainerWatch;
+  times: DockerTimes;
+  instance: string;
+  networkMode: NetworkMode;
+  enableNetworking: boolean;
+  seccomp: SeccompProfile;
+  /** Where v2 has no controllers: the directory of this instance's process groups. */
+  groupsName: string;
+  /** Parent of the agent directories. */
+  agentDirs: string;
+  fifos: FifoPool;
+  scratch: Buffer;
+}
+
+const RESET_SIGNALS = ['/usr/bin/env', '--default-signal=INT,QUIT'];
+/** The agent for images whose env(1) cannot reset signals (busybox): there, commands ignore SIGINT and SIGQUIT. */
+const PLAIN_AGENT = 'plain';
+const ENTRYPOINT = `exec </dev/null >/dev/null 2>&1
+${RESET_SIGNALS.join(' ')} /bin/sh -c : && exec /bin/sh ${AGENT_DIR}/agent
+exec /bin/sh ${AGENT_DIR}/${PLAIN_AGENT}`;
+
+/** How long after a container's processes are gone its daemon may take to say so. */
+const END_TOLD_MS = 2000;
+/** docker-init's own answers when it cannot run the entrypoint (tini: EACCES, ENOENT). */
+const NOT_EXECUTABLE = [126, 127];
+
+/** One sandbox in a container, from launch to stop. */
+export class DockerSandbox implements RunningSandbox {
+  readonly died: Promise<string>;
+  #reportDeath!: (reason: string) => void;
+  readonly #spec: SandboxSpec;
+  readonly #shared: Shared;
+  readonly #agentDir: string;
+  readonly #host: ExecutorHost;
+  #executor: Executor | undefined;
+  #cgroup: ContainerCgroup | undefined;
+  #containerId: string | undefined;
+  /** Host pid of docker-init. */
+  #init: number | undefined;
+  #ended: Promise<ContainerEnd> | undefined;
+  #brokenReason: string | undefined;
+  #stopping: Promise<void> | undefined;
+
+  private constructor(spec: SandboxSpec, shared: Shared) {
+    this.#spec = spec;
+    this.#shared = shared;
+    // Not the sandbox's id: the name shows in its mount table.
+    this.#agentDir = join(shared.agentDirs, randomBytes(8).toString('hex'));
+    this.#host = {
+      dir: this.#agentDir,
+      uid: spec.uid,
+      fifos: shared.fifos,
+      groups: undefined,
+      scratch: shared.scratch,
+      resetSignals: RESET_SIGNALS,
+      outOfMemory: `out of memory: the sandbox's memory limit of ${spec.resources.memory_bytes} bytes (memory_bytes) was reached\n`,
+      onBroken: (reason) => this.#breakDown(reason),
+    };
+    this.died = new Promise((resolve) => {
+      this.#reportDeath = resolve;
+    });
+  }
+
+  /** Leaves nothing behind when it fails. */
+  static async launch(spec: SandboxSpec, shared: Shared): Promise<DockerSandbox> {
+    if (spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
+    const sandbox = new DockerSandbox(spec, shared);
+    shared.containers.want(spec.id);
+    try {
+      await sandbox.#start();
+      return sandbox;
+    } catch (error) {
+      await sandbox.stop();
+      throw error;
+    }
+  }
+
+  async exec(command: Command): Promise<Execution> {
+    if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
+    const execution = await this.#executor.exec(command);
+    return unlessDying(execution, () => this.#dying());
+  }
+
+  stop(): Promise<void> {
+    this.#stopping ??= this.#end();
+    return this.#stopping;
+  }
+
+  async #start(): Promise<void> {
+    const spec = this.#spec;
+    const { daemon, times, watch } = this.#shared;
+    const image = await findImage(daemon, spec.image, times);
+    mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
+    this.#executor = await Executor.prepare(this.#host);
+    writeFileSync(join(this.#agentDir, PLAIN_AGENT), agentScript([]), { mode: 0o444 });
+
+    this.#containerId = await this.#create(image);
+    const ended = new Promise<ContainerEnd>((resolve) => watch.add(this.#containerId as string, resolve));
+    this.#ended = ended;
+    ended.then((end) => this.#onEnd(end));
+    await this.#run(this.#containerId);
+    await this.#enterGroups(this.#containerId);
+    const early = ended.then((end) => Promise.reject(this.#notUp(end)));
+    await Promise.race([this.#executor.ready(), early]);
+  }
+
+  async #create(image: ImageFacts): Promise<string> {
+    const { daemon, times } = this.#shared;
+    const plan = containerPlan({
+      spec: this.#spec,
+      instance: this.#shared.instance,
+      imageId: image.id,
+      imageVolumes: image.volumes,
+      networkMode: this.#shared.networkMode,
+      enableNetworking: this.#shared.enableNetworking,
+      seccomp: this.#shared.seccomp,
+      agentDir: this.#agentDir,
+      command: ['/bin/sh', '-c', ENTRYPOINT],
+    });
+    const create = () =>
+      daemon.call({
+        doing: 'creating a container',
+        limitMs: times.startMs,
+        ask: async (docker, abortSignal) => {
+          const { id } = await docker.createContainer({ ...plan, abortSignal });
+          return id;
+        },
+      });
+    try {
+      return await create();
+    } catch (error) {
+      const status = daemonStatus(error);
+      if (status === 400) throw refused('INVALID_ARGUMENT', 'resources', error);
+      if (status !== 409) throw error;
+      // The name is taken by what an earlier life of this sandbox left.
+      await removeContainer(daemon, plan.name as string, times.startMs);
+      return create();
+    }
+  }
+
+  /** What runc refuses lies in the image: a file where a directory is mounted, a foreign architecture. */
+  async #run(id: string): Promise<void> {
+    const { daemon, times } = this.#shared;
+    try {
+      await daemon.call({
+        doing: 'starting a container',
+        limitMs: times.startMs,
+        ask: (docker, abortSignal) => docker.getContainer(id).start({ abortSignal }) as Promise<void>,
+      });
+    } catch (error) {
+      if (error instanceof Error && RUNC_REFUSED.test(error.message)) {
+        throw refused('FAILED_PRECONDITION', `image ${JSON.stringify(this.#spec.image)}`, error);
+      }
+      throw error;
+    }
+  }
+
+  async #enterGroups(id: string): Promise<void> {
+    const { State } = await this.#shared.daemon.call({
+      doing: 'looking for a container',
+      limitMs: this.#shared.times.callMs,
+      ask: (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal } as ContainerInspectOptions),
+    });
+    if (!State.Running) throw this.#notUp({ reason: 'its container ended', exitCode: State.ExitCode });
+    try {
+      const place = containerPlace(id, State.Pid, this.#shared.groupsName);
+      this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources);
+      this.#host.groups = this.#cgroup;
+      this.#init = State.Pid;
+    } catch (cause) {
+      if (cause instanceof ServiceError) throw cause;
+      throw new ServiceError('FAILED_PRECONDITION', CANNOT_GROUP, [], { cause });
+    }
+  }
+
+  #notUp({ reason, exitCode }: ContainerEnd): ServiceError {
+    const image = `image ${JSON.stringify(this.#spec.image)}`;
+    if (exitCode !== undefined && NOT_EXECUTABLE.includes(exitCode)) {
+      return new ServiceError('FAILED_PRECONDITION', `${image}: has no /bin/sh that can be run`);
+    }
+    return new ServiceError('FAILED_PRECONDITION', `${image}: its /bin/sh did not stay up: ${reason}`);
+  }
+
+  /** A reason when the container is going down and the daemon has not said so yet. */
+  async #dying(): Promise<string | undefined> {
+    if (this.#init === undefined || isRunning(this.#init)) return undefined;
+    const end = await Promise.race([this.#ended, delay(END_TOLD_MS, undefined, { ref: false })]);
+    return this.#brokenReason ?? end?.reason ?? 'its container ended';
+  }
+
+  #onEnd({ reason }: ContainerEnd): void {
+    this.#executor?.close(this.#brokenReason ?? reason);
+    if (!this.#stopping) this.#reportDeath(this.#brokenReason ?? reason);
+  }
+
+  /** `died` tells the reason once the container has ended. */
+  #breakDown(reason: string): void {
+    this.#brokenReason ??= reason;
+    this.#cgroup?.kill();
+  }
+
+  /** Ends the processes first, from here: that needs no daemon. */
+  async #end(): Promise<void> {
+    const { watch, containers } = this.#shared;
+    if (this.#containerId !== undefined) watch.remove(this.#containerId);
+    this.#executor?.close('the sandbox was stopped');
+    this.#cgroup?.kill();
+    await this.#cgroup?.remove();
+    await containers.discard(this.#spec.id);
+    rmSync(this.#agentDir, { recursive: true, force: true });
+    rmSync(this.#spec.runDir, { recursive: true, force: true });
+  }
+}
+
+const RUNC_REFUSED = /OCI runtime create failed|failed to create shim|failed to create task|no such file or directory/;
+const CANNOT_GROUP =
+  "docker runtime: the containers' cgroups must be writable here: the server has to run as root on the machine of the " +
+  'Docker daemon, in its pid namespace';
+
+function refused(code: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION', what: string, cause: unknown): ServiceError {
+  const words = cause instanceof Error ? oneLine(cause.message) : 'refused';
+  return new ServiceError(code, `${what}: ${words}`, [], { cause });
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from 'node:fs';
+import { ServiceError } from '../../errors.ts';
+import type { CommandEvent, Execution } from '../runtime.ts';
+
+const KILLED = 137;
+
+/**
+ * A command killed because its whole container goes down looks like any killed command until the daemon tells. Asked
+ * only then, `dying` gives the reason, and the command ends as the contract has it: UNAVAILABLE.
+ */
+export function unlessDying(execution: Execution, dying: () => Promise<string | undefined>): Execution {
+  return {
+    [Symbol.asyncIterator]() {
+      const events = execution[Symbol.asyncIterator]();
+      return {
+        async next() {
+          const result = await events.next();
+          if (!result.done && result.value.kind === 'exit' && result.value.exitCode === KILLED) {
+            const reason = await dying();
+            if (reason !== undefined) throw new ServiceError('UNAVAILABLE', reason);
+          }
+          return result;
+        },
+        return: async () => (await events.return?.()) ?? { done: true, value: undefined as unknown as CommandEvent },
+      };
+    },
+  };
+}
+
+/** The process exits before those of its pid namespace are killed, which then takes a moment (proc_pid_stat(5), flags). */
+const PF_EXITING = 0x4;
+
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[6]) & PF_EXITING) === 0;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { addressText, daemonAddress } from '../../../../lib/runtime/docker/address.ts';
+
+const directories: string[] = [];
+afterEach(() => Promise.all(directories.splice(0).map((directory) => rm(directory, { recursive: true }))));
+
+async function certificates(...names: string[]): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-certs-'));
+  directories.push(directory);
+  for (const name of names) await writeFile(join(directory, `${name}.pem`), name);
+  return directory;
+}
+
+describe('the address of the Docker daemon', () => {
+  it('is the default socket when nothing names one', () => {
+    expect(daemonAddress('', {})).toEqual({ kind: 'unix', socketPath: '/var/run/docker.sock' });
+    expect(daemonAddress('', { DOCKER_HOST: '' })).toEqual({ kind: 'unix', socketPath: '/var/run/docker.sock' });
+  });
+
+  it('is DOCKER_HOST when the configuration names none', () => {
+    expect(daemonAddress('', { DOCKER_HOST: 'unix:///run/d.sock' })).toEqual({
+      kind: 'unix',
+      socketPath: '/run/d.sock',
+    });
+  });
+
+  it('is what the configuration names, before DOCKER_HOST', () => {
+    expect(daemonAddress('unix:///a', { DOCKER_HOST: 'unix:///b' })).toEqual({ kind: 'unix', socketPath: '/a' });
+  });
+
+  it.each([
+    ['tcp://127.0.0.1:2375', { kind: 'tcp', hostname: '127.0.0.1', port: 2375 }],
+    ['tcp://docker', { kind: 'tcp', hostname: 'docker', port: 2375 }],
+    ['http://docker:80/', { kind: 'tcp', hostname: 'docker', port: 80 }],
+    ['tcp://[::1]:2375', { kind: 'tcp', hostname: '::1', port: 2375 }],
+  ])('takes %s', (host, address) => {
+    expect(daemonAddress(host, {})).toEqual(address);
+    expect(daemonAddress(addressText(daemonAddress(host, {})), {})).toEqual(address);
+  });
+
+  it.each([
+    ['https://docker', {}],
+    ['tcp://docker', { DOCKER_TLS_VERIFY: '1' }],
+  ])('speaks TLS to %s with %j', async (host, environment) => {
+    const DOCKER_CERT_PATH = await certificates('ca', 'cert', 'key');
+    expect(daemonAddress(host, { ...environment, DOCKER_CERT_PATH })).toEqual({
+      kind: 'tcp',
+      hostname: 'docker',
+      port: 2376,
+      tls: { ca: Buffer.from('ca'), cert: Buffer.from('cert'), key: Buffer.from('key') },
+    });
+  });
+
+  it('names the file of TLS that is missing', async () => {
+    const DOCKER_CERT_PATH = await certificates('ca', 'cert');
+    expect(() => daemonAddress('https://docker', { DOCKER_CERT_PATH })).toThrow('key.pem cannot be read: ENOENT');
+    expect(() => daemonAddress('https://docker', {})).toThrow('DOCKER_CERT_PATH');
+  });
+
+  it.each([
+    'ssh://docker',
+    'unix://relative',
+    'unix://',
+    'npipe:////./pipe/x',
+    'docker',
+    'tcp://',
+    'tcp://a:0',
+    'tcp://a:99999',
+    'tcp://a/b',
+    'tcp://u@a',
+  ])('refuses %s, naming what is allowed', (host) => {
+    expect(() => daemonAddress(host, {})).toThrow(/^runtime\.docker\.host ".*": must be unix:\/\/\/path, tcp:/);
+    expect(() => daemonAddress('', { DOCKER_HOST: host })).toThrow(/^DOCKER_HOST ".*": must be/);
+  });
+});

@@ -1,0 +1,254 @@
+import { access, mkdir, readdir, readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
+import { importImage } from '../../../docker/images.ts';
+import { collect, openScene, type Scene, sh } from './sandbox.ts';
+
+let dockerd: Daemon;
+let scene: Scene;
+
+beforeAll(async () => {
+  dockerd = await startDaemon();
+  await importImage(dockerd.docker, 'base');
+  await importImage(dockerd.docker, 'shell-less', { programs: ['cat'] });
+});
+afterAll(() => dockerd?.stop());
+beforeEach(async () => {
+  scene = await openScene(dockerd);
+});
+afterEach(() => scene?.end());
+
+async function gone(path: string): Promise<boolean> {
+  return access(path).then(
+    () => false,
+    () => true,
+  );
+}
+
+/** Host pids of a uid. */
+async function processesOf(uid: number): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const owned = await Promise.all(
+    pids.map(async (pid) => (await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')).includes(`Uid:\t${uid}\t`)),
+  );
+  return pids.filter((_, index) => owned[index]);
+}
+
+async function cgroupsOf(id: string): Promise<string[]> {
+  const found: string[] = [];
+  const walk = async (directory: string): Promise<void> => {
+    for (const entry of await readdir(directory, { withFileTypes: true }).catch(() => [])) {
+      if (!entry.isDirectory()) continue;
+      if (entry.name === id) found.push(`${directory}/${entry.name}`);
+      await walk(`${directory}/${entry.name}`);
+    }
+  };
+  await walk('/sys/fs/cgroup');
+  return found;
+}
+
+describe('a sandbox in a container', () => {
+  it('runs a command as its own user in the workspace, with nothing but the small environment', async () => {
+    const spec = await scene.spec();
+    const sandbox = await scene.launch(spec);
+    const { stdout } = await sh(
+      sandbox,
+      'id -u; pwd; env | cut -d= -f1 | sort | tr "\\n" " "; echo hi > file; cat file',
+    );
+    expect(stdout).toBe(`${spec.uid}\n/workspace\nHOME HOSTNAME LANG LOGNAME PATH PWD SHELL TERM USER hi\n`);
+    expect(await readFile(`${spec.workspace}/file`, 'utf8')).toBe('hi\n');
+  });
+
+  it('passes stdin, env and workdir, keeps the streams apart and gives the exit code', async () => {
+    const sandbox = await scene.launch();
+    await sh(sandbox, 'mkdir "a b"');
+    const stdin = 'x'.repeat(300_000);
+    const changes = { stdin, env: { GREETING: "it's" }, workdir: 'a b' };
+    const output = await sh(sandbox, 'pwd; echo "$GREETING" >&2; wc -c; exit 7', changes);
+    expect(output).toEqual({ stdout: '/workspace/a b\n300000\n', stderr: "it's\n", exitCode: 7 });
+  });
+
+  it('keeps background processes and /tmp between commands, and ends them with stop', async () => {
+    const spec = await scene.spec();
+    const sandbox = await scene.launch(spec);
+    await sh(sandbox, 'setsid sleep 600 >/dev/null 2>&1 & echo kept > /tmp/file');
+    expect(
+      (await sh(sandbox, 'cat /tmp/file; pidof sleep >/dev/null || ps ax | grep -c "[s]leep 600"')).stdout,
+    ).toMatch(/^kept\n/);
+    expect((await processesOf(spec.uid)).length).toBeGreaterThan(2);
+    await sandbox.stop();
+    expect(await processesOf(spec.uid)).toEqual([]);
+  });
+
+  it('ends all that a timed-out command started, and nothing else', async () => {
+    const sandbox = await scene.launch();
+    await sh(sandbox, 'sleep 601 >/dev/null 2>&1 &');
+    const bad = sh(sandbox, "trap '' TERM; (setsid sh -c 'sleep 602 & sleep 603' &); echo before; sleep 604", {
+      timeoutMs: 500,
+    });
+    await expect(bad).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect((await sh(sandbox, "ps axo args | grep '^sleep'")).stdout).toBe('sleep 601\n');
+  });
+
+  it('leaves nothing behind after stop, and stops once', async () => {
+    const spec = await scene.spec();
+    const sandbox = await scene.launch(spec);
+    expect(await cgroupsOf(spec.id)).not.toEqual([]);
+    await Promise.all([sandbox.stop(), sandbox.stop()]);
+    expect(await dockerd.docker.listContainers({ all: true })).toEqual([]);
+    expect(await cgroupsOf(spec.id)).toEqual([]);
+    expect(await gone(spec.runDir)).toBe(true);
+    await expect(sh(sandbox, 'true')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await Promise.race([sandbox.died, 'nothing'])).toBe('nothing');
+  });
+
+  it('can be launched again under its id, with its files', async () => {
+    const spec = await scene.spec();
+    await sh(await scene.launch(spec), 'echo mine > file').finally(() => scene.end());
+  });
+
+  it.each([
+    ['killed', (id: string) => dockerd.docker.getContainer(id).kill()],
+    ['removed', (id: string) => dockerd.docker.getContainer(id).remove({ force: true })],
+  ])('says that it died when its container is %s from outside', async (_, end) => {
+    const spec = await scene.spec();
+    const sandbox = await scene.launch(spec);
+    const [container] = await dockerd.docker.listContainers();
+    const running = sh(sandbox, 'sleep 600');
+    running.catch(() => undefined);
+    await end(container!.Id);
+    expect(await sandbox.died).toMatch(/^its container (ended with exit code 137|was removed)$/);
+    await expect(running).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await sandbox.stop();
+    expect(await dockerd.docker.listContainers({ all: true })).toEqual([]);
+    expect(await cgroupsOf(spec.id)).toEqual([]);
+  });
+
+  it('says that it died when a command kills the agent', async () => {
+    const sandbox = await scene.launch();
+    const killer = sh(
+      sandbox,
+      'kill -9 $(ps axo pid,args | grep "[/]run/agent/agent" | sed "s/^ *//" | cut -d" " -f1 | tail -n 1); sleep 600',
+    );
+    await expect(killer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await sandbox.died).toMatch(/^its container ended with exit code/);
+  });
+
+  it('is refused for an image without /bin/sh', async () => {
+    const launch = scene.launch({ image: 'shell-less' });
+    await expect(launch).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: 'image "shell-less": has no /bin/sh that can be run',
+    });
+    expect(await dockerd.docker.listContainers({ all: true })).toEqual([]);
+  });
+
+  it('is refused for an image that is not there, naming it', async () => {
+    await expect(scene.launch({ image: 'no-such:1' })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('"no-such:1"'),
+    });
+  });
+
+  it('is refused when its run directory or workspace cannot be', async () => {
+    const spec = await scene.spec();
+    await expect(scene.launch({ ...spec, workspace: `${spec.workspace}-missing` })).rejects.toMatchObject({
+      message: expect.stringContaining('bind source path does not exist'),
+    });
+  });
+
+  it('does not run as root', async () => {
+    await expect(scene.launch({ uid: 0 })).rejects.toMatchObject({ code: 'INTERNAL' });
+  });
+
+  it('comes up many at once', async () => {
+    const all = await Promise.all(Array.from({ length: 12 }, () => scene.launch()));
+    const outputs = await Promise.all(all.map((sandbox) => sh(sandbox, 'echo up')));
+    expect(outputs.map(({ stdout }) => stdout)).toEqual(Array(12).fill('up\n'));
+    await Promise.all(all.map((sandbox) => sandbox.stop()));
+    expect(await dockerd.docker.listContainers({ all: true })).toEqual([]);
+  });
+});
+
+describe('the limits of a sandbox in a container', () => {
+  const none = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
+
+  it('kill what takes too much memory, and say so', async () => {
+    const sandbox = await scene.launch({ resources: { ...none, memory_bytes: 64 * 1024 ** 2 } });
+    const { exitCode, stderr } = await sh(sandbox, 'python3 -c "x = bytearray(200 << 20)"');
+    expect(exitCode).toBe(137);
+    expect(stderr).toContain("the sandbox's memory limit of 67108864 bytes");
+    expect((await sh(sandbox, 'echo alive')).stdout).toBe('alive\n');
+  });
+
+  it('hold a fork bomb, and what is over the limit is told', async () => {
+    const sandbox = await scene.launch({ resources: { ...none, pids_limit: 20 } });
+    const bomb = await sh(sandbox, 'i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait');
+    expect(bomb).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('fork') });
+    // The agent is outside of the limit: a further command starts, as far as one process goes.
+    expect(await sh(sandbox, 'echo up; true | cat')).toMatchObject({ stdout: 'up\n', exitCode: 2 });
+  });
+
+  it('are in the cgroups of the container', async () => {
+    const resources = { memory_bytes: 64 * 1024 ** 2, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 50 };
+    await scene.launch({ resources });
+    const [container] = await dockerd.docker.listContainers();
+    const { HostConfig } = await dockerd.docker.getContainer(container!.Id).inspect();
+    expect(HostConfig).toMatchObject({ Memory: 67_108_864, MemorySwap: 67_108_864, CpuQuota: 50_000, CpuShares: 512 });
+  });
+
+  it('are refused when Docker cannot have them, naming the field', async () => {
+    await expect(scene.launch({ resources: { ...none, memory_bytes: 1024 } })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/^resources/),
+    });
+  });
+});
+
+describe('what an earlier server left', () => {
+  it('is removed by reclaim, and nothing of anybody else', async () => {
+    const other = await openScene(dockerd);
+    try {
+      const [mine, foreign] = [await scene.launch(), await other.launch()];
+      const plain = await dockerd.docker.createContainer({ Image: 'base', Cmd: ['/bin/sleep', '600'] });
+      const successor = await openScene(dockerd, { instance: scene.instance });
+      await successor.runtime.reclaim();
+      expect(await mine.died).toMatch(/^its container/);
+      expect((await sh(foreign, 'echo untouched')).stdout).toBe('untouched\n');
+      await plain.remove();
+      await successor.end();
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('does not keep a sandbox of the same id from coming up', async () => {
+    const spec = await scene.spec();
+    await scene.launch(spec);
+    const successor = await openScene(dockerd, { instance: scene.instance });
+    try {
+      await mkdir(`${spec.runDir}-2`);
+      const again = await successor.launch({ ...spec, runDir: `${spec.runDir}-2` });
+      expect((await sh(again, 'echo again')).stdout).toBe('again\n');
+    } finally {
+      await successor.end();
+    }
+  });
+});
+
+describe('a stream of output', () => {
+  it('arrives whole', async () => {
+    const sandbox = await scene.launch();
+    const signal = new AbortController().signal;
+    const command = {
+      command: 'head -c 20000000 /dev/zero | tr "\\0" x',
+      stdin: '',
+      env: {},
+      workdir: '',
+      timeoutMs: 20_000,
+      signal,
+    };
+    const { stdout } = await collect(await sandbox.exec(command));
+    expect(stdout.length).toBe(20_000_000);
+  });
+});

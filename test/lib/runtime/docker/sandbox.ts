@@ -1,0 +1,85 @@
+import { chown, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../../../../lib/log.ts';
+import { createDockerRuntime, type DockerOptions } from '../../../../lib/runtime/docker/index.ts';
+import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../../lib/runtime/runtime.ts';
+import type { Daemon } from '../../../docker/daemon.ts';
+
+export interface Scene {
+  runtime: Runtime;
+  instance: string;
+  /** Host directory of the sandboxes' workspaces and run directories. */
+  directory: string;
+  spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
+  launch(changes?: Partial<SandboxSpec>): Promise<RunningSandbox>;
+  /** Stops what was launched, and takes everything away. */
+  end(): Promise<void>;
+}
+
+let scenes = 0;
+let sandboxes = 0;
+
+/** A docker runtime on a private daemon, with plain directories where the service has its own file system. */
+export async function openScene(dockerd: Daemon, options: Partial<DockerOptions> = {}): Promise<Scene> {
+  const directory = await mkdtemp(join(tmpdir(), 'paddock-docker-scene-'));
+  const instance = options.instance ?? `test${process.pid}x${scenes++}`;
+  const runtime = createDockerRuntime({
+    host: dockerd.host,
+    environment: {},
+    networkMode: 'none',
+    enableNetworking: false,
+    log: silentLog,
+    ...options,
+    instance,
+  });
+  const launched: RunningSandbox[] = [];
+
+  async function spec(changes: Partial<SandboxSpec> = {}): Promise<SandboxSpec> {
+    const number = sandboxes++;
+    const [id, uid] = [`sb_${number}`, 300_000 + number];
+    const workspace = join(directory, `ws-${id}`);
+    await mkdir(workspace, { mode: 0o700 });
+    await chown(workspace, uid, uid);
+    const resources = { memory_bytes: 256 * 1024 ** 2, cpu_quota: 0, cpu_shares: 0, pids_limit: 64 };
+    return { id, uid, workspace, runDir: join(directory, `run-${id}`), image: 'base', resources, ...changes };
+  }
+
+  return {
+    runtime,
+    instance,
+    directory,
+    spec,
+    async launch(changes) {
+      const sandbox = await runtime.launch(await spec(changes));
+      launched.push(sandbox);
+      return sandbox;
+    },
+    async end() {
+      await Promise.all(launched.splice(0).map((sandbox) => sandbox.stop()));
+      await runtime.reclaim().catch(() => undefined);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface Output {
+  stdout: string;
+  stderr: string;
+  exitCode: number;
+}
+
+export async function collect(execution: Execution): Promise<Output> {
+  const output = { STDOUT: '', STDERR: '' };
+  for await (const event of execution) {
+    if (event.kind === 'exit') return { stdout: output.STDOUT, stderr: output.STDERR, exitCode: event.exitCode };
+    output[event.stream] += event.data.toString();
+  }
+  throw new Error('the execution ended without an exit');
+}
+
+export async function sh(sandbox: RunningSandbox, command: string, changes: Partial<Command> = {}): Promise<Output> {
+  const signal = new AbortController().signal;
+  const whole = { command, stdin: '', env: {}, workdir: '', timeoutMs: 20_000, signal, ...changes };
+  return collect(await sandbox.exec(whole));
+}
