@@ -1,0 +1,25 @@
+import type { Handler, HandlerEvent } from '../../handlers/index.ts';
+import type { Services } from '../../lib/services.ts';
+
+interface Given {
+  sandboxes?: Partial<Services['sandboxes']>;
+  codebases?: Partial<Services['codebases']>;
+  limits?: Services['limits'];
+  signal?: AbortSignal;
+}
+
+/** Calls a handler as an adapter does, with fakes for what it uses of the services. */
+export function call<Result>(handler: Handler<Result>, event: Partial<HandlerEvent>, given: Given): Promise<Result> {
+  const { signal = new AbortController().signal, ...services } = given;
+  return handler({ headers: {}, ...event }, { requestId: 'r', signal, services: services as Services });
+}
+
+/** The event REST makes of a JSON body. */
+export function json(body: unknown): Partial<HandlerEvent> {
+  return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+}
+
+/** The event gRPC makes of a message. */
+export function message(body: object): Partial<HandlerEvent> {
+  return { headers: { 'content-type': 'application/grpc' }, body };
+}

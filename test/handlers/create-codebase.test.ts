@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest';
+import { createCodebase } from '../../handlers/create-codebase.ts';
+import { aCodebase } from '../adapters/fake-services.ts';
+import { call, json } from './call.ts';
+
+it('passes name and owner on and answers the codebase', async () => {
+  const seen: object[] = [];
+  const create = async (request: { name: string; owner_id: string }) => {
+    seen.push(request);
+    return aCodebase;
+  };
+  expect(await call(createCodebase, json({ name: 'demo', owner_id: 'me' }), { codebases: { create } })).toEqual(
+    aCodebase,
+  );
+  expect(seen).toEqual([{ name: 'demo', owner_id: 'me' }]);
+});

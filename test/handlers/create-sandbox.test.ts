@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import { createSandbox } from '../../handlers/create-sandbox.ts';
+import type { CreateSandboxRequest } from '../../lib/messages.ts';
+import { aSandbox } from '../adapters/fake-services.ts';
+import { call, json, message } from './call.ts';
+
+async function requestOf(event: Parameters<typeof call>[1]): Promise<CreateSandboxRequest> {
+  const seen: CreateSandboxRequest[] = [];
+  const create = async (request: CreateSandboxRequest) => {
+    seen.push(request);
+    return aSandbox;
+  };
+  expect(await call(createSandbox, event, { sandboxes: { create } })).toEqual(aSandbox);
+  return seen[0]!;
+}
+
+const zero = {
+  codebase_id: '',
+  permissions: [],
+  labels: {},
+  expires_in: 0,
+  image: '',
+  resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
+};
+
+describe('CreateSandbox', () => {
+  it('makes the same request of JSON and of a decoded message', async () => {
+    const rule = { pattern: '/src/**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: -2 };
+    const body = {
+      codebase_id: 'cb_1',
+      permissions: [rule],
+      labels: { team: 'a' },
+      expires_in: 60,
+      runtime: 'RUNTIME_MOCK',
+      image: 'ubuntu:22.04',
+      resources: { memory_bytes: 2 ** 40, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 100 },
+    };
+    expect(await requestOf(json(body))).toEqual(body);
+    expect(await requestOf(message(body))).toEqual(body);
+  });
+
+  it.each([
+    ['absent', {}],
+    ['null', { codebase_id: null, permissions: null, labels: null, expires_in: null, runtime: null, resources: null }],
+  ])('gives what is %s its zero value, and runtime none', async (_what, body) => {
+    const request = await requestOf(json(body));
+    expect(request).toEqual(zero);
+    expect('runtime' in request).toBe(false);
+  });
+
+  it('reads enum numbers, and int64 as decimal strings', async () => {
+    const body = { permissions: [{ permission: 2, type: 1 }], runtime: 0, expires_in: '9007199254740991' };
+    expect(await requestOf(json(body))).toMatchObject({
+      permissions: [{ permission: 'PERMISSION_READ', type: 'PATTERN_DIRECTORY', pattern: '', priority: 0 }],
+      runtime: 'RUNTIME_BWRAP',
+      expires_in: 2 ** 53 - 1,
+    });
+  });
+
+  it('keeps keys that JavaScript has a meaning for as plain keys', async () => {
+    const { labels } = await requestOf({
+      headers: { 'content-type': 'application/json' },
+      body: '{"labels":{"__proto__":"a","constructor":"b"}}',
+    });
+    expect(Object.entries(labels)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+  });
+
+  it.each([
+    [{ nope: 1 }, /^nope is not a known field; allowed are codebase_id, permissions, labels, expires_in, runtime, /],
+    [{ 'a b': 1 }, /^"a b" is not a known field/],
+    [{ ['x'.repeat(1000)]: 1 }, /^"x{64}…" is not a known field/],
+    [{ permissions: [{}, {}, { patern: 'x' }] }, /^permissions\[2\]\.patern is not a known field/],
+    [{ resources: { memory: 1 } }, /^resources\.memory is not a known field/],
+    [{ codebase_id: 7 }, /^codebase_id must be a string$/],
+    [{ codebase_id: '\ud800' }, /^codebase_id must be valid Unicode$/],
+    [{ permissions: [null] }, /^permissions\[0\] must be an object$/],
+    [
+      { permissions: [{ permission: 'PERMISSION_RAED' }] },
+      /^permissions\[0\]\.permission must be one of PERMISSION_NONE, /,
+    ],
+    [{ permissions: [{ permission: 4 }] }, /^permissions\[0\]\.permission must be one of/],
+    [{ permissions: [{ permission: -1 }] }, /^permissions\[0\]\.permission must be one of/],
+    [{ permissions: [{ permission: 1.5 }] }, /^permissions\[0\]\.permission must be one of/],
+    [{ permissions: [{ permission: 'toString' }] }, /^permissions\[0\]\.permission must be one of/],
+    [
+      { permissions: [{ priority: 2 ** 31 }] },
+      /^permissions\[0\]\.priority must be between -2147483648 and 2147483647$/,
+    ],
+    [{ labels: [] }, /^labels must be an object$/],
+    [{ labels: { a: 1 } }, /^labels\[a\] must be a string$/],
+    [{ labels: { a: null } }, /^labels\[a\] must be a string$/],
+    [{ expires_in: 1.5 }, /^expires_in must be an integer, as a number or a decimal string$/],
+    [{ expires_in: '1e3' }, /^expires_in must be an integer/],
+    [{ expires_in: '' }, /^expires_in must be an integer/],
+    [{ expires_in: true }, /^expires_in must be an integer/],
+    [{ expires_in: 2 ** 53 }, /^expires_in must be between -9007199254740991 and 9007199254740991$/],
+    [{ expires_in: '9223372036854775807' }, /^expires_in must be between/],
+    [{ resources: 'x' }, /^resources must be an object$/],
+  ])('refuses %j', async (body, text) => {
+    await expect(call(createSandbox, json(body), {})).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(text),
+    });
+  });
+
+  it.each(['{', '', 'undefined', '{"a":1}}', '\ufeff{}'])('refuses the JSON text %j', async (body) => {
+    const event = { headers: { 'content-type': 'application/json' }, body };
+    await expect(call(createSandbox, event, {})).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(/^the request body is not valid JSON/),
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { exec } from '../../handlers/exec.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import type { ExecRequest } from '../../lib/messages.ts';
+import type { CommandEvent } from '../../lib/runtime/runtime.ts';
+import { execution, exit, output } from '../adapters/fake-services.ts';
+import { call, json } from './call.ts';
+
+const run = (events: (CommandEvent | Error)[], limits?: { execOutputBytes: number }) =>
+  call(exec, json({ command: 'x' }), {
+    sandboxes: { exec: async () => execution(...events) },
+    ...(limits ? { limits } : {}),
+  });
+
+describe('Exec', () => {
+  it('passes the request and the signal on', async () => {
+    const { signal } = new AbortController();
+    const seen: unknown[] = [];
+    const body = { command: 'make', stdin: 'in', env: { A: '1' }, workdir: 'src', timeout: 5 };
+    const sandboxes = {
+      exec: async (request: ExecRequest, given: AbortSignal) => {
+        seen.push(request, given);
+        return execution(exit());
+      },
+    };
+    await call(exec, { ...json(body), pathParameters: { sandbox_id: 'sb_1' } }, { sandboxes, signal });
+    expect(seen).toEqual([{ sandbox_id: 'sb_1', ...body }, signal]);
+    expect(seen[1]).toBe(signal);
+  });
+
+  it('collects both streams and the exit', async () => {
+    const answer = await run([output('a'), output('x', 'STDERR'), output('b'), exit(137, 42)]);
+    expect(answer).toEqual({ stdout: 'ab', stderr: 'x', exit_code: 137, duration_ms: 42 });
+  });
+
+  it('joins a character that came in two pieces, and replaces what is not UTF-8', async () => {
+    const euro = Buffer.from('€');
+    const answer = await run([
+      output(euro.subarray(0, 1)),
+      output('e', 'STDERR'),
+      output(euro.subarray(1)),
+      output(Buffer.from([0xff, 0x41, 0xe2])),
+      exit(),
+    ]);
+    expect(answer).toMatchObject({ stdout: '€\ufffdA\ufffd', stderr: 'e' });
+  });
+
+  it('cuts each stream at the limit, says so, and reads the rest', async () => {
+    const answer = await run(
+      [output('12345'), output('67'), output('ok', 'STDERR'), output('8'.repeat(99)), exit(0, 1)],
+      {
+        execOutputBytes: 6,
+      },
+    );
+    expect(answer).toEqual({ stdout: '123456\n[output cut at 6 bytes]\n', stderr: 'ok', exit_code: 0, duration_ms: 1 });
+  });
+
+  it('does not cut what is exactly at the limit, nor through a character', async () => {
+    expect(await run([output('123456'), exit()], { execOutputBytes: 6 })).toMatchObject({ stdout: '123456' });
+    expect(await run([output('1\n€€'), exit()], { execOutputBytes: 6 })).toMatchObject({
+      stdout: '1\n€\n[output cut at 6 bytes]\n',
+    });
+  });
+
+  it('cuts at 8 MiB by default', async () => {
+    const { stdout } = await run([output(Buffer.alloc(9 << 20, 'a')), exit()]);
+    expect(stdout.slice(8 << 20)).toBe('\n[output cut at 8388608 bytes]\n');
+  });
+
+  it('puts the partial output in the details of DEADLINE_EXCEEDED', async () => {
+    const late = new ServiceError('DEADLINE_EXCEEDED', 'the command took more than 1 s');
+    await expect(run([output('half'), output('e', 'STDERR'), late])).rejects.toMatchObject({
+      code: 'DEADLINE_EXCEEDED',
+      message: 'the command took more than 1 s',
+      details: [{ stdout: 'half', stderr: 'e' }],
+    });
+  });
+
+  it('throws any other error as it is', async () => {
+    const gone = new ServiceError('UNAVAILABLE', 'the sandbox died');
+    await expect(run([output('half'), gone])).rejects.toBe(gone);
+  });
+
+  it('is a defect when the execution ends without an exit', async () => {
+    await expect(run([output('half')])).rejects.toThrow('without an exit event');
+  });
+});

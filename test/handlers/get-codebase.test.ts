@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { getCodebase } from '../../handlers/get-codebase.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { aCodebase } from '../adapters/fake-services.ts';
+import { call, message } from './call.ts';
+
+it('passes the id on and answers what the service does', async () => {
+  const ids: string[] = [];
+  const get = (id: string) => {
+    ids.push(id);
+    return Promise.resolve(aCodebase);
+  };
+  const given = { codebases: { get } };
+  expect(await call(getCodebase, { pathParameters: { codebase_id: 'cb_1' } }, given)).toEqual(aCodebase);
+  expect(await call(getCodebase, message({ codebase_id: 'cb_1' }), given)).toEqual(aCodebase);
+  expect(ids).toEqual(['cb_1', 'cb_1']);
+});
+
+it('throws what the service throws', async () => {
+  const error = new ServiceError('NOT_FOUND', 'there is no cb_1');
+  const get = () => {
+    throw error;
+  };
+  await expect(call(getCodebase, { pathParameters: { codebase_id: 'cb_1' } }, { codebases: { get } })).rejects.toBe(
+    error,
+  );
+});

@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { getSandbox } from '../../handlers/get-sandbox.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { aSandbox } from '../adapters/fake-services.ts';
+import { call, message } from './call.ts';
+
+it('passes the id on and answers what the service does', async () => {
+  const ids: string[] = [];
+  const get = (id: string) => {
+    ids.push(id);
+    return aSandbox;
+  };
+  const given = { sandboxes: { get } };
+  expect(await call(getSandbox, { pathParameters: { sandbox_id: 'sb_1' } }, given)).toEqual(aSandbox);
+  expect(await call(getSandbox, message({ sandbox_id: 'sb_1' }), given)).toEqual(aSandbox);
+  expect(ids).toEqual(['sb_1', 'sb_1']);
+});
+
+it('throws what the service throws', async () => {
+  const error = new ServiceError('NOT_FOUND', 'there is no sb_1');
+  const get = () => {
+    throw error;
+  };
+  await expect(call(getSandbox, { pathParameters: { sandbox_id: 'sb_1' } }, { sandboxes: { get } })).rejects.toBe(
+    error,
+  );
+});

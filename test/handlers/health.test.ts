@@ -1,0 +1,7 @@
+import { expect, it } from 'vitest';
+import { health } from '../../handlers/health.ts';
+import { call } from './call.ts';
+
+it('answers ok', async () => {
+  expect(await call(health, {}, {})).toEqual({ status: 'ok' });
+});

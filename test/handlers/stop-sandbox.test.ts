@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { stopSandbox } from '../../handlers/stop-sandbox.ts';
+import { ServiceError } from '../../lib/errors.ts';
+import { aSandbox } from '../adapters/fake-services.ts';
+import { call, message } from './call.ts';
+
+it('passes the id on and answers what the service does', async () => {
+  const ids: string[] = [];
+  const stop = (id: string) => {
+    ids.push(id);
+    return Promise.resolve(aSandbox);
+  };
+  const given = { sandboxes: { stop } };
+  expect(await call(stopSandbox, { pathParameters: { sandbox_id: 'sb_1' } }, given)).toEqual(aSandbox);
+  expect(await call(stopSandbox, message({ sandbox_id: 'sb_1' }), given)).toEqual(aSandbox);
+  expect(ids).toEqual(['sb_1', 'sb_1']);
+});
+
+it('throws what the service throws', async () => {
+  const error = new ServiceError('NOT_FOUND', 'there is no sb_1');
+  const stop = () => {
+    throw error;
+  };
+  await expect(call(stopSandbox, { pathParameters: { sandbox_id: 'sb_1' } }, { sandboxes: { stop } })).rejects.toBe(
+    error,
+  );
+});
