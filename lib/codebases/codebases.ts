@@ -33,6 +33,8 @@ export interface CodebasesOptions {
   now?: () => number;
 }
 
+const MAX_NAMED = 50;
+
 /** Codebases on disk. `file_count` and `total_size` of a record are not used: they are counted, so they are true. */
 export class StoredCodebases implements Codebases {
   readonly #options: CodebasesOptions;
@@ -129,7 +131,10 @@ export class StoredCodebases implements Codebases {
   #refuseUsed(id: string): void {
     const sandboxes = this.#options.usedBy(id);
     if (sandboxes.length === 0) return;
-    throw new ServiceError('FAILED_PRECONDITION', `codebase ${id} is used by sandboxes: ${sandboxes.join(', ')}`, [
+    // A message has to fit into a protocol's header; the details name all.
+    const named = sandboxes.slice(0, MAX_NAMED).join(', ');
+    const more = sandboxes.length > MAX_NAMED ? ` and ${sandboxes.length - MAX_NAMED} more` : '';
+    throw new ServiceError('FAILED_PRECONDITION', `codebase ${id} is used by sandboxes: ${named}${more}`, [
       { sandbox_ids: [...sandboxes] },
     ]);
   }

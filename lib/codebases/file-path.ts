@@ -38,6 +38,14 @@ export function parseDirectoryPath(field: string, path: string): ByteString[] {
   return [...parents, name];
 }
 
+const MAX_SHOWN = 200;
+
+/** A path in a message: quoted, and cut where it would make the message too long for a protocol's header. */
+export function shown(path: string): string {
+  const characters = Array.from(path);
+  return JSON.stringify(characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN).join('')}…` : path);
+}
+
 /** A path or name for people and for JSON: what is not UTF-8 comes as U+FFFD. */
 export function textOf(bytes: ByteString): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');

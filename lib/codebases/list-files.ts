@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { FileInfo, Page } from '../messages.ts';
 import { cursorOf, pageSizeOf, tokenOf } from '../paging.ts';
-import { parseDirectoryPath, textOf } from './file-path.ts';
+import { parseDirectoryPath, shown, textOf } from './file-path.ts';
 import { reachAll } from './reach.ts';
 import { type Found, walkTree } from './walk-tree.ts';
 
@@ -33,7 +33,7 @@ export async function listFiles(
 async function checkDirectory(root: string, names: readonly ByteString[], path: string): Promise<void> {
   const reached = await reachAll(root, names);
   if (reached === undefined) {
-    throw new ServiceError('NOT_FOUND', `directory ${JSON.stringify(path)} does not exist in the codebase`);
+    throw new ServiceError('NOT_FOUND', `directory ${shown(path)} does not exist in the codebase`);
   }
   await reached.directory.close();
 }

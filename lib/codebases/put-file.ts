@@ -3,7 +3,7 @@ import type { ByteString } from '../fuse/filesystem.ts';
 import type { Announce } from './announce.ts';
 import type { Directory } from './directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import type { FilePath } from './file-path.ts';
+import { type FilePath, shown } from './file-path.ts';
 import { type Reached, reach } from './reach.ts';
 import type { Totals } from './totals.ts';
 
@@ -23,7 +23,7 @@ export async function putFile(
   try {
     const replaced = there === path.parents.length ? await reached.directory.lstat(path.name) : undefined;
     if (replaced?.isDirectory()) {
-      throw new ServiceError('FAILED_PRECONDITION', `${JSON.stringify(path.text)} is a directory, not a file`);
+      throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
     }
     await announce(appearing(path, there), async () => {
       try {

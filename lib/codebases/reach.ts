@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import { Directory } from './directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import { textOf } from './file-path.ts';
+import { shown, textOf } from './file-path.ts';
 
 /** Where a walk along `names` ended. Close `directory`. */
 export interface Reached {
@@ -44,7 +44,7 @@ async function absentOrRefused(
   if (errnoOf(error) === 'ENOENT') return undefined;
   if (errnoOf(error) !== 'ENOTDIR') throw error;
   const found = await directory.lstat(names[depth - 1] as ByteString);
-  const path = JSON.stringify(textOf(names.slice(0, depth).join('/')));
+  const path = shown(textOf(names.slice(0, depth).join('/')));
   const what = found?.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'not a directory';
   throw new ServiceError('FAILED_PRECONDITION', `${path} is ${what}`);
 }

@@ -3,7 +3,7 @@ import type { ByteString } from '../fuse/filesystem.ts';
 import type { Announce } from './announce.ts';
 import type { Directory } from './directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import type { FilePath } from './file-path.ts';
+import { type FilePath, shown } from './file-path.ts';
 import { type Reached, reachAll } from './reach.ts';
 import type { Totals } from './totals.ts';
 
@@ -17,10 +17,10 @@ export async function removeFile(root: string, path: FilePath, announce: Announc
   try {
     const found = await reached?.directory.lstat(path.name);
     if (reached === undefined || found === undefined) {
-      throw new ServiceError('NOT_FOUND', `file ${JSON.stringify(path.text)} does not exist`);
+      throw new ServiceError('NOT_FOUND', `file ${shown(path.text)} does not exist`);
     }
     if (found.isDirectory()) {
-      throw new ServiceError('FAILED_PRECONDITION', `${JSON.stringify(path.text)} is a directory, not a file`);
+      throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
     }
     await openEmptied(reached, open);
     await announce(vanishing(path, open.length), async () => {

@@ -5,7 +5,7 @@ import { ServiceError } from '../errors.ts';
 import type { StoredFile } from '../services.ts';
 import type { Checksums } from './checksums.ts';
 import { errnoOf } from './disk-errors.ts';
-import type { FilePath } from './file-path.ts';
+import { type FilePath, shown } from './file-path.ts';
 import { reachAll } from './reach.ts';
 
 const CHUNK = 256 * 1024;
@@ -44,11 +44,11 @@ async function openRegular(root: string, path: FilePath): Promise<FileHandle> {
 }
 
 function absent(path: FilePath): ServiceError {
-  return new ServiceError('NOT_FOUND', `file ${JSON.stringify(path.text)} does not exist`);
+  return new ServiceError('NOT_FOUND', `file ${shown(path.text)} does not exist`);
 }
 
 function notRegular(path: FilePath, what: string): ServiceError {
-  return new ServiceError('FAILED_PRECONDITION', `${JSON.stringify(path.text)} is ${what}`);
+  return new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is ${what}`);
 }
 
 /** Takes over `handle`: it is closed by the last of `close` and the reads under way. */

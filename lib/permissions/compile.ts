@@ -18,8 +18,10 @@ export function compileRules(rules: readonly PermissionRule[]): RuleSet {
       `permissions has ${rules.length} rules; at most ${MAX_RULES} are allowed`,
     );
   }
+  // Copies: what the caller does with its objects later changes no decision.
+  const kept = rules.map((rule) => ({ ...rule }));
   const size = { names: 0, tokens: 0 };
-  const parsed = rules.map((rule, index): ParsedRule => {
+  const parsed = kept.map((rule, index): ParsedRule => {
     const parsedRule = parseRule(rule, index);
     addSize(size, parsedRule);
     if (size.names > MAX_NAMES || size.tokens > MAX_TOKENS) {
@@ -30,7 +32,7 @@ export function compileRules(rules: readonly PermissionRule[]): RuleSet {
     }
     return parsedRule;
   });
-  return new TrieRuleSet(rules, parsed.sort(comparePrecedence));
+  return new TrieRuleSet(kept, parsed.sort(comparePrecedence));
 }
 
 function parseRule(rule: PermissionRule, index: number): ParsedRule {
@@ -49,7 +51,9 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
 }
 
 function quote(pattern: string): string {
-  return JSON.stringify(pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern);
+  return JSON.stringify(
+    pattern.length > 100 ? `${Array.from(pattern.slice(0, 200)).slice(0, 100).join('')}…` : pattern,
+  );
 }
 
 function addSize(size: { names: number; tokens: number }, { components }: ParsedRule): void {

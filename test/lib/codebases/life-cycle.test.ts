@@ -101,6 +101,14 @@ describe('deleting a codebase', () => {
     expect(await scratch.text(id, 'a')).toBe('a');
   });
 
+  it('is refused in a message that stays short however many they are', async () => {
+    const id = await scratch.codebase();
+    scratch.sandboxes = Array.from({ length: 10_000 }, () => newId('sb'));
+    const error = await scratch.codebases.delete(id).catch((thrown: Error) => thrown);
+    expect(String(error)).toMatch(/ and 9950 more$/);
+    expect(String(error).length).toBeLessThan(2000);
+  });
+
   it('is refused also for a sandbox that came while it was under way', async () => {
     const id = await scratch.codebase();
     const deleting = scratch.codebases.delete(id);

@@ -26,6 +26,15 @@ describe('the rule that wins', () => {
   });
 });
 
+describe('compiled rules', () => {
+  it('do not change with the objects they came from', () => {
+    const rule = file('a', 'NONE');
+    const compiled = compileRules([rule]);
+    rule.permission = 'PERMISSION_WRITE';
+    expect(compiled.decide('a')).toBe(0);
+  });
+});
+
 describe('an explanation', () => {
   const rules = [
     glob('**', 'READ'),
