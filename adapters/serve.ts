@@ -11,7 +11,7 @@ import { type ProcessLife, watchProcess } from './process.ts';
 /** What commands and calls under way may take to end by themselves once the server is told to stop. */
 const GRACE_MS = 3000;
 /** What bringing up the sandboxes of the last run may hold back the first answer; the rest come up behind it. */
-const RESUME_MS = 4000;
+const RESUME_MS = 3000;
 
 type Serve = Extract<Invocation, { action: 'serve' }>;
 

@@ -13,7 +13,7 @@ import { Runtimes } from './runtimes.ts';
 import { abandonMount } from './sandboxes/abandon-mount.ts';
 import { systemClock } from './sandboxes/clock.ts';
 import { SandboxContext, type Settings } from './sandboxes/context.ts';
-import { leaveLayout, makeLayout } from './sandboxes/layout.ts';
+import { leaveLayout, makeLayout, mountPoints } from './sandboxes/layout.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import { UidSlots } from './sandboxes/uid-slots.ts';
 import { WorkspaceMount } from './sandboxes/workspace-mount.ts';
@@ -68,7 +68,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
 
   const layout = makeLayout(storage.mountPath);
   ends.add('layout', () => leaveLayout(layout));
-  await clearStaleMount(layout.fs);
+  for (const path of mountPoints(storage.mountPath)) await clearStaleMount(path);
   const runtimes = new Runtimes(runtimeFactories(config, surroundings));
   ends.add('runtimes', () => runtimes.close());
   const mount = new WorkspaceMount({

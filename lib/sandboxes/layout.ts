@@ -24,9 +24,14 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
   const layout = { deltas: join(mountPath, 'deltas'), run: join(mountPath, 'run') };
   makeDirectory(layout.deltas, 0o700);
   makeDirectory(layout.run, 0o711);
-  if (process.getuid?.() !== 0 || !isClosed(mountPath)) return { ...layout, fs: join(mountPath, 'fs') };
+  const [own, aside] = mountPoints(mountPath, runtimeDirectory);
+  return { ...layout, fs: process.getuid?.() === 0 && isClosed(mountPath) ? aside : own };
+}
+
+/** Where an earlier server on this state may have mounted: under `mountPath`, and in the runtime directory. */
+export function mountPoints(mountPath: string, runtimeDirectory = RUNTIME_DIRECTORY): [own: string, aside: string] {
   const name = createHash('sha256').update(mountPath).digest('hex').slice(0, 16);
-  return { ...layout, fs: join(runtimeDirectory, `workspaces-${name}`) };
+  return [join(mountPath, 'fs'), join(runtimeDirectory, `workspaces-${name}`)];
 }
 
 /** Takes an unused mount point out of the runtime directory. */

@@ -1,6 +1,5 @@
 import { pageById } from '../paging.ts';
 import type { Sandboxes } from '../services.ts';
-import { takeDown } from './bring-up.ts';
 import { JumpDetector } from './clock.ts';
 import type { SandboxContext } from './context.ts';
 import { createSandbox } from './create.ts';
@@ -10,6 +9,7 @@ import { expireSandboxes } from './expire.ts';
 import { breakDown } from './failure.ts';
 import { each } from './limiter.ts';
 import { recoverSandboxes } from './recover.ts';
+import type { LiveSandbox } from './sandbox.ts';
 import { startSandbox, stopSandbox } from './start-stop.ts';
 
 /** What the composition needs beside what the handlers do. */
@@ -57,9 +57,14 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     },
     close: async () => {
       context.closing = true;
-      await each(context.sandboxes.values(), 16, (sandbox) =>
-        sandbox.queue.run(() => takeDown(sandbox, context.platform)),
-      );
+      // Workspaces are not detached one by one: the mount syncs all of them at its own end.
+      await each(context.sandboxes.values(), 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
     },
   };
+}
+
+async function end(sandbox: LiveSandbox, { log }: SandboxContext): Promise<void> {
+  const { id, running } = sandbox;
+  sandbox.running = undefined;
+  await running?.stop().catch((err) => log.warn('a sandbox could not be ended cleanly', { sandbox_id: id, err }));
 }

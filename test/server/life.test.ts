@@ -4,8 +4,10 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../lib/messages.ts';
 import { BUNDLE, Server, type StartOptions, State } from '../contract/server.ts';
 import { Api } from './api.ts';
+import { StormModel } from './storm-model.ts';
 
 let state: State;
 let servers: Server[];
@@ -106,27 +108,25 @@ describe('after kill -9', () => {
     expect((await api.post(`/v1/sandboxes/${running}/exec`, { command: 'true' })).status).toBe(200);
   });
 
-  it('at any moment of a storm of changes, nothing acknowledged is lost', async () => {
+  it('at any moment of a storm of changes, every sandbox is as it was acknowledged, or as it was to become', async () => {
     const config = { sandbox: { max_per_user: 0 } };
-    const alive = new Set<string>();
+    const model = new StormModel();
     let codebase = '';
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; ; round++) {
       const { server, api } = await start({ config });
       codebase ||= await api.codebase();
-      for (const id of alive) expect((await api.fetch(`/v1/sandboxes/${id}`)).status, id).toBe(200);
+      const listed = (await api.get('/v1/sandboxes?page_size=1000')) as { sandboxes: Sandbox[] };
+      model.check(new Map(listed.sandboxes.map(({ id, status }) => [id, status])));
+      if (round === 5) return;
       let killed = false;
-      const client = async () => {
-        while (!killed) {
-          const created = await api.post('/v1/sandboxes', { codebase_id: codebase }).catch(() => undefined);
-          if (created?.status === 200) alive.add((created.body as { id: string }).id);
-        }
-      };
-      const clients = Promise.all(Array.from({ length: 8 }, client));
-      const goal = alive.size + 10 + 7 * round;
-      await expect.poll(() => alive.size, { timeout: 10_000, interval: 2 }).toBeGreaterThan(goal);
+      const clients = Array.from({ length: 8 }, async () => {
+        while (!killed) await model.change(api, codebase).catch(() => undefined);
+      });
+      const goal = model.acknowledged + 40 + 7 * round;
+      await expect.poll(() => model.acknowledged, { timeout: 20_000, interval: 2 }).toBeGreaterThan(goal);
       await server.stop('SIGKILL');
       killed = true;
-      await clients;
+      await Promise.all(clients);
     }
   });
 });
