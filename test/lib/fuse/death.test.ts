@@ -91,6 +91,25 @@ describe('a file system that stopped serving', () => {
   }, 30_000);
 });
 
+describe('close', () => {
+  it('does not wait for a mount namespace that still sees a workspace', async () => {
+    mount = await mounted(bundle.entry);
+    const { workspaces, mountPoint } = mount;
+    const path = await workspaces.attach(spec('sb_1'));
+    const inside = join(directory, 'inside');
+    await makeMountPoint(inside);
+    const script = 'mount --bind "$1" "$2" && cd "$2" && echo && read -r _; LC_ALL=C ls . 2>&1; :';
+    const holder = spawn('unshare', ['--mount', '/bin/sh', '-c', script, 'sh', path, inside], { cwd: '/' });
+    await once(holder.stdout, 'data');
+    await workspaces.close();
+    expect(await mounts()).not.toContain(mountPoint);
+    holder.stdin.end('\n');
+    const [output] = await once(holder.stdout, 'data');
+    expect(String(output)).toMatch(/not connected|aborted/);
+    await once(holder, 'exit');
+  });
+});
+
 describe('a server process that ends without closing', () => {
   it('leaves, after kill -9, a mount that clearStaleMount takes away', async () => {
     const { child, mountPoint } = await serverProcess();
