@@ -145,17 +145,22 @@ export class BwrapSandbox implements RunningSandbox {
       child.once('exit', (code, signal) => resolve(`bwrap ended with ${signal ?? `exit code ${code}`}`));
     });
     this.#exited = ended.then((how) => {
-      const reason = this.#brokenReason ?? `the sandbox's main process ended: ${how}`;
+      const memory = (this.#cgroup?.oomKills() ?? 0) > 0 ? ', after its memory limit (memory_bytes) was reached' : '';
+      const reason = this.#brokenReason ?? `the sandbox's main process ended: ${how}${memory}`;
       this.#executor.close(reason);
       if (!this.#stopping) this.#reportDeath(reason);
     });
     return ended;
   }
 
+  /**
+   * The sandbox's init takes the whole pid namespace with it, and bwrap, its parent, reaps it and ends. Killing both at
+   * once would leave a zombie to whoever is the machine's (or the container's) init.
+   */
   #kill(): void {
-    this.#cgroup?.kill();
-    // Its init dies with it, and with that the whole pid namespace.
-    this.#child?.kill('SIGKILL');
+    const init = this.#child && initOf(this.#child);
+    if (init !== undefined) process.kill(init, 'SIGKILL');
+    else this.#child?.kill('SIGKILL');
   }
 
   async #end(reason: string): Promise<void> {
@@ -163,11 +168,23 @@ export class BwrapSandbox implements RunningSandbox {
     this.#executor.close(reason);
     const deadline = Date.now() + STOP_MS;
     await Promise.race([this.#exited, delay(STOP_MS, undefined, { ref: false })]);
+    this.#child?.kill('SIGKILL');
     for (let wait = 1; this.#cgroup && !this.#cgroup.remove() && Date.now() < deadline; wait = Math.min(wait * 2, 50)) {
       this.#cgroup.kill();
       await delay(wait);
     }
     rmSync(this.#agentDir, { recursive: true, force: true });
     rmSync(this.#runDir, { recursive: true, force: true });
+  }
+}
+
+/** bwrap's only child, the first process of the pid namespace; undefined when bwrap ended or has none yet. */
+function initOf(child: ChildProcess): number | undefined {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return undefined;
+  try {
+    const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').split(' ');
+    return Number(pid) || undefined;
+  } catch {
+    return undefined;
   }
 }

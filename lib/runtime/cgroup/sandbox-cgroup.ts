@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
@@ -35,6 +35,8 @@ export class SandboxCgroup implements ProcessGroups {
   /** Groups whose runner is gone while something in them lives on. */
   readonly #vacant = new Set<CgroupProcessGroup>();
   #runners = 0;
+  /** Kept open: it is read after every command. */
+  #oomEvents: number | undefined;
 
   constructor(roots: CgroupRoots, id: string, resources: ResourceLimits) {
     this.#roots = roots;
@@ -87,8 +89,14 @@ export class SandboxCgroup implements ProcessGroups {
     const memory = this.#roots.limits.memory;
     const dir = memory && join(memory.dir, this.#id);
     if (!dir || !this.#dirs.includes(dir)) return 0;
-    const text = readFileSync(join(dir, memory.version === 2 ? 'memory.events' : 'memory.oom_control'), 'latin1');
-    return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    try {
+      this.#oomEvents ??= openSync(join(dir, memory.version === 2 ? 'memory.events' : 'memory.oom_control'), 'r');
+      const buffer = Buffer.allocUnsafe(512);
+      const text = buffer.toString('latin1', 0, readSync(this.#oomEvents, buffer, 0, buffer.length, 0));
+      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
   }
 
   atPidsLimit(): boolean {
@@ -111,6 +119,8 @@ export class SandboxCgroup implements ProcessGroups {
 
   /** False while a process lives in it (or a dying one has not left yet). */
   remove(): boolean {
+    if (this.#oomEvents !== undefined) closeSync(this.#oomEvents);
+    this.#oomEvents = undefined;
     return this.#dirs.map(removeTree).every(Boolean);
   }
 

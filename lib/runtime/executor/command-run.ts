@@ -12,6 +12,8 @@ import type { Stdin } from './stdin.ts';
 const STRAGGLER_MS = 200;
 /** How long the end of a killed command may take before it is reported anyway (a process stuck in the kernel). */
 const KILL_MS = 700;
+/** How long after a runner the news of its sandbox's death may come. */
+const DEATH_MS = 50;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
 
@@ -23,7 +25,7 @@ export interface RunContext {
   runner: Runner;
   script: CommandScript;
   stdin: Stdin | undefined;
-  /** The line for stderr when the memory limit killed something since the last call; else undefined. */
+  /** The line for stderr when the memory limit killed something while this command ran; else undefined. */
   outOfMemory: () => string | undefined;
   /** True when no further process may be made in the sandbox. */
   atPidsLimit: () => boolean;
@@ -57,7 +59,7 @@ export class CommandRun {
     runner.out.sink = (data) => this.#write('STDOUT', data);
     runner.err.sink = (data) => this.#write('STDERR', data);
     runner.onStatus = (line) => this.#onStatus(line);
-    runner.gone.then(() => this.#onGone());
+    runner.onGone = () => void this.#onGone();
     command.signal.addEventListener('abort', this.#cancel, { once: true });
     const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${command.timeoutMs} ms`);
     this.#timer = setTimeout(() => void this.#kill(expired()), Math.min(command.timeoutMs, MAX_TIMER_MS));
@@ -124,6 +126,8 @@ export class CommandRun {
 
   /** The runner's own shell was killed under the command: by the memory limit, or by the command. */
   async #onGone(): Promise<void> {
+    // Where the whole sandbox died, that is known a moment later and is the better answer.
+    await delay(DEATH_MS);
     if (!this.#begin()) return;
     await this.#killed();
     this.#exit(KILLED, 'killed');
@@ -145,7 +149,7 @@ export class CommandRun {
 
   #exit(exitCode: number, outcome: Outcome): void {
     const oom = this.#context.outOfMemory();
-    if (oom !== undefined) this.events.write('STDERR', Buffer.from(oom));
+    if (oom !== undefined && exitCode !== 0) this.events.write('STDERR', Buffer.from(oom));
     this.events.exit(exitCode, Math.round(performance.now() - this.#startedAt));
     this.#finish(outcome);
   }
@@ -169,6 +173,7 @@ export class CommandRun {
     runner.out.sink = () => true;
     runner.err.sink = () => true;
     runner.onStatus = () => {};
+    runner.onGone = () => {};
     stdin?.close();
     if (error) this.events.fail(error);
     this.#accept(error);

@@ -10,7 +10,7 @@ import { newNonce, Runner, type RunnerHost } from './runner.ts';
 import { Stdin } from './stdin.ts';
 
 /** Idle runners kept for the next commands; each is a shell of about 150 kB. */
-const MAX_IDLE = 4;
+const MAX_IDLE = 8;
 /** Commands at once in one sandbox. */
 const MAX_RUNNERS = 512;
 /** Runners of ended commands whose background processes still hold the pipes; the oldest are let go above it. */
@@ -36,7 +36,8 @@ export interface ExecutorHost extends RunnerHost {
 export class Executor {
   readonly #host: ExecutorHost;
   readonly #control: number;
-  readonly #runs = new Set<CommandRun>();
+  /** The commands in flight, and whether the memory limit has killed something meanwhile. */
+  readonly #runs = new Map<CommandRun, { oom: boolean }>();
   readonly #runners = new Set<Runner>();
   readonly #idle: Runner[] = [];
   #leftBehind: Runner[] = [];
@@ -70,7 +71,7 @@ export class Executor {
       timer = setTimeout(reject, READY_MS, new ServiceError('UNAVAILABLE', 'the sandbox did not come up in time'));
     });
     try {
-      this.#idle.push(await Promise.race([this.#create(), late]));
+      this.#rest(await Promise.race([this.#create(), late]));
       unlinkSync(join(this.#host.dir, 'ctl'));
     } finally {
       clearTimeout(timer);
@@ -101,11 +102,11 @@ export class Executor {
       runner,
       script,
       stdin,
-      outOfMemory: () => this.#outOfMemory(),
+      outOfMemory: () => this.#outOfMemory(run),
       atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
       done: (outcome) => this.#done(run, runner, outcome),
     });
-    this.#runs.add(run);
+    this.#runs.set(run, { oom: false });
     await run.accepted;
     return run.events;
   }
@@ -115,7 +116,7 @@ export class Executor {
     if (this.#closed) return;
     this.#closed = new ServiceError('UNAVAILABLE', reason);
     this.#lose(this.#closed);
-    for (const run of [...this.#runs]) run.lose(this.#closed);
+    for (const run of [...this.#runs.keys()]) run.lose(this.#closed);
     for (const runner of this.#runners) runner.close();
     this.#runners.clear();
     this.#idle.length = 0;
@@ -126,7 +127,7 @@ export class Executor {
     const error =
       this.#closed ?? (signal.aborted ? new ServiceError('CANCELLED', 'the command was cancelled') : undefined);
     if (!error) return;
-    if (runner && !this.#closed) this.#idle.push(runner);
+    if (runner && !this.#closed) this.#rest(runner);
     throw error;
   }
 
@@ -136,7 +137,7 @@ export class Executor {
     }
     this.#creating++;
     try {
-      const runner = await Runner.create(this.#host, (name) => writeSync(this.#control, `${name}\n`), this.#lost);
+      const runner = await Runner.create(this.#host, (name) => this.#startRunner(name), this.#lost);
       if (this.#closed) {
         runner.close();
         throw this.#closed;
@@ -151,6 +152,12 @@ export class Executor {
     }
   }
 
+  /** Throws once closed: the descriptor may be something else by then. */
+  #startRunner(name: string): void {
+    if (this.#closed) throw this.#closed;
+    writeSync(this.#control, `${name}\n`);
+  }
+
   #done(run: CommandRun, runner: Runner, outcome: Outcome): void {
     if (outcome === 'garbage') {
       this.#broken(TAMPERED);
@@ -160,8 +167,7 @@ export class Executor {
     if (this.#closed) return;
     runner.settle();
     if (outcome === 'reusable' && this.#idle.length < MAX_IDLE) {
-      this.#idle.push(runner);
-      this.#watchIdle(runner);
+      this.#rest(runner);
     } else if (outcome === 'killed') {
       this.#discard(runner);
       this.#refill();
@@ -172,9 +178,14 @@ export class Executor {
     }
   }
 
-  /** An idle runner says nothing. */
-  #watchIdle(runner: Runner): void {
+  /** An idle runner says nothing, and one whose shell was killed is no longer there. */
+  #rest(runner: Runner): void {
+    this.#idle.push(runner);
     runner.onStatus = () => this.#broken(TAMPERED);
+    runner.onGone = () => {
+      this.#idle.splice(this.#idle.indexOf(runner), 1);
+      this.#discard(runner);
+    };
   }
 
   #broken(reason: string): void {
@@ -200,18 +211,16 @@ export class Executor {
   #refill(): void {
     if (this.#idle.length > 0 || this.#creating > 0) return;
     this.#create().then(
-      (runner) => {
-        this.#idle.push(runner);
-        this.#watchIdle(runner);
-      },
+      (runner) => this.#rest(runner),
       () => {},
     );
   }
 
-  #outOfMemory(): string | undefined {
+  /** The kernel counts kills for the whole sandbox: every command in flight is told. */
+  #outOfMemory(run: CommandRun): string | undefined {
     const kills = this.#host.groups?.oomKills() ?? 0;
-    if (kills <= this.#oomKills) return undefined;
+    if (kills > this.#oomKills) for (const state of this.#runs.values()) state.oom = true;
     this.#oomKills = kills;
-    return this.#host.outOfMemory;
+    return this.#runs.get(run)?.oom ? this.#host.outOfMemory : undefined;
   }
 }

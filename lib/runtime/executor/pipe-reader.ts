@@ -32,7 +32,7 @@ export class PipeReader {
       onread: { buffer: scratch, callback: (size, buffer) => this.sink(buffer.subarray(0, size)) },
     };
     this.#socket = new Socket(options);
-    this.#socket.on('error', () => {});
+    this.#socket.on('error', () => this.close());
     this.#socket.on('end', () => this.close());
     this.ended = new Promise((resolve) => {
       this.#socket.on('close', () => {
@@ -52,7 +52,7 @@ export class PipeReader {
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     try {
-      while (this.#open) {
+      while (this.#open && !this.#socket.destroyed) {
         const size = readSync(this.#fd, this.#scratch, 0, READ_BYTES, null);
         if (size === 0) return;
         this.sink(this.#scratch.subarray(0, size));

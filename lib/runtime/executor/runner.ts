@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, readFileSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { bootLine, EXIT_LINE } from './agent-script.ts';
 import { type FifoPool, openFifo } from './fifo-pool.ts';
@@ -32,6 +32,8 @@ export class Runner {
   readonly err: PipeReader;
   /** Called with each line; undefined: garbage. */
   onStatus: (line: StatusLine | undefined) => void = () => {};
+  /** Called when the runner's shell is gone. */
+  onGone: () => void = () => {};
   #group: ProcessGroup | undefined;
   #pid: number | undefined;
   readonly #dir: string;
@@ -52,6 +54,7 @@ export class Runner {
       for (const line of parser.push(data)) this.onStatus(line);
       return true;
     };
+    status.ended.then(() => this.onGone());
   }
 
   /** Has `start` make the agent start a runner of the given name, and waits until it answers (or `lost` settles). */
@@ -60,25 +63,38 @@ export class Runner {
     const nonce = newNonce();
     const path = (kind: string) => join(host.dir, `${name}.${kind}`);
     const paths = ['req', 'out', 'err', 'sts'].map(path);
-    await host.fifos.place(paths, host.uid);
-    const request = openFifo(path('req'), 'both');
-    const [out, err, status] = ['out', 'err', 'sts'].map(
-      (kind) => new PipeReader(openFifo(path(kind), 'read'), host.scratch),
-    );
-    const runner = new Runner(host.dir, request, out!, err!, status!);
+    let runner: Runner | undefined;
     try {
+      await host.fifos.place(paths, host.uid);
+      runner = Runner.#open(host, path);
       const up = runner.#hello(nonce);
-      writeSync(request, bootLine(name, nonce));
+      up.catch(() => {});
+      writeSync(runner.#request, bootLine(name, nonce));
       start(name);
       const innerPid = await Promise.race([up, lost]);
       if (host.groups) runner.#enter(host.groups, name, innerPid);
       return runner;
     } catch (error) {
-      runner.close();
+      runner?.close();
       throw error;
     } finally {
-      for (const each of paths) unlinkSync(each);
+      for (const each of paths) rmSync(each, { force: true });
     }
+  }
+
+  /** All four pipes, or (short of descriptors) none. */
+  static #open(host: RunnerHost, path: (kind: string) => string): Runner {
+    const fds: number[] = [];
+    try {
+      fds.push(openFifo(path('req'), 'both'));
+      for (const kind of ['out', 'err', 'sts']) fds.push(openFifo(path(kind), 'read'));
+    } catch (error) {
+      fds.forEach(closeSync);
+      throw error;
+    }
+    const [request, ...outputs] = fds;
+    const [out, err, status] = outputs.map((fd) => new PipeReader(fd, host.scratch));
+    return new Runner(host.dir, request!, out!, err!, status!);
   }
 
   #hello(nonce: string): Promise<number> {
@@ -87,7 +103,7 @@ export class Runner {
         if (line?.kind === 'h' && line.nonce === nonce) resolve(line.value);
         else reject(new Error('the agent answered with garbage'));
       };
-      this.#status.ended.then(() => reject(new Error('the runner ended before it answered')));
+      this.onGone = () => reject(new Error('the runner ended before it answered'));
     });
   }
 
@@ -104,11 +120,6 @@ export class Runner {
     return Promise.all([this.out.ended, this.err.ended]);
   }
 
-  /** Settles when the runner's shell is gone. */
-  get gone(): Promise<void> {
-    return this.#status.ended;
-  }
-
   execute(text: string): void {
     let line = text;
     if (Buffer.byteLength(text) > MAX_INLINE) {
@@ -123,7 +134,7 @@ export class Runner {
 
   /** Forgets what the last command needed. */
   settle(): void {
-    if (this.#script !== undefined) unlinkSync(this.#script);
+    if (this.#script !== undefined) rmSync(this.#script, { force: true });
     this.#script = undefined;
   }
 

@@ -1,0 +1,220 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../lib/log.ts';
+import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
+import { instanceDir, instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
+import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { command, run } from '../run.ts';
+import { until, useBwrap } from './fixture.ts';
+
+const bwrap = useBwrap();
+let box: RunningSandbox;
+beforeAll(async () => {
+  box = await bwrap.launch();
+});
+
+/** Everything a hostile command may start to outlive its end, each child recognisable by its argument. */
+const ESCAPES = (seconds: number) =>
+  [
+    'trap "" TERM INT HUP',
+    `setsid sleep ${seconds} &`,
+    `(setsid sh -c 'trap "" TERM; sleep ${seconds} & sleep ${seconds}' &)`,
+    `(sh -c '(sleep ${seconds} &) &' &)`,
+    `nohup sleep ${seconds} >/dev/null 2>&1 &`,
+    'echo started',
+    `while :; do sleep ${seconds}; done`,
+  ].join('\n');
+const alive = async (sandbox: RunningSandbox, seconds: number) =>
+  (await run(sandbox, `grep -alx -- 'sleep.${seconds}.' /proc/[0-9]*/cmdline; :`)).stdout.split('\n').length - 1;
+
+/** Host processes of a uid, whatever became of their cgroups. */
+function processesOf(uid: number): string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      const status = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/status`, 'latin1') : '';
+      // A zombie of a server's death waits for the machine's init alone.
+      return status.includes(`\nUid:\t${uid}\t`) && !status.includes('State:\tZ');
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Directories of this runtime in every cgroup hierarchy, and of one sandbox in them. */
+function cgroupsOf(stateDir: string, id: string): string[] {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  return mounts
+    .filter((line) => line.includes(' - cgroup'))
+    .map((line) => join(line.split(' ')[4]!, `paddock-${instanceName(stateDir)}`, id))
+    .filter(existsSync);
+}
+
+describe('a command past its timeout', () => {
+  it('is killed with all it started, and nothing else is', async () => {
+    await run(box, 'setsid sleep 4321 >/dev/null 2>&1 &');
+    const other = run(box, 'sleep 0.6; echo unharmed');
+    const result = await run(box, ESCAPES(1234), { timeoutMs: 300 });
+    expect(result).toMatchObject({ code: 'DEADLINE_EXCEEDED', stdout: 'started\n' });
+    expect(await alive(box, 1234)).toBe(0);
+    expect(await alive(box, 4321)).toBe(1);
+    expect(await other).toMatchObject({ stdout: 'unharmed\n', exitCode: 0 });
+  });
+
+  it('delivers what it wrote before, and is followed by others', async () => {
+    const result = await run(box, 'head -c 200000 /dev/zero; echo err >&2; sleep 60', { timeoutMs: 300 });
+    expect([result.stdout.length, result.stderr, result.code]).toEqual([200_000, 'err\n', 'DEADLINE_EXCEEDED']);
+    expect(await run(box, 'echo next')).toMatchObject({ stdout: 'next\n' });
+  });
+
+  it('is told though its output is not read in full', async () => {
+    const execution = await box.exec(command('yes', { timeoutMs: 200 }));
+    await until('nothing of it runs', async () => (await run(box, 'pgrep -x yes')).exitCode === 1);
+    await expect(
+      (async () => {
+        for await (const _ of execution);
+      })(),
+    ).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+  });
+});
+
+describe('a command nobody wants any more', () => {
+  it('is killed with all it started when its signal aborts', async () => {
+    const abort = new AbortController();
+    const execution = await box.exec(command(ESCAPES(2345), { signal: abort.signal }));
+    const events = execution[Symbol.asyncIterator]();
+    await events.next();
+    abort.abort();
+    await expect(events.next()).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(await alive(box, 2345)).toBe(0);
+  });
+
+  it('is never started when its signal was aborted before', async () => {
+    const signal = AbortSignal.abort();
+    await expect(box.exec(command('touch /tmp/started', { signal }))).rejects.toMatchObject({ code: 'CANCELLED' });
+    expect(await run(box, 'test -e /tmp/started')).toMatchObject({ exitCode: 1 });
+  });
+
+  it('is killed when the loop over its events is left', async () => {
+    for await (const event of await box.exec(command(ESCAPES(3456)))) {
+      expect(event.kind).toBe('output');
+      break;
+    }
+    await until('all of it is gone', async () => (await alive(box, 3456)) === 0);
+  });
+
+  it('is killed while it waits for its stdin to be taken', async () => {
+    const abort = new AbortController();
+    const result = run(box, 'sleep 60', { stdin: 'x'.repeat(1_000_000), signal: abort.signal });
+    setImmediate(() => abort.abort());
+    expect(await result).toMatchObject({ code: 'CANCELLED' });
+  });
+});
+
+describe('stop', () => {
+  it('ends every process and gives everything back', async () => {
+    const spec = bwrap.spec({ memory_bytes: 1 << 28, pids_limit: 50, cpu_quota: 50_000, cpu_shares: 512 });
+    const sandbox = await bwrap.runtime.launch(spec);
+    await run(sandbox, `(${ESCAPES(5678)}) >/dev/null 2>&1 &`);
+    const running = run(sandbox, 'sleep 60');
+    expect(cgroupsOf(bwrap.stateDir, spec.id).length).toBeGreaterThan(0);
+    await sandbox.stop();
+    expect(await running).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(processesOf(spec.uid)).toEqual([]);
+    expect(cgroupsOf(bwrap.stateDir, spec.id)).toEqual([]);
+    expect(existsSync(spec.runDir)).toBe(false);
+    expect(await run(sandbox, 'true')).toMatchObject({ code: 'UNAVAILABLE' });
+    await sandbox.stop();
+  });
+
+  it('of many at once leaves nothing, descriptors included', async () => {
+    const fds = () => readdirSync('/proc/self/fd').length;
+    await Promise.all(Array.from({ length: 3 }, async () => (await bwrap.launch()).stop()));
+    const before = fds();
+    const boxes = await Promise.all(Array.from({ length: 25 }, () => bwrap.launch()));
+    await Promise.all(boxes.map((each) => run(each, 'sleep 300 & yes >/dev/null &')));
+    await Promise.all(boxes.map((each) => each.stop()));
+    await until('descriptors are closed', () => fds() <= before);
+  });
+
+  it('is not reported as a death', async () => {
+    const sandbox = await bwrap.launch();
+    await sandbox.stop();
+    const told = await Promise.race([sandbox.died, new Promise((resolve) => setTimeout(resolve, 50, 'silent'))]);
+    expect(told).toBe('silent');
+  });
+});
+
+describe('the death of a sandbox', () => {
+  it('is reported once, with a reason, and ends what runs with UNAVAILABLE', async () => {
+    const sandbox = await bwrap.launch();
+    const running = run(sandbox, 'echo out; sleep 60');
+    await run(sandbox, 'kill -9 -1');
+    expect(await sandbox.died).toMatch(/main process ended/);
+    expect(await running).toMatchObject({ code: 'UNAVAILABLE' });
+    expect(await run(sandbox, 'true')).toMatchObject({ code: 'UNAVAILABLE' });
+    await sandbox.stop();
+  });
+
+  it('of the runner alone ends its command with 137 and leaves the sandbox usable', async () => {
+    expect(await run(box, 'echo out; kill -9 $PPID; sleep 60')).toMatchObject({ exitCode: 137, stdout: 'out\n' });
+    expect(await run(box, 'echo next')).toMatchObject({ stdout: 'next\n' });
+  });
+
+  it('follows garbage on the agent’s pipes', async () => {
+    for (const garbage of ['garbage\\n', '0123456789abcdef x 0\\n', `%${'01000'}d`]) {
+      const sandbox = await bwrap.launch();
+      await run(sandbox, `sleep 5 & for fd in /proc/$PPID/fd/9; do printf '${garbage}' >$fd; done; sleep 60`, {
+        timeoutMs: 5000,
+      });
+      expect(await sandbox.died).toMatch(/tampered/);
+      await sandbox.stop();
+    }
+  });
+
+  it('follows words put into the mouth of a runner', async () => {
+    const sandbox = await bwrap.launch();
+    await run(sandbox, 'for fd in /proc/$PPID/fd/1[0-9]; do [ -p $fd ] && echo "echo x >&9" >$fd; done; :');
+    expect(await sandbox.died).toMatch(/tampered/);
+    await sandbox.stop();
+    expect(await run(box, 'echo other sandboxes go on')).toMatchObject({ exitCode: 0 });
+  });
+
+  it('does not follow the death of an idle runner', async () => {
+    const sandbox = await bwrap.launch();
+    await Promise.all(['sleep 0.2', 'sleep 0.2', 'sleep 0.2'].map((text) => run(sandbox, text)));
+    await run(
+      sandbox,
+      `for p in /proc/[0-9]*; do case $(tr '\\0' ' ' <$p/cmdline) in *.req*) echo $p;; esac; done |
+      grep -vx /proc/$PPID | while read p; do kill -9 \${p#/proc/}; done`,
+    );
+    for (let round = 0; round < 5; round++) {
+      expect(await run(sandbox, 'echo on')).toMatchObject({ stdout: 'on\n', exitCode: 0 });
+    }
+    await sandbox.stop();
+  });
+});
+
+describe('reclaim', () => {
+  it('ends and removes what another server of the same state left', async () => {
+    const other = useless(`${bwrap.stateDir}/other`);
+    await other.probe();
+    const spec = bwrap.spec({ memory_bytes: 1 << 28 });
+    const left = await other.launch(spec);
+    await run(left, ESCAPES(6789), { timeoutMs: 100 });
+    const next = useless(`${bwrap.stateDir}/other`);
+    await next.reclaim();
+    expect(await left.died).toMatch(/main process ended/);
+    expect(processesOf(spec.uid)).toEqual([]);
+    expect(cgroupsOf(`${bwrap.stateDir}/other`, '')).not.toEqual([]);
+    expect(cgroupsOf(`${bwrap.stateDir}/other`, spec.id)).toEqual([]);
+    const again = await next.launch(spec);
+    expect(await run(again, 'echo again')).toMatchObject({ stdout: 'again\n' });
+    await again.stop();
+    await next.close?.();
+    expect(existsSync(instanceDir(`${bwrap.stateDir}/other`, true))).toBe(false);
+    expect(cgroupsOf(`${bwrap.stateDir}/other`, '')).toEqual([]);
+  });
+
+  const useless = (stateDir: string) => createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log: silentLog });
+});

@@ -1,0 +1,64 @@
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { silentLog } from '../../../../lib/log.ts';
+import type { ResourceLimits } from '../../../../lib/messages.ts';
+import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
+import type { RunningSandbox, Runtime, SandboxSpec } from '../../../../lib/runtime/runtime.ts';
+import { RESOURCES } from '../run.ts';
+
+export interface Bwrap {
+  runtime: Runtime;
+  stateDir: string;
+  spec(resources?: Partial<ResourceLimits>): SandboxSpec;
+  launch(resources?: Partial<ResourceLimits>): Promise<RunningSandbox>;
+}
+
+/** Not the range a server uses by default, and apart for test files that run at the same time. */
+const FIRST_UID = 300_000 + (process.pid % 5000) * 1000;
+
+/**
+ * A real bwrap runtime on a state directory of its own, probed once for the file; its sandboxes' workspaces are plain
+ * directories. Everything it launched is stopped and removed at the end.
+ */
+export function useBwrap(): Bwrap {
+  const stateDir = mkdtempSync('/tmp/paddock-runtime-');
+  chmodSync(stateDir, 0o711);
+  const runtime = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log: silentLog });
+  const running: RunningSandbox[] = [];
+  let count = 0;
+  beforeAll(() => runtime.probe());
+  afterAll(async () => {
+    await Promise.all(running.map((sandbox) => sandbox.stop()));
+    await runtime.close();
+    rmSync(stateDir, { recursive: true, force: true });
+  });
+  const bwrap: Bwrap = {
+    runtime,
+    stateDir,
+    spec(resources = {}) {
+      const id = `sb_${++count}`;
+      const uid = FIRST_UID + count;
+      const workspace = join(stateDir, `workspace-${count}`);
+      mkdirSync(workspace);
+      chownSync(workspace, uid, uid);
+      const runDir = join(stateDir, 'run', id);
+      return { id, workspace, runDir, uid, image: '', resources: { ...RESOURCES, ...resources } };
+    },
+    async launch(resources) {
+      const sandbox = await runtime.launch(bwrap.spec(resources));
+      running.push(sandbox);
+      return sandbox;
+    },
+  };
+  return bwrap;
+}
+
+/** Polls until `condition` holds; the failure names what was waited for. */
+export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+  const deadline = Date.now() + ms;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${ms} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
