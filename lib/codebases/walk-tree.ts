@@ -13,6 +13,8 @@ export interface Found {
 
 interface Item {
   name: ByteString;
+  /** As if what is below had been sorted by its whole path: every such path starts with the name and a slash. */
+  key: ByteString;
   /** What is below the directory `name`, rather than the entry itself. */
   below: boolean;
   stats?: BigIntStats | undefined;
@@ -79,14 +81,12 @@ async function readLevel(
     const name = entry.name;
     const path = prefix + name;
     if (!entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink()) continue;
-    if (path > after) items.push({ name, below: false });
+    if (path > after) items.push({ name, key: name, below: false });
     if (recursive && entry.isDirectory() && (`${path}/` > after || after.startsWith(`${path}/`))) {
-      items.push({ name, below: true });
+      items.push({ name, key: `${name}/`, below: true });
     }
   }
-  // As if what is below had been sorted by its whole path: every such path starts with the name and a slash.
-  const key = ({ name, below }: Item) => (below ? `${name}/` : name);
-  items.sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  items.sort((a, b) => (a.key < b.key ? -1 : 1));
   return { names, identity: directory.identity, items, next: 0 };
 }
 
