@@ -73,7 +73,7 @@ const late: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn({}, undefined, { expires_in: 1 });
       const error = await eventually('a refusal', () =>
-        scene.run(sandbox, 'true').then(
+        scene.run(sandbox, 'true', { timeout: 1 }).then(
           () => undefined,
           (thrown: { code: string; message: string }) => thrown,
         ),

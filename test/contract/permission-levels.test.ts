@@ -41,13 +41,14 @@ const cases: Case[] = FILE_ROWS.map(([command, ...expected]) => ({
   needs: ['commands'],
   async run(scene) {
     const codebase = await scene.codebase({ f: 'text\n', 'free/kept': '' });
-    const found = [];
-    for (const [index, level] of LEVELS.entries()) {
-      const sandbox = await scene.sandbox(codebase, [level('f'), write('free/')]);
-      const came = await outcome(scene, sandbox, command);
-      const refused = expected[index] === REFUSED && [DENIED, 'Operation not permitted'].includes(came);
-      found.push(refused ? REFUSED : came);
-    }
+    const found = await Promise.all(
+      LEVELS.map(async (level, index) => {
+        const sandbox = await scene.sandbox(codebase, [level('f'), write('free/')]);
+        const came = await outcome(scene, sandbox, command);
+        const refused = expected[index] === REFUSED && [DENIED, 'Operation not permitted'].includes(came);
+        return refused ? REFUSED : came;
+      }),
+    );
     expect(found).toEqual(expected);
     // Whatever the command did, nothing of it is in the codebase.
     expect(await scene.content(codebase, 'f')).toBe('text\n');

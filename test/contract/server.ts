@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -56,12 +57,12 @@ export class State {
   }
 
   /** What a server that has ended must not leave: its mounts, processes of its sandboxes, their cgroups. */
-  async leftovers(sandboxIds: readonly string[]): Promise<string[]> {
-    const mounts = (await readFile('/proc/self/mountinfo', 'utf8'))
-      .split('\n')
-      .filter((line) => line.includes(this.directory));
-    const cgroups = sandboxIds.length === 0 ? [] : cgroupsNaming(sandboxIds);
-    return [...mounts, ...this.processes(), ...cgroups];
+  async leftovers(): Promise<string[]> {
+    // Outside its own folders the server's things are named by a hash of storage.mount_path.
+    const name = createHash('sha256').update(join(this.directory, 'mounts')).digest('hex').slice(0, 16);
+    const mounts = (await readFile('/proc/self/mountinfo', 'utf8')).split('\n');
+    const own = mounts.filter((line) => line.includes(this.directory) || line.includes(name));
+    return [...own, ...this.processes(), ...cgroupsNaming(name)];
   }
 
   /** Processes that run as one of this server's sandbox users. */
@@ -161,27 +162,24 @@ export class Server {
   }
 }
 
-function cgroupsNaming(sandboxIds: readonly string[]): string[] {
-  const found: string[] = [];
-  const visit = (directory: string): void => {
-    for (const entry of readdirSync(directory, { withFileTypes: true })) {
-      if (!entry.isDirectory()) continue;
-      const path = join(directory, entry.name);
-      if (sandboxIds.some((id) => entry.name.includes(id))) found.push(`cgroup ${path}`);
-      // A cgroup of another server may vanish under our feet.
-      else if (existsSync(path)) visitQuietly(path);
-    }
-  };
-  const visitQuietly = (path: string): void => {
-    try {
-      visit(path);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && (error as NodeJS.ErrnoException).code !== 'ENODEV')
-        throw error;
-    }
-  };
-  visit('/sys/fs/cgroup');
-  return found;
+/** Looks at the three levels a server's cgroups can be at: controller, its own parent, itself. */
+function cgroupsNaming(name: string, directory = '/sys/fs/cgroup', depth = 3): string[] {
+  return list(directory).flatMap((entry) => {
+    const path = join(directory, entry);
+    if (entry.includes(name)) return [`cgroup ${path}`];
+    return depth > 1 ? cgroupsNaming(name, path, depth - 1) : [];
+  });
+}
+
+/** Subdirectories; none of one that vanished under our feet. */
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [entry.name] : [],
+    );
+  } catch {
+    return [];
+  }
 }
 
 /** A test against yesterday's bundle proves nothing. */

@@ -40,7 +40,7 @@ function column(runtime: string, cases: readonly Case[], config: Sections): void
 
   afterAll(async () => {
     const code = await server?.stop();
-    const left = await state?.leftovers([]);
+    const left = await state?.leftovers();
     await state?.remove();
     expect({ code, left }).toEqual({ code: 0, left: [] });
   });
