@@ -131,8 +131,8 @@ function describeService(service) {
       name: each.name,
       inputType: each.resolvedRequestType.fullName,
       outputType: each.resolvedResponseType.fullName,
-      clientStreaming: Boolean(each.requestStream),
-      serverStreaming: Boolean(each.responseStream),
+      ...(each.requestStream ? { clientStreaming: true } : {}),
+      ...(each.responseStream ? { serverStreaming: true } : {}),
     })),
   };
 }

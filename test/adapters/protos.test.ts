@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import codebase from '../../proto/service/v1/codebase.proto';
+import sandbox from '../../proto/service/v1/sandbox.proto';
+
+interface Definition {
+  fields?: Record<string, { id: number; type: string; rule?: string; keyType?: string; options?: object }>;
+  values?: Record<string, number>;
+}
+
+const definitions = [sandbox, codebase].reduce<Record<string, Definition>>((all, { json }) => {
+  const { nested } = (json as { nested: { service: { nested: { v1: { nested: Record<string, Definition> } } } } })
+    .nested.service.nested.v1;
+  return Object.assign(all, nested);
+}, {});
+
+/** `name number`, with the type of each field. */
+function told(name: string): string {
+  const { fields, values } = definitions[name]!;
+  if (values)
+    return Object.entries(values)
+      .map((each) => each.join(' '))
+      .join(', ');
+  return Object.entries(fields ?? {})
+    .map(([field, { id, type, rule, keyType, options }]) => {
+      const optional = options && 'proto3_optional' in options ? 'optional ' : '';
+      return `${optional}${rule ? `${rule} ` : ''}${keyType ? `map<${keyType}, ${type}>` : type} ${field} ${id}`;
+    })
+    .join(', ');
+}
+
+/** In clients' hands: a change of any of these breaks them. */
+const CONTRACT: Record<string, string> = {
+  Permission: 'PERMISSION_NONE 0, PERMISSION_VIEW 1, PERMISSION_READ 2, PERMISSION_WRITE 3',
+  PatternType: 'PATTERN_GLOB 0, PATTERN_DIRECTORY 1, PATTERN_FILE 2',
+  SandboxStatus: 'SANDBOX_PENDING 0, SANDBOX_RUNNING 1, SANDBOX_STOPPED 2, SANDBOX_ERROR 3',
+  Runtime: 'RUNTIME_BWRAP 0, RUNTIME_DOCKER 1, RUNTIME_MOCK 2',
+  OutputStream: 'STDOUT 0, STDERR 1',
+  PermissionRule: 'string pattern 1, Permission permission 2, PatternType type 3, int32 priority 4',
+  ResourceLimits: 'int64 memory_bytes 1, int64 cpu_quota 2, int64 cpu_shares 3, int32 pids_limit 4',
+  Sandbox:
+    'string id 1, string codebase_id 2, SandboxStatus status 3, repeated PermissionRule permissions 4, ' +
+    'map<string, string> labels 5, int64 created_at 6, int64 expires_at 7, Runtime runtime 8, string image 9, ' +
+    'ResourceLimits resources 10, string status_reason 11',
+  CreateSandboxRequest:
+    'string codebase_id 1, repeated PermissionRule permissions 2, map<string, string> labels 3, int64 expires_in 4, ' +
+    'optional Runtime runtime 5, string image 6, ResourceLimits resources 7',
+  GetSandboxRequest: 'string sandbox_id 1',
+  StartSandboxRequest: 'string sandbox_id 1',
+  StopSandboxRequest: 'string sandbox_id 1',
+  DestroySandboxRequest: 'string sandbox_id 1',
+  ListSandboxesRequest: 'string codebase_id 1, int32 page_size 2, string page_token 3',
+  ListSandboxesResponse: 'repeated Sandbox sandboxes 1, string next_page_token 2',
+  ExecRequest:
+    'string sandbox_id 1, string command 2, string stdin 3, map<string, string> env 4, string workdir 5, int64 timeout 6',
+  ExecResponse: 'string stdout 1, string stderr 2, int32 exit_code 3, int64 duration_ms 4',
+  ExecStreamChunk: 'bytes data 1, OutputStream stream 2, optional int32 exit_code 3, int64 duration_ms 4',
+  Codebase: 'string id 1, string name 2, string owner_id 3, int64 created_at 4, int64 file_count 5, int64 total_size 6',
+  CreateCodebaseRequest: 'string name 1, string owner_id 2',
+  GetCodebaseRequest: 'string codebase_id 1',
+  DeleteCodebaseRequest: 'string codebase_id 1',
+  ListCodebasesRequest: 'string owner_id 1, int32 page_size 2, string page_token 3',
+  ListCodebasesResponse: 'repeated Codebase codebases 1, string next_page_token 2',
+  UploadFileRequest: 'string codebase_id 1, string file_path 2, bytes chunk 3, uint32 mode 4',
+  UploadFileResponse: 'int64 size 1, string checksum 2',
+  DownloadFileRequest: 'string codebase_id 1, string file_path 2',
+  DownloadFileResponse: 'bytes data 1',
+  ListFilesRequest: 'string codebase_id 1, string path 2, bool recursive 3, int32 page_size 4, string page_token 5',
+  ListFilesResponse: 'repeated FileInfo files 1, string next_page_token 2',
+  FileInfo: 'string path 1, int64 size 2, int64 modified_at 3, bool is_dir 4, uint32 mode 5',
+};
+
+describe('service.v1', () => {
+  it.each(Object.entries(CONTRACT))('%s has the numbers and types of the contract', (name, contract) => {
+    expect(told(name)).toBe(contract);
+  });
+
+  it('defines nothing beside the contract', () => {
+    const names = Object.keys(definitions).filter((name) => !name.endsWith('Service'));
+    expect(names.sort()).toEqual(Object.keys(CONTRACT).sort());
+  });
+});
