@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ByteString, Notifier } from './filesystem.ts';
 import { encodeInvalEntry, encodeInvalInode, INVAL_INODE_SIZE, invalEntrySize } from './protocol/notifications.ts';
+import { ROOT_NODEID } from './protocol/opcodes.ts';
 
 /** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
 export interface NotificationBatch {
@@ -34,9 +35,10 @@ export class NotificationQueue implements Notifier {
     this.#used += encodeInvalInode(this.#buffer, this.#used, nodeid);
   }
 
+  /** A name in the root is a whole workspace, which the kernel is to let go of; other names are only to be asked again. */
   invalEntry(parent: number, name: ByteString): void {
     this.#reserve(invalEntrySize(name));
-    this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name);
+    this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name, parent !== ROOT_NODEID);
   }
 
   /** Call when the change that was announced is in effect. */

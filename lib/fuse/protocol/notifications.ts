@@ -6,6 +6,9 @@ const NOTIFY_INVAL_INODE = 2;
 const NOTIFY_INVAL_ENTRY = 3;
 const NOTIFY_RETRIEVE = 5;
 
+/** From 7.38; before, the field was padding, and the kernel drops the entry. */
+const EXPIRE_ONLY = 1 << 0;
+
 export const INVAL_INODE_SIZE = OUT_HEADER_SIZE + 24;
 const INVAL_ENTRY_SIZE = OUT_HEADER_SIZE + 16;
 const RETRIEVE_SIZE = OUT_HEADER_SIZE + 32;
@@ -28,12 +31,22 @@ export function encodeInvalInode(into: Buffer, offset: number, nodeid: number): 
   return INVAL_INODE_SIZE;
 }
 
-export function encodeInvalEntry(into: Buffer, offset: number, parent: number, name: ByteString): number {
+/**
+ * With `expireOnly` the kernel asks about the name at its next use. Without, it drops the name and all it knows below it
+ * at once, and a process whose working directory that was has none until someone looks it up again (getcwd: ENOENT).
+ */
+export function encodeInvalEntry(
+  into: Buffer,
+  offset: number,
+  parent: number,
+  name: ByteString,
+  expireOnly: boolean,
+): number {
   const size = invalEntrySize(name);
   encodeHeader(into, offset, size, NOTIFY_INVAL_ENTRY);
   writeU64(into, parent, offset + 16);
   into.writeUInt32LE(name.length, offset + 24);
-  into.writeUInt32LE(0, offset + 28);
+  into.writeUInt32LE(expireOnly ? EXPIRE_ONLY : 0, offset + 28);
   into.write(name, offset + 32, 'latin1');
   into.writeUInt8(0, offset + size - 1);
   return size;

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
@@ -39,6 +41,15 @@ describe('changes behind the kernel’s back', () => {
     await shell('ls "$1/sb_2" 2>/dev/null || :; ls "$1"', mount.mountPoint);
     await mount.workspaces.attach(spec('sb_2'));
     expect(await shell('ls "$1"', mount.mountPoint)).toBe('sb_1\nsb_2\n');
+  });
+
+  it('leave programs their working directory', async () => {
+    const script = 'mkdir "$1/d" && cd "$1/d" && echo && read -r _ && exec /bin/pwd -P';
+    const program = spawn('/bin/sh', ['-c', script, 'sh', path]);
+    await once(program.stdout, 'data');
+    await mount.workspaces.setRules('sb_1', []);
+    program.stdin.end('\n');
+    expect(String(await once(program.stdout, 'data'))).toBe(`${path}/d\n`);
   });
 
   it('do not deadlock with programs that make, rename and remove names in the same directory', async () => {

@@ -17,9 +17,15 @@ describe('notifications, byte for byte', () => {
 
   it('INVAL_ENTRY ends with the NUL of its name', () => {
     const into = Buffer.alloc(64, 0xff);
-    const size = encodeInvalEntry(into, 8, NODEID, 'a\xfe');
+    const size = encodeInvalEntry(into, 8, NODEID, 'a\xfe', false);
     const head = struct(32, [0, 'u32', 35], [4, 'u32', 3], [16, 'u64', NODEID], [24, 'u32', 2]);
     expect(into.subarray(8, 8 + size)).toEqual(Buffer.concat([head, Buffer.from([0x61, 0xfe, 0])]));
+  });
+
+  it('INVAL_ENTRY can expire a name without dropping it', () => {
+    const into = Buffer.alloc(64);
+    encodeInvalEntry(into, 0, NODEID, 'a', true);
+    expect(into.readUInt32LE(28)).toBe(1);
   });
 
   it('RETRIEVE asks for no bytes', () => {
