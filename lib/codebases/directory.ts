@@ -1,5 +1,5 @@
 import { type BigIntStats, constants, type Dirent } from 'node:fs';
-import { type FileHandle, lstat, mkdir, open, opendir, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import { ignoreAbsent } from './disk-errors.ts';
@@ -59,12 +59,13 @@ export class Directory {
     return lstat(this.path(name), { bigint: true }).catch(ignoreAbsent);
   }
 
-  entries(): Promise<Dirent[]> {
-    return readdir(this.path('.'), { withFileTypes: true, encoding: 'latin1' });
+  /** In no order, a part of the directory at a time: it may have millions. */
+  async *entries(): AsyncGenerator<Dirent> {
+    yield* await opendir(this.path('.').toString(), { encoding: 'latin1', bufferSize: 1024 });
   }
 
   async hasMoreThanOne(): Promise<boolean> {
-    const directory = await opendir(this.path('.'));
+    const directory = await opendir(this.path('.').toString());
     try {
       await directory.read();
       return (await directory.read()) !== null;

@@ -22,7 +22,7 @@ export async function listFiles(
   await checkDirectory(root, names, request.path);
   const files: FileInfo[] = [];
   let last: ByteString = '';
-  for await (const found of walkTree(root, { names, recursive: request.recursive, after })) {
+  for await (const found of walkTree(root, { names, recursive: request.recursive, after, hold: 2 * size })) {
     if (files.length === size) return { files, next_page_token: tokenOf(scope, last) };
     files.push(fileInfo(found));
     last = found.path;

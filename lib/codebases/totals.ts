@@ -1,6 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { walkTree } from './walk-tree.ts';
 
+/** A hundred megabytes at most; only directories with more files are read more than once. */
+const HELD = 250_000;
+
 /**
  * file_count and total_size of a codebase: regular files and symlinks, each with its own size. Never stored, so no crash
  * can make them wrong: counted at the first need, then kept up with each change. Changes and `count` must not overlap.
@@ -11,7 +14,7 @@ export class Totals {
   async count(root: string): Promise<{ files: number; bytes: number }> {
     if (this.#known === undefined) {
       const counted = { files: 0, bytes: 0 };
-      for await (const { stats } of walkTree(root, { names: [], recursive: true })) add(counted, stats, 1);
+      for await (const { stats } of walkTree(root, { names: [], recursive: true, hold: HELD })) add(counted, stats, 1);
       this.#known = counted;
     }
     return this.#known;

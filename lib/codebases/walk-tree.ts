@@ -23,8 +23,11 @@ interface Item {
 interface Level {
   names: readonly ByteString[];
   identity: string;
+  /** The next ones in order, as many as are held at once. */
   items: Item[];
   next: number;
+  /** There are more behind `items`. */
+  more: boolean;
 }
 
 interface Options {
@@ -33,6 +36,8 @@ interface Options {
   recursive: boolean;
   /** Only what comes behind this path; whole directories before it are not read. */
   after?: ByteString | undefined;
+  /** Names of one directory held at a time; one with more of them is read again for the next ones. */
+  hold: number;
 }
 
 /** Looked at together: a system call costs less than the way to the thread that makes it. */
@@ -42,23 +47,24 @@ const BATCH = 32;
  * Directories, regular files and symlinks below a directory in byte order of their paths (`a`, `a.txt`, `a/b`). Nothing
  * when the start is not there. Holds one directory open, however deep the tree; what vanishes meanwhile is left out.
  */
-export async function* walkTree(root: string, { names, recursive, after = '' }: Options): AsyncGenerator<Found> {
-  const start = await reachAll(root, names);
+export async function* walkTree(root: string, options: Options): AsyncGenerator<Found> {
+  const start = await reachAll(root, options.names);
   if (start === undefined) return;
   let { directory } = start;
   try {
-    const levels = [await readLevel(directory, names, recursive, after)];
+    const levels = [await readLevel(directory, options.names, options)];
     for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
       const item = level.items[level.next++];
       if (item === undefined) {
         levels.pop();
-        directory = await ascend(root, directory, levels);
+        if (level.more) levels.push(await readLevel(directory, level.names, options, level.items.at(-1)?.key));
+        else directory = await ascend(root, directory, levels);
       } else if (item.below) {
         const child = await directory.directory(item.name).catch(ignoreVanished);
         if (child === undefined) continue;
         await directory.close();
         directory = child;
-        levels.push(await readLevel(directory, [...level.names, item.name], true, after));
+        levels.push(await readLevel(directory, [...level.names, item.name], options));
       } else {
         if (!('stats' in item)) await look(directory, level);
         if (item.stats !== undefined) yield { path: [...level.names, item.name].join('/'), stats: item.stats };
@@ -69,25 +75,62 @@ export async function* walkTree(root: string, { names, recursive, after = '' }: 
   }
 }
 
+/** The first items in order; with `behind`, of those whose key comes behind it. */
 async function readLevel(
   directory: Directory,
   names: readonly ByteString[],
-  recursive: boolean,
-  after: ByteString,
+  { recursive, after = '', hold }: Options,
+  behind: ByteString = '',
 ): Promise<Level> {
   const prefix = names.map((name) => `${name}/`).join('');
-  const items: Item[] = [];
-  for (const entry of await directory.entries().catch(noneWhenVanished)) {
-    const name = entry.name;
-    const path = prefix + name;
-    if (!entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink()) continue;
-    if (path > after) items.push({ name, key: name, below: false });
-    if (recursive && entry.isDirectory() && (`${path}/` > after || after.startsWith(`${path}/`))) {
-      items.push({ name, key: `${name}/`, below: true });
+  const first = new FirstItems(hold);
+  try {
+    for await (const entry of directory.entries()) {
+      const name = entry.name;
+      const key = `${name}/`;
+      if (!entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink()) continue;
+      if (prefix + name > after && name > behind) first.add({ name, key: name, below: false });
+      if (
+        recursive &&
+        entry.isDirectory() &&
+        key > behind &&
+        (prefix + key > after || after.startsWith(prefix + key))
+      ) {
+        first.add({ name, key, below: true });
+      }
     }
+  } catch (error) {
+    ignoreVanished(error);
   }
-  items.sort((a, b) => (a.key < b.key ? -1 : 1));
-  return { names, identity: directory.identity, items, next: 0 };
+  return { names, identity: directory.identity, next: 0, ...first.take() };
+}
+
+/** The first few, in order, of many. */
+class FirstItems {
+  readonly #hold: number;
+  #items: Item[] = [];
+  #more = false;
+
+  constructor(hold: number) {
+    this.#hold = hold;
+  }
+
+  add(item: Item): void {
+    this.#items.push(item);
+    if (this.#items.length >= 2 * this.#hold) this.#cut();
+  }
+
+  take(): { items: Item[]; more: boolean } {
+    this.#cut();
+    return { items: this.#items, more: this.#more };
+  }
+
+  #cut(): void {
+    this.#items.sort((a, b) => (a.key < b.key ? -1 : 1));
+    if (this.#items.length <= this.#hold) return;
+    this.#items.length = this.#hold;
+    this.#more = true;
+  }
 }
 
 /** Fills in the item just taken and those behind it. */
@@ -123,9 +166,4 @@ async function ascend(root: string, done: Directory, levels: Level[]): Promise<D
 
 function ignoreVanished(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
-}
-
-function noneWhenVanished(error: unknown): [] {
-  ignoreVanished(error);
-  return [];
 }
