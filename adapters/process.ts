@@ -6,6 +6,9 @@ const END_MS = 8500;
 /** After a defect less is waited for: nothing can be relied on. */
 const BROKEN_END_MS = 4000;
 
+/** Ctrl-C reaches a whole process group, and a wrapper like npm passes it on: within this time that is one signal. */
+const ONE_SIGNAL_MS = 500;
+
 export interface ProcessLife {
   /** The end has begun. */
   readonly ending: boolean;
@@ -40,8 +43,12 @@ export function watchProcess(log: Log, unwind: () => Promise<void>): ProcessLife
     })();
     return ended;
   };
+  let toldAt: number | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
+    const now = performance.now();
+    toldAt ??= now;
     if (ended) {
+      if (now - toldAt < ONE_SIGNAL_MS) return;
       log.warn('told to stop again; forced', { signal });
       force(1);
     }

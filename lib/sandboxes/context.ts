@@ -33,6 +33,7 @@ export class SandboxContext {
   readonly sandboxes = new Map<string, LiveSandbox>();
   /** Deltas of sandboxes that are gone, which could not be removed yet: id and the uid they hold. */
   readonly leftovers = new Map<string, number | undefined>();
+  readonly #removing = new Set<string>();
   closing = false;
 
   constructor(parts: Pick<SandboxContext, 'metadata' | 'platform' | 'settings' | 'uids' | 'clock' | 'log'>) {
@@ -71,6 +72,8 @@ export class SandboxContext {
 
   /** The uid is given back only with the last file it may own; what cannot be removed is tried again by `expire`. */
   async removeLeftover(id: string, uid: number | undefined): Promise<void> {
+    if (this.#removing.has(id)) return;
+    this.#removing.add(id);
     try {
       await removeDelta(id, this.platform);
       this.leftovers.delete(id);
@@ -78,6 +81,8 @@ export class SandboxContext {
     } catch (err) {
       this.leftovers.set(id, uid);
       this.log.error('what a sandbox wrote could not be removed; it is tried again', { sandbox_id: id, err });
+    } finally {
+      this.#removing.delete(id);
     }
   }
 }

@@ -12,7 +12,8 @@ const AT_ONCE = 8;
 /**
  * Takes up every sandbox of the records, and finishes what a crash interrupted: a delta without a record is of a
  * sandbox that was being made or destroyed. Not after starting without any metadata: then nothing is known, and
- * nothing is removed. Returns what brings up those that were RUNNING; until it did, they are PENDING.
+ * nothing is removed. Returns what brings up those that were RUNNING; until it did, they are PENDING. Large deltas are
+ * still being removed then.
  */
 export async function recoverSandboxes(context: SandboxContext): Promise<() => Promise<void>> {
   const resumed: LiveSandbox[] = [];
@@ -21,8 +22,9 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
     context.sandboxes.set(record.id, sandbox);
     if (sandbox.status === 'SANDBOX_PENDING') resumed.push(sandbox);
   }
-  await removeOrphans(context);
+  await findOrphans(context);
   return async () => {
+    void each([...context.leftovers.keys()], AT_ONCE, (id) => context.removeLeftover(id, undefined));
     const limited = limiter(AT_ONCE);
     // All are queued at once: a command that comes before its sandbox's turn waits for it.
     await Promise.all(resumed.map((sandbox) => sandbox.queue.run(() => limited(() => resume(sandbox, context)))));
@@ -46,7 +48,7 @@ async function resume(sandbox: LiveSandbox, context: SandboxContext): Promise<vo
   await launch(sandbox, context).catch(() => undefined);
 }
 
-async function removeOrphans(context: SandboxContext): Promise<void> {
+async function findOrphans(context: SandboxContext): Promise<void> {
   const { deltas, run } = context.platform.layout;
   const found = new Set([...(await readdir(deltas)), ...(await readdir(run))].filter((name) => isId('sb', name)));
   const orphans = [...found].filter((id) => !context.sandboxes.has(id));
@@ -56,5 +58,5 @@ async function removeOrphans(context: SandboxContext): Promise<void> {
     return;
   }
   context.log.info('removing what is left of sandboxes that are gone', { count: orphans.length });
-  await each(orphans, AT_ONCE, (id) => context.removeLeftover(id, undefined));
+  for (const id of orphans) context.leftovers.set(id, undefined);
 }

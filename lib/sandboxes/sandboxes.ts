@@ -58,7 +58,9 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     close: async () => {
       context.closing = true;
       // Workspaces are not detached one by one: the mount syncs all of them at its own end.
-      await each(context.sandboxes.values(), 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
+      // One being destroyed has no record any more: the next start removes what is left of it, so it is not waited for.
+      const staying = [...context.sandboxes.values()].filter(({ leaving }) => !leaving);
+      await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
     },
   };
 }

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await Promise.all(servers.map((server) => server.stop()));
-  expect(await state.leftovers([])).toEqual([]);
+  expect(await state.leftovers()).toEqual([]);
   await state.remove();
 });
 
@@ -99,7 +99,7 @@ describe('a bwrap server', () => {
     expect(await server.stop()).toBe(0);
     expect(performance.now() - before).toBeLessThan(10_000);
     await ended;
-    expect(await state.leftovers(ids)).toEqual([]);
+    expect(await state.leftovers()).toEqual([]);
   });
 
   it('whose mount is taken away says so on its sandboxes, and StartSandbox brings them back', async () => {

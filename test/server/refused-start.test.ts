@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mountPoints } from '../../lib/sandboxes/layout.ts';
 import { type Ended, Place } from './program.ts';
 
 let place: Place;
@@ -46,6 +47,20 @@ describe('a start that cannot be', () => {
 
   it('for SERVICE_CONFIG naming no file says so', async () => {
     expect(refusal(await place.run([], { SERVICE_CONFIG: 'no.yaml' }))).toContain('no.yaml: the configuration file');
+  });
+
+  it('takes back what it had put up: mounts, cgroups, directories', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const argv = ['-config', place.config(), '-http-addr', `127.0.0.1:${(taken.address() as { port: number }).port}`];
+    refusal(await place.run(argv));
+    taken.close();
+    const mounts = readFileSync('/proc/self/mountinfo', 'utf8');
+    for (const path of mountPoints(join(place.folder, 'state/mount_path'))) {
+      expect(mounts).not.toContain(path);
+      if (path.startsWith('/run/')) expect(existsSync(path)).toBe(false);
+    }
+    expect(readdirSync(join(place.folder, 'state/mount_path/run'))).toEqual([]);
   });
 
   it.each(['http', 'grpc'])('for a taken %s port says which', async (protocol) => {

@@ -366,14 +366,15 @@ describe('a restart', () => {
     const orphan = 'sb_0123456789abcdefghjkmnpqr';
     mkdirSync(join(fixture.layout.deltas, orphan, 'deep'), { recursive: true });
     mkdirSync(join(fixture.layout.deltas, 'lost+found'));
-    await restart();
-    expect(readdirSync(fixture.layout.deltas).sort()).toEqual(['lost+found', sandbox.id].sort());
+    await (await restart())();
+    await expect.poll(() => readdirSync(fixture.layout.deltas).sort()).toEqual(['lost+found', sandbox.id].sort());
   });
 
   it('without its metadata removes nothing', async () => {
     rmSync(join(fixture.folder, 'db.json'));
     rmSync(join(fixture.folder, 'db.json.bak'));
-    await restart();
+    await (await restart())();
+    await sandboxes.expire();
     expect(readdirSync(fixture.layout.deltas)).toEqual([sandbox.id]);
   });
 
