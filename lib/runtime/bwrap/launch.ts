@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
@@ -113,28 +113,29 @@ export class BwrapSandbox implements RunningSandbox {
       seccompFile: instance.seccompFile,
       closeFds: settings.closeFds,
     });
-    const errorFile = join(spec.runDir, 'bwrap-errors');
-    const errors = openSync(errorFile, 'wx', 0o600);
     const ready = this.#executor.ready();
     ready.catch(() => {});
-    try {
-      // A session of its own: a Ctrl-C at the server's terminal is the server's to handle. Never a cwd in a workspace.
-      this.#child = spawn(preludeShell(settings.closeFds), ['-c', script], {
-        cwd: '/',
-        env: {},
-        detached: true,
-        stdio: ['ignore', 'ignore', errors],
-      });
-    } finally {
-      closeSync(errors);
-    }
-    const ended = this.#watch(this.#child);
+    // A session of its own: a Ctrl-C at the server's terminal is the server's to handle. Never a cwd in a workspace.
+    // Its stderr is no file: what descriptor 2 of the sandbox's init is can be read inside, and would be a host path.
+    const child = spawn(preludeShell(settings.closeFds), ['-c', script], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    this.#child = child;
+    let said = '';
+    child.stderr.on('data', (data: Buffer) => {
+      said = (said + data).slice(0, MAX_ERROR);
+    });
+    const ended = this.#watch(child);
     try {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
     } catch (error) {
-      const said = readFileSync(errorFile, 'utf8').trim().replace(/\s+/g, ' ').slice(0, MAX_ERROR);
-      const reason = said || (error as Error).message;
+      const reason = said.trim().replace(/\s+/g, ' ') || (error as Error).message;
       throw new ServiceError('UNAVAILABLE', `the sandbox did not start: ${reason}`, [], { cause: error });
+    } finally {
+      child.stderr.destroy();
     }
   }
 
@@ -142,7 +143,8 @@ export class BwrapSandbox implements RunningSandbox {
   #watch(child: ChildProcess): Promise<string> {
     const ended = new Promise<string>((resolve) => {
       child.once('error', (error) => resolve(`could not run the shell (${error.message})`));
-      child.once('exit', (code, signal) => resolve(`bwrap ended with ${signal ?? `exit code ${code}`}`));
+      // Not 'exit': what it said on stderr has been read by now.
+      child.once('close', (code, signal) => resolve(`bwrap ended with ${signal ?? `exit code ${code}`}`));
     });
     this.#exited = ended.then((how) => {
       const memory = (this.#cgroup?.oomKills() ?? 0) > 0 ? ', after its memory limit (memory_bytes) was reached' : '';

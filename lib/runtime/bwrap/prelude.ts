@@ -15,10 +15,13 @@ export interface LaunchPlan {
 }
 
 const ARGUMENTS_FD = 3;
-/** Above every host daemon's and below nothing: the machine short of memory ends sandboxes first. Cannot be lowered inside. */
+/**
+ * Above every host daemon's: the machine short of memory ends sandboxes first. Inside it can be lowered only
+ * where the server lacks CAP_SYS_RESOURCE.
+ */
 const OOM_SCORE_ADJ = 200;
-/** `-S`: soft; programs that need more raise it to the hard limit themselves. */
-const RLIMITS = ['-c 0', '-Hn 16384', '-Sn 1024', '-l 64', '-s 8192'];
+/** Programs that need more than the soft limit (-S, set first: it may not be above the hard one) raise it themselves. */
+const RLIMITS = ['-c 0', '-Sn 1024', '-Hn 16384', '-l 64', '-s 8192'];
 /** Processes per host uid; the real bound is pids_limit, which does not depend on uids. bash: -u, dash: -p. */
 const NPROC = 16_384;
 
@@ -33,7 +36,7 @@ export function prelude(plan: LaunchPlan): string {
       ? ''
       : `/usr/bin/setpriv --reuid ${plan.uid} --regid ${plan.uid} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- `;
   return [
-    'set -e; umask 022',
+    'set -e; umask 022; unset OLDPWD SHLVL',
     ...(plan.closeFds.length > 0 ? [`exec ${plan.closeFds.map((fd) => `${fd}>&-`).join(' ')}`] : []),
     ...plan.cgroupEntries.map((file) => `echo 0 >${shellQuote(file)}`),
     `echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj`,

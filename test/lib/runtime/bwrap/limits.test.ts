@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
+import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
+import { RESOURCES, run } from '../run.ts';
+import { until, useBwrap } from './fixture.ts';
+
+const bwrap = useBwrap();
+const MIB = 1 << 20;
+
+/** The value of a limit's file for a sandbox, in whichever hierarchy has it. */
+function limitOf(id: string, files: readonly string[]): string | undefined {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  for (const line of mounts.filter((each) => each.includes(' - cgroup'))) {
+    for (const file of files) {
+      const path = join(line.split(' ')[4]!, `paddock-${instanceName(bwrap.stateDir)}`, id, file);
+      if (existsSync(path)) return readFileSync(path, 'latin1').trim();
+    }
+  }
+  return undefined;
+}
+
+describe('memory_bytes', () => {
+  it('ends what takes more with 137 and a line on stderr that names the limit', async () => {
+    const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
+    const result = await run(sandbox, 'exec perl -e \'$x = "a" x (1 << 28); sleep 1\'');
+    expect(result.exitCode).toBe(137);
+    expect(result.stderr).toContain(`memory limit of ${64 * MIB} bytes (memory_bytes)`);
+    expect(await run(sandbox, 'echo next')).toEqual({
+      stdout: 'next\n',
+      stderr: '',
+      exitCode: 0,
+      durationMs: expect.any(Number),
+    });
+  });
+
+  it('counts the temporary file systems, and the sandbox goes on once they are emptied', async () => {
+    const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
+    const result = await run(sandbox, 'cat /dev/zero >/tmp/fill; echo $?; rm -f /tmp/fill');
+    expect(result.stderr + result.stdout).toMatch(/memory_bytes|137|No space/);
+    await run(sandbox, 'rm -f /tmp/fill');
+    expect(await run(sandbox, 'echo next')).toMatchObject({ stdout: 'next\n', exitCode: 0 });
+  });
+
+  it('below what a sandbox itself needs is INVALID_ARGUMENT', async () => {
+    await expect(bwrap.launch({ memory_bytes: MIB })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+});
+
+describe('pids_limit', () => {
+  it('is the number of processes a command may have, the service’s own not counted', async () => {
+    const sandbox = await bwrap.launch({ pids_limit: 20 });
+    const many = await run(
+      sandbox,
+      'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19; do sleep 0.3 & done; wait; echo ok',
+    );
+    expect(many).toMatchObject({ stdout: 'ok\n', stderr: '' });
+    const more = await run(
+      sandbox,
+      'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.3 & done; wait',
+    );
+    expect(more.stderr).toContain('Cannot fork');
+  });
+
+  it('stops a fork bomb; its timeout ends it, and the sandbox goes on', async () => {
+    const sandbox = await bwrap.launch({ pids_limit: 64 });
+    const beside = await bwrap.launch();
+    const bomb = run(sandbox, '(bomb() { bomb | bomb & }; while :; do bomb; done) 2>/dev/null & sleep 60', {
+      timeoutMs: 1000,
+    });
+    for (let round = 0; round < 5; round++) expect(await run(beside, 'echo ok')).toMatchObject({ stdout: 'ok\n' });
+    expect(await bomb).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(await run(sandbox, 'echo next; ls -d /proc/[0-9]* | wc -l')).toMatchObject({
+      stdout: 'next\n6\n',
+      exitCode: 0,
+    });
+  });
+
+  it('reached by one command is RESOURCE_EXHAUSTED for the next, not the end of the sandbox', async () => {
+    const sandbox = await bwrap.launch({ pids_limit: 10 });
+    const holder = run(sandbox, 'i=0; while [ $i -lt 9 ]; do sleep 60 & i=$((i+1)); done; echo full >/tmp/full; wait', {
+      timeoutMs: 3000,
+    });
+    await until('another command is refused', async () => {
+      const result = await run(sandbox, 'ls | cat | cat | cat');
+      return result.code === 'RESOURCE_EXHAUSTED' || result.stderr.includes('Cannot fork');
+    });
+    expect(await holder).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    expect(await run(sandbox, 'echo next')).toMatchObject({ stdout: 'next\n' });
+  });
+
+  it('is not raised by background processes left behind', async () => {
+    const sandbox = await bwrap.launch({ pids_limit: 10 });
+    for (let round = 0; round < 15; round++) await run(sandbox, 'sleep 60 >/dev/null 2>&1 </dev/null &');
+    const count = await run(sandbox, 'set -- $(pgrep -x sleep); echo $#');
+    expect(count.code ?? Number(count.stdout)).toSatisfy((n) => n === 'RESOURCE_EXHAUSTED' || n === 0 || n <= 10);
+    await sandbox.stop();
+  });
+});
+
+describe('cpu_quota and cpu_shares', () => {
+  it('are set for the whole sandbox before its first process', async () => {
+    const spec = bwrap.spec({ cpu_quota: 50_000, cpu_shares: 512 });
+    const sandbox = await bwrap.runtime.launch(spec);
+    expect(limitOf(spec.id, ['cpu.cfs_quota_us', 'cpu.max'])).toMatch(/^50000( 100000)?$/);
+    expect(limitOf(spec.id, ['cpu.shares', 'cpu.weight'])).toMatch(/^(512|59)$/);
+    const cpu = await run(sandbox, 'grep -h . /proc/self/cgroup');
+    expect(cpu.stdout).not.toContain('paddock');
+    await sandbox.stop();
+  });
+
+  it.each([
+    { cpu_quota: 999 },
+    { cpu_quota: -1 },
+    { cpu_shares: 1 },
+    { cpu_shares: 300_000 },
+    { pids_limit: -1 },
+    { memory_bytes: -5 },
+    { memory_bytes: 1.5e8 + 0.5 },
+  ])('out of range are INVALID_ARGUMENT that names the field: %j', async (resources) => {
+    await expect(bwrap.launch(resources)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(`resources.${Object.keys(resources)[0]}`),
+    });
+  });
+});
+
+it('a limit that the host cannot enforce is FAILED_PRECONDITION and names the limit', () => {
+  const tree = new CgroupTree('never-opened');
+  expect(tree.create('sb', RESOURCES)).toBeUndefined();
+  const asked = { memory_bytes: 1 << 24, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 10 };
+  for (const [name, value] of Object.entries(asked)) {
+    expect(() => tree.create('sb', { ...RESOURCES, [name]: value })).toThrow(
+      expect.objectContaining({ code: 'FAILED_PRECONDITION', message: expect.stringContaining(`resources.${name}`) }),
+    );
+  }
+});
