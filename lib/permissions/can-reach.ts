@@ -7,12 +7,15 @@ export interface Explorable {
   mayReach(level: Level): boolean;
   /** Some path strictly below does, whose first name is matched by a pattern such as `a*` or `[ab]`. */
   mayReachByPattern(level: Level): boolean;
+  /** Tokens of the patterns that a step from here may have to try. */
+  readonly patternTokens: number;
   /** Where the plain names in the patterns lead, and any name that no pattern but `*` mentions. */
   namedChildren(): Iterable<Explorable>;
 }
 
-/** Steps of one search: bounds what rules made for it can cost. */
-const MAX_STEPS = 1000;
+/** What one search may cost, in tokens tried: rules made to be slow must not hold up a file system many share. */
+const MAX_COST = 200_000;
+const STEP_COST = 100;
 
 /**
  * Whether a path strictly below `start` can have at least `level`: exactly for rules of plain names, `*` and `**`, unless
@@ -23,12 +26,13 @@ const MAX_STEPS = 1000;
  */
 export function canReach(start: Explorable, level: Level): boolean {
   const found = new Set([start]);
-  let steps = 0;
+  let cost = 0;
   for (const state of found) {
     if (!state.mayReach(level)) continue;
     if (state.mayReachByPattern(level)) return true;
     for (const child of state.namedChildren()) {
-      if (child.level >= level || ++steps > MAX_STEPS) return true;
+      cost += STEP_COST + state.patternTokens;
+      if (child.level >= level || cost > MAX_COST) return true;
       found.add(child);
     }
   }

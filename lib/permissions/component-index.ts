@@ -49,4 +49,8 @@ export class ComponentIndex<T> {
   get patterns(): readonly T[] {
     return this.#patterns?.targets ?? NOTHING;
   }
+
+  get patternTokens(): number {
+    return this.#patterns?.tokens ?? 0;
+  }
 }

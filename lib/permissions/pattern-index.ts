@@ -16,12 +16,15 @@ type ByText<T> = Map<ByteString, Candidate<T>[]>;
  */
 export class PatternIndex<T> {
   readonly targets: T[] = [];
+  /** Of all patterns together. */
+  tokens = 0;
   readonly #suffixes = new Map<number, ByText<T>>();
   readonly #prefixes = new Map<number, ByText<T>>();
   readonly #others: Candidate<T>[] = [];
 
   add(tokens: readonly Token[], target: T): void {
     this.targets.push(target);
+    this.tokens += tokens.length;
     const candidate = { matcher: new ComponentMatcher(tokens), target };
     const prefix = plainRun(tokens);
     const suffix = plainRun(tokens.toReversed(), true);

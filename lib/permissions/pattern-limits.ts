@@ -8,7 +8,7 @@ export const MAX_ALTERNATIVES = 256;
 /** Of all rules together: plain names in paths, which bounds the memory of a rule set (about 200 MB). */
 export const MAX_NAMES = 500_000;
 /** And tokens of patterns, braces multiplied out, which bounds what one look-up can cost (about 0.1 s). */
-export const MAX_TOKENS = 1_000_000;
+export const MAX_TOKENS = 500_000;
 
 /** `message` goes after "permissions[i].pattern". */
 export class PatternError extends Error {}

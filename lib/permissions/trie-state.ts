@@ -69,6 +69,10 @@ export class TrieState implements RuleState, Explorable {
     return this.#levelsBelow.some((below) => below >= level);
   }
 
+  get patternTokens(): number {
+    return this.nodes.reduce((count, node) => count + (node.index?.patternTokens ?? 0), 0);
+  }
+
   mayReachByPattern(level: Level): boolean {
     const reaches = (rank: number | undefined) => rank !== undefined && rank <= this.#blanket;
     return this.nodes.some((node) =>
