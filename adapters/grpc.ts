@@ -7,6 +7,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { operations } from '../handlers/index.ts';
+import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
 import { Health } from './grpc/health.ts';
 import { protos } from './grpc/protos.ts';
@@ -33,7 +34,7 @@ export async function startGrpc({ address, services, log }: ListenerOptions): Pr
   const server = new Server(OPTIONS);
   const mount: Mount = { services, log, calls: new Set() };
   const serving = new Set(operations.flatMap(({ rpc }) => (rpc ? [`service.v1.${rpc.split('/')[0]}`] : [])));
-  for (const service of serving) server.addService(definition(service), implementationOf(service, mount));
+  for (const service of serving) server.addService(withBounds(definition(service)), implementationOf(service, mount));
 
   const health = new Health(serving);
   server.addService(definition('grpc.health.v1.Health'), health.implementation);

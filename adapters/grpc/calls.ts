@@ -8,6 +8,7 @@ import type {
   UntypedHandleCall,
 } from '@grpc/grpc-js';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
+import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Services } from '../../lib/services.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
@@ -77,6 +78,7 @@ async function respond(
 ): Promise<void> {
   const { context, headers, end } = begin(call, mount);
   try {
+    if (input.body instanceof ServiceError) throw input.body;
     const result = await operation.handler({ headers, ...input }, context);
     end();
     callback(null, result as Message);
@@ -89,6 +91,7 @@ async function respond(
 async function send(operation: Operation, mount: Mount, call: ServerWritableStream<Message, Message>): Promise<void> {
   const { context, headers, end } = begin(call, mount);
   try {
+    if (call.request instanceof ServiceError) throw call.request;
     const messages = await operation.handler({ headers, body: call.request }, context);
     for await (const message of messages as AsyncIterable<Message>) {
       if (!call.write(message)) await writable(call, context.signal);

@@ -7,11 +7,15 @@ const RESET_MS = 10;
 
 /** The messages of a client stream, read as fast as they are asked for; ends only where the client ended it. */
 export async function* messagesOf<T>(call: ServerReadableStream<T, object>): AsyncGenerator<T, void, void> {
+  // Leaving early must not destroy the stream: the refusal still has to be sent.
+  const messages = call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   try {
-    // Leaving early must not destroy the stream: the refusal still has to be sent.
-    yield* call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
-  } catch {
-    throw cutShort();
+    for await (const message of messages) {
+      if (message instanceof ServiceError) throw message;
+      yield message;
+    }
+  } catch (error) {
+    throw error instanceof ServiceError ? error : cutShort();
   }
   if (await wasReset(call)) throw cutShort();
 }

@@ -5,6 +5,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { answer } from './answer.ts';
 import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
+import { refuseCostlyJson } from './json-bounds.ts';
 
 /** Bytes of a JSON body; the standard input of a command is in it. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
@@ -41,9 +42,18 @@ function readText(req: IncomingMessage): Promise<string> {
     req.once('end', () => {
       req.setTimeout(0);
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-      if (isUtf8(bytes)) resolve(bytes.toString('utf8'));
-      else reject(new ServiceError('INVALID_ARGUMENT', 'the request body must be UTF-8'));
+      try {
+        resolve(textOf(bytes));
+      } catch (error) {
+        reject(error);
+      }
     });
     req.once('error', () => reject(new ServiceError('CANCELLED', 'the request body was cut short')));
   });
+}
+
+function textOf(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the request body must be UTF-8');
+  refuseCostlyJson(bytes);
+  return bytes.toString('utf8');
 }

@@ -91,7 +91,7 @@ describe('UploadFile over gRPC', () => {
   });
 
   it('stores nothing when the client cancels', async () => {
-    for (let round = 0; round < 100; round++) {
+    for (let round = 0; round < 40; round++) {
       let failure: unknown;
       let started = false;
       overrides.upload = async (id, path, content, options) => {

@@ -188,6 +188,24 @@ describe('gRPC', () => {
     expect(await rpc.unary('service.v1.SandboxService/GetSandbox', {})).toEqual(aSandbox);
   });
 
+  it('refuses messages that cost more to decode than they can mean', async () => {
+    await start();
+    const pass = (bytes: Buffer) => bytes;
+    const rules = Buffer.alloc(60_000_000, Buffer.from([0x12, 0x00]));
+    const call = new Promise((resolve, reject) => {
+      const path = '/service.v1.SandboxService/CreateSandbox';
+      rpc.client.makeUnaryRequest(path, pass, pass, rules, (error, value) => (error ? reject(error) : resolve(value)));
+    });
+    expect(await failure(call)).toMatchObject({ code: 3, details: 'a message must have at most 500000 values' });
+    const upload = new Promise((resolve, reject) => {
+      const path = '/service.v1.CodebaseService/UploadFile';
+      rpc.client
+        .makeClientStreamRequest(path, pass, pass, (error, value) => (error ? reject(error) : resolve(value)))
+        .end(rules);
+    });
+    expect(await failure(upload)).toMatchObject({ code: 3 });
+  });
+
   it('takes the request id from the metadata', async () => {
     const logged: unknown[] = [];
     const services = fakeServices({ sandboxes: { get: () => Promise.reject(new Error('x')) as never } });

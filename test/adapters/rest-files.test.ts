@@ -126,7 +126,7 @@ describe('a raw upload', () => {
     let sent = 0;
     const source = new ReadableStream({
       pull(controller) {
-        if (sent >= 256 * MIB) return controller.close();
+        if (sent >= 128 * MIB) return controller.close();
         sent += MIB;
         controller.enqueue(new Uint8Array(MIB));
       },
@@ -138,11 +138,11 @@ describe('a raw upload', () => {
     expect(sent).toBeLessThan(64 * MIB);
     go();
     expect((await answer).status).toBe(200);
-    expect(taken).toBe(256 * MIB);
+    expect(taken).toBe(128 * MIB);
   });
 
   it('moves a large file with flat memory, up and down', async () => {
-    const size = 256 * MIB;
+    const size = 192 * MIB;
     const chunk = Buffer.alloc(MIB, 'x');
     overrides.upload = async (_id, _path, content) => {
       const hash = createHash('sha256');
@@ -170,7 +170,7 @@ describe('a raw upload', () => {
     clearInterval(sampler);
     expect(received).toBe(size);
     // Client and server both are in this process.
-    expect(most).toBeLessThan(160 * MIB);
+    expect(most).toBeLessThan(128 * MIB);
   });
 });
 

@@ -289,11 +289,28 @@ describe('REST', () => {
     expect(await post({})).toBe(200);
   });
 
-  it('takes deeply nested JSON as a bad request, not as its end', async () => {
+  it('refuses JSON that costs more to parse than it can mean', async () => {
     await start();
-    const answer = await rest.json('POST', '/v1/sandboxes', `{"labels":${'['.repeat(500_000)}`);
-    expect(answer.status).toBe(400);
-    const closed = await rest.json('POST', '/v1/sandboxes', `{"labels":${'['.repeat(50_000)}${']'.repeat(50_000)}}`);
-    expect(closed).toMatchObject({ status: 400, body: { message: 'labels must be an object' } });
+    const post = (body: string) => rest.json('POST', '/v1/sandboxes', body);
+    const deep = { status: 400, body: { code: 3, message: 'the request body must be nested at most 32 deep' } };
+    expect(await post(`{"labels":${'['.repeat(15_000_000)}${']'.repeat(15_000_000)}}`)).toMatchObject(deep);
+    expect(await post('{"a":'.repeat(33))).toMatchObject(deep);
+    const many = { status: 400, body: { code: 3, message: 'the request body must have at most 500000 values' } };
+    expect(await post(`{"permissions":[${'{},'.repeat(10_000_000)}{}]}`)).toMatchObject(many);
+  });
+
+  it('takes brackets and quotes inside a string as text', async () => {
+    const stdin = `${'[{,"\\'.repeat(200_000)}\\"`;
+    const seen: string[] = [];
+    await start({
+      sandboxes: {
+        exec: async (request) => {
+          seen.push(request.stdin);
+          return execution(exit());
+        },
+      },
+    });
+    expect((await rest.json('POST', '/v1/sandboxes/sb_1/exec', { stdin })).status).toBe(200);
+    expect(seen).toEqual([stdin]);
   });
 });

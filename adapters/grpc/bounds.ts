@@ -1,0 +1,45 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { ServiceError } from '../../lib/errors.ts';
+
+/** Far above any request: rules, labels and variables in the thousands. As REST's limit. */
+const MAX_FIELDS = 500_000;
+
+/**
+ * The threat: a message is large for the sake of one long string or chunk, but 64 MiB of empty rules, two bytes each,
+ * decode to gigabytes of objects. What has too many fields becomes an error in the message's place, for the call to
+ * answer: grpc-js tells a deserializer's own errors as INTERNAL.
+ */
+export function withBounds(definition: ServiceDefinition): ServiceDefinition {
+  const bounded = Object.entries(definition).map(([name, method]) => {
+    const requestDeserialize = (bytes: Buffer): object =>
+      hasMoreFields(bytes, MAX_FIELDS)
+        ? new ServiceError('INVALID_ARGUMENT', `a message must have at most ${MAX_FIELDS} values`)
+        : method.requestDeserialize(bytes);
+    return [name, { ...method, requestDeserialize }];
+  });
+  return Object.fromEntries(bounded);
+}
+
+/** Counts the fields of the message itself; stops where the bytes are no message, which the decoder tells. */
+function hasMoreFields(bytes: Buffer, max: number): boolean {
+  let at = 0;
+  const varint = (): number => {
+    let value = 0;
+    for (let shift = 0; at < bytes.length; shift += 7) {
+      const byte = bytes[at++]!;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) break;
+    }
+    return value;
+  };
+  for (let count = 0; at < bytes.length; count++) {
+    if (count >= max) return true;
+    const wireType = varint() & 7;
+    if (wireType === 0) varint();
+    else if (wireType === 1) at += 8;
+    else if (wireType === 2) at += varint();
+    else if (wireType === 5) at += 4;
+    else return false;
+  }
+  return false;
+}
