@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clearStaleMount, makeMountPoint, unmount } from '../../../lib/fuse/mount.ts';
 import { bundleEntry } from './bundle-entry.ts';
@@ -147,6 +148,21 @@ describe('a server process that ends without closing', () => {
     await once(child, 'exit');
     await busy;
     await clearStaleMount(mountPoint);
+  });
+});
+
+describe('mountWorkspaces', () => {
+  it('rejects, and leaves no mount, when its worker cannot start', async () => {
+    const mountPoint = join(directory, 'unserved');
+    const entry = pathToFileURL(join(directory, 'absent.mjs'));
+    await expect(mounted(entry, { mountPoint })).rejects.toThrow(/failed/);
+    expect(await mounts()).not.toContain(mountPoint);
+  });
+
+  it('rejects when the mount point is not a directory', async () => {
+    const mountPoint = join(directory, 'file');
+    await writeFile(mountPoint, '');
+    await expect(mounted(bundle.entry, { mountPoint })).rejects.toThrow(/mount/);
   });
 });
 

@@ -26,7 +26,9 @@ export async function mounted(entry: URL, options: Partial<MountOptions> = {}): 
   const logged: string[] = [];
   const note = (message: string, fields = {}) => void logged.push(`${message} ${JSON.stringify(fields)}`);
   const log: Log = { debug() {}, info() {}, warn: note, error: note };
-  const workspaces = await mountWorkspaces({ mountPoint, entry, log, ...options });
+  const mounting = mountWorkspaces({ mountPoint, entry, log, ...options });
+  mounting.catch(() => rm(directory, { recursive: true }));
+  const workspaces = await mounting;
   return {
     mountPoint,
     workspaces,
