@@ -39,7 +39,7 @@ export function prelude(plan: LaunchPlan): string {
     'set -e; umask 022; unset OLDPWD SHLVL',
     ...(plan.closeFds.length > 0 ? [`exec ${plan.closeFds.map((fd) => `${fd}>&-`).join(' ')}`] : []),
     ...plan.cgroupEntries.map((file) => `echo 0 >${shellQuote(file)}`),
-    `echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj`,
+    `{ echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj; } 2>/dev/null || :`,
     ...RLIMITS.map((limit) => `ulimit ${limit} 2>/dev/null || :`),
     `ulimit -u ${NPROC} 2>/dev/null || ulimit -p ${NPROC} 2>/dev/null || :`,
     `exec ${ARGUMENTS_FD}<${shellQuote(plan.argumentsFile)} ${SECCOMP_FD}<${shellQuote(plan.seccompFile)}`,

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { bwrapArguments, encodeArguments, type SystemView } from '../../../../lib/runtime/bwrap/arguments.ts';
+import { prelude, preludeShell } from '../../../../lib/runtime/bwrap/prelude.ts';
+
+const view: SystemView = {
+  entries: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
+  etc: '/i/etc',
+  maskedFiles: ['/proc/keys'],
+  maskedDirs: ['/proc/acpi'],
+  readOnlyPaths: ['/opt/node'],
+};
+
+describe('the arguments of bwrap', () => {
+  it('are exactly these', () => {
+    expect(bwrapArguments(view, '/fs/w', '/i/a').join(' ')).toMatchInlineSnapshot(
+      `"--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup --disable-userns --uid 1000 --gid 1000 --hostname sandbox --die-with-parent --new-session --cap-drop ALL --seccomp 4 --clearenv --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --setenv HOME /home/sandbox --setenv USER sandbox --setenv LOGNAME sandbox --setenv SHELL /bin/sh --setenv LANG C.UTF-8 --setenv TERM dumb --ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /i/etc /etc --proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /dev/null /proc/keys --perms 0555 --size 4096 --tmpfs /proc/acpi --dev /dev --perms 1777 --size 67108864 --tmpfs /dev/shm --perms 1777 --size 268435456 --tmpfs /tmp --perms 0700 --size 268435456 --tmpfs /home/sandbox --symlink /tmp /var/tmp --ro-bind /opt/node /opt/node --ro-bind /i/a /run/agent --bind /fs/w /workspace --chdir /workspace --remount-ro /dev --remount-ro /"`,
+    );
+  });
+
+  it('touch nothing below the workspace, and make the root read-only last', () => {
+    const args = bwrapArguments(view, '/fs/w', '/i/a');
+    expect(args.filter((arg) => arg.startsWith('/workspace'))).toEqual(['/workspace', '/workspace']);
+    expect(args.slice(-2)).toEqual(['--remount-ro', '/']);
+  });
+
+  it('hold no NUL', () => {
+    expect(encodeArguments(['--bind', 'a b'])).toBe('--bind\0a b\0');
+    expect(() => encodeArguments(['a\0b'])).toThrow(RangeError);
+  });
+});
+
+describe('the prelude', () => {
+  const plan = {
+    bwrapPath: '/opt/my bwrap',
+    uid: 200_001,
+    cgroupEntries: ['/cg/a/cgroup.procs', '/cg/b/cgroup.procs'],
+    argumentsFile: '/run/x/args',
+    seccompFile: '/i/seccomp',
+    closeFds: [],
+  };
+
+  it('is exactly this', () => {
+    expect(prelude(plan)).toMatchInlineSnapshot(`
+      "set -e; umask 022; unset OLDPWD SHLVL
+      echo 0 >'/cg/a/cgroup.procs'
+      echo 0 >'/cg/b/cgroup.procs'
+      { echo 200 >/proc/self/oom_score_adj; } 2>/dev/null || :
+      ulimit -c 0 2>/dev/null || :
+      ulimit -Sn 1024 2>/dev/null || :
+      ulimit -Hn 16384 2>/dev/null || :
+      ulimit -l 64 2>/dev/null || :
+      ulimit -s 8192 2>/dev/null || :
+      ulimit -u 16384 2>/dev/null || ulimit -p 16384 2>/dev/null || :
+      exec 3<'/run/x/args' 4<'/i/seccomp'
+      exec /usr/bin/setpriv --reuid 200001 --regid 200001 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- '/opt/my bwrap' --args 3 -- /bin/sh /run/agent/agent"
+    `);
+  });
+
+  it('enters every cgroup before it gives up root, and gives it up before bwrap', () => {
+    const lines = prelude(plan).split('\n');
+    const at = (text: string) => lines.findIndex((line) => line.includes(text));
+    expect(at('/cg/b/cgroup.procs')).toBeLessThan(at('setpriv'));
+    expect(lines.at(-1)).toMatch(/setpriv .*--no-new-privs .* -- '\/opt\/my bwrap' --args/);
+  });
+
+  it('closes what the server inherited, in a shell that can', () => {
+    expect(prelude({ ...plan, closeFds: [5, 251] })).toContain('exec 5>&- 251>&-');
+    expect([preludeShell([]), preludeShell([9]), preludeShell([10])]).toEqual(['/bin/sh', '/bin/sh', '/bin/bash']);
+  });
+
+  it('keeps the uid of a server that is no root', () => {
+    expect(prelude({ ...plan, uid: undefined })).not.toContain('setpriv');
+  });
+});

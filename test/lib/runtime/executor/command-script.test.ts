@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { commandScript, resolveWorkdir } from '../../../../lib/runtime/executor/command-script.ts';
+
+const N = '0123456789abcdef';
+const request = { command: 'true', env: {}, workdir: '' };
+
+describe('commandScript', () => {
+  it('is one subshell and one status line', () => {
+    expect(commandScript(N, request)).toEqual({
+      text: `n=${N}; (/bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-); echo "$n x $?" >&9\n`,
+      announcesStart: false,
+    });
+  });
+
+  it('announces the start where the server has something to wait for', () => {
+    expect(commandScript(N, request, 'f.in')).toEqual({
+      text: `n=${N}; (echo '${N} s 0' >&9; /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-) </run/agent/f.in; echo "$n x $?" >&9\n`,
+      announcesStart: true,
+    });
+    const { text, announcesStart } = commandScript(N, { ...request, workdir: "a'b" });
+    expect(text).toContain(`if cd -- '/workspace/a'\\''b' 2>/dev/null; then unset OLDPWD; echo '${N} s 0' >&9;`);
+    expect(text).toContain(`else echo '${N} w 0' >&9; fi)`);
+    expect(announcesStart).toBe(true);
+  });
+
+  it('assigns plain variables and hands to env(1) what shells keep for themselves', () => {
+    const { text } = commandScript(N, { ...request, env: { A: "x'y", UID: '1', LC_ALL: 'C', PATH: '/p' } });
+    expect(text).toContain(`(A='x'\\''y' PATH='/p' /usr/bin/env UID='1' LC_ALL='C' /bin/sh -c 'true' >&7`);
+  });
+
+  it('never passes request text unquoted', () => {
+    const evil = `'; touch /tmp/x; echo "$(id)\n`;
+    const { text } = commandScript(N, { command: evil, env: { A: evil, IFS: evil }, workdir: evil });
+    const outside = text.replaceAll("'\\''", '').replaceAll(/'[^']*'/g, '');
+    expect(outside).not.toMatch(/touch|id|\n./);
+  });
+});
+
+describe('resolveWorkdir', () => {
+  it.each([
+    ['', ''],
+    ['.', ''],
+    ['/workspace', ''],
+    ['src', '/workspace/src'],
+    ['../etc', '/workspace/../etc'],
+    ['/tmp', '/tmp'],
+    ['-', '/workspace/-'],
+  ])('takes %j as %j', (workdir, resolved) => {
+    expect(resolveWorkdir(workdir)).toBe(resolved);
+  });
+});
