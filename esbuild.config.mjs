@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { dockerClientPlugin } from './lib/runtime/docker/bundle-client.mjs';
 import { protoPlugin } from './proto/compile.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
@@ -21,7 +22,7 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
     legalComments: 'eof',
     logLevel: 'warning',
     define: { PADDOCK_VERSION: JSON.stringify(version) },
-    plugins: [protoPlugin],
+    plugins: [protoPlugin, dockerClientPlugin],
     // CommonJS packages in it call require() for Node's own modules, which an ES module does not have.
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",

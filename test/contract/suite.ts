@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Daemon, startDaemon } from '../docker/daemon.ts';
+import { importImage } from '../docker/images.ts';
 import { PROTOCOLS, type Protocol } from './client.ts';
 import { Scene } from './scene.ts';
 import { type Sections, Server, State } from './server.ts';
@@ -9,6 +11,7 @@ export type Need = 'commands';
 /** Every column of the conformance table. A runtime that cannot do what a case needs has no such row. */
 const RUNTIMES: readonly { name: string; can: readonly Need[] }[] = [
   { name: 'bwrap', can: ['commands'] },
+  { name: 'docker', can: ['commands'] },
   { name: 'mock', can: [] },
 ];
 
@@ -18,6 +21,15 @@ export interface Case {
   /** Absent: both. */
   protocols?: readonly Protocol[];
   run(scene: Scene): Promise<void>;
+}
+
+const IMAGE = 'machine:1';
+
+/** No registry can be reached: the sandboxes' image is made of this machine's programs. */
+async function startDaemonWith(image: string): Promise<Daemon> {
+  const daemon = await startDaemon();
+  await importImage(daemon.docker, image);
+  return daemon;
 }
 
 /** One list of cases over every runtime and protocol; one server for each runtime, which must end clean. */
@@ -32,16 +44,20 @@ function column(runtime: string, cases: readonly Case[], config: Sections): void
   let state: State;
   let server: Server;
   let scene: Scene;
+  let dockerd: Daemon | undefined;
 
   beforeAll(async () => {
     state = await State.create();
-    server = await Server.start(state, { runtime, config });
+    if (runtime === 'docker') dockerd = await startDaemonWith(IMAGE);
+    const docker = dockerd && { docker: { host: dockerd.host, default_image: IMAGE } };
+    server = await Server.start(state, { runtime, config: { ...config, runtime: { ...docker, ...config.runtime } } });
   });
 
   afterAll(async () => {
     const code = await server?.stop();
     const left = await state?.leftovers();
     await state?.remove();
+    await dockerd?.stop();
     expect({ code, left }).toEqual({ code: 0, left: [] });
   });
 

@@ -38,7 +38,7 @@ export interface DaemonOptions {
 const STARTED_WITHIN_MS = 30_000;
 
 export async function startDaemon({ args = [], ownNetwork = true }: DaemonOptions = {}): Promise<Daemon> {
-  const root = await mkdtemp(join(tmpdir(), 'paddock-docker-'));
+  const root = await mkdtemp(join(tmpdir(), 'paddock-dockerd-'));
   const socketPath = join(root, 'docker.sock');
   // In place of /etc/docker/daemon.json, which would be read otherwise.
   await writeFile(join(root, 'daemon.json'), '{}');

@@ -8,11 +8,21 @@ import type Docker from 'dockerode';
 
 const run = promisify(execFile);
 
-/** What the tests run inside a container: the machine's own programs, from /usr/bin. */
-const PROGRAMS = (
-  'sh bash cat ls id env sleep true false echo printf mkdir rm mv cp ln touch chmod dd head tail wc sort tr seq yes ' +
-  'stat readlink find grep sed awk cut test tee date kill mkfifo mount setsid nohup python3 ps df uname timeout'
-).split(' ');
+/** Debian's packages whose programs the tests run inside a container. */
+const PACKAGES = [
+  'coreutils',
+  'dash',
+  'bash',
+  'findutils',
+  'grep',
+  'sed',
+  'tar',
+  'procps',
+  'util-linux',
+  'git',
+  'mawk',
+];
+const MORE_PROGRAMS = ['sh', 'awk', 'python3'];
 
 /** As distributions with a merged /usr have it. */
 const MERGED = [
@@ -35,7 +45,7 @@ export interface ImageOptions {
 export async function importImage(docker: Docker, name: string, options: ImageOptions = {}): Promise<string> {
   const tree = await mkdtemp(join(tmpdir(), 'paddock-image-'));
   try {
-    await fill(tree, options.programs ?? PROGRAMS);
+    await fill(tree, options.programs ?? (await installedPrograms()));
     const tar = spawn('tar', ['-C', tree, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [repo, tag = 'latest'] = name.split(':');
     const query = { fromSrc: '-', repo, tag, changes: options.changes ?? [] };
@@ -46,6 +56,13 @@ export async function importImage(docker: Docker, name: string, options: ImageOp
     await rm(tree, { recursive: true, force: true });
   }
   return name;
+}
+
+/** Names of what the packages have in /usr/bin, /bin; links (to alternatives, between packages) are not followed. */
+async function installedPrograms(): Promise<string[]> {
+  const { stdout } = await run('dpkg-query', ['-L', ...PACKAGES], { maxBuffer: 16 * 1024 ** 2 });
+  const names = [...stdout.matchAll(/^(?:\/usr)?\/bin\/([^/\n]+)$/gm)].map(([, name]) => name as string);
+  return [...new Set([...names, ...MORE_PROGRAMS])];
 }
 
 async function fill(tree: string, programs: string[]): Promise<void> {

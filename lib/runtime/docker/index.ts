@@ -7,6 +7,7 @@ import { AgentDirs } from './agent-dirs.ts';
 import type { NetworkMode } from './container.ts';
 import { clearGroups } from './container-cgroup.ts';
 import { Daemon } from './daemon.ts';
+import { instanceId } from './instance.ts';
 import { DockerSandbox } from './launch.ts';
 import { OwnContainers } from './own-containers.ts';
 import { probeDaemon } from './probe.ts';
@@ -20,8 +21,8 @@ export interface DockerOptions {
   environment: DockerEnvironment;
   networkMode: NetworkMode;
   enableNetworking: boolean;
-  /** Names this state's containers: the same after a restart, unlike any other server's on the daemon. See instanceId. */
-  instance: string;
+  /** The server's own state directory: a name kept there marks its containers, also after a restart. */
+  stateDir: string;
   log: Log;
   times?: DockerTimes;
 }
@@ -31,10 +32,11 @@ export interface DockerOptions {
  * server must be root there: it ends commands through the containers' cgroups.
  */
 export function createDockerRuntime(options: DockerOptions): Runtime {
-  const { instance, log, times = TIMES } = options;
+  const { stateDir, log, times = TIMES } = options;
   if (process.arch !== 'x64' && process.arch !== 'arm64') {
     throw new ServiceError('FAILED_PRECONDITION', `docker runtime: no seccomp profile for ${process.arch}`);
   }
+  const instance = instanceId(stateDir);
   const daemon = new Daemon(daemonAddress(options.host, options.environment));
   const agentDirs = new AgentDirs(instance);
   const groupsName = `paddock-docker-${instance}`;
@@ -53,6 +55,10 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     },
     async reclaim() {
       await shared.containers.reclaim();
+      clearGroups(groupsName);
+      await agentDirs.clear();
+    },
+    async close() {
       clearGroups(groupsName);
       await agentDirs.clear();
     },

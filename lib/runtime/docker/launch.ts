@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerInspectOptions } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
-import { agentScript } from '../executor/agent-script.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
-import { AGENT_DIR } from '../executor/places.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
 import { containerPlan, type NetworkMode } from './container.ts';
 import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
 import type { Daemon } from './daemon.ts';
+import { ENTRYPOINT, RESET_SIGNALS, writePlainAgent } from './entrypoint.ts';
 import { daemonStatus, oneLine } from './errors.ts';
 import { findImage, type ImageFacts } from './images.ts';
 import { type OwnContainers, removeContainer } from './own-containers.ts';
@@ -37,13 +36,6 @@ export interface Shared {
   fifos: FifoPool;
   scratch: Buffer;
 }
-
-const RESET_SIGNALS = ['/usr/bin/env', '--default-signal=INT,QUIT'];
-/** The agent for images whose env(1) cannot reset signals (busybox): there, commands ignore SIGINT and SIGQUIT. */
-const PLAIN_AGENT = 'plain';
-const ENTRYPOINT = `exec </dev/null >/dev/null 2>&1
-${RESET_SIGNALS.join(' ')} /bin/sh -c : && exec /bin/sh ${AGENT_DIR}/agent
-exec /bin/sh ${AGENT_DIR}/${PLAIN_AGENT}`;
 
 /** How long after a container's processes are gone its daemon may take to say so. */
 const END_TOLD_MS = 2000;
@@ -118,7 +110,7 @@ export class DockerSandbox implements RunningSandbox {
     const image = await findImage(daemon, spec.image, times);
     mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
     this.#executor = await Executor.prepare(this.#host);
-    writeFileSync(join(this.#agentDir, PLAIN_AGENT), agentScript([]), { mode: 0o444 });
+    writePlainAgent(this.#agentDir);
 
     this.#containerId = await this.#create(image);
     const ended = new Promise<ContainerEnd>((resolve) => watch.add(this.#containerId as string, resolve));

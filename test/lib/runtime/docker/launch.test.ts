@@ -1,4 +1,5 @@
 import { access, mkdir, readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
 import { importImage } from '../../../docker/images.ts';
@@ -55,7 +56,7 @@ describe('a sandbox in a container', () => {
       sandbox,
       'id -u; pwd; env | cut -d= -f1 | sort | tr "\\n" " "; echo hi > file; cat file',
     );
-    expect(stdout).toBe(`${spec.uid}\n/workspace\nHOME HOSTNAME LANG LOGNAME PATH PWD SHELL TERM USER hi\n`);
+    expect(stdout).toBe(`${spec.uid}\n/workspace\nHOME LANG LOGNAME PATH PWD SHELL TERM USER hi\n`);
     expect(await readFile(`${spec.workspace}/file`, 'utf8')).toBe('hi\n');
   });
 
@@ -211,7 +212,7 @@ describe('what an earlier server left', () => {
     try {
       const [mine, foreign] = [await scene.launch(), await other.launch()];
       const plain = await dockerd.docker.createContainer({ Image: 'base', Cmd: ['/bin/sleep', '600'] });
-      const successor = await openScene(dockerd, { instance: scene.instance });
+      const successor = await openScene(dockerd, { stateDir: join(scene.directory, 'state') });
       await successor.runtime.reclaim();
       expect(await mine.died).toMatch(/^its container/);
       expect((await sh(foreign, 'echo untouched')).stdout).toBe('untouched\n');
@@ -225,7 +226,7 @@ describe('what an earlier server left', () => {
   it('does not keep a sandbox of the same id from coming up', async () => {
     const spec = await scene.spec();
     await scene.launch(spec);
-    const successor = await openScene(dockerd, { instance: scene.instance });
+    const successor = await openScene(dockerd, { stateDir: join(scene.directory, 'state') });
     try {
       await mkdir(`${spec.runDir}-2`);
       const again = await successor.launch({ ...spec, runDir: `${spec.runDir}-2` });

@@ -8,7 +8,6 @@ import type { Daemon } from '../../../docker/daemon.ts';
 
 export interface Scene {
   runtime: Runtime;
-  instance: string;
   /** Host directory of the sandboxes' workspaces and run directories. */
   directory: string;
   spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
@@ -17,27 +16,25 @@ export interface Scene {
   end(): Promise<void>;
 }
 
-let scenes = 0;
 let sandboxes = 0;
 
 /** A docker runtime on a private daemon, with plain directories where the service has its own file system. */
 export async function openScene(dockerd: Daemon, options: Partial<DockerOptions> = {}): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), 'paddock-docker-scene-'));
-  const instance = options.instance ?? `test${process.pid}x${scenes++}`;
   const runtime = createDockerRuntime({
     host: dockerd.host,
     environment: {},
     networkMode: 'none',
     enableNetworking: false,
     log: silentLog,
+    stateDir: join(directory, 'state'),
     ...options,
-    instance,
   });
   const launched: RunningSandbox[] = [];
 
   async function spec(changes: Partial<SandboxSpec> = {}): Promise<SandboxSpec> {
     const number = sandboxes++;
-    const [id, uid] = [`sb_${number}`, 300_000 + number];
+    const [id, uid] = [`sb_docker${process.pid}x${number}`, 300_000 + number];
     const workspace = join(directory, `ws-${id}`);
     await mkdir(workspace, { mode: 0o700 });
     await chown(workspace, uid, uid);
@@ -47,7 +44,6 @@ export async function openScene(dockerd: Daemon, options: Partial<DockerOptions>
 
   return {
     runtime,
-    instance,
     directory,
     spec,
     async launch(changes) {
@@ -58,6 +54,7 @@ export async function openScene(dockerd: Daemon, options: Partial<DockerOptions>
     async end() {
       await Promise.all(launched.splice(0).map((sandbox) => sandbox.stop()));
       await runtime.reclaim().catch(() => undefined);
+      await runtime.close?.();
       await rm(directory, { recursive: true, force: true });
     },
   };
