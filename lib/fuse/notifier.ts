@@ -17,6 +17,8 @@ export interface FuseNotifierData {
  * the main thread, so it may wait inside write(2) for a directory's lock while the request worker serves its holder.
  */
 export function serveNotifications({ fd, batches, written }: FuseNotifierData): void {
+  // ENOENT is a common answer, and the stacks of those errors would cost more than the notifications.
+  Error.stackTraceLimit = 0;
   batches.on('message', ({ batch, bytes }: NotificationBatch) => {
     writeNotifications(fd, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
     written.postMessage(batch);
