@@ -18,7 +18,7 @@ const MOST = 0.5;
 const directory = mkdtempSync(join(tmpdir(), 'paddock-bench-'));
 const service = new Service();
 try {
-  await service.start({ root: ROOT, bundle: join(ROOT, 'dist/server.mjs'), directory, shown: [] });
+  await service.start({ root: ROOT, bundle: join(ROOT, 'dist/server.mjs'), directory });
   process.exitCode = (await measure()) ? 0 : 1;
 } finally {
   await service.stop();

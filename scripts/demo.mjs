@@ -6,7 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { settings } from './demo/machine.mjs';
 import { buildPackages, checkOut, filesOf, isCode } from './demo/project.mjs';
 import { Report } from './demo/report.mjs';
 import { mountsBelow, Service } from './demo/service.mjs';
@@ -53,14 +54,8 @@ process.exitCode = report.end();
 async function setUp() {
   report.section('Set up');
   await report.step('server', async () => {
-    const node = realpathSync(process.execPath);
-    const shown = node.startsWith('/usr/') ? [] : [dirname(dirname(node))];
-    const { http_addr, grpc_addr } = await service.start({
-      root: ROOT,
-      bundle: join(ROOT, 'dist/server.mjs'),
-      directory,
-      shown,
-    });
+    const bundle = join(ROOT, 'dist/server.mjs');
+    const { http_addr, grpc_addr } = await service.start({ root: ROOT, bundle, directory, sections: settings() });
     return { text: `dist/server.mjs answers REST on ${http_addr}, gRPC on ${grpc_addr}` };
   });
   const project = join(directory, 'project');
@@ -176,7 +171,7 @@ async function rulesHold(sandbox) {
   );
   await command(sandbox, 'cat customers.csv', 'view: and not opened', refused('Permission denied'));
   await command(sandbox, 'cat .env', 'none: it is not there', refused('No such file'));
-  const search = `ls -A | grep -c '^.env$'; find / -name .env 2>/dev/null | wc -l; grep -rs ${SECRET} . | wc -l`;
+  const search = `ls -A | grep -c '^.env$'; find . -name .env | wc -l; grep -rs ${SECRET} . | wc -l`;
   await command(sandbox, search, 'none: not by ls, find or grep either', (result) => result.stdout === '0\n0\n0\n');
   await command(
     sandbox,

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes this checkout ready to run: system packages, node_modules, dist/server.mjs. Run by `npm run demo` and
 # `npm test`. Does only what is missing and says in one line what it does; with nothing missing it is silent.
+# `--prepare`: for scripts/unprivileged.sh, which goes on in a user namespace.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -39,7 +40,7 @@ system_packages() {
   done
   [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
-    fail "missing$missing: ask an administrator to run: apt-get install -y$missing"
+    fail "missing$missing: ask an administrator to run: apt-get install -y$missing uidmap"
   fi
   command -v apt-get >/dev/null 2>&1 || fail "missing$missing: install with this system's package manager, then run this again"
   say "installing$missing with apt-get"
@@ -95,7 +96,14 @@ server_bundle() {
   quietly 'npm run build failed' npm run --silent build
 }
 
+# Mounts, and users of the sandboxes' own, are root's to make.
+root_or_prepare() {
+  [ "$(id -u)" != 0 ] && [ "$1" != --prepare ] || return 0
+  fail 'you are not root: run: sh scripts/unprivileged.sh npm run demo (npm test needs root; see "Without root" in README.md)'
+}
+
 node_runtime
+root_or_prepare "${1:-}"
 system_packages
 fuse_device
 user_namespaces

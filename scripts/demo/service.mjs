@@ -17,15 +17,15 @@ export class Service {
   #grpc;
 
   /**
-   * Starts `bundle` in an empty folder, so on its embedded defaults; its state goes to `directory`. A program outside
-   * /usr is shown in sandboxes only when the configuration says so: `shown` are such folders.
+   * Starts `bundle` in an empty folder with its state in `directory`: on its embedded defaults, or, where there are
+   * `sections` of configuration, on a file with these.
    */
-  async start({ root, bundle, directory, shown }) {
+  async start({ root, bundle, directory, sections = {} }) {
     const state = join(directory, 'state');
     const cwd = join(directory, 'empty');
     mkdirSync(cwd, { recursive: true });
     const flags = ['-http-addr', '127.0.0.1:0', '-grpc-addr', '127.0.0.1:0'];
-    if (shown.length > 0) flags.push('-config', configFile(directory, state, shown));
+    if (Object.keys(sections).length > 0) flags.push('-config', configFile(directory, state, sections));
     this.#child = spawn(process.execPath, [bundle, ...flags], {
       cwd,
       env: { PATH: process.env.PATH, STATE_DIRECTORY: state },
@@ -100,7 +100,7 @@ export class Service {
   }
 }
 
-function configFile(directory, state, shown) {
+function configFile(directory, state, sections) {
   const path = join(directory, 'server.yaml');
   const storage = {
     codebase_path: join(state, 'codebases'),
@@ -108,7 +108,7 @@ function configFile(directory, state, shown) {
     db_path: join(state, 'metadata.json'),
   };
   // JSON is YAML.
-  writeFileSync(path, JSON.stringify({ storage, runtime: { read_only_paths: shown } }));
+  writeFileSync(path, JSON.stringify({ storage, ...sections }));
   return path;
 }
 

@@ -1,0 +1,27 @@
+#!/bin/sh
+# What only the tests need: Docker's daemon, which they run privately, and programs for images and certificates.
+# Does only what is missing and says so in one line.
+set -eu
+
+missing=
+for want in dockerd:docker.io busybox:busybox-static openssl:openssl; do
+  PATH=$PATH:/usr/sbin:/sbin command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
+done
+[ -n "$missing" ] || exit 0
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+  say "the tests need$missing: install with this system's package manager"
+  exit 1
+fi
+say "installing$missing with apt-get, for the tests"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086 # one word per package
+if ! { apt-get -o DPkg::Lock::Timeout=300 update &&
+  apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends $missing; } >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  say "apt-get could not install$missing"
+  exit 1
+fi
