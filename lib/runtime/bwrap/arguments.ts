@@ -4,6 +4,8 @@ import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 export interface SystemEntry {
   path: string;
   link?: string;
+  /** Host directory shown at `path`, where that is another one. */
+  source?: string;
 }
 
 /** What is the same for all sandboxes of a server; found once. */
@@ -59,8 +61,8 @@ export function bwrapArguments(view: SystemView, workspace: string, agentDir: st
     ['--disable-userns', '--uid', `${INNER_ID}`, '--gid', `${INNER_ID}`, '--hostname', 'sandbox'],
     ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', `${SECCOMP_FD}`],
     ['--clearenv', ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value])],
-    ...view.entries.map(({ path, link }) =>
-      link === undefined ? ['--ro-bind', path, path] : ['--symlink', link, path],
+    ...view.entries.map(({ path, link, source }) =>
+      link === undefined ? ['--ro-bind', source ?? path, path] : ['--symlink', link, path],
     ),
     ['--ro-bind', view.etc, '/etc'],
     ['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],

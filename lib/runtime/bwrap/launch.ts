@@ -7,6 +7,7 @@ import { ServiceError } from '../../errors.ts';
 import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
+import { ProcGroups } from '../executor/proc-groups.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
@@ -65,7 +66,7 @@ export class BwrapSandbox implements RunningSandbox {
         dir: agentDir,
         uid: settings.root ? spec.uid : undefined,
         fifos: instance.fifos,
-        groups: cgroup,
+        groups: cgroup ?? new ProcGroups(() => sandbox?.init),
         scratch: instance.scratch,
         resetSignals: settings.resetSignals,
         outOfMemory: `out of memory: the sandbox's memory limit of ${spec.resources.memory_bytes} bytes (memory_bytes) was reached\n`,
@@ -97,6 +98,11 @@ export class BwrapSandbox implements RunningSandbox {
   breakDown(reason: string): void {
     this.#brokenReason ??= reason;
     this.#kill();
+  }
+
+  /** Host pid of the first process in the sandbox's pid namespace, while there is one. */
+  get init(): number | undefined {
+    return this.#child && initOf(this.#child);
   }
 
   async #start(spec: SandboxSpec, instance: Instance, settings: LaunchSettings): Promise<void> {
@@ -160,7 +166,7 @@ export class BwrapSandbox implements RunningSandbox {
    * once would leave a zombie to whoever is the machine's (or the container's) init.
    */
   #kill(): void {
-    const init = this.#child && initOf(this.#child);
+    const { init } = this;
     if (init !== undefined) process.kill(init, 'SIGKILL');
     else this.#child?.kill('SIGKILL');
   }
