@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { clearStaleMount, makeMountPoint, unmount } from '../../../lib/fuse/mount.ts';
@@ -105,9 +106,8 @@ describe('close', () => {
     await workspaces.close();
     expect(await mounts()).not.toContain(mountPoint);
     holder.stdin.end('\n');
-    const [output] = await once(holder.stdout, 'data');
-    expect(String(output)).toMatch(/not connected|aborted/);
-    await once(holder, 'exit');
+    const output = await text(holder.stdout);
+    expect(output).toMatch(/not connected|aborted/);
   });
 });
 
