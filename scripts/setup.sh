@@ -35,7 +35,7 @@ node_runtime() {
 # A sandbox sees the system's /usr read-only, so what counts is /usr/bin, not what PATH finds first.
 system_packages() {
   missing=
-  for want in bwrap:bubblewrap git:git python3:python3 setpriv:util-linux mount:mount; do
+  for want in bwrap:bubblewrap git:git python3:python3 curl:curl setpriv:util-linux mount:mount; do
     [ -x "/usr/bin/${want%%:*}" ] || [ -x "/bin/${want%%:*}" ] || missing="$missing ${want#*:}"
   done
   [ -n "$missing" ] || return 0
