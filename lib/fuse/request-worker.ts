@@ -51,7 +51,13 @@ export function serveRequests(
         if (operation === 'stop') serving = false;
         const answer = run(fileSystem, operation, args);
         notifications.flush();
-        post({ kind: 'answer', id, ...answer, batch: notifications.lastBatch });
+        const { lastBatch: batch } = notifications;
+        try {
+          post({ kind: 'answer', id, ...answer, batch });
+        } catch (thrown) {
+          // A value that cannot be cloned.
+          post({ kind: 'answer', id, error: encodeError(thrown), batch });
+        }
       }
     },
   });

@@ -91,7 +91,12 @@ export class Session {
   }
 
   #forget(nodeid: number): void {
-    if (nodeid !== 0 && nodeid !== CONTROL_NODEID) this.#fileSystem.forget(nodeid, 1);
+    if (nodeid === 0 || nodeid === CONTROL_NODEID) return;
+    try {
+      this.#fileSystem.forget(nodeid, 1);
+    } catch (thrown) {
+      this.#report(Opcode.FORGET, thrown);
+    }
   }
 
   #run(opcode: number, length: number): number {

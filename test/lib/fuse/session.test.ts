@@ -336,6 +336,17 @@ describe('a reply that the kernel did not take', () => {
     expect(calls[1]).toEqual(['forget', NODEID, 1]);
   });
 
+  it('survives a defect in giving it back', () => {
+    const { session, send, events, answers } = record();
+    answers.lookup = () => ENTRY;
+    answers.forget = () => {
+      throw new Error('defect');
+    };
+    send(message(1, 77, 'a\0'));
+    session.undeliver();
+    expect(events).toEqual(['defect 2 Error: defect']);
+  });
+
   it('gives back nothing for an absent name or an error', () => {
     const { session, send, calls, answers } = record();
     send(message(1, 77, 'a\0'));
