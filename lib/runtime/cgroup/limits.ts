@@ -9,10 +9,10 @@ export const CONTROLLER_OF: Readonly<Record<LimitName, 'memory' | 'cpu' | 'pids'
   pids_limit: 'pids',
 };
 
-/** Where in a sandbox's tree a value goes: its top, or the part that holds commands only (the agent is not counted). */
+/** Where in a sandbox's tree a value goes: its top, the part that holds commands, or the agent's own. */
 export interface LimitWrite {
   controller: 'memory' | 'cpu' | 'pids';
-  level: 'sandbox' | 'commands';
+  level: 'sandbox' | 'commands' | 'agent';
   file: string;
   value: string;
   /** A knob this kernel may lack without the limit losing its meaning (swap accounting). */
@@ -27,6 +27,8 @@ const RANGES: Readonly<Record<LimitName, { min: number; max: number }>> = {
   pids_limit: { min: 1, max: 4_194_304 },
 };
 const CPU_PERIOD_US = 100_000;
+/** Runners are born in the agent's part, three processes each for a moment. A command that got at the agent stops here. */
+const AGENT_PIDS = 2048;
 
 /** The limits asked for, or INVALID_ARGUMENT naming the one out of range. 0: not limited. */
 export function requestedLimits(resources: ResourceLimits): LimitName[] {
@@ -78,6 +80,9 @@ export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWri
     if (quota) add({ controller: 'cpu', file: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
     if (shares) add({ controller: 'cpu', file: 'cpu.weight', value: String(cpuWeight(shares)) });
   }
-  if (pids) add({ controller: 'pids', level: 'commands', file: 'pids.max', value: pidsMax(pids, 0) });
+  if (pids) {
+    add({ controller: 'pids', level: 'commands', file: 'pids.max', value: pidsMax(pids, 0) });
+    add({ controller: 'pids', level: 'agent', file: 'pids.max', value: String(AGENT_PIDS) });
+  }
   return writes;
 }

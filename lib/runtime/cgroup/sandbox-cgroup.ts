@@ -18,8 +18,8 @@ const COMMANDS = 'commands';
 
 /**
  * One sandbox's cgroups, `<root>/<id>` in each hierarchy that is needed:
- *   agent/         bwrap and the agent; never counted against pids_limit, so that a fork bomb cannot keep the
- *                  service from starting the next runner
+ *   agent/         bwrap and the agent; not counted against pids_limit, so that a fork bomb cannot keep the service
+ *                  from starting the next runner
  *   commands/<n>/  one runner and whatever its command starts
  * memory and cpu bind at the top and so cover both. Made before the first process, removed after the last.
  */
@@ -137,7 +137,7 @@ export class SandboxCgroup implements ProcessGroups {
   }
 
   #apply(write: LimitWrite): void {
-    const dir = join(this.#dir(write.controller), write.level === 'commands' ? COMMANDS : '');
+    const dir = join(this.#dir(write.controller), { sandbox: '', commands: COMMANDS, agent: AGENT }[write.level]);
     try {
       writeFileSync(join(dir, write.file), write.value, { flag: 'r+' });
     } catch (error) {

@@ -65,6 +65,8 @@ describe('identity and privileges', () => {
       expect(status).toMatch(/^Groups:\t\s*$/m);
       expect(status).toMatch(/^CapEff:\t0{16}$/m);
       expect(status).toMatch(/^NoNewPrivs:\t1$/m);
+      // The outermost bwrap is not inside: no namespace of the sandbox shows it.
+      if (/^NSpid:.*\t.*\t/m.test(status)) expect(status).toMatch(/^Seccomp:\t2$/m);
     }
   });
 
@@ -264,7 +266,6 @@ describe('what can be asked of the kernel', () => {
       ]),
       EPERM,
     );
-    expect(await run(box, 'head -c 1 /proc/1/mem')).toMatchObject({ exitCode: 1 });
   });
 
   it('is no io_uring and no secret memory', async () => {

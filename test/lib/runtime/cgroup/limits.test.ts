@@ -15,6 +15,7 @@ describe('the values of limits', () => {
       'sandbox/cpu.cfs_quota_us=150000',
       'sandbox/cpu.shares=1024',
       'commands/pids.max=64',
+      'agent/pids.max=2048',
     ]);
   });
 
@@ -25,6 +26,7 @@ describe('the values of limits', () => {
       'sandbox/cpu.max=150000 100000',
       'sandbox/cpu.weight=100',
       'commands/pids.max=64',
+      'agent/pids.max=2048',
     ]);
   });
 

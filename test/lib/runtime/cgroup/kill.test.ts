@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseHierarchies } from '../../../../lib/runtime/cgroup/mounts.ts';
+import { SandboxCgroup } from '../../../../lib/runtime/cgroup/sandbox-cgroup.ts';
+import { until } from '../bwrap/fixture.ts';
+import { RESOURCES } from '../run.ts';
+
+const hierarchies = parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), () => '');
+const named = (controller: string) => hierarchies.find((each) => each.controllers.includes(controller))?.mountPoint;
+/** Whatever this host has that groups can be made in: v2 with cgroup.kill, and the v1 freezer. */
+const roots = [hierarchies.find((each) => each.version === 2)?.mountPoint, named('freezer')].filter(
+  (each) => each !== undefined,
+);
+
+const children: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+
+/** A shell that enters a cgroup by its own hand, as a launcher's prelude does, and then runs `script`. */
+function enter(entries: readonly string[], script: string): ChildProcess {
+  const writes = entries.map((file) => `echo 0 >'${file}'`).join('; ');
+  const child = spawn('/bin/sh', ['-c', `${writes}; ${script}`], { stdio: 'ignore' });
+  children.push(child);
+  return child;
+}
+
+describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
+  const root = join(mountPoint, `paddock-test-${process.pid}`);
+  const make = (id: string) => {
+    mkdirSync(root, { recursive: true });
+    return new SandboxCgroup({ groups: root, limits: {} }, id, RESOURCES);
+  };
+  afterEach(() => {
+    if (existsSync(root)) rmdirSync(root);
+  });
+
+  it('hold who entered, and end them all however fast they fork', async () => {
+    const cgroup = make('a');
+    const bomb = enter(
+      cgroup.entries,
+      'i=0; while :; do (setsid sh -c "while :; do sleep 1 & wait; done" &); i=$((i+1)); [ $i -gt 50 ] && sleep 60; done',
+    );
+    await until('many are inside', () => cgroup.basePids().length > 20);
+    expect(cgroup.basePids()).toContain(bomb.pid);
+    cgroup.kill();
+    await until('it is empty', () => {
+      cgroup.kill();
+      return cgroup.basePids().length === 0;
+    });
+    await until('it is removed', () => cgroup.remove());
+    expect(existsSync(join(root, 'a'))).toBe(false);
+  });
+
+  it('have groups of which one is ended and the others are not', async () => {
+    const cgroup = make('b');
+    const [one, two] = [enter(cgroup.entries, 'sleep 60 & sleep 60'), enter(cgroup.entries, 'sleep 60 & sleep 60')];
+    await until('both are inside', () => cgroup.basePids().length === 2 || cgroup.basePids().length === 6);
+    const groups = [cgroup.addGroup('1'), cgroup.addGroup('2')];
+    await until('both have children', () => cgroup.basePids().length === 6);
+    for (const pid of cgroup.basePids()) {
+      const parent = Number(/^PPid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
+      groups[pid === one.pid || parent === one.pid ? 0 : 1]?.add(pid);
+    }
+    expect(groups.map((group) => group.pids().length)).toEqual([3, 3]);
+    groups[0]?.kill();
+    await until('the first is empty', () => groups[0]?.pids().length === 0);
+    expect(groups[1]?.pids()).toContain(two.pid);
+    for (const group of groups) group.release();
+    cgroup.kill();
+    await until('all is removed', () => cgroup.remove());
+  });
+
+  it('cannot be removed while somebody lives in them', async () => {
+    const cgroup = make('c');
+    enter(cgroup.entries, 'sleep 60');
+    await until('it is inside', () => cgroup.basePids().length > 0);
+    expect(cgroup.remove()).toBe(false);
+    cgroup.kill();
+    await until('it is removed', () => cgroup.remove());
+  });
+});
