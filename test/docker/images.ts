@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -74,9 +74,8 @@ async function fill(tree: string, programs: string[]): Promise<void> {
   for (const program of programs) {
     const file = await realpath(join('/usr/bin', program));
     await cp(file, join(tree, 'usr/bin', program));
-    const linked = await run('ldd', [file]).catch(() => ({ stdout: '' }));
-    for (const [, library] of linked.stdout.matchAll(/(\/\S+) \(0x/g)) libraries.add(library as string);
-    if (program === 'python3') await python(tree);
+    for (const library of await linkedBy(file)) libraries.add(library);
+    if (program === 'python3') for (const library of await python(tree)) libraries.add(library);
   }
   for (const library of libraries) {
     await mkdir(join(tree, dirname(library)), { recursive: true });
@@ -84,10 +83,20 @@ async function fill(tree: string, programs: string[]): Promise<void> {
   }
 }
 
-async function python(tree: string): Promise<void> {
+/** Not of a script or a static program. */
+async function linkedBy(file: string): Promise<string[]> {
+  const { stdout } = await run('ldd', [file]).catch(() => ({ stdout: '' }));
+  return [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library]) => library as string);
+}
+
+/** Its library, and what the modules in there are linked with. */
+async function python(tree: string): Promise<string[]> {
   const { stdout } = await run('/usr/bin/python3', ['-c', 'import os; print(os.path.dirname(os.__file__))']);
   const library = stdout.trim();
   if (!PYTHON_LIBRARY.test(library)) throw new Error(`unexpected place of python's library: ${library}`);
   const skipped = /\/(test|idlelib|ensurepip|lib2to3|__pycache__|config-[^/]*)$/;
   await cp(library, join(tree, library), { recursive: true, filter: (source) => !skipped.test(source) });
+  const modules = join(library, 'lib-dynload');
+  const linked = await Promise.all((await readdir(modules)).map((name) => linkedBy(join(modules, name))));
+  return linked.flat();
 }

@@ -1,10 +1,11 @@
-import { isAbsolute, normalize } from 'node:path';
+import { isAbsolute, join, normalize } from 'node:path';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
 import { ENVIRONMENT, HOME } from '../bwrap/arguments.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
+import { USER_FILES } from './user-files.ts';
 
 export type NetworkMode = 'none' | 'bridge' | 'host';
 
@@ -19,7 +20,7 @@ export interface ContainerPlan {
   networkMode: NetworkMode;
   enableNetworking: boolean;
   seccomp: SeccompProfile;
-  /** Host directory of the executor's agent and its FIFOs. */
+  /** Host directory of the executor's agent and its FIFOs; `etc` in it has the USER_FILES. */
   agentDir: string;
   /** The container's main process, below docker-init. */
   command: readonly string[];
@@ -60,6 +61,11 @@ const ULIMITS: readonly [name: string, soft: number, hard: number][] = [
 
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys'];
 
+/** PATH is the image's (the daemon has one for images that name none). The entrypoint drops what else it brings. */
+const ENV = Object.entries(ENVIRONMENT)
+  .filter(([name]) => name !== 'PATH')
+  .map(([name, value]) => `${name}=${value}`);
+
 /** Unlike an id the daemon gives, known before the request: what an unanswered one has left can be found. */
 export function containerName(instance: string, sandboxId: string): string {
   return `paddock-${instance}-${sandboxId}`;
@@ -77,7 +83,7 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
     User: `${uid}:${uid}`,
     Entrypoint: [...plan.command],
     Cmd: [],
-    Env: Object.entries(ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
+    Env: ENV,
     WorkingDir: WORKSPACE,
     Hostname: 'sandbox',
     Domainname: '',
@@ -136,7 +142,11 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
       [HOME]: tmpfs(HOME_BYTES, '0700', plan.spec.uid),
     },
     // Not Binds: a source that is not there would be made, as root, on the host.
-    Mounts: [bind(plan.spec.workspace, WORKSPACE, false), bind(plan.agentDir, AGENT_DIR, true)],
+    Mounts: [
+      bind(plan.spec.workspace, WORKSPACE, false),
+      bind(plan.agentDir, AGENT_DIR, true),
+      ...USER_FILES.map((name) => bind(join(plan.agentDir, 'etc', name), `/etc/${name}`, true)),
+    ],
     MaskedPaths: MASKED_PATHS,
     ReadonlyPaths: READONLY_PATHS,
   };

@@ -13,6 +13,7 @@ import { OwnContainers } from './own-containers.ts';
 import { probeDaemon } from './probe.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 import { type DockerTimes, TIMES } from './times.ts';
+import { ImageUserFiles } from './user-files.ts';
 import { ContainerWatch } from './watch.ts';
 
 export interface DockerOptions {
@@ -46,6 +47,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     seccomp: seccompProfile(process.arch),
     containers: new OwnContainers(daemon, instance, times, log),
     watch: new ContainerWatch(daemon, instance, times, log),
+    userFiles: new ImageUserFiles(daemon),
     scratch: newScratch(),
   };
   return {

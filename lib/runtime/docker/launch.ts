@@ -17,6 +17,7 @@ import { type OwnContainers, removeContainer } from './own-containers.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import type { DockerTimes } from './times.ts';
 import { isRunning, unlessDying } from './unless-dying.ts';
+import { type ImageUserFiles, withUser, writeUserFiles } from './user-files.ts';
 import type { ContainerEnd, ContainerWatch } from './watch.ts';
 
 /** What all sandboxes of one server share. */
@@ -29,6 +30,7 @@ export interface Shared {
   networkMode: NetworkMode;
   enableNetworking: boolean;
   seccomp: SeccompProfile;
+  userFiles: ImageUserFiles;
   /** Where v2 has no controllers: the directory of this instance's process groups. */
   groupsName: string;
   /** Parent of the agent directories. */
@@ -112,7 +114,11 @@ export class DockerSandbox implements RunningSandbox {
     this.#executor = await Executor.prepare(this.#host);
     writePlainAgent(this.#agentDir);
 
+    const userFiles = join(this.#agentDir, 'etc');
+    writeUserFiles(userFiles);
     this.#containerId = await this.#create(image);
+    const inImage = await this.#shared.userFiles.read(image.id, this.#containerId, times.callMs);
+    writeUserFiles(userFiles, withUser(inImage, spec.uid));
     const ended = new Promise<ContainerEnd>((resolve) => watch.add(this.#containerId as string, resolve));
     this.#ended = ended;
     ended.then((end) => this.#onEnd(end));

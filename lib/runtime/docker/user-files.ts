@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HOME } from '../bwrap/arguments.ts';
+import type { Daemon } from './daemon.ts';
+import { daemonStatus } from './errors.ts';
+
+/** Files of the image's /etc that a sandbox sees with a few lines of ours, so that its host uid is a user by name. */
+export const USER_FILES = ['passwd', 'group', 'gitconfig'] as const;
+export type UserFile = (typeof USER_FILES)[number];
+export type ImageFiles = Readonly<Record<UserFile, string>>;
+
+const MAX_BYTES = 1024 * 1024;
+const MAX_IMAGES = 64;
+
+/** First line first: a line of the image's for the same uid does not count. */
+export function withUser(files: ImageFiles, uid: number): ImageFiles {
+  return {
+    passwd: `sandbox:x:${uid}:${uid}:sandbox:${HOME}:/bin/sh\n${files.passwd}`,
+    group: `sandbox:x:${uid}:\n${files.group}`,
+    // Read-only trees are shown as owned by another uid, and git refuses foreign repositories otherwise.
+    gitconfig: `${files.gitconfig}\n[safe]\n\tdirectory = *\n`,
+  };
+}
+
+const NOTHING: ImageFiles = { passwd: '', group: '', gitconfig: '' };
+
+/** The container is created over files that are there; their content follows before it starts. */
+export function writeUserFiles(directory: string, files: ImageFiles = NOTHING): void {
+  mkdirSync(directory, { recursive: true, mode: 0o711 });
+  for (const name of USER_FILES) writeFileSync(join(directory, name), files[name], { mode: 0o644 });
+}
+
+/** What images have in these files, read once for each image from a container that has not started. */
+export class ImageUserFiles {
+  readonly #daemon: Daemon;
+  readonly #known = new Map<string, ImageFiles>();
+
+  constructor(daemon: Daemon) {
+    this.#daemon = daemon;
+  }
+
+  async read(imageId: string, containerId: string, limitMs: number): Promise<ImageFiles> {
+    const known = this.#known.get(imageId);
+    if (known) return known;
+    const [passwd, group, gitconfig] = (await Promise.all(
+      USER_FILES.map((name) => this.#file(containerId, `/etc/${name}`, limitMs)),
+    )) as [string, string, string];
+    const files = { passwd, group, gitconfig };
+    if (this.#known.size >= MAX_IMAGES) this.#known.clear();
+    this.#known.set(imageId, files);
+    return files;
+  }
+
+  async #file(containerId: string, path: string, limitMs: number): Promise<string> {
+    try {
+      return await this.#daemon.call({
+        doing: 'reading an image',
+        limitMs,
+        ask: async (docker, abortSignal) => {
+          const container = docker.getContainer(containerId);
+          return regularFile(await container.getArchive({ path, abortSignal } as { path: string }));
+        },
+      });
+    } catch (error) {
+      if (daemonStatus(error) === 404) return '';
+      throw error;
+    }
+  }
+}
+
+const BLOCK = 512;
+
+/** The one file of the archive; '' for a link, a directory, or one too large to be what its name says. */
+async function regularFile(archive: NodeJS.ReadableStream): Promise<string> {
+  let size = 0;
+  const parts: Buffer[] = [];
+  for await (const part of archive as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > MAX_BYTES) return '';
+    parts.push(part);
+  }
+  return tarFile(Buffer.concat(parts));
+}
+
+/** https://pubs.opengroup.org/onlinepubs/9699919799/utilities/pax.html, "ustar Interchange Format". */
+export function tarFile(archive: Buffer): string {
+  for (let at = 0; at + BLOCK <= archive.length; ) {
+    const size = Number.parseInt(archive.toString('latin1', at + 124, at + 136), 8);
+    const type = String.fromCharCode(archive[at + 156] ?? 0);
+    if (!Number.isSafeInteger(size) || size < 0) return '';
+    const end = at + BLOCK + size;
+    if (type === '0' || type === '\0')
+      return end <= archive.length ? withNewline(archive.toString('utf8', at + BLOCK, end)) : '';
+    // Extended headers come before the file they are about.
+    if (type !== 'x' && type !== 'g') return '';
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
+  }
+  return '';
+}
+
+function withNewline(text: string): string {
+  return text === '' || text.endsWith('\n') ? text : `${text}\n`;
+}
