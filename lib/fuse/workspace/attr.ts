@@ -1,7 +1,7 @@
 import { NONE, READ, VIEW, WRITE } from '../../permissions/index.ts';
 import type { Attr, Time } from '../filesystem.ts';
 import { mergedListing } from './merged-listing.ts';
-import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT } from './mode.ts';
+import { S_IFDIR, S_IFLNK, S_IFMT } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -83,7 +83,5 @@ function directoryLinks(workspace: Workspace, node: Node): number {
   if ((node.rule!.uniformBelow ?? NONE) < VIEW) return 1;
   if (inode === undefined) return base!.nlink;
   if (node.basePath === undefined) return 2 + inode.subdirs;
-  let subdirs = 0;
-  for (const { type } of mergedListing(workspace, node).values()) if (isDirectory(type)) subdirs++;
-  return 2 + subdirs;
+  return 2 + mergedListing(workspace, node).subdirs;
 }

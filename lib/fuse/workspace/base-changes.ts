@@ -2,6 +2,7 @@ import type { ByteString } from '../filesystem.ts';
 import { joinPath, sameFile } from './base.ts';
 import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
+import { nodesFrom } from './node-tree.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
@@ -42,8 +43,11 @@ function atBasePath(workspace: Workspace, path: ByteString): Node | undefined {
   return node?.inode === undefined ? node : undefined;
 }
 
-function pin(workspace: Workspace, node: Node): void {
-  for (const child of node.children?.values() ?? []) pin(workspace, child);
+function pin(workspace: Workspace, top: Node): void {
+  for (const node of nodesFrom(top)) pinFile(workspace, node);
+}
+
+function pinFile(workspace: Workspace, node: Node): void {
   if (node.type !== S_IFREG || node.inode !== undefined || node.base === undefined) return;
   const { base, shared } = workspace;
   try {
@@ -79,23 +83,33 @@ function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
 
 /** Everything known below a directory that is gone is gone too. */
 function release(workspace: Workspace, dir: Node): void {
-  for (const [name, child] of [...(dir.children ?? [])]) {
-    release(workspace, child);
-    workspace.tree.detach(child, dir, name);
-    workspace.shared.notifier.invalEntry(dir.id, name);
+  for (const node of [...nodesFrom(dir)].reverse()) {
+    if (node === dir) continue;
+    for (const { parent, name } of [...node.links]) {
+      workspace.shared.notifier.invalEntry(parent.id, name);
+      workspace.tree.detach(node, parent, name);
+    }
   }
 }
 
-function refreshDirectory(workspace: Workspace, dir: Node): void {
+function refreshDirectory(workspace: Workspace, top: Node): void {
+  const waiting = [top];
+  for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+    for (const name of namesBelow(workspace, dir)) {
+      refreshName(workspace, dir, name);
+      const child = dir.children?.get(name);
+      if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
+    }
+  }
+}
+
+/** Every name the kernel may know or not know of a directory. */
+function namesBelow(workspace: Workspace, dir: Node): Set<ByteString> {
   const names = new Set(dir.children?.keys());
   if (dir.listing !== undefined) for (const { name } of dir.listing.values()) names.add(name);
   for (const { name } of workspace.base.readdir(dir.basePath!)) {
     // Names that came must leave the kernel's negative entries.
     if (dir.listing?.get(name) === undefined) names.add(name);
   }
-  for (const name of names) {
-    refreshName(workspace, dir, name);
-    const child = dir.children?.get(name);
-    if (child?.isDirectory && child.basePath !== undefined) refreshDirectory(workspace, child);
-  }
+  return names;
 }

@@ -1,4 +1,5 @@
 import type { ByteString } from '../filesystem.ts';
+import { S_IFDIR } from './mode.ts';
 
 export interface ListedName {
   readonly name: ByteString;
@@ -20,6 +21,8 @@ export class Listing {
   #names: ListedName[] = [];
   readonly #byName = new Map<ByteString, ListedName>();
   #nextCookie = FIRST_COOKIE;
+  /** How many of the names are directories. */
+  subdirs = 0;
 
   get size(): number {
     return this.#byName.size;
@@ -35,7 +38,9 @@ export class Listing {
 
   add(name: ByteString, type: number): void {
     const known = this.#byName.get(name);
+    if (type === S_IFDIR) this.subdirs++;
     if (known !== undefined) {
+      if (known.type === S_IFDIR) this.subdirs--;
       known.type = type;
       return;
     }
@@ -48,6 +53,7 @@ export class Listing {
     const listed = this.#byName.get(name);
     if (listed === undefined) return;
     listed.gone = true;
+    if (listed.type === S_IFDIR) this.subdirs--;
     this.#byName.delete(name);
     if (this.#names.length > 64 && this.#names.length > 2 * this.#byName.size) {
       this.#names = this.#names.filter((other) => !other.gone);

@@ -2,9 +2,10 @@ import { type Level, NONE, type RuleState, WRITE } from '../../permissions/index
 import type { ByteString } from '../filesystem.ts';
 import { type Base, type BaseStat, joinPath } from './base.ts';
 import type { Delta } from './delta/delta.ts';
-import { type Inode, type Link, WHITEOUT } from './delta/inode.ts';
+import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { ENAMETOOLONG, ESTALE } from './errno.ts';
+import { LinkLevels, strictest } from './link-levels.ts';
 import { isDirectory, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
@@ -30,12 +31,14 @@ export class NodeTree {
   readonly #byBaseLink = new Map<string, Node>();
   /** Directories that show a base directory. */
   readonly #byBasePath = new Map<ByteString, Node>();
+  #levels: LinkLevels;
 
   constructor(workspace: Workspace, base: Base, delta: Delta, root: Node) {
     this.#workspace = workspace;
     this.#base = base;
     this.#delta = delta;
     this.root = root;
+    this.#levels = new LinkLevels(workspace.rules);
     root.rule = workspace.rules.root;
     root.level = root.rule.level;
     root.inode = delta.table.get(ROOT_ID);
@@ -94,7 +97,8 @@ export class NodeTree {
       if (key !== undefined) this.#byBaseLink.set(key, node);
     }
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
-    this.#setRule(node, state);
+    if (node.isDirectory) this.#setDirectoryRule(node, state, true);
+    else node.level = this.#fileLevel(node, state);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
     return node;
   }
@@ -119,12 +123,8 @@ export class NodeTree {
 
   /** The node lost a name. Without any it lives on, loose, for those who have it open. */
   unlink(node: Node, dir: Node, name: ByteString): void {
-    if (node.links.length === 1) node.lastPath = this.pathOf(node);
     node.dropLink(dir, name);
-    if (node.links.length > 0) {
-      this.#setRule(node);
-      return;
-    }
+    if (node.links.length > 0) return;
     if (node.nlookup > 0 || node.children?.size) this.loose.add(node);
     else this.free(node);
   }
@@ -133,17 +133,15 @@ export class NodeTree {
   move(node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
     node.dropLink(dir, name);
     node.addLink(newDir, newName);
-    this.#setRule(node);
+    if (node.isDirectory) this.#setDirectoryRule(node, newDir.rule!.child(newName), false);
   }
 
   /** Two nodes have each other's names. */
   exchange(a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
-    a.dropLink(aDir, aName);
     b.dropLink(bDir, bName);
-    a.addLink(bDir, bName);
+    this.move(a, aDir, aName, bDir, bName);
     b.addLink(aDir, aName);
-    this.#setRule(a);
-    this.#setRule(b);
+    if (b.isDirectory) this.#setDirectoryRule(b, aDir.rule!.child(aName), false);
   }
 
   /** The base has something else, or nothing, by this name: the node is only for those who have it open. */
@@ -167,28 +165,33 @@ export class NodeTree {
 
   /** Takes away a node that nobody needs, and its parents if it was what they were kept for. */
   free(node: Node): void {
-    if (node.nlookup > 0 || (node.children?.size ?? 0) > 0 || node === this.root) return;
+    const candidates = [node];
+    for (let at = candidates.pop(); at !== undefined; at = candidates.pop()) {
+      if (at.nlookup > 0 || (at.children?.size ?? 0) > 0 || at === this.root) continue;
+      candidates.push(...this.#remove(at));
+    }
+  }
+
+  /** Returns the parents it had. */
+  #remove(node: Node): Node[] {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
     this.#forgetBase(node);
     this.loose.delete(node);
-    const { links, inode } = node;
+    const { inode } = node;
+    const links = [...node.links];
     for (const { parent, name } of links) node.dropLink(parent, name);
     if (inode !== undefined && this.#byInode.get(inode) === node) {
       this.#byInode.delete(inode);
       if (inode.names === 0) this.#delta.release(inode);
     }
-    for (const { parent } of links) this.free(parent);
+    return links.map((link) => link.parent);
   }
 
-  /** Every node of the workspace, parents first. */
+  /** Every node of the workspace, parents first. Trees can be deeper than any stack: nothing here calls itself. */
   *nodes(): Generator<Node> {
-    const below = function* (node: Node): Generator<Node> {
-      yield node;
-      for (const child of node.children?.values() ?? []) yield* below(child);
-    };
-    yield* below(this.root);
-    for (const node of this.loose) yield* below(node);
+    yield* nodesFrom(this.root);
+    for (const node of this.loose) yield* nodesFrom(node);
   }
 
   /** Gives back what is only kept because it is open. */
@@ -197,56 +200,57 @@ export class NodeTree {
   }
 
   /** The path by one of the node's names, or its last one. */
-  pathOf(node: Node): ByteString {
+  #pathOf(node: Node): ByteString {
     const names: ByteString[] = [];
     let at = node;
     while (at !== this.root) {
-      const link = at.links[0];
-      if (link === undefined) {
-        if (at.lastPath !== undefined) names.push(at.lastPath);
-        break;
-      }
+      const link = at.links[0] ?? at.lastLink!;
       names.push(link.name);
       at = link.parent;
     }
     return names.reverse().join('/');
   }
 
-  /** Sets the level of a node, and of all known ones below, by the rules and its present names. */
-  #setRule(node: Node, known?: RuleState): void {
-    const link = node.links[0];
-    const state =
-      known ?? (link === undefined ? this.#workspace.stateOf(node.lastPath ?? '') : link.parent.rule!.child(link.name));
-    if (node.isDirectory) {
-      node.rule = state;
-      node.level = state.level;
-      for (const child of node.children?.values() ?? []) this.#setRule(child);
-      return;
-    }
-    let level = state.level;
-    for (const { parent, name } of node.links.slice(1)) level = strictest(level, parent.rule!.child(name).level);
-    if (node.inode !== undefined && node.inode.links.length > 1) {
-      for (const name of node.inode.links) level = strictest(level, this.#stateOfLink(name).level);
-    }
-    node.level = level;
-  }
-
   /** Recomputes every node after the rules changed. */
   setRules(): void {
-    const { root } = this;
-    root.rule = this.#workspace.rules.root;
-    root.level = root.rule.level;
-    for (const child of root.children?.values() ?? []) this.#setRule(child);
-    for (const node of this.loose) this.#setRule(node);
+    const { rules } = this.#workspace;
+    this.#levels = new LinkLevels(rules);
+    this.#setDirectoryRule(this.root, rules.root, true);
+    for (const node of this.loose) {
+      const state = this.#workspace.stateOf(this.#pathOf(node));
+      if (node.isDirectory) this.#setDirectoryRule(node, state, true);
+      else node.level = this.#fileLevel(node, state);
+    }
   }
 
-  #stateOfLink(link: Link): RuleState {
-    const names = [link.name];
-    for (let dir = link.dir; dir.id !== ROOT_ID; dir = dir.links[0]!.dir) {
-      if (dir.links.length === 0) break;
-      names.push(dir.links[0]!.name);
+  /**
+   * The rules of a directory and all known ones below. Files keep their level when a directory moves: everything that
+   * moves is WRITE before and after.
+   */
+  #setDirectoryRule(top: Node, topState: RuleState, filesToo: boolean): void {
+    top.rule = topState;
+    top.level = topState.level;
+    for (const dir of nodesFrom(top)) {
+      for (const [name, child] of dir.children ?? []) {
+        const state = dir.rule!.child(name);
+        if (!child.isDirectory) {
+          if (filesToo) child.level = this.#fileLevel(child, state);
+          continue;
+        }
+        child.rule = state;
+        child.level = state.level;
+      }
     }
-    return names.reduceRight((state, name) => state.child(name), this.#workspace.rules.root);
+  }
+
+  /** The strictest of a file's names. Taking a name away or giving one needs WRITE, so only new rules change it. */
+  #fileLevel(node: Node, state: RuleState): Level {
+    let level = state.level;
+    for (const { parent, name } of node.links.length > 1 ? node.links : []) {
+      level = strictest(level, parent.rule!.child(name).level);
+    }
+    const { inode } = node;
+    return inode === undefined || inode.links.length < 2 ? level : strictest(level, this.#levels.of(inode));
   }
 
   /** A base file found while the base is being changed: whoever opens it keeps what it is now. */
@@ -265,8 +269,13 @@ export class NodeTree {
   }
 }
 
-function strictest(a: Level, b: Level): Level {
-  return a < b ? a : b;
+/** A node and all known ones below it, parents first. The tree may lose nodes while they are taken. */
+export function* nodesFrom(top: Node): Generator<Node> {
+  const waiting = [top];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    yield node;
+    for (const child of node.children?.values() ?? []) waiting.push(child);
+  }
 }
 
 /** Key of a base file with several names; undefined: it has one. */

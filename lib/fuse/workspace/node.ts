@@ -2,6 +2,7 @@ import type { RuleState } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import type { BaseStat } from './base.ts';
 import type { Inode } from './delta/inode.ts';
+import { removeUnordered } from './delta/remove-unordered.ts';
 import type { Listing } from './listing.ts';
 import { isDirectory, S_IFMT } from './mode.ts';
 import type { Workspace } from './workspace.ts';
@@ -25,7 +26,7 @@ export class Node {
   /** References the kernel holds. */
   nlookup = 0;
   /** Names by which the kernel knows it; none once it is unlinked, removed or replaced. */
-  links: NodeLink[] = [];
+  readonly links: NodeLink[] = [];
   /** Directory: known nodes by name. A node lives as long as one of its children does. */
   children: Map<ByteString, Node> | undefined;
 
@@ -33,8 +34,8 @@ export class Node {
   level = 0;
   /** Directory: of its path. */
   rule: RuleState | undefined;
-  /** Path it had when it lost its last name: what the rules say of it still holds for those who have it open. */
-  lastPath: ByteString | undefined;
+  /** The name it lost last: what the rules say of that path holds on for those who have it open. */
+  lastLink: NodeLink | undefined;
 
   /** Set once the sandbox changed it. Until then (and for a directory with an origin, below it) `base` is shown. */
   inode: Inode | undefined;
@@ -69,7 +70,8 @@ export class Node {
   }
 
   dropLink(parent: Node, name: ByteString): void {
-    this.links = this.links.filter((link) => link.parent !== parent || link.name !== name);
+    if (this.links.length === 1) this.lastLink = this.links[0];
+    removeUnordered(this.links, (link) => link.parent === parent && link.name === name);
     if (parent.children?.get(name) === this) parent.children.delete(name);
   }
 }

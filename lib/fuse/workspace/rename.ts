@@ -114,19 +114,23 @@ function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place
   if (node.isDirectory) requireSubtree(workspace, node, from.state, to.state);
 }
 
-function requireSubtree(workspace: Workspace, dir: Node | Unlooked, from: RuleState, to: RuleState): void {
-  if (from.uniformBelow === WRITE && to.uniformBelow === WRITE) return;
-  for (const [name, below, directory] of namesBelow(workspace, dir)) {
-    const [fromState, toState] = [from.child(name), to.child(name)];
-    if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
-    if (directory) requireSubtree(workspace, below, fromState, toState);
+function requireSubtree(workspace: Workspace, top: Node, topFrom: RuleState, topTo: RuleState): void {
+  const waiting: [Unlooked, RuleState, RuleState][] = [[top, topFrom, topTo]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [dir, from, to] = next;
+    if (from.uniformBelow === WRITE && to.uniformBelow === WRITE) continue;
+    for (const [name, below, directory] of namesBelow(workspace, dir)) {
+      const [fromState, toState] = [from.child(name), to.child(name)];
+      if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
+      if (directory) waiting.push([below, fromState, toState]);
+    }
   }
 }
 
 /** A directory of the merged tree the kernel need not know: an index directory, a base directory, or both. */
 type Unlooked = Pick<Node, 'inode' | 'basePath' | 'listing'>;
 
-function* namesBelow(workspace: Workspace, dir: Node | Unlooked): Generator<[ByteString, Unlooked, boolean]> {
+function* namesBelow(workspace: Workspace, dir: Unlooked): Generator<[ByteString, Unlooked, boolean]> {
   const listing = mergedListing(workspace, dir);
   for (const { name, type } of listing.values()) {
     const inode = dir.inode?.entries?.get(name);

@@ -23,12 +23,7 @@ export function setRules(workspace: Workspace, rules: readonly PermissionRule[])
     return;
   }
   const before = new Map<Node, Before>();
-  const remember = (node: Node): void => {
-    before.set(node, { level: node.level, rule: node.rule });
-    for (const child of node.children?.values() ?? []) remember(child);
-  };
-  remember(workspace.tree.root);
-  workspace.tree.loose.forEach(remember);
+  for (const node of workspace.tree.nodes()) before.set(node, { level: node.level, rule: node.rule });
   workspace.rules = compiled;
   workspace.tree.setRules();
   for (const [node, was] of before) tell(workspace, node, was, before);

@@ -1,6 +1,7 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { Inode, WHITEOUT } from './inode.ts';
 import { bodyOf, FORMAT, type Header, type Op, type OpNamed, timesOf, VERSION } from './records.ts';
+import { removeUnordered } from './remove-unordered.ts';
 
 export const ROOT_ID = 1;
 /** New inode numbers start here: above those host file systems give out, below 2^53. */
@@ -156,7 +157,7 @@ export class InodeTable {
     if (inode === undefined) return;
     dir.entries!.delete(name);
     if (inode === WHITEOUT) return;
-    inode.links = inode.links.filter((link) => link.dir !== dir || link.name !== name);
+    removeUnordered(inode.links, (link) => link.dir === dir && link.name === name);
     if (inode.isDirectory) dir.subdirs--;
   }
 

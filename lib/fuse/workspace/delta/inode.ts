@@ -29,7 +29,7 @@ export class Inode {
   mtime: Time;
   ctime: Time;
   /** Every entry of the index that names it. */
-  links: Link[] = [];
+  readonly links: Link[] = [];
   /** Names in the base that stand for it without an entry here: the rest of a hard-link group that was copied up. */
   aliases = 0;
 

@@ -177,6 +177,38 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.read('a'))).toBe('EACCES');
   });
 
+  it('a file with very many deep names costs no more than a few', () => {
+    const s = new Sandbox();
+    s.create('a');
+    const file = s.id('a');
+    let dir = s.id('');
+    for (let n = 0; n < 300; n++) {
+      dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
+      for (let m = 0; m < 10; m++) s.fs.link(s.caller, file, dir, `l${m}`);
+    }
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/d/l3', 'READ', 1)]);
+    for (let m = 0; m < 20; m++) expect(outcome(() => s.write('a', 'x'))).toBe('EACCES');
+    s.restart();
+    expect(outcome(() => s.write('a', 'x'))).toBe('ok');
+  });
+
+  it('a tree deeper than any stack obeys new rules', () => {
+    const s = new Sandbox();
+    let dir = s.id('');
+    for (let n = 0; n < 20_000; n++) dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
+    const file = s.fs.create(s.caller, dir, 'f', 0o644, 0).nodeid;
+    s.mkdir('e');
+    s.rename('d', 'e/d');
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/e/**', 'READ', 1)]);
+    expect(outcome(() => s.fs.write(s.caller, file, 0, Buffer.from('x'), false))).toBe('EACCES');
+    expect(outcome(() => s.fs.read(s.caller, file, 0, Buffer.alloc(1)))).toBe('ok');
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/nothing/**/else', 'READ', 1)]);
+    expect(outcome(() => s.rename('e', 'g'))).toBe('ok');
+    s.fs.detach('sb_1');
+    s.fs.attach(s.spec);
+    expect(s.list('')).toEqual(['g']);
+  });
+
   it('base names of one file with different levels are different files', () => {
     const s = new Sandbox({ a: '1' }, { rules: [rule('/**', 'WRITE'), rule('/b', 'READ', 1)] });
     linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
