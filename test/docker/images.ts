@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -39,6 +39,10 @@ export interface ImageOptions {
   programs?: string[];
   /** Dockerfile instructions, as `docker import --change`. */
   changes?: string[];
+  /** Further names in /usr/bin: of a program, its links. */
+  links?: Readonly<Record<string, readonly string[]>>;
+  /** Executable files by path, made after the programs. */
+  files?: Readonly<Record<string, string>>;
 }
 
 /** No registry is needed: the image is made of this machine's files. Returns `name`. */
@@ -46,6 +50,11 @@ export async function importImage(docker: Docker, name: string, options: ImageOp
   const tree = await mkdtemp(join(tmpdir(), 'paddock-image-'));
   try {
     await fill(tree, options.programs ?? (await installedPrograms()));
+    for (const [program, names] of Object.entries(options.links ?? {})) {
+      for (const link of names) await symlink(program, join(tree, 'usr/bin', link));
+    }
+    for (const [path, content] of Object.entries(options.files ?? {}))
+      await writeFile(join(tree, path), content, { mode: 0o755 });
     const tar = spawn('tar', ['-C', tree, '-c', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [repo, tag = 'latest'] = name.split(':');
     const query = { fromSrc: '-', repo, tag, changes: options.changes ?? [] };

@@ -236,7 +236,7 @@ export class DockerSandbox implements RunningSandbox {
   }
 }
 
-const RUNC_REFUSED = /OCI runtime create failed|failed to create shim|failed to create task|no such file or directory/;
+const RUNC_REFUSED = /OCI runtime create failed|failed to create shim|failed to create task|no such file or directory|not a directory/;
 const CANNOT_GROUP =
   "docker runtime: the containers' cgroups must be writable here: the server has to run as root on the machine of the " +
   'Docker daemon, in its pid namespace';

@@ -1,0 +1,94 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
+import { importImage } from '../../../docker/images.ts';
+import { openScene, type Scene, sh } from './sandbox.ts';
+
+const TIMES = { callMs: 1000, pullMs: 1000, startMs: 4000, retryMs: 50 };
+
+let dockerd: Daemon;
+let scene: Scene;
+
+beforeAll(async () => {
+  dockerd = await startDaemon();
+  await importImage(dockerd.docker, 'base', { programs: ['sh', 'sleep', 'env'] });
+});
+afterAll(() => dockerd?.stop());
+beforeEach(async () => {
+  scene = await openScene(dockerd, { times: TIMES });
+});
+afterEach(() => scene?.end());
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error('not within 20 s');
+    await delay(20);
+  }
+}
+
+const noContainers = async () => (await dockerd.docker.listContainers({ all: true })).length === 0;
+
+describe('while the daemon is away', () => {
+  it('nothing is launched, and the same runtime works once it is back', async () => {
+    await dockerd.shutdown();
+    await expect(scene.runtime.probe()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(scene.launch()).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: expect.stringMatching(/ENOENT|ECONNREFUSED/),
+    });
+    await dockerd.start();
+    await scene.runtime.probe();
+    expect((await sh(await scene.launch(), 'echo back')).stdout).toBe('back\n');
+  });
+
+  it('a sandbox can be stopped; its container goes when the daemon is back', async () => {
+    const sandbox = await scene.launch();
+    await dockerd.kill();
+    await sandbox.stop();
+    await dockerd.start();
+    await until(noContainers);
+  });
+
+  it('is told for each sandbox, once it is back and has ended them', async () => {
+    const [one, other] = await Promise.all([scene.launch(), scene.launch()]);
+    await dockerd.kill();
+    await dockerd.start();
+    expect(await one.died).toMatch(/^its container ended/);
+    expect(await other.died).toMatch(/^its container ended/);
+  });
+});
+
+describe('while the daemon hangs', () => {
+  it('commands run on, a launch fails within its limit, and leaves nothing', async () => {
+    const sandbox = await scene.launch();
+    dockerd.pause();
+    try {
+      expect((await sh(sandbox, 'echo on')).stdout).toBe('on\n');
+      await expect(scene.launch()).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        message: expect.stringContaining('no answer within'),
+      });
+    } finally {
+      dockerd.resume();
+    }
+    await sandbox.stop();
+    await until(noContainers);
+  });
+
+  it('a container whose creation was never answered is found and removed', async () => {
+    const spec = await scene.spec();
+    // The image is known; the daemon stops answering when it is asked to create.
+    const launching = scene.runtime.launch(spec);
+    launching.catch(() => undefined);
+    await until(async () => (await dockerd.docker.listContainers({ all: true })).length > 0);
+    dockerd.pause();
+    const failure = await launching.then(
+      async (sandbox) => sandbox.stop(),
+      (error: unknown) => error,
+    );
+    dockerd.resume();
+    if (failure !== undefined) expect(failure).toMatchObject({ code: 'UNAVAILABLE' });
+    await until(noContainers);
+  });
+});
