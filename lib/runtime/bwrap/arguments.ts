@@ -18,6 +18,24 @@ export interface SystemView {
   maskedDirs: readonly string[];
   /** Further host paths of the operator's choice, shown read-only at the same place. */
   readOnlyPaths: readonly string[];
+  /** Options this bwrap is too old for (see `optionsLacking`); absent: none. */
+  lacking?: readonly NewerOption[];
+}
+
+/**
+ * What some distribution in use has a bwrap without, by its first version. Without --disable-userns the seccomp program
+ * alone refuses nested user namespaces; without --size a tmpfs may grow to half of the RAM or to the memory limit.
+ */
+const NEWER_OPTIONS = { '--size': [0, 7, 0], '--disable-userns': [0, 8, 0] } as const;
+export type NewerOption = keyof typeof NEWER_OPTIONS;
+
+export function optionsLacking(version: readonly number[]): NewerOption[] {
+  return (Object.keys(NEWER_OPTIONS) as NewerOption[]).filter((option) => isOlder(version, NEWER_OPTIONS[option]));
+}
+
+export function isOlder(version: readonly number[], than: readonly number[]): boolean {
+  const index = than.findIndex((part, at) => part !== version[at]);
+  return index >= 0 && (version[index] ?? 0) < (than[index] ?? 0);
 }
 
 export const INNER_ID = 1000;
@@ -47,18 +65,14 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
  * sandbox (GHSA-pxhw-h44j-8pfx). The root is made read-only last; operations run in order.
  */
 export function bwrapArguments(view: SystemView, workspace: string, agentDir: string): string[] {
-  const tmpfs = (path: string, bytes: number, perms: string) => [
-    '--perms',
-    perms,
-    '--size',
-    `${bytes}`,
-    '--tmpfs',
-    path,
-  ];
+  const has = (option: NewerOption) => !view.lacking?.includes(option);
+  const sized = (bytes: number) => (has('--size') ? ['--size', `${bytes}`] : []);
+  const tmpfs = (path: string, bytes: number, perms: string) => ['--perms', perms, ...sized(bytes), '--tmpfs', path];
   return [
     // Not --unshare-all: its user and cgroup forms go on without the namespace where it is refused.
     ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup'],
-    ['--disable-userns', '--uid', `${INNER_ID}`, '--gid', `${INNER_ID}`, '--hostname', 'sandbox'],
+    has('--disable-userns') ? ['--disable-userns'] : [],
+    ['--uid', `${INNER_ID}`, '--gid', `${INNER_ID}`, '--hostname', 'sandbox'],
     ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', `${SECCOMP_FD}`],
     ['--clearenv', ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value])],
     ...view.entries.map(({ path, link, source }) =>

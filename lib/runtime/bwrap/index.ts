@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { CgroupTree } from '../cgroup/tree.ts';
 import type { RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
+import { type NewerOption, optionsLacking } from './arguments.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { clearInstance, type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
 import { BwrapSandbox, type LaunchSettings } from './launch.ts';
@@ -33,6 +34,7 @@ class BwrapRuntime implements Runtime {
   readonly #tree: CgroupTree;
   readonly #settings: LaunchSettings;
   #instance: Promise<Instance> | undefined;
+  #lacking: NewerOption[] = [];
 
   constructor(options: BwrapOptions) {
     this.#options = options;
@@ -48,7 +50,12 @@ class BwrapRuntime implements Runtime {
 
   /** Fails closed: a sandbox is really launched and runs a command, so that nothing is found out by the first tenant. */
   async probe(): Promise<void> {
-    await checkHost(this.#options.bwrapPath, this.#options.log);
+    this.#lacking = optionsLacking(await checkHost(this.#options.bwrapPath, this.#options.log));
+    if (this.#lacking.length > 0) {
+      this.#options.log.warn('this bubblewrap is old: isolation goes without some of its options', {
+        options: this.#lacking,
+      });
+    }
     try {
       await this.reclaim();
       await this.#tryOut();
@@ -88,7 +95,10 @@ class BwrapRuntime implements Runtime {
 
   #open(): Promise<Instance> {
     if (!this.#instance) {
-      this.#instance = openInstance(this.#dir, this.#root, this.#options.readOnlyPaths ?? []);
+      this.#instance = openInstance(this.#dir, this.#root, {
+        readOnlyPaths: this.#options.readOnlyPaths ?? [],
+        lacking: this.#lacking,
+      });
       this.#instance.catch(() => {
         this.#instance = undefined;
       });

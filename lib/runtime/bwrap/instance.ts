@@ -39,7 +39,11 @@ export function instanceDir(stateDir: string, root: boolean): string {
 }
 
 /** `dir` must be clear (see clearInstance). */
-export async function openInstance(dir: string, root: boolean, readOnlyPaths: readonly string[]): Promise<Instance> {
+export async function openInstance(
+  dir: string,
+  root: boolean,
+  { readOnlyPaths, lacking }: Pick<SystemView, 'readOnlyPaths' | 'lacking'>,
+): Promise<Instance> {
   const program = filterFor(process.arch);
   if (!program) throw new ServiceError('FAILED_PRECONDITION', `bwrap runtime: no seccomp filter for ${process.arch}`);
   mkdirSync(dir, { recursive: true, mode: 0o711 });
@@ -49,7 +53,7 @@ export async function openInstance(dir: string, root: boolean, readOnlyPaths: re
   writeFileSync(seccompFile, program, { mode: 0o600 });
   return {
     dir,
-    view: systemView(join(dir, 'etc'), readOnlyPaths),
+    view: { ...systemView(join(dir, 'etc'), readOnlyPaths), ...(lacking && { lacking }) },
     seccompFile,
     fifos: new FifoPool(join(dir, 'fifos')),
     scratch: newScratch(),

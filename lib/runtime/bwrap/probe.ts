@@ -3,6 +3,7 @@ import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { isOlder } from './arguments.ts';
 
 const run = promisify(execFile);
 
@@ -19,8 +20,8 @@ const ADVISORIES: readonly { fixed: readonly [number, number, number]; what: str
   },
 ];
 
-/** What can be told without starting a sandbox: platform, program, kernel switches. Warnings go to the log. */
-export async function checkHost(bwrapPath: string, log: Log): Promise<void> {
+/** What can be told without starting a sandbox: platform, program, kernel switches. Warnings go to the log. Answers bwrap's version. */
+export async function checkHost(bwrapPath: string, log: Log): Promise<readonly number[]> {
   if (process.platform !== 'linux') throw cannot(`it needs Linux, not ${process.platform}`);
   let mode: number;
   try {
@@ -32,7 +33,9 @@ export async function checkHost(bwrapPath: string, log: Log): Promise<void> {
   if ((mode & 0o6000) !== 0) {
     throw cannot(`${bwrapPath} is setuid, which has been a way to root: chmod u-s it or install a current bubblewrap`);
   }
-  warnOfHoles(await version(bwrapPath), bwrapPath, log);
+  const text = await version(bwrapPath);
+  const numbers = /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0, 0];
+  warnOfHoles(numbers, text, bwrapPath, log);
   if (sysctl('user/max_user_namespaces') === 0) {
     throw cannot('user namespaces are switched off: sysctl user.max_user_namespaces=15000');
   }
@@ -40,6 +43,7 @@ export async function checkHost(bwrapPath: string, log: Log): Promise<void> {
     throw cannot('user namespaces are kept for root: sysctl kernel.unprivileged_userns_clone=1, or run as root');
   }
   if (!/^Seccomp:/m.test(readFileSync('/proc/self/status', 'latin1'))) throw cannot('the kernel has no seccomp');
+  return numbers;
 }
 
 /** The reason a throwaway sandbox did not come up, as advice where the host's setting is known to be the cause. */
@@ -62,11 +66,9 @@ async function version(bwrapPath: string): Promise<string> {
   }
 }
 
-function warnOfHoles(text: string, bwrapPath: string, log: Log): void {
-  const have = /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0, 0];
+function warnOfHoles(have: readonly number[], text: string, bwrapPath: string, log: Log): void {
   for (const { fixed, what } of ADVISORIES) {
-    const index = fixed.findIndex((part, at) => part !== have[at]);
-    if (index >= 0 && have[index]! < fixed[index]!) {
+    if (isOlder(have, fixed)) {
       log.warn('bubblewrap has a known hole', {
         path: bwrapPath,
         version: text,

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { bwrapArguments, encodeArguments, type SystemView } from '../../../../lib/runtime/bwrap/arguments.ts';
+import {
+  bwrapArguments,
+  encodeArguments,
+  optionsLacking,
+  type SystemView,
+} from '../../../../lib/runtime/bwrap/arguments.ts';
 import { prelude, preludeShell } from '../../../../lib/runtime/bwrap/prelude.ts';
 
 const view: SystemView = {
@@ -21,6 +26,19 @@ describe('the arguments of bwrap', () => {
     const args = bwrapArguments(view, '/fs/w', '/i/a');
     expect(args.filter((arg) => arg.startsWith('/workspace'))).toEqual(['/workspace', '/workspace']);
     expect(args.slice(-2)).toEqual(['--remount-ro', '/']);
+  });
+
+  it('leave out what an older bwrap does not know', () => {
+    const lacking = optionsLacking([0, 6, 1]);
+    expect([lacking, optionsLacking([0, 7, 0]), optionsLacking([0, 8, 0]), optionsLacking([1, 0, 0])]).toEqual([
+      ['--size', '--disable-userns'],
+      ['--disable-userns'],
+      [],
+      [],
+    ]);
+    const args = bwrapArguments({ ...view, lacking }, '/fs/w', '/i/a').join(' ');
+    expect(args).not.toMatch(/--size|--disable-userns/);
+    expect(args).toContain('--perms 1777 --tmpfs /tmp ');
   });
 
   it('hold no NUL', () => {
