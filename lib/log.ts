@@ -45,7 +45,13 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 function textLine(json: string): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
-  return `${time} ${String(level).toUpperCase().padEnd(5)} ${escapeControls(String(msg))}${pairs.join('')}\n`;
+  const line = `${time} ${String(level).toUpperCase().padEnd(5)} ${escapeControls(String(msg))}${pairs.join('')}`;
+  return `${line.replace(/[\u007f-\u009f]/g, hexEscape)}\n`;
+}
+
+/** What JSON leaves as it is but a terminal may obey. */
+function hexEscape(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 function escapeControls(text: string): string {
