@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
@@ -42,13 +42,14 @@ export const ALL_WRITE = [rule('/**', 'WRITE')];
 export class Sandbox {
   readonly home: string;
   readonly notices = new Notices();
+  readonly #lookups = new Map<number, number>();
   spec: WorkspaceSpec;
   fs: WorkspaceFileSystem;
   caller = CALLER;
 
   constructor(base: Record<string, string> = {}, options: Partial<WorkspaceSpec> = {}) {
     this.home = mkdtempSync(join(tmpdir(), 'workspace-test-'));
-    onTestFinished(() => rmSync(this.home, { recursive: true, force: true }));
+    onTestFinished(() => this.remove());
     this.spec = {
       id: 'sb_1',
       codebaseId: 'cb_1',
@@ -79,8 +80,19 @@ export class Sandbox {
 
   /** What a killed server leaves, as the next one finds it. */
   restart(): void {
+    this.#lookups.clear();
     this.fs = new WorkspaceFileSystem(this.notices);
     this.fs.attach(this.spec);
+  }
+
+  remove(): void {
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  /** As a kernel short of memory: it knows nothing any more. */
+  forgetAll(): void {
+    for (const [nodeid, nlookup] of this.#lookups) this.fs.forget(nodeid, nlookup);
+    this.#lookups.clear();
   }
 
   /** nodeid of a path; every component is looked up. '' is the root of the workspace. */
@@ -91,10 +103,10 @@ export class Sandbox {
   }
 
   lookup(path: string): Entry | undefined {
-    let entry = this.fs.lookup(this.caller, ROOT, this.spec.id);
+    let entry = this.#count(this.fs.lookup(this.caller, ROOT, this.spec.id));
     for (const name of path.split('/').filter((part) => part !== '')) {
       if (entry === undefined) throw new Errno(2);
-      entry = this.fs.lookup(this.caller, entry.nodeid, name);
+      entry = this.#count(this.fs.lookup(this.caller, entry.nodeid, name));
     }
     return entry;
   }
@@ -109,7 +121,7 @@ export class Sandbox {
 
   create(path: string, content = '', mode = 0o644): Entry {
     const { dir, name } = this.#split(path);
-    const entry = this.fs.create(this.caller, dir, name, mode, 0o302);
+    const entry = this.#count(this.fs.create(this.caller, dir, name, mode, 0o302));
     if (content !== '') this.fs.write(this.caller, entry.nodeid, 0, Buffer.from(content), false);
     return entry;
   }
@@ -133,17 +145,17 @@ export class Sandbox {
 
   mkdir(path: string, mode = 0o755): Entry {
     const { dir, name } = this.#split(path);
-    return this.fs.mkdir(this.caller, dir, name, mode);
+    return this.#count(this.fs.mkdir(this.caller, dir, name, mode));
   }
 
   mkfifo(path: string): Entry {
     const { dir, name } = this.#split(path);
-    return this.fs.mknod(this.caller, dir, name, 0o010644, 0);
+    return this.#count(this.fs.mknod(this.caller, dir, name, 0o010644, 0));
   }
 
   symlink(target: string, path: string): Entry {
     const { dir, name } = this.#split(path);
-    return this.fs.symlink(this.caller, dir, name, Buffer.from(target));
+    return this.#count(this.fs.symlink(this.caller, dir, name, Buffer.from(target)));
   }
 
   readlink(path: string): string {
@@ -151,8 +163,9 @@ export class Sandbox {
   }
 
   link(from: string, to: string): Entry {
+    const id = this.id(from);
     const { dir, name } = this.#split(to);
-    return this.fs.link(this.caller, this.id(from), dir, name);
+    return this.#count(this.fs.link(this.caller, id, dir, name));
   }
 
   unlink(path: string): void {
@@ -178,7 +191,8 @@ export class Sandbox {
 
   listId(id: number, plus = true): string[] {
     const names: string[] = [];
-    this.fs.readdir(this.caller, id, 0, plus, (name) => {
+    this.fs.readdir(this.caller, id, 0, plus, (name, _cookie, _ino, _type, entry) => {
+      this.#count(entry);
       names.push(name);
       return true;
     });
@@ -198,9 +212,18 @@ export class Sandbox {
     return all;
   }
 
+  #count<T extends Entry | undefined>(entry: T): T {
+    if (entry !== undefined) this.#lookups.set(entry.nodeid, (this.#lookups.get(entry.nodeid) ?? 0) + 1);
+    return entry;
+  }
+
   #split(path: string): { dir: number; name: string } {
     const slash = path.lastIndexOf('/');
-    return { dir: this.id(slash === -1 ? '' : path.slice(0, slash)), name: path.slice(slash + 1) };
+    const dir = this.lookup(slash === -1 ? '' : path.slice(0, slash));
+    if (dir === undefined) throw new Errno(constants.errno.ENOENT);
+    // The kernel sends nothing to make in what is no directory.
+    if ((dir.attr.mode & 0o170000) !== 0o040000) throw new Errno(constants.errno.ENOTDIR);
+    return { dir: dir.nodeid, name: path.slice(slash + 1) };
   }
 }
 
