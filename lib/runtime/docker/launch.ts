@@ -2,18 +2,18 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ContainerInspectOptions } from 'dockerode';
+import type { ContainerCreateOptions } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import { containerState, createContainer, startContainer } from './bring-up.ts';
 import { containerPlan, type NetworkMode } from './container.ts';
 import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
 import type { Daemon } from './daemon.ts';
 import { ENTRYPOINT, RESET_SIGNALS, writePlainAgent } from './entrypoint.ts';
-import { daemonStatus, oneLine } from './errors.ts';
 import { findImage, type ImageFacts } from './images.ts';
-import { type OwnContainers, removeContainer } from './own-containers.ts';
+import type { OwnContainers } from './own-containers.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import type { DockerTimes } from './times.ts';
 import { isRunning, unlessDying } from './unless-dying.ts';
@@ -116,21 +116,20 @@ export class DockerSandbox implements RunningSandbox {
 
     const userFiles = join(this.#agentDir, 'etc');
     writeUserFiles(userFiles);
-    this.#containerId = await this.#create(image);
+    this.#containerId = await createContainer(daemon, this.#plan(image), spec.image, times);
     const inImage = await this.#shared.userFiles.read(image.id, this.#containerId, times.callMs);
     writeUserFiles(userFiles, withUser(inImage, spec.uid));
     const ended = new Promise<ContainerEnd>((resolve) => watch.add(this.#containerId as string, resolve));
     this.#ended = ended;
     ended.then((end) => this.#onEnd(end));
-    await this.#run(this.#containerId);
+    await startContainer(daemon, this.#containerId, spec.image, times);
     await this.#enterGroups(this.#containerId);
     const early = ended.then((end) => Promise.reject(this.#notUp(end)));
     await Promise.race([this.#executor.ready(), early]);
   }
 
-  async #create(image: ImageFacts): Promise<string> {
-    const { daemon, times } = this.#shared;
-    const plan = containerPlan({
+  #plan(image: ImageFacts): ContainerCreateOptions {
+    return containerPlan({
       spec: this.#spec,
       instance: this.#shared.instance,
       imageId: image.id,
@@ -141,56 +140,16 @@ export class DockerSandbox implements RunningSandbox {
       agentDir: this.#agentDir,
       command: ['/bin/sh', '-c', ENTRYPOINT],
     });
-    const create = () =>
-      daemon.call({
-        doing: 'creating a container',
-        limitMs: times.startMs,
-        ask: async (docker, abortSignal) => {
-          const { id } = await docker.createContainer({ ...plan, abortSignal });
-          return id;
-        },
-      });
-    try {
-      return await create();
-    } catch (error) {
-      const status = daemonStatus(error);
-      if (status === 400) throw refused('INVALID_ARGUMENT', 'resources', error);
-      if (status !== 409) throw error;
-      // The name is taken by what an earlier life of this sandbox left.
-      await removeContainer(daemon, plan.name as string, times.startMs);
-      return create();
-    }
-  }
-
-  /** What runc refuses lies in the image: a file where a directory is mounted, a foreign architecture. */
-  async #run(id: string): Promise<void> {
-    const { daemon, times } = this.#shared;
-    try {
-      await daemon.call({
-        doing: 'starting a container',
-        limitMs: times.startMs,
-        ask: (docker, abortSignal) => docker.getContainer(id).start({ abortSignal }) as Promise<void>,
-      });
-    } catch (error) {
-      if (error instanceof Error && RUNC_REFUSED.test(error.message)) {
-        throw refused('FAILED_PRECONDITION', `image ${JSON.stringify(this.#spec.image)}`, error);
-      }
-      throw error;
-    }
   }
 
   async #enterGroups(id: string): Promise<void> {
-    const { State } = await this.#shared.daemon.call({
-      doing: 'looking for a container',
-      limitMs: this.#shared.times.callMs,
-      ask: (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal } as ContainerInspectOptions),
-    });
-    if (!State.Running) throw this.#notUp({ reason: 'its container ended', exitCode: State.ExitCode });
+    const state = await containerState(this.#shared.daemon, id, this.#shared.times);
+    if (!state.Running) throw this.#notUp({ reason: 'its container ended', exitCode: state.ExitCode });
     try {
-      const place = containerPlace(id, State.Pid, this.#shared.groupsName);
+      const place = containerPlace(id, state.Pid, this.#shared.groupsName);
       this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources);
       this.#host.groups = this.#cgroup;
-      this.#init = State.Pid;
+      this.#init = state.Pid;
     } catch (cause) {
       if (cause instanceof ServiceError) throw cause;
       throw new ServiceError('FAILED_PRECONDITION', CANNOT_GROUP, [], { cause });
@@ -236,12 +195,6 @@ export class DockerSandbox implements RunningSandbox {
   }
 }
 
-const RUNC_REFUSED = /OCI runtime create failed|failed to create shim|failed to create task|no such file or directory|not a directory/;
 const CANNOT_GROUP =
   "docker runtime: the containers' cgroups must be writable here: the server has to run as root on the machine of the " +
   'Docker daemon, in its pid namespace';
-
-function refused(code: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION', what: string, cause: unknown): ServiceError {
-  const words = cause instanceof Error ? oneLine(cause.message) : 'refused';
-  return new ServiceError(code, `${what}: ${words}`, [], { cause });
-}

@@ -151,9 +151,10 @@ describe('a sandbox in a container', () => {
     });
   });
 
-  it('is refused when its run directory or workspace cannot be', async () => {
+  it('is refused when the daemon does not see its workspace', async () => {
     const spec = await scene.spec();
     await expect(scene.launch({ ...spec, workspace: `${spec.workspace}-missing` })).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
       message: expect.stringContaining('bind source path does not exist'),
     });
   });

@@ -1,0 +1,84 @@
+import type { ContainerCreateOptions, ContainerInspectInfo, ContainerInspectOptions } from 'dockerode';
+import { ServiceError } from '../../errors.ts';
+import type { Daemon } from './daemon.ts';
+import { daemonStatus, oneLine } from './errors.ts';
+import { removeContainer } from './own-containers.ts';
+import type { DockerTimes } from './times.ts';
+
+/** What the daemon or runc says when the image cannot hold what a sandbox needs: a file where a directory goes, and so on. */
+const OF_THE_IMAGE =
+  /OCI runtime create failed|failed to create shim|failed to create task|no such file or directory|not a directory/;
+
+/** The daemon is on another machine, or in a mount namespace that the workspace's mount does not reach. */
+const NOT_SEEN = /bind source path does not exist/;
+
+/** The container's id. INVALID_ARGUMENT for limits that Docker cannot have, FAILED_PRECONDITION for the image. */
+export async function createContainer(
+  daemon: Daemon,
+  plan: ContainerCreateOptions,
+  image: string,
+  { startMs }: DockerTimes,
+): Promise<string> {
+  const create = () =>
+    daemon.call({
+      doing: 'creating a container',
+      limitMs: startMs,
+      ask: async (docker, abortSignal) => {
+        const { id } = await docker.createContainer({ ...plan, abortSignal });
+        return id;
+      },
+    });
+  try {
+    return await create();
+  } catch (error) {
+    const status = daemonStatus(error);
+    if (status === 400 && error instanceof Error && NOT_SEEN.test(error.message)) {
+      throw refused('FAILED_PRECONDITION', "docker runtime: the daemon does not see this server's files", error);
+    }
+    if (status === 400) throw refused('INVALID_ARGUMENT', 'resources', error);
+    if (status !== 409) throw aboutImage(image, error);
+    // The name is taken by what an earlier life of this sandbox left.
+    await removeContainer(daemon, plan.name as string, startMs);
+    return create();
+  }
+}
+
+export async function startContainer(
+  daemon: Daemon,
+  id: string,
+  image: string,
+  { startMs }: DockerTimes,
+): Promise<void> {
+  try {
+    await daemon.call({
+      doing: 'starting a container',
+      limitMs: startMs,
+      ask: (docker, abortSignal) => docker.getContainer(id).start({ abortSignal }) as Promise<void>,
+    });
+  } catch (error) {
+    throw aboutImage(image, error);
+  }
+}
+
+export async function containerState(
+  daemon: Daemon,
+  id: string,
+  { callMs }: DockerTimes,
+): Promise<ContainerInspectInfo['State']> {
+  const { State } = await daemon.call({
+    doing: 'looking for a container',
+    limitMs: callMs,
+    ask: (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal } as ContainerInspectOptions),
+  });
+  return State;
+}
+
+function aboutImage(image: string, error: unknown): unknown {
+  if (!(error instanceof Error && OF_THE_IMAGE.test(error.message)) || daemonStatus(error) === undefined) return error;
+  return refused('FAILED_PRECONDITION', `image ${JSON.stringify(image)}`, error);
+}
+
+function refused(code: 'INVALID_ARGUMENT' | 'FAILED_PRECONDITION', what: string, cause: unknown): ServiceError {
+  const words = cause instanceof Error ? oneLine(cause.message) : 'refused';
+  return new ServiceError(code, `${what}: ${words}`, [], { cause });
+}
