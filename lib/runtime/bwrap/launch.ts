@@ -167,8 +167,12 @@ export class BwrapSandbox implements RunningSandbox {
    */
   #kill(): void {
     const { init } = this;
-    if (init !== undefined) process.kill(init, 'SIGKILL');
-    else this.#child?.kill('SIGKILL');
+    try {
+      if (init !== undefined) process.kill(init, 'SIGKILL');
+      else this.#child?.kill('SIGKILL');
+    } catch {
+      // It has just ended.
+    }
   }
 
   async #end(reason: string): Promise<void> {

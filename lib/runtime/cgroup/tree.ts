@@ -47,6 +47,10 @@ export class CgroupTree {
       }
     }
     if (!this.#roots) return undefined;
+    if (!/^\w[\w.-]*$/.test(id)) throw new ServiceError('INTERNAL', 'a sandbox id must be a plain file name');
+    if (!this.#directories().every((root) => removeTree(join(root, id)))) {
+      throw new ServiceError('UNAVAILABLE', 'processes of the sandbox’s last run have not ended yet');
+    }
     try {
       return new SandboxCgroup(this.#roots, id, resources);
     } catch (error) {

@@ -42,7 +42,7 @@ export class CommandRun {
   readonly #signal: AbortSignal;
   readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
-  readonly #cancel = () => void this.#kill(new ServiceError('CANCELLED', 'the command was cancelled'));
+  readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
   #workdirRefused = false;
   #ending = false;
 
@@ -59,10 +59,10 @@ export class CommandRun {
     runner.out.sink = (data) => this.#write('STDOUT', data);
     runner.err.sink = (data) => this.#write('STDERR', data);
     runner.onStatus = (line) => this.#onStatus(line);
-    runner.onGone = () => void this.#onGone();
+    runner.onGone = () => this.#safely(this.#onGone());
     command.signal.addEventListener('abort', this.#cancel, { once: true });
     const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${command.timeoutMs} ms`);
-    this.#timer = setTimeout(() => void this.#kill(expired()), Math.min(command.timeoutMs, MAX_TIMER_MS));
+    this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(command.timeoutMs, MAX_TIMER_MS));
     runner.execute(context.script.text);
     if (!context.script.announcesStart) this.#accept();
   }
@@ -88,16 +88,25 @@ export class CommandRun {
     if (line === undefined || line.nonce !== this.#context.nonce) {
       this.#context.done('garbage');
     } else if (line.kind === 's') {
-      this.#context.stdin?.start();
-      this.#accept();
+      this.#start();
     } else if (line.kind === 'w') {
       this.#workdirRefused = true;
     } else if (line.kind === 'x' && line.value <= 255) {
-      void this.#complete(line.value);
+      this.#safely(this.#complete(line.value));
     } else if (line.kind === 'f') {
-      void this.#kill(this.#cannotStart());
+      this.#safely(this.#kill(this.#cannotStart()));
     } else {
       this.#context.done('garbage');
+    }
+  }
+
+  #start(): void {
+    try {
+      this.#context.stdin?.start();
+      this.#accept();
+    } catch (cause) {
+      const error = new ServiceError('RESOURCE_EXHAUSTED', 'the server cannot open the command’s stdin', [], { cause });
+      this.#safely(this.#kill(error));
     }
   }
 
@@ -166,6 +175,13 @@ export class CommandRun {
   #drain(): void {
     this.#context.runner.out.drain();
     this.#context.runner.err.drain();
+  }
+
+  /** These run out of event callbacks, where nobody would catch: a defect ends the command, not the server. */
+  #safely(ending: Promise<void>): void {
+    ending.catch((cause: unknown) => {
+      this.#finish('killed', new ServiceError('INTERNAL', 'the command could not be ended properly', [], { cause }));
+    });
   }
 
   #finish(outcome: Outcome, error?: ServiceError): void {

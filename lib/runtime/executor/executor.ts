@@ -16,6 +16,9 @@ const MAX_RUNNERS = 512;
 /** Runners of ended commands whose background processes still hold the pipes; the oldest are let go above it. */
 const MAX_LEFT_BEHIND = 64;
 const READY_MS = 10_000;
+/** An agent that takes longer to start a runner was stopped, or the machine is past use. */
+const AGENT_MS = 30_000;
+const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 
 /**
@@ -31,6 +34,8 @@ export interface ExecutorHost extends RunnerHost {
   /** Called once when the sandbox can no longer be trusted: the launcher kills it. */
   onBroken: (reason: string) => void;
 }
+
+const cancelled = () => new ServiceError('CANCELLED', 'the command was cancelled');
 
 /** Runs commands in one sandbox, whatever launched it. Made before the launch; `ready` after it. */
 export class Executor {
@@ -91,7 +96,7 @@ export class Executor {
     }
     let runner: Runner;
     try {
-      runner = this.#idle.pop() ?? (await this.#create());
+      runner = this.#idle.pop() ?? (await this.#await(this.#create(), command));
       this.#check(command.signal, runner);
     } catch (error) {
       stdin?.close();
@@ -124,11 +129,34 @@ export class Executor {
   }
 
   #check(signal: AbortSignal, runner?: Runner): void {
-    const error =
-      this.#closed ?? (signal.aborted ? new ServiceError('CANCELLED', 'the command was cancelled') : undefined);
+    const error = this.#closed ?? (signal.aborted ? cancelled() : undefined);
     if (!error) return;
     if (runner && !this.#closed) this.#rest(runner);
     throw error;
+  }
+
+  /** A runner that comes too late for its command is kept for the next one. */
+  async #await(coming: Promise<Runner>, { signal, timeoutMs }: Command): Promise<Runner> {
+    let end = (_error: ServiceError) => {};
+    const ended = new Promise<never>((_, reject) => {
+      end = reject;
+    });
+    const cancel = () => end(cancelled());
+    const expired = () => end(new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`));
+    const timer = setTimeout(expired, Math.min(timeoutMs, MAX_TIMER_MS));
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await Promise.race([coming, ended]);
+    } catch (error) {
+      coming.then(
+        (runner) => this.#rest(runner),
+        () => {},
+      );
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', cancel);
+    }
   }
 
   async #create(): Promise<Runner> {
@@ -136,6 +164,7 @@ export class Executor {
       throw new ServiceError('RESOURCE_EXHAUSTED', `the sandbox runs ${MAX_RUNNERS} commands already`);
     }
     this.#creating++;
+    const stuck = setTimeout(() => this.#broken('the sandbox’s agent does not answer'), AGENT_MS);
     try {
       const runner = await Runner.create(this.#host, (name) => this.#startRunner(name), this.#lost);
       if (this.#closed) {
@@ -148,6 +177,7 @@ export class Executor {
       if (error instanceof ServiceError) throw error;
       throw new ServiceError('UNAVAILABLE', 'the sandbox could not start a runner', [], { cause: error });
     } finally {
+      clearTimeout(stuck);
       this.#creating--;
     }
   }

@@ -180,6 +180,22 @@ describe('the death of a sandbox', () => {
     expect(await run(box, 'echo other sandboxes go on')).toMatchObject({ exitCode: 0 });
   });
 
+  it('does not follow a stopped agent at once; commands that need it keep their timeout and can be cancelled', async () => {
+    const sandbox = await bwrap.launch();
+    const busy = run(sandbox, 'sleep 0.5; kill -STOP 2; sleep 60', { timeoutMs: 3000 });
+    const abort = new AbortController();
+    const cancelled = run(sandbox, 'sleep 60', { signal: abort.signal });
+    await until('the agent is stopped', async () =>
+      /^State:\tT/m.test((await run(sandbox, 'cat /proc/2/status')).stdout),
+    );
+    const late = await Promise.all(Array.from({ length: 9 }, () => run(sandbox, 'sleep 60', { timeoutMs: 300 })));
+    expect(late.every((each) => each.code === 'DEADLINE_EXCEEDED')).toBe(true);
+    abort.abort();
+    expect(await cancelled).toMatchObject({ code: 'CANCELLED' });
+    expect(await busy).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    await sandbox.stop();
+  });
+
   it('does not follow the death of an idle runner', async () => {
     const sandbox = await bwrap.launch();
     await Promise.all(['sleep 0.2', 'sleep 0.2', 'sleep 0.2'].map((text) => run(sandbox, text)));

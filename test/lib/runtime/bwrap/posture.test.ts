@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -19,6 +21,17 @@ beforeAll(async () => {
 
 const stdout = async (text: string, more = {}) => (await run(box, text, more)).stdout;
 const column = process.arch === 'arm64' ? 1 : 0;
+
+async function onHost(program: string, stdin: string): Promise<string> {
+  const child = execFile(program);
+  child.stdin?.end(stdin);
+  let said = '';
+  child.stdout?.on('data', (data) => {
+    said += data;
+  });
+  await once(child, 'close');
+  return said;
+}
 
 /** The errno (or `allowed`) of each call, asked with the given arguments from inside. */
 async function probe(calls: readonly (readonly [SyscallName, ...(number | string)[]])[]): Promise<Map<string, string>> {
@@ -350,28 +363,26 @@ describe('what can be asked of the kernel', () => {
 
 describe('the network', () => {
   it('is a loopback of its own: nothing of the host is reached, not even abstract sockets', async () => {
-    const name = `\0paddock-posture-${process.pid}`;
-    const tcp = createServer(() => {}).listen(0, '127.0.0.1');
-    const abstract = createServer(() => {});
-    // Node has no abstract sockets; a path in the host's /tmp stands for what only a mount namespace hides.
-    abstract.listen(`/tmp/paddock-posture-${process.pid}.sock`);
-    await new Promise((resolve) => tcp.once('listening', resolve));
-    const { port } = tcp.address() as { port: number };
+    const name = `paddock-posture-${process.pid}`;
+    const servers = [createServer().listen(0, '127.0.0.1'), createServer().listen(`\0${name}`)];
+    await Promise.all(servers.map((server) => once(server, 'listening')));
+    expect(readFileSync('/proc/net/unix', 'utf8')).toContain(`@${name}`);
+    const { port } = servers[0]!.address() as { port: number };
     const script = [
       'use Socket;',
-      `for my $t (["127.0.0.1",${port}],["169.254.169.254",80],["10.0.0.1",80],["8.8.8.8",53]) {`,
-      'socket(my $s, AF_INET, SOCK_STREAM, 0); print connect($s, pack_sockaddr_in($t->[1], inet_aton($t->[0]))) ? "open" : "shut", "\\n"; }',
-      `socket(my $u, AF_UNIX, SOCK_STREAM, 0); print connect($u, pack_sockaddr_un("/tmp/paddock-posture-${process.pid}.sock")) ? "open" : "shut", "\\n";`,
+      `for my $to (["127.0.0.1", ${port}], ["169.254.169.254", 80], ["10.0.0.1", 80], ["8.8.8.8", 53]) {`,
+      '  socket(my $s, AF_INET, SOCK_STREAM, 0) or die;',
+      '  print connect($s, pack_sockaddr_in($to->[1], inet_aton($to->[0]))) ? "open" : "shut", "\\n";',
+      '}',
+      'socket(my $u, AF_UNIX, SOCK_STREAM, 0) or die;',
+      // Node names its abstract sockets with the whole of sun_path.
+      `print connect($u, pack_sockaddr_un("\\0${name}" . "\\0" x ${107 - name.length})) ? "open" : "shut", "\\n";`,
     ].join('\n');
     expect(await stdout('perl', { stdin: script })).toBe('shut\n'.repeat(5));
-    const hostAbstract = readFileSync('/proc/net/unix', 'utf8')
-      .split('\n')
-      .filter((line) => line.includes(' @'));
-    expect(name).toContain('paddock');
-    expect(await stdout('grep -c @ /proc/net/unix; :')).toBe('0\n');
-    expect(hostAbstract).toBeDefined();
-    tcp.close();
-    abstract.close();
+    const control = script.replace(/, \["169.*53\]/, '');
+    expect(await onHost('perl', control)).toBe('open\nopen\n');
+    expect(await stdout('cat /proc/net/unix')).not.toContain('@');
+    for (const server of servers) server.close();
   });
 
   it('has no name resolution and no interface but its loopback', async () => {

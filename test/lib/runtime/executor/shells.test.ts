@@ -46,7 +46,7 @@ async function launch(shell: string, index: number) {
 }
 let opened: ReturnType<typeof openInstance> | undefined;
 const instanceOf = () => {
-  opened ??= openInstance(join(base, 'i'), true, []);
+  opened ??= openInstance(join(base, 'i'), true, { readOnlyPaths: [] });
   return opened;
 };
 
