@@ -10,7 +10,7 @@ import type { WorkspaceMount } from './workspace-mount.ts';
 /** What a sandbox stands on. */
 export interface Platform {
   layout: Layout;
-  mount: Pick<WorkspaceMount, 'attach' | 'detach'>;
+  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules'>;
   /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */

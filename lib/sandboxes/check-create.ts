@@ -1,6 +1,5 @@
 import { ServiceError } from '../errors.ts';
 import type { CreateSandboxRequest, ResourceLimits, RuntimeName } from '../messages.ts';
-import { compileRules } from '../permissions/index.ts';
 
 const MAX_LABELS = 64;
 const MAX_LABEL_KEY = 128;
@@ -19,7 +18,6 @@ const LARGEST: ResourceLimits = {
 /** Throws INVALID_ARGUMENT naming the first field that is not right. Looks at the request alone, not at what there is. */
 export function checkCreate(request: CreateSandboxRequest, runtime: RuntimeName): void {
   if (request.codebase_id === '') throw invalid('codebase_id: is required');
-  compileRules(request.permissions);
   checkLabels(request.labels);
   checkInteger('expires_in', request.expires_in, MAX_EXPIRES_IN, 'seconds');
   if (request.image !== '' && runtime !== 'RUNTIME_DOCKER') {

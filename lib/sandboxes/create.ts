@@ -7,12 +7,14 @@ import { bringUp, takeDown } from './bring-up.ts';
 import { checkCreate } from './check-create.ts';
 import type { SandboxContext } from './context.ts';
 import { reasonOf, whenDied } from './failure.ts';
+import { rulesOf } from './rules.ts';
 import { LiveSandbox } from './sandbox.ts';
 
 /** RUNNING and durable on return; after a failure nothing of it is left. */
 export async function createSandbox(request: CreateSandboxRequest, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
   checkCreate(request, runtime);
+  const permissions = rulesOf(request);
   codebaseOf(request, context);
   await context.platform.runtime(runtime);
   context.refuseWhenClosing();
@@ -24,7 +26,10 @@ export async function createSandbox(request: CreateSandboxRequest, context: Sand
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
   }
-  const sandbox = new LiveSandbox(recordOf(request, runtime, owner_id, uid, context), 'SANDBOX_PENDING');
+  const sandbox = new LiveSandbox(
+    recordOf({ ...request, permissions }, runtime, owner_id, uid, context),
+    'SANDBOX_PENDING',
+  );
   context.sandboxes.set(sandbox.id, sandbox);
   // The record says what it is to be after a crash from here on: running. Being stored overlaps with the launch.
   const stored = context.metadata.sandboxes.put(sandbox.record);

@@ -25,7 +25,8 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
   makeDirectory(layout.deltas, 0o700);
   makeDirectory(layout.run, 0o711);
   const [own, aside] = mountPoints(mountPath, runtimeDirectory);
-  return { ...layout, fs: process.getuid?.() === 0 && isClosed(mountPath) ? aside : own };
+  const needed = process.getuid?.() === 0 && isClosed(mountPath);
+  return { ...layout, fs: needed && canMake(runtimeDirectory) ? aside : own };
 }
 
 /** Where an earlier server on this state may have mounted: under `mountPath`, and in the runtime directory. */
@@ -47,6 +48,16 @@ export function leaveLayout({ fs, deltas }: Layout): void {
 function isClosed(path: string): boolean {
   const others = (statSync(path).mode & 0o001) !== 0;
   return !others || (path !== dirname(path) && isClosed(dirname(path)));
+}
+
+/** Not so for the root of a user namespace. */
+function canMake(path: string): boolean {
+  try {
+    makeDirectory(path, 0o711);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function makeDirectory(path: string, mode: number): void {

@@ -1,4 +1,5 @@
 import { pageById } from '../paging.ts';
+import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';
 import { JumpDetector } from './clock.ts';
 import type { SandboxContext } from './context.ts';
@@ -8,6 +9,7 @@ import { execInSandbox } from './exec.ts';
 import { expireSandboxes } from './expire.ts';
 import { breakDown } from './failure.ts';
 import { each } from './limiter.ts';
+import { explainPermission, updatePermissions } from './permissions.ts';
 import { recoverSandboxes } from './recover.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import { startSandbox, stopSandbox } from './start-stop.ts';
@@ -40,6 +42,9 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     stop: (id) => stopSandbox(id, context),
     destroy: (id) => destroySandbox(id, context),
     exec: (request, signal) => execInSandbox(request, signal, context),
+    updatePermissions: (request) => updatePermissions(request, context),
+    explainPermission: (id, path) => explainPermission(id, path, context),
+    presets: () => PRESETS,
     expire: () => expireSandboxes(context, jumps),
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
+import type { PermissionRule } from '../messages.ts';
 
 interface Options {
   /** Mounts, clearing away first what a dead server or worker left there. */
@@ -14,7 +15,9 @@ interface Options {
  * The workspace file system over the life of the server: mounted at the first need and again after it died. A server
  * whose sandboxes are all of the mock runtime never mounts.
  */
-export class WorkspaceMount implements Pick<Workspaces, 'attach' | 'detach' | 'baseChanging' | 'baseChanged'> {
+export class WorkspaceMount
+  implements Pick<Workspaces, 'attach' | 'detach' | 'setRules' | 'baseChanging' | 'baseChanged'>
+{
   readonly #options: Options;
   #mounted: Promise<Workspaces> | undefined;
   /** A dead mount being put away; a new one waits for it, since both would lie at the same path. */
@@ -46,6 +49,10 @@ export class WorkspaceMount implements Pick<Workspaces, 'attach' | 'detach' | 'b
 
   async detach(id: string): Promise<void> {
     await (await this.#mounted)?.detach(id);
+  }
+
+  async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
+    await (await this.ready()).setRules(id, rules);
   }
 
   async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { silentLog } from '../../../lib/log.ts';
-import type { CreateSandboxRequest, ExecRequest } from '../../../lib/messages.ts';
+import type { CreateSandboxRequest, ExecRequest, PermissionRule } from '../../../lib/messages.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
@@ -17,7 +17,7 @@ import { UidSlots } from '../../../lib/sandboxes/uid-slots.ts';
 export const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
 export function createRequest(fields: Partial<CreateSandboxRequest> = {}): CreateSandboxRequest {
-  const nothing = { permissions: [], labels: {}, expires_in: 0, image: '', resources: NO_LIMITS };
+  const nothing = { permissions: [], labels: {}, expires_in: 0, image: '', resources: NO_LIMITS, preset: '' };
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }
 
@@ -63,6 +63,10 @@ export class FakeMount {
     mkdirSync(spec.delta, { recursive: true });
     this.attached.set(spec.id, spec);
     return `/mnt/${spec.id}`;
+  }
+
+  async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
+    this.attached.set(id, { ...this.attached.get(id)!, rules });
   }
 
   async detach(id: string): Promise<void> {

@@ -1,0 +1,21 @@
+import { ServiceError } from '../errors.ts';
+import type { PermissionRule } from '../messages.ts';
+import { compileRules, findPreset, PRESETS } from '../permissions/index.ts';
+
+/**
+ * The rules a request asks for: its preset's, then its own. Throws INVALID_ARGUMENT naming `preset`, or
+ * `permissions[i]` by its place in the request.
+ */
+export function rulesOf(request: { permissions: readonly PermissionRule[]; preset: string }): PermissionRule[] {
+  compileRules(request.permissions);
+  if (request.preset === '') return [...request.permissions];
+  const preset = findPreset(request.preset);
+  if (preset === undefined) {
+    const names = PRESETS.map(({ name }) => name).join(', ');
+    throw new ServiceError('INVALID_ARGUMENT', `preset: must be one of ${names}, or empty`);
+  }
+  const rules = [...preset.permissions, ...request.permissions];
+  // Together they may be too many.
+  compileRules(rules);
+  return rules;
+}

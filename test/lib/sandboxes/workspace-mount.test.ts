@@ -1,0 +1,118 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../lib/errors.ts';
+import type { Workspaces } from '../../../lib/fuse/workspaces.ts';
+import { silentLog } from '../../../lib/log.ts';
+import { WorkspaceMount } from '../../../lib/sandboxes/workspace-mount.ts';
+
+const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
+
+let calls: string[];
+let lost: string[];
+let dieNow: (reason: string) => void;
+let mounting: () => Promise<void>;
+let closing: () => Promise<void>;
+
+beforeEach(() => {
+  calls = [];
+  lost = [];
+  mounting = async () => {};
+  closing = async () => {};
+});
+
+function fakeWorkspaces(): Workspaces {
+  const told = (name: string) => async (id: string) => void calls.push(`${name} ${id}`);
+  return {
+    attach: async ({ id }) => `/mnt/${id}`,
+    detach: told('detach'),
+    setRules: told('setRules'),
+    baseChanging: told('changing'),
+    baseChanged: told('changed'),
+    usage: async () => ({ bytes: 0, files: 0 }),
+    died: new Promise((resolve) => {
+      dieNow = resolve;
+    }),
+    close: async () => {
+      calls.push('close');
+      await closing();
+    },
+  };
+}
+
+const create = () =>
+  new WorkspaceMount({
+    mount: async () => {
+      calls.push('mount');
+      await mounting();
+      return fakeWorkspaces();
+    },
+    lost: (reason) => lost.push(reason),
+    log: silentLog,
+  });
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the workspace mount', () => {
+  it('is not mounted before somebody needs it, and then once', async () => {
+    const mount = create();
+    await mount.baseChanging('cb', []);
+    await mount.baseChanged('cb', []);
+    await mount.detach('sb');
+    expect(calls).toEqual([]);
+    expect(await Promise.all([mount.attach(SPEC), mount.attach(SPEC)])).toEqual(['/mnt/sb', '/mnt/sb']);
+    expect(calls).toEqual(['mount']);
+  });
+
+  it('tells of changes below once it is mounted', async () => {
+    const mount = create();
+    await mount.ready();
+    await mount.baseChanging('cb', ['a']);
+    await mount.baseChanged('cb', ['a']);
+    expect(calls).toEqual(['mount', 'changing cb', 'changed cb']);
+  });
+
+  it('is tried again after it could not be mounted', async () => {
+    const mount = create();
+    mounting = async () => {
+      throw new ServiceError('FAILED_PRECONDITION', 'no /dev/fuse');
+    };
+    await expect(mount.attach(SPEC)).rejects.toThrow('no /dev/fuse');
+    mounting = async () => {};
+    await mount.attach(SPEC);
+    expect(calls).toEqual(['mount', 'mount']);
+  });
+
+  it('that died is told, put away, and mounted anew only after that', async () => {
+    const mount = create();
+    await mount.ready();
+    let put = () => {};
+    closing = () =>
+      new Promise((resolve) => {
+        put = resolve;
+      });
+    dieNow('worker ended');
+    await settled();
+    expect([lost, calls]).toEqual([['worker ended'], ['mount', 'close']]);
+    const attached = mount.attach(SPEC);
+    await settled();
+    expect(calls).toEqual(['mount', 'close']);
+    put();
+    expect(await attached).toBe('/mnt/sb');
+    expect(calls).toEqual(['mount', 'close', 'mount']);
+  });
+
+  it('closes what is mounted, and mounts no more', async () => {
+    const mount = create();
+    await mount.ready();
+    await mount.close();
+    expect(calls).toEqual(['mount', 'close']);
+    await expect(mount.attach(SPEC)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('that is just being mounted is closed as well', async () => {
+    const mount = create();
+    const attached = mount.attach(SPEC);
+    await mount.close();
+    await attached;
+    expect(calls).toEqual(['mount', 'close']);
+  });
+});
