@@ -1,12 +1,5 @@
-import { PATTERN_TYPES, PERMISSIONS, RUNTIMES } from '../lib/messages.ts';
-import { define, enumOf, int32, int64, message, optional, repeated, string, stringMap } from './define.ts';
-
-const permissionRule = {
-  pattern: string,
-  permission: enumOf(PERMISSIONS),
-  type: enumOf(PATTERN_TYPES),
-  priority: int32,
-};
+import { RUNTIMES } from '../lib/messages.ts';
+import { define, enumOf, int32, int64, message, optional, permissionRules, string, stringMap } from './define.ts';
 
 const resourceLimits = {
   memory_bytes: int64,
@@ -17,12 +10,13 @@ const resourceLimits = {
 
 const createSandboxRequest = {
   codebase_id: string,
-  permissions: repeated(message(permissionRule)),
+  permissions: permissionRules,
   labels: stringMap,
   expires_in: int64,
   runtime: optional(enumOf(RUNTIMES)),
   image: string,
   resources: message(resourceLimits),
+  preset: string,
 };
 
 export const createSandbox = define(createSandboxRequest, ({ request }, { services }) =>

@@ -40,6 +40,9 @@ interface MiddyRequest {
 /** The fields of ExecRequest, which two operations take. */
 export { execRequest } from './input/exec-request.ts';
 
+/** The rules of a sandbox, which two operations take. */
+export { permissionRules } from './input/permission-rules.ts';
+
 /** The only field of many requests. */
 export const sandboxId = { sandbox_id: string };
 export const codebaseId = { codebase_id: string };

@@ -6,15 +6,18 @@ import { destroySandbox } from './destroy-sandbox.ts';
 import { type Download, downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
+import { explainPermission } from './explain-permission.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
 import { listCodebases } from './list-codebases.ts';
 import { listFiles } from './list-files.ts';
+import { listPresets } from './list-presets.ts';
 import { listSandboxes } from './list-sandboxes.ts';
 import { removeFile } from './remove-file.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { stopSandbox } from './stop-sandbox.ts';
+import { updatePermissions } from './update-permissions.ts';
 import { uploadFile } from './upload-file.ts';
 
 export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
@@ -55,6 +58,9 @@ export const operations: readonly Operation[] = [
   { operation: 'DestroySandbox', rpc: 'SandboxService/DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', handler: destroySandbox },
   { operation: 'Exec', rpc: 'SandboxService/Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', handler: exec },
   { operation: 'ExecStream', rpc: 'SandboxService/ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', handler: execStream },
+  { operation: 'UpdatePermissions', rpc: 'SandboxService/UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', handler: updatePermissions },
+  { operation: 'ExplainPermission', rpc: 'SandboxService/ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', handler: explainPermission },
+  { operation: 'ListPresets', rpc: 'SandboxService/ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
   { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
   { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
   { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },

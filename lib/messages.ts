@@ -56,6 +56,36 @@ export interface CreateSandboxRequest {
   runtime?: RuntimeName;
   image: string;
   resources: ResourceLimits;
+  /** Name of a preset, whose rules `permissions` extend; empty: none. Added to the contract: field 8. */
+  preset: string;
+}
+
+export interface UpdatePermissionsRequest {
+  sandbox_id: string;
+  permissions: PermissionRule[];
+  preset: string;
+}
+
+export interface MatchingRule {
+  /** Its place in the sandbox's `permissions`. */
+  index: number;
+  rule: PermissionRule;
+}
+
+export interface PermissionExplanation {
+  path: string;
+  permission: Permission;
+  /** Absent: no rule matches. */
+  winner?: MatchingRule;
+  beaten: MatchingRule[];
+  pass_through: boolean;
+  reason: string;
+}
+
+export interface Preset {
+  name: string;
+  description: string;
+  permissions: readonly PermissionRule[];
 }
 
 export interface ExecRequest {

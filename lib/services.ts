@@ -1,5 +1,15 @@
 import type { Readable } from 'node:stream';
-import type { Codebase, CreateSandboxRequest, ExecRequest, FileInfo, Page, Sandbox } from './messages.ts';
+import type {
+  Codebase,
+  CreateSandboxRequest,
+  ExecRequest,
+  FileInfo,
+  Page,
+  PermissionExplanation,
+  Preset,
+  Sandbox,
+  UpdatePermissionsRequest,
+} from './messages.ts';
 import type { Execution } from './runtime/runtime.ts';
 
 /** The life cycle of sandboxes and the commands in them. Errors are ServiceErrors with the codes of the contract. */
@@ -12,6 +22,10 @@ export interface Sandboxes {
   stop(id: string): Promise<Sandbox>;
   destroy(id: string): Promise<void>;
   exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
+  /** In force, and durable, on return. */
+  updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;
+  explainPermission(id: string, path: string): PermissionExplanation;
+  presets(): readonly Preset[];
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
   expire(): Promise<void>;
 }

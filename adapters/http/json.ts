@@ -15,9 +15,10 @@ export async function carryUnary(exchange: Exchange<'unary'>): Promise<void> {
   answer(res, 200, await operation.handler(await withJsonBody(exchange), context));
 }
 
-/** The event with the body's text. Whatever content type a POST gives, a body that is there has to be JSON. */
+/** The event with the body's text. Whatever content type a POST or PUT gives, a body that is there has to be JSON. */
 export async function withJsonBody({ req, event }: Exchange): Promise<HandlerEvent> {
-  if (req.method !== 'POST') return { ...event, headers: { ...event.headers, 'content-type': undefined } };
+  if (req.method !== 'POST' && req.method !== 'PUT')
+    return { ...event, headers: { ...event.headers, 'content-type': undefined } };
   const body = await readText(req);
   if (body === '') return { ...event, headers: { ...event.headers, 'content-type': undefined } };
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };

@@ -51,7 +51,19 @@ function unexpected(name: string) {
 }
 
 const NAMES = {
-  sandboxes: ['create', 'get', 'list', 'start', 'stop', 'destroy', 'exec', 'expire'],
+  sandboxes: [
+    'create',
+    'get',
+    'list',
+    'start',
+    'stop',
+    'destroy',
+    'exec',
+    'updatePermissions',
+    'explainPermission',
+    'presets',
+    'expire',
+  ],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };
 

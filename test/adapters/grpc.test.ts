@@ -19,9 +19,10 @@ const failure = (call: Promise<unknown>): Promise<GrpcError> =>
   );
 
 describe('gRPC', () => {
-  it('has a row for each of the 15 rpcs', async () => {
+  it('mounts one row for each rpc', async () => {
     await start();
-    expect(new Set(operations.flatMap(({ rpc: name }) => name ?? []))).toHaveProperty('size', 15);
+    const rpcs = operations.flatMap(({ rpc: name }) => name ?? []);
+    expect(new Set(rpcs)).toHaveProperty('size', rpcs.length);
   });
 
   it('answers messages in full', async () => {
@@ -62,6 +63,7 @@ describe('gRPC', () => {
         expires_in: 0,
         image: '',
         resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
+        preset: '',
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

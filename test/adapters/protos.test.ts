@@ -43,7 +43,7 @@ const CONTRACT: Record<string, string> = {
     'ResourceLimits resources 10, string status_reason 11',
   CreateSandboxRequest:
     'string codebase_id 1, repeated PermissionRule permissions 2, map<string, string> labels 3, int64 expires_in 4, ' +
-    'optional Runtime runtime 5, string image 6, ResourceLimits resources 7',
+    'optional Runtime runtime 5, string image 6, ResourceLimits resources 7, string preset 8',
   GetSandboxRequest: 'string sandbox_id 1',
   StartSandboxRequest: 'string sandbox_id 1',
   StopSandboxRequest: 'string sandbox_id 1',
@@ -54,6 +54,15 @@ const CONTRACT: Record<string, string> = {
     'string sandbox_id 1, string command 2, string stdin 3, map<string, string> env 4, string workdir 5, int64 timeout 6',
   ExecResponse: 'string stdout 1, string stderr 2, int32 exit_code 3, int64 duration_ms 4',
   ExecStreamChunk: 'bytes data 1, OutputStream stream 2, optional int32 exit_code 3, int64 duration_ms 4',
+  UpdatePermissionsRequest: 'string sandbox_id 1, repeated PermissionRule permissions 2, string preset 3',
+  ExplainPermissionRequest: 'string sandbox_id 1, string path 2',
+  MatchingRule: 'int32 index 1, PermissionRule rule 2',
+  PermissionExplanation:
+    'string path 1, Permission permission 2, MatchingRule winner 3, repeated MatchingRule beaten 4, ' +
+    'bool pass_through 5, string reason 6',
+  Preset: 'string name 1, string description 2, repeated PermissionRule permissions 3',
+  ListPresetsRequest: '',
+  ListPresetsResponse: 'repeated Preset presets 1',
   Codebase: 'string id 1, string name 2, string owner_id 3, int64 created_at 4, int64 file_count 5, int64 total_size 6',
   CreateCodebaseRequest: 'string name 1, string owner_id 2',
   GetCodebaseRequest: 'string codebase_id 1',

@@ -1,5 +1,13 @@
 import type { Code } from '../../lib/errors.ts';
-import type { Codebase, ExecResponse, ExecStreamChunk, FileInfo, Sandbox } from '../../lib/messages.ts';
+import type {
+  Codebase,
+  ExecResponse,
+  ExecStreamChunk,
+  FileInfo,
+  PermissionExplanation,
+  Preset,
+  Sandbox,
+} from '../../lib/messages.ts';
 
 export type Protocol = 'rest' | 'grpc';
 export const PROTOCOLS: readonly Protocol[] = ['rest', 'grpc'];
@@ -13,6 +21,9 @@ export interface Unary {
   StopSandbox: Sandbox;
   DestroySandbox: object;
   Exec: ExecResponse;
+  UpdatePermissions: Sandbox;
+  ExplainPermission: PermissionExplanation;
+  ListPresets: { presets: Preset[] };
   CreateCodebase: Codebase;
   GetCodebase: Codebase;
   ListCodebases: { codebases: Codebase[]; next_page_token: string };

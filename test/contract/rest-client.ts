@@ -1,5 +1,4 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
-import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CODES, type Code } from '../../lib/errors.ts';
@@ -23,6 +22,9 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   StopSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/stop'],
   DestroySandbox: ['DELETE', '/v1/sandboxes/{sandbox_id}'],
   Exec: ['POST', '/v1/sandboxes/{sandbox_id}/exec'],
+  UpdatePermissions: ['PUT', '/v1/sandboxes/{sandbox_id}/permissions'],
+  ExplainPermission: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/explain'],
+  ListPresets: ['GET', '/v1/presets'],
   CreateCodebase: ['POST', '/v1/codebases'],
   GetCodebase: ['GET', '/v1/codebases/{codebase_id}'],
   ListCodebases: ['GET', '/v1/codebases'],
@@ -46,6 +48,20 @@ export interface ErrorBody {
   code: number;
   message: string;
   details: unknown[];
+}
+
+/** Unlike readline's, it throws what ends the answer early. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string, void, void> {
+  answer.setEncoding('utf8');
+  // When nobody reads, nobody is told either.
+  answer.on('error', () => {});
+  let rest = '';
+  for await (const text of answer as AsyncIterable<string>) {
+    const lines = `${rest}${text}`.split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** One line of the streaming answer, `data` in base64. */
@@ -76,7 +92,7 @@ export class RestClient implements Client {
       return encodeURIComponent(value);
     });
     const answer =
-      method === 'POST'
+      method === 'POST' || method === 'PUT'
         ? await this.json(method, path, rest, signal)
         : await this.send(method, `${path}${query(rest)}`, { signal });
     return succeeded(answer) as Unary[O];
@@ -95,7 +111,7 @@ export class RestClient implements Client {
       signal,
     });
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
-    for await (const line of createInterface({ input: answer })) yield chunkOf(JSON.parse(line) as WireChunk);
+    for await (const line of linesOf(answer)) yield chunkOf(JSON.parse(line) as WireChunk);
   }
 
   async upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult> {

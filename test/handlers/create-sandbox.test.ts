@@ -21,6 +21,7 @@ const zero = {
   expires_in: 0,
   image: '',
   resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
+  preset: '',
 };
 
 describe('CreateSandbox', () => {
@@ -34,6 +35,7 @@ describe('CreateSandbox', () => {
       runtime: 'RUNTIME_MOCK',
       image: 'ubuntu:22.04',
       resources: { memory_bytes: 2 ** 40, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 100 },
+      preset: 'read-only',
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

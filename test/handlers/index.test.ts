@@ -10,7 +10,7 @@ it('has each rpc of the protos exactly once', () => {
     (symbol) => /^service\.v1\.(\w+Service)\.(\w+)$/.exec(symbol)?.slice(1).join('/') ?? [],
   );
   expect(operations.flatMap(({ rpc }) => rpc ?? []).sort()).toEqual(inProtos.sort());
-  expect(inProtos).toHaveLength(15);
+  expect(inProtos.length).toBeGreaterThan(0);
 });
 
 it('has no route twice', () => {

@@ -1,0 +1,3 @@
+import { define } from './define.ts';
+
+export const listPresets = define({}, (_input, { services }) => ({ presets: services.sandboxes.presets() }));

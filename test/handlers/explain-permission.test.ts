@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { explainPermission } from '../../handlers/explain-permission.ts';
+import type { PermissionExplanation } from '../../lib/messages.ts';
+import { call } from './call.ts';
+
+const answer: PermissionExplanation = {
+  path: 'a/b',
+  permission: 'PERMISSION_NONE',
+  beaten: [],
+  pass_through: false,
+  reason: 'No rule matches, so the path is PERMISSION_NONE.',
+};
+
+describe('ExplainPermission', () => {
+  it('passes the sandbox and the path on', async () => {
+    const seen: unknown[] = [];
+    const explain = (...args: unknown[]) => {
+      seen.push(args);
+      return answer;
+    };
+    const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { path: 'a/b' } };
+    expect(await call(explainPermission, event, { sandboxes: { explainPermission: explain } })).toEqual(answer);
+    expect(seen).toEqual([['sb_1', 'a/b']]);
+  });
+});

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { listPresets } from '../../handlers/list-presets.ts';
+import { call } from './call.ts';
+
+describe('ListPresets', () => {
+  it('answers all presets', async () => {
+    const preset = { name: 'p', description: 'd', permissions: [] };
+    expect(await call(listPresets, {}, { sandboxes: { presets: () => [preset] } })).toEqual({ presets: [preset] });
+  });
+
+  it('takes no field', async () => {
+    await expect(call(listPresets, { queryStringParameters: { x: '1' } }, {})).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+    });
+  });
+});

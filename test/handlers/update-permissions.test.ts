@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { updatePermissions } from '../../handlers/update-permissions.ts';
+import type { UpdatePermissionsRequest } from '../../lib/messages.ts';
+import { aSandbox } from '../adapters/fake-services.ts';
+import { call, json, message } from './call.ts';
+
+async function requestOf(event: Parameters<typeof call>[1]): Promise<UpdatePermissionsRequest> {
+  const seen: UpdatePermissionsRequest[] = [];
+  const update = async (request: UpdatePermissionsRequest) => {
+    seen.push(request);
+    return aSandbox;
+  };
+  expect(await call(updatePermissions, event, { sandboxes: { updatePermissions: update } })).toEqual(aSandbox);
+  return seen[0]!;
+}
+
+describe('UpdatePermissions', () => {
+  it('makes the same request of JSON with a path and of a decoded message', async () => {
+    const rule = { pattern: '/src/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 3 };
+    const body = { permissions: [rule], preset: 'agent-safe' };
+    const request = { sandbox_id: 'sb_1', ...body };
+    expect(await requestOf({ ...json(body), pathParameters: { sandbox_id: 'sb_1' } })).toEqual(request);
+    expect(await requestOf(message(request))).toEqual(request);
+  });
+
+  it('takes no rules as none', async () => {
+    expect(await requestOf(message({ sandbox_id: 'sb_1' }))).toEqual({
+      sandbox_id: 'sb_1',
+      permissions: [],
+      preset: '',
+    });
+  });
+
+  it('refuses an unknown field of a rule by name', async () => {
+    await expect(requestOf(json({ permissions: [{ patern: '/x' }] }))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining('permissions[0].patern'),
+    });
+  });
+});
