@@ -4,7 +4,7 @@
 set -eu
 
 missing=
-for want in dockerd:docker.io busybox:busybox-static openssl:openssl; do
+for want in dockerd:docker.io busybox:busybox-static openssl:openssl ps:procps; do
   PATH=$PATH:/usr/sbin:/sbin command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
 done
 [ -n "$missing" ] || exit 0

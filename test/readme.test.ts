@@ -49,7 +49,7 @@ describe('the walk in README.md', () => {
     const script = walk()
       .replace('http://127.0.0.1:8080', `http://${server.httpAddress}`)
       .replace('127.0.0.1:9000', server.grpcAddress);
-    const { stdout, stderr } = await promisify(execFile)('bash', ['-euc', script], { cwd: ROOT });
+    const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', script], { cwd: ROOT });
     expect(stderr).toBe('');
     const inOrder = [
       '{"status":"ok"}',
