@@ -35,6 +35,7 @@ export class BwrapSandbox implements RunningSandbox {
   readonly #agentDir: string;
   readonly #runDir: string;
   #child: ChildProcess | undefined;
+  #init: number | undefined;
   #exited: Promise<void> = Promise.resolve();
   #brokenReason: string | undefined;
   #stopping: Promise<void> | undefined;
@@ -100,9 +101,15 @@ export class BwrapSandbox implements RunningSandbox {
     this.#kill();
   }
 
-  /** Host pid of the first process in the sandbox's pid namespace, while there is one. */
+  /**
+   * Host pid of the first process in the sandbox's pid namespace, while bwrap, which reaps it, has not ended. Read once:
+   * killing must work when no descriptor is left.
+   */
   get init(): number | undefined {
-    return this.#child && initOf(this.#child);
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return undefined;
+    this.#init ??= initOf(child);
+    return this.#init;
   }
 
   async #start(spec: SandboxSpec, instance: Instance, settings: LaunchSettings): Promise<void> {
@@ -130,18 +137,20 @@ export class BwrapSandbox implements RunningSandbox {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;
+    const ended = this.#watch(child);
     let said = '';
-    child.stderr.on('data', (data: Buffer) => {
+    // Not there when the spawn itself failed.
+    child.stderr?.on('data', (data: Buffer) => {
       said = (said + data).slice(0, MAX_ERROR);
     });
-    const ended = this.#watch(child);
     try {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
+      this.#init = initOf(child);
     } catch (error) {
       const reason = said.trim().replace(/\s+/g, ' ') || (error as Error).message;
       throw new ServiceError('UNAVAILABLE', `the sandbox did not start: ${reason}`, [], { cause: error });
     } finally {
-      child.stderr.destroy();
+      child.stderr?.destroy();
     }
   }
 
@@ -181,18 +190,20 @@ export class BwrapSandbox implements RunningSandbox {
     const deadline = Date.now() + STOP_MS;
     await Promise.race([this.#exited, delay(STOP_MS, undefined, { ref: false })]);
     this.#child?.kill('SIGKILL');
-    for (let wait = 1; this.#cgroup && !this.#cgroup.remove() && Date.now() < deadline; wait = Math.min(wait * 2, 50)) {
-      this.#cgroup.kill();
-      await delay(wait);
+    try {
+      for (let wait = 1; this.#cgroup && !this.#cgroup.remove() && Date.now() < deadline; wait *= 2) {
+        this.#cgroup.kill();
+        await delay(Math.min(wait, 50));
+      }
+      for (const dir of [this.#agentDir, this.#runDir]) rmSync(dir, { recursive: true, force: true });
+    } catch {
+      // Short of descriptors: what is left is empty of processes, and goes at the next launch or start.
     }
-    rmSync(this.#agentDir, { recursive: true, force: true });
-    rmSync(this.#runDir, { recursive: true, force: true });
   }
 }
 
-/** bwrap's only child, the first process of the pid namespace; undefined when bwrap ended or has none yet. */
+/** bwrap's only child, the first process of the pid namespace; undefined while it has none. */
 function initOf(child: ChildProcess): number | undefined {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return undefined;
   try {
     const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').split(' ');
     return Number(pid) || undefined;

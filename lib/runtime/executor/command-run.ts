@@ -13,12 +13,12 @@ const STRAGGLER_MS = 200;
 /** How long the end of a killed command may take before it is reported anyway (a process stuck in the kernel). */
 const KILL_MS = 700;
 /** How long after a runner the news of its sandbox's death may come. */
-const DEATH_MS = 50;
+export const DEATH_MS = 50;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
 
 /** What the run tells the executor, once, when the runner is free again or lost. */
-export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'garbage';
+export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
 
 export interface RunContext {
   nonce: string;
@@ -177,10 +177,13 @@ export class CommandRun {
     this.#context.runner.err.drain();
   }
 
-  /** These run out of event callbacks, where nobody would catch: a defect ends the command, not the server. */
+  /** These run out of event callbacks, where nobody would catch. What cannot be ended takes its sandbox with it. */
   #safely(ending: Promise<void>): void {
     ending.catch((cause: unknown) => {
-      this.#finish('killed', new ServiceError('INTERNAL', 'the command could not be ended properly', [], { cause }));
+      this.#finish(
+        'unkillable',
+        new ServiceError('INTERNAL', 'the command could not be ended properly', [], { cause }),
+      );
     });
   }
 

@@ -1,9 +1,10 @@
 import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { Command, Execution } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
-import { CommandRun, type Outcome } from './command-run.ts';
+import { CommandRun, DEATH_MS, type Outcome } from './command-run.ts';
 import { commandScript } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
 import { newNonce, Runner, type RunnerHost } from './runner.ts';
@@ -15,9 +16,10 @@ const MAX_IDLE = 8;
 const MAX_RUNNERS = 512;
 /** Runners of ended commands whose background processes still hold the pipes; the oldest are let go above it. */
 const MAX_LEFT_BEHIND = 64;
-const READY_MS = 10_000;
+/** Long: a thousand may be coming up at once. */
+const READY_MS = 60_000;
 /** An agent that takes longer to start a runner was stopped, or the machine is past use. */
-const AGENT_MS = 30_000;
+const AGENT_MS = 60_000;
 const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 
@@ -166,20 +168,38 @@ export class Executor {
     this.#creating++;
     const stuck = setTimeout(() => this.#broken('the sandbox’s agent does not answer'), AGENT_MS);
     try {
-      const runner = await Runner.create(this.#host, (name) => this.#startRunner(name), this.#lost);
+      const runner = await this.#attempt().catch((error: unknown) => this.#again(error));
       if (this.#closed) {
         runner.close();
         throw this.#closed;
       }
       this.#runners.add(runner);
       return runner;
-    } catch (error) {
-      if (error instanceof ServiceError) throw error;
-      throw new ServiceError('UNAVAILABLE', 'the sandbox could not start a runner', [], { cause: error });
     } finally {
       clearTimeout(stuck);
       this.#creating--;
     }
+  }
+
+  #attempt(): Promise<Runner> {
+    return Runner.create(this.#host, (name) => this.#startRunner(name), this.#lost);
+  }
+
+  /**
+   * A new runner can be killed from inside before it is anywhere: once more then. If the whole sandbox was, that is
+   * known a moment later.
+   */
+  async #again(error: unknown): Promise<Runner> {
+    if (error instanceof ServiceError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EMFILE' || code === 'ENFILE') {
+      throw new ServiceError('RESOURCE_EXHAUSTED', 'the server has no file descriptor left', [], { cause: error });
+    }
+    await Promise.race([delay(DEATH_MS), this.#lost]);
+    return this.#attempt().catch((cause: unknown) => {
+      if (cause instanceof ServiceError) throw cause;
+      throw new ServiceError('UNAVAILABLE', 'the sandbox could not start a runner for the command', [], { cause });
+    });
   }
 
   /** Throws once closed: the descriptor may be something else by then. */
@@ -194,11 +214,12 @@ export class Executor {
       return;
     }
     this.#runs.delete(run);
+    if (outcome === 'unkillable') this.#broken('a command in it could not be ended');
     if (this.#closed) return;
     runner.settle();
     if (outcome === 'reusable' && this.#idle.length < MAX_IDLE) {
       this.#rest(runner);
-    } else if (outcome === 'killed') {
+    } else if (outcome === 'killed' || outcome === 'unkillable') {
       this.#discard(runner);
       this.#refill();
     } else {
