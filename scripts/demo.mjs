@@ -32,8 +32,11 @@ const directory = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-demo-')));
 chmodSync(directory, 0o711);
 const report = new Report();
 const service = new Service();
+let gaveUp;
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => cleanUp().finally(() => process.exit(130)));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => giveUp(130));
+// Whoever reads went away, like `head` does.
+process.stdout.on('error', () => giveUp(1));
 
 try {
   report.title('Paddock: this repository in a sandbox whose rules the file system enforces');
@@ -45,6 +48,8 @@ try {
   await overGrpc(sandbox);
   await takeDown(codebase, sandbox);
 } catch (error) {
+  // Told to stop, what was under way ends with errors.
+  await gaveUp;
   report.check(`the demo runs to its end: ${error.stack}`, false);
 } finally {
   await cleanUp();
@@ -269,6 +274,10 @@ async function takeDown(codebase, sandbox) {
     report.check('no mount is left', mountsBelow(directory).length === 0);
     return { text: 'stopped' };
   });
+}
+
+function giveUp(code) {
+  gaveUp ??= cleanUp().finally(() => process.exit(code));
 }
 
 async function cleanUp() {

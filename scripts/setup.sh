@@ -63,7 +63,7 @@ fuse_device() {
 # A sandbox is never root on the host: what must work is bwrap under another uid.
 can_isolate() {
   set -- /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true
-  [ "$(id -u)" != 0 ] || set -- /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+  [ "$(id -u)" != 0 ] || set -- /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs "$@"
   refusal=$(env -i "$@" 2>&1)
 }
 

@@ -72,9 +72,7 @@ export class Service {
   async upload(codebaseId, { path, file, mode }, agent) {
     const target = `/v1/codebases/${codebaseId}/files/${path.split('/').map(encodeURIComponent).join('/')}?mode=${mode.toString(8)}`;
     const outgoing = request({ ...this.#http, method: 'PUT', path: target, agent });
-    const answered = once(outgoing, 'response');
-    await pipeline(createReadStream(file), outgoing);
-    const [answer] = await answered;
+    const [[answer]] = await Promise.all([once(outgoing, 'response'), pipeline(createReadStream(file), outgoing)]);
     const body = Buffer.concat(await answer.toArray()).toString();
     if (answer.statusCode !== 200) throw new Error(`upload of ${path}: ${body}`);
   }

@@ -1,0 +1,116 @@
+#!/usr/bin/env node
+/**
+ * For developers only: mounts one workspace, so that other programs' test suites can be run on it.
+ *
+ *   node scripts/fs-mount.mjs [SOURCE] MOUNTPOINT -o lowerdir=BASE,upperdir=DELTA[,OPTION...] [-f]
+ *
+ * Options as overlayfs has them, so that it also serves as a mount helper: lowerdir is the base, upperdir (which must be
+ * empty or a delta) keeps the changes, workdir is not needed. Further: uid=N serves only this uid, as the service does
+ * (default: everyone, with owners and modes as they are stored); rules=FILE takes the permission rules from a JSON file
+ * (default: everything may be written); max_bytes=N and max_files=N are the quota. Others are ignored. Returns when the
+ * mount stands; with -f it stays in the foreground. SIGTERM, or umount of MOUNTPOINT, ends it.
+ */
+import { execFileSync, fork } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadFileSystem } from './fs-mount/load.mjs';
+
+const WATCH_MS = 50;
+const EVERYTHING = [{ pattern: '/**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 }];
+
+const { mountPoint, options, foreground } = readArguments(process.argv.slice(2));
+if (foreground) await serve();
+else await daemonize();
+
+function readArguments(args) {
+  const paths = [];
+  const given = [];
+  let stay = false;
+  for (let i = 0; i < args.length; i++) {
+    if (args[i] === '-f') stay = true;
+    else if (args[i] === '-o') given.push(args[++i] ?? '');
+    else if (args[i].startsWith('-o')) given.push(args[i].slice(2));
+    else if (args[i] === '-t' || args[i] === '-N') i++;
+    else if (!args[i].startsWith('-')) paths.push(args[i]);
+  }
+  const found = Object.fromEntries(
+    given
+      .flatMap((list) => list.split(','))
+      .map((option) => [option.split('=', 1)[0], option.slice(option.indexOf('=') + 1)]),
+  );
+  if (paths.length < 1 || paths.length > 2 || !found.lowerdir || !found.upperdir)
+    fail('fs-mount [SOURCE] MOUNTPOINT -o lowerdir=BASE,upperdir=DELTA[,OPTION...] [-f]');
+  if (found.lowerdir.includes(':')) fail('lowerdir: a workspace has one base');
+  return { mountPoint: resolve(paths.at(-1)), options: found, foreground: stay };
+}
+
+/** The mount of all workspaces is out of sight; the one there is is bound to where it was asked for. */
+async function serve() {
+  const directory = mkdtempSync(join(tmpdir(), 'paddock-mount-'));
+  const fileSystem = await loadFileSystem();
+  const workspaces = await fileSystem.mount(join(directory, 'mnt'));
+  const stopped = new Promise((stop) => {
+    for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop(signal));
+    workspaces.died.then(stop);
+  });
+  try {
+    const path = await workspaces.attach(workspace());
+    execFileSync('mount', ['-i', '--bind', path, mountPoint], { cwd: '/' });
+    process.send?.('mounted');
+    if (process.connected) process.disconnect();
+    const why = await Promise.race([stopped, unmounted()]);
+    if (why !== 'unmounted') execFileSync('umount', ['-i', '-l', mountPoint], { cwd: '/' });
+  } finally {
+    await workspaces.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function workspace() {
+  const { uid, lowerdir, upperdir, rules, max_bytes, max_files } = options;
+  return {
+    id: 'workspace',
+    codebaseId: 'codebase',
+    base: resolve(lowerdir),
+    delta: resolve(upperdir),
+    uid: Number(uid ?? 0),
+    anyUid: uid === undefined,
+    rules: rules === undefined ? EVERYTHING : JSON.parse(readFileSync(rules, 'utf8')),
+    maxBytes: Number(max_bytes ?? 0),
+    maxFiles: Number(max_files ?? 0),
+  };
+}
+
+async function unmounted() {
+  const wanted = ` ${mountPoint.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)} `;
+  while (readFileSync('/proc/self/mountinfo', 'utf8').includes(wanted)) await sleep(WATCH_MS);
+  return 'unmounted';
+}
+
+/** Its standard output and input are let go of, or who started it waits for them. */
+function daemonize() {
+  const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '-f'], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  return new Promise((settle) => {
+    child.on('message', () => {
+      process.stdout.write(`${mountPoint}: process ${child.pid}\n`);
+      child.disconnect();
+      child.unref();
+      settle();
+    });
+    child.on('exit', (code) => {
+      process.exitCode = code || 1;
+      settle();
+    });
+  });
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,24 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bundle } from '../../esbuild.config.mjs';
+
+const SILENT = { debug() {}, info() {}, warn() {} };
+
+/** The workspace file system of this checkout, bundled as the server's is, to be mounted by this process. */
+export async function loadFileSystem() {
+  const directory = mkdtempSync(join(tmpdir(), 'paddock-fs-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'file-system.mjs');
+  await bundle({ entry: 'scripts/fs-mount/file-system.ts', outfile: file });
+  const { mountWorkspaces } = await import(pathToFileURL(file).href);
+  const log = { ...SILENT, error: (message, fields) => process.stderr.write(`${message} ${show(fields)}\n`) };
+  return {
+    mount: (mountPoint) => mountWorkspaces({ mountPoint, entry: pathToFileURL(file), log }),
+  };
+}
+
+function show(fields) {
+  return JSON.stringify(fields, (_, value) => (value instanceof Error ? value.stack : value));
+}
