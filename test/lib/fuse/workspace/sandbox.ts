@@ -42,6 +42,8 @@ export const ALL_WRITE = [rule('/**', 'WRITE')];
 export class Sandbox {
   readonly home: string;
   readonly notices = new Notices();
+  /** They hold files open until the test ends. */
+  readonly #killed: WorkspaceFileSystem[] = [];
   readonly #lookups = new Map<number, number>();
   spec: WorkspaceSpec;
   fs: WorkspaceFileSystem;
@@ -81,11 +83,19 @@ export class Sandbox {
   /** What a killed server leaves, as the next one finds it. */
   restart(): void {
     this.#lookups.clear();
+    this.#killed.push(this.fs);
     this.fs = new WorkspaceFileSystem(this.notices);
     this.fs.attach(this.spec);
   }
 
   remove(): void {
+    for (const fs of [...this.#killed.splice(0), this.fs]) {
+      try {
+        fs.detach(this.spec.id);
+      } catch {
+        // What a test damaged cannot be synced.
+      }
+    }
     rmSync(this.home, { recursive: true, force: true });
   }
 
