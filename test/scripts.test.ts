@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+const SCRIPTS = resolve(import.meta.dirname, '../scripts');
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'paddock-scripts-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function run(script: string, ...args: string[]): { code: number | null; out: string } {
+  const { status, stdout } = spawnSync(process.execPath, [join(SCRIPTS, script), ...args], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
+  return { code: status, out: stdout };
+}
+
+describe('the summary of a test run', () => {
+  interface Counts {
+    passed?: number;
+    failed?: number;
+    pending?: number;
+    tests?: string[];
+    files?: object[];
+  }
+
+  function summary({ passed = 0, failed = 0, pending = 0, tests = [], files = [] }: Counts) {
+    const assertionResults = tests.map((status) => ({ status, fullName: `a test that is ${status}` }));
+    const report = {
+      numPassedTests: passed,
+      numFailedTests: failed,
+      numPendingTests: pending,
+      numTodoTests: 0,
+      testResults: [{ name: 'a.test.ts', status: 'passed', assertionResults }, ...files],
+    };
+    writeFileSync(join(directory, 'report.json'), JSON.stringify(report));
+    return run('test-summary.mjs', 'report.json');
+  }
+
+  it('succeeds when all passed', () => {
+    expect(summary({ passed: 2, tests: ['passed', 'passed'] })).toEqual({ code: 0, out: '2 passed, 0 failed\n' });
+  });
+
+  it('fails when one failed', () => {
+    expect(summary({ passed: 1, failed: 1, tests: ['passed', 'failed'] })).toEqual({
+      code: 1,
+      out: '1 passed, 1 failed\n',
+    });
+  });
+
+  it('fails when one was skipped, and names it', () => {
+    const { code, out } = summary({ passed: 1, pending: 1, tests: ['passed', 'skipped'] });
+    expect([code, out]).toEqual([1, 'not run (skipped): a.test.ts: a test that is skipped\n1 passed, 0 failed\n']);
+  });
+
+  it('counts a file that could not be loaded as a failure', () => {
+    const broken = { name: 'b.test.ts', status: 'failed', assertionResults: [] };
+    expect(summary({ passed: 1, tests: ['passed'], files: [broken] })).toEqual({
+      code: 1,
+      out: '1 passed, 1 failed\n',
+    });
+  });
+
+  it('fails when nothing ran, or there is no report', () => {
+    expect(summary({}).code).toBe(1);
+    expect(run('test-summary.mjs', 'absent.json').code).toBe(1);
+  });
+});
+
+describe('the look at node_modules', () => {
+  const lock = (packages: object) => JSON.stringify({ packages });
+  const wanted = {
+    '': {},
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/b': { version: '2.0.0', optional: true },
+  };
+
+  function look(installed?: object): number | null {
+    writeFileSync(join(directory, 'package-lock.json'), lock(wanted));
+    mkdirSync(join(directory, 'node_modules'), { recursive: true });
+    if (installed) writeFileSync(join(directory, 'node_modules/.package-lock.json'), lock(installed));
+    return run('dependencies-current.mjs').code;
+  }
+
+  it('is content with what the lock file asks for, also without packages for other platforms', () => {
+    expect(look({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '2.0.0' } })).toBe(0);
+    expect(look({ 'node_modules/a': { version: '1.0.0' } })).toBe(0);
+  });
+
+  it('asks for an install when a package is missing or another version, or none was made', () => {
+    expect(look({ 'node_modules/b': { version: '2.0.0' } })).toBe(1);
+    expect(look({ 'node_modules/a': { version: '1.0.1' } })).toBe(1);
+    rmSync(join(directory, 'node_modules/.package-lock.json'));
+    expect(look()).toBe(1);
+  });
+});
