@@ -29,7 +29,8 @@ const cases: Case[] = [
   {
     name: 'moves a 1 GiB file both ways with less than 64 MiB more memory',
     // Storage knows no runtime: one column of it is enough.
-    needs: ['commands'],
+    runtimes: ['bwrap'],
+    timeoutMs: 240_000,
     async run(scene) {
       const { id } = await scene.codebase({});
       // What the first transfer of all needs once is not what a large one needs.

@@ -18,8 +18,12 @@ const RUNTIMES: readonly { name: string; can: readonly Need[] }[] = [
 export interface Case {
   name: string;
   needs?: readonly Need[];
+  /** Absent: all that can. */
+  runtimes?: readonly string[];
   /** Absent: both. */
   protocols?: readonly Protocol[];
+  /** Absent: the suite's own. */
+  timeoutMs?: number;
   run(scene: Scene): Promise<void>;
 }
 
@@ -35,7 +39,10 @@ async function startDaemonWith(image: string): Promise<Daemon> {
 /** One list of cases over every runtime and protocol; one server for each runtime, which must end clean. */
 export function contract(topic: string, cases: readonly Case[], config: Sections = {}): void {
   for (const runtime of RUNTIMES) {
-    const possible = cases.filter(({ needs = [] }) => needs.every((need) => runtime.can.includes(need)));
+    const possible = cases.filter(
+      ({ needs = [], runtimes }) =>
+        needs.every((need) => runtime.can.includes(need)) && (runtimes?.includes(runtime.name) ?? true),
+    );
     if (possible.length > 0) describe(`${topic} on ${runtime.name}`, () => column(runtime.name, possible, config));
   }
 }
@@ -69,7 +76,7 @@ function column(runtime: string, cases: readonly Case[], config: Sections): void
         scene = new Scene(server, state, runtime, protocol);
       });
       afterEach(() => scene.close());
-      for (const { name, run } of own) it(name, () => run(scene));
+      for (const { name, run, timeoutMs } of own) it(name, () => run(scene), timeoutMs);
     });
   }
 }
