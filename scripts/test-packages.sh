@@ -1,5 +1,6 @@
 #!/bin/sh
-# What only the tests need: Docker's daemon, which they run privately, and programs for images and certificates.
+# What only the tests need: Docker's daemon, which they run privately, and programs for images,
+# certificates and networks.
 # Does only what is missing and says so in one line.
 set -eu
 

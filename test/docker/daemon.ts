@@ -17,6 +17,8 @@ export interface Daemon {
   readonly socketPath: string;
   readonly root: string;
   readonly docker: Docker;
+  /** Of dockerd: its network namespace is where ports are published. */
+  readonly pid: number;
   /** As a crash does: containers live on until the daemon is started again. */
   kill(): Promise<void>;
   /** SIGSTOP and SIGCONT: a daemon that accepts connections and answers nothing. */
@@ -84,6 +86,9 @@ export async function startDaemon({ args = [], ownNetwork = true }: DaemonOption
     socketPath,
     root,
     docker,
+    get pid() {
+      return child?.pid ?? -1;
+    },
     async kill() {
       await end('SIGKILL');
       // containerd dies with dockerd. Where init is slow to reap, the next dockerd would take the zombie for alive.
@@ -103,7 +108,7 @@ function spawnDaemon(root: string, socketPath: string, args: string[], ownNetwor
   // pdeathsig: a test runner that is killed takes its daemon along.
   const argv = [
     ...['setpriv', '--pdeathsig', 'TERM', '--'],
-    ...(ownNetwork ? ['unshare', '--net', '--'] : []),
+    ...(ownNetwork ? ['unshare', '--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'] : []),
     ...['dockerd', '--data-root', join(root, 'data'), '--exec-root', join(root, 'exec')],
     ...['--pidfile', join(root, 'docker.pid'), '--config-file', join(root, 'daemon.json')],
     ...['--host', `unix://${socketPath}`, '--cgroup-parent', cgroupParent(root), '--shutdown-timeout', '2'],

@@ -35,8 +35,10 @@ const MERGED = [
 const PYTHON_LIBRARY = /^\/usr\/lib\/python3[.\d]*$/;
 
 export interface ImageOptions {
-  /** From /usr/bin; the libraries they are linked with come along. */
-  programs?: string[];
+  /** From /usr/bin; the libraries they are linked with come along. Default: what PACKAGES have, and python3. */
+  programs?: readonly string[];
+  /** Further programs of this machine: names in /usr/bin of the image to paths here. */
+  binaries?: Readonly<Record<string, string>>;
   /** Dockerfile instructions, as `docker import --change`. */
   changes?: string[];
   /** Further names in /usr/bin: of a program, its links. */
@@ -49,7 +51,9 @@ export interface ImageOptions {
 export async function importImage(docker: Docker, name: string, options: ImageOptions = {}): Promise<string> {
   const tree = await mkdtemp(join(tmpdir(), 'paddock-image-'));
   try {
-    await fill(tree, options.programs ?? (await installedPrograms()));
+    const programs = options.programs ?? (await installedPrograms());
+    const named = programs.map((program) => [program, join('/usr/bin', program)] as const);
+    await fill(tree, [...named, ...Object.entries(options.binaries ?? {})]);
     for (const [program, names] of Object.entries(options.links ?? {})) {
       for (const link of names) await symlink(program, join(tree, 'usr/bin', link));
     }
@@ -74,14 +78,14 @@ async function installedPrograms(): Promise<string[]> {
   return [...new Set([...names, ...MORE_PROGRAMS])];
 }
 
-async function fill(tree: string, programs: string[]): Promise<void> {
+async function fill(tree: string, programs: readonly (readonly [name: string, path: string])[]): Promise<void> {
   for (const directory of ['etc', 'tmp', 'proc', 'usr/bin', 'usr/lib', 'usr/lib64']) {
     await mkdir(join(tree, directory), { recursive: true });
   }
   for (const [link, target] of MERGED) await symlink(target, join(tree, link));
   const libraries = new Set<string>();
-  for (const program of programs) {
-    const file = await realpath(join('/usr/bin', program));
+  for (const [program, path] of programs) {
+    const file = await realpath(path);
     await cp(file, join(tree, 'usr/bin', program));
     for (const library of await linkedBy(file)) libraries.add(library);
     if (program === 'python3') for (const library of await python(tree)) libraries.add(library);
