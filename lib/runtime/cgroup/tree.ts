@@ -104,7 +104,7 @@ function findRoots(name: string): CgroupRoots | undefined {
     const dir = claim(v2, name, membership.get('') ?? '/');
     groups = dir;
     for (const controller of dir ? CONTROLLERS : []) {
-      if (dir && handDown(dir, controller)) limits[controller] = { version: 2, dir };
+      if (dir && handDown(dir, controller) === undefined) limits[controller] = { version: 2, dir };
     }
   }
   for (const hierarchy of hierarchies.filter((each) => each.version === 1)) {
@@ -132,13 +132,13 @@ function claim(hierarchy: Hierarchy, name: string, own: string): string | undefi
   return undefined;
 }
 
-/** Lets `dir`'s children use the controller, once its parent does. */
-function handDown(dir: string, controller: string): boolean {
+/** Lets `dir`'s children use the controller, once its parent does. Answers the error code, undefined for success. */
+function handDown(dir: string, controller: string): string | undefined {
   try {
     writeFileSync(join(dir, 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
-    return true;
-  } catch {
-    return false;
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
   }
 }
 
@@ -148,13 +148,15 @@ function handDown(dir: string, controller: string): boolean {
  */
 function enable(parent: string, controllers: readonly string[]): void {
   for (const controller of CONTROLLERS.filter((each) => controllers.includes(each))) {
-    if (handDown(parent, controller)) continue;
+    if (handDown(parent, controller) !== 'EBUSY') continue;
     const leaf = join(parent, 'paddock-host');
     mkdirSync(leaf, { recursive: true });
     for (const pid of readFileSync(join(parent, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean)) {
       try {
         writeFileSync(join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
-      } catch {}
+      } catch {
+        // It ended meanwhile.
+      }
     }
     handDown(parent, controller);
   }
