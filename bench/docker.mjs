@@ -1,0 +1,121 @@
+/**
+ * What an Exec of `true` in a docker sandbox costs a separate client process over REST and over gRPC, beside
+ * `docker exec` in a container of the same image: the command line, and the two requests of the daemon's API alone.
+ * On a private daemon, in one run, taking turns. Exit code 1 when an Exec takes more than a tenth of a `docker exec`.
+ *   node bench/docker.mjs [rounds]
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { Service } from '../scripts/demo/service.mjs';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const ROUNDS = Number(process.argv[2] ?? 100);
+const WARM_UP = 10;
+const MOST = 0.1;
+const IMAGE = 'bench';
+
+const directory = mkdtempSync(join(tmpdir(), 'paddock-bench-docker-'));
+chmodSync(directory, 0o711);
+const { startDaemon, importImage } = await loadHarness();
+const daemon = await startDaemon();
+const service = new Service();
+try {
+  await importImage(daemon.docker, IMAGE, { programs: ['sh', 'env', 'true', 'sleep'] });
+  const runtime = { type: 'docker', docker: { host: daemon.host, default_image: IMAGE } };
+  await service.start({ root: ROOT, bundle: join(ROOT, 'dist/server.mjs'), directory, sections: { runtime } });
+  process.exitCode = (await measure()) ? 0 : 1;
+} finally {
+  await service.stop();
+  await daemon.stop();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+async function loadHarness() {
+  const contents = "export * from './test/docker/daemon.ts'; export * from './test/docker/images.ts';";
+  // Beside the packages it takes from node_modules.
+  const outfile = join(ROOT, 'node_modules/.cache/bench-docker.mjs');
+  const stdin = { contents, resolveDir: ROOT, loader: 'ts' };
+  await build({
+    stdin,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    outfile,
+    logLevel: 'error',
+  });
+  return import(pathToFileURL(outfile).href);
+}
+
+async function measure() {
+  const codebase = await service.call('POST', '/v1/codebases', { name: 'bench', owner_id: 'bench' });
+  const permissions = [{ pattern: '**', permission: 'PERMISSION_WRITE' }];
+  const began = performance.now();
+  const sandbox = await service.call('POST', '/v1/sandboxes', { codebase_id: codebase.id, permissions });
+  const created = performance.now() - began;
+  const plain = await daemon.docker.createContainer({
+    Image: IMAGE,
+    Cmd: ['/bin/sleep', '3600'],
+    HostConfig: { Init: true },
+  });
+  await plain.start();
+
+  const agent = new Agent({ keepAlive: true });
+  const path = `/v1/sandboxes/${sandbox.id}/exec`;
+  const times = await takeTurns({
+    'Exec over REST': () => service.call('POST', path, { command: 'true' }, agent),
+    'Exec over gRPC': () => service.execOverGrpc({ sandbox_id: sandbox.id, command: 'true' }),
+    'exec over the API of Docker': () => execOverApi(plain),
+    'docker exec': () => execByCommand(plain.id),
+  });
+  agent.destroy();
+  await service.call('DELETE', `/v1/sandboxes/${sandbox.id}`);
+  return report(times, created);
+}
+
+async function execOverApi(container) {
+  const exec = await container.exec({ Cmd: ['/bin/sh', '-c', 'true'], AttachStdout: true, AttachStderr: true });
+  const stream = await exec.start({});
+  await new Promise((done, failed) => stream.once('error', failed).once('close', done).resume());
+}
+
+function execByCommand(id) {
+  return new Promise((done, failed) => {
+    const child = spawn('docker', ['-H', daemon.host, 'exec', id, '/bin/sh', '-c', 'true'], { stdio: 'ignore' });
+    child.once('error', failed);
+    child.once('exit', (code) => (code === 0 ? done() : failed(new Error(`docker exec: exit code ${code}`))));
+  });
+}
+
+async function takeTurns(ways) {
+  const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
+    for (const [name, once] of Object.entries(ways)) {
+      const began = performance.now();
+      await once();
+      if (round >= 0) times[name].push(performance.now() - began);
+    }
+  }
+  return times;
+}
+
+function report(times, created) {
+  const rows = Object.entries(times).map(([name, all]) => {
+    const sorted = all.sort((a, b) => a - b);
+    const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+    return { name, p50: at(0.5), p90: at(0.9), p99: at(0.99) };
+  });
+  const own = rows.at(-1).p50;
+  process.stdout.write(`${ROUNDS} calls each of true, in ms; CreateSandbox took ${created.toFixed(0)} ms\n\n`);
+  process.stdout.write('| | p50 | p90 | p99 | p50 to docker exec |\n|---|---|---|---|---|\n');
+  for (const { name, p50, p90, p99 } of rows) {
+    const figures = [p50, p90, p99].map((ms) => ms.toFixed(2)).join(' | ');
+    process.stdout.write(`| ${name} | ${figures} | ${(p50 / own).toFixed(3)} × |\n`);
+  }
+  return rows.slice(0, 2).every(({ p50 }) => p50 <= MOST * own);
+}
