@@ -89,6 +89,11 @@ export class Base {
     throw ESTALE;
   }
 
+  /** For the server's own reading: whoever opens it checks where it arrived. */
+  hostPath(path: ByteString): ByteString {
+    return this.#bytes(path).toString('latin1');
+  }
+
   #bytes(path: ByteString): Buffer {
     return Buffer.from(path === '' ? this.#root : `${this.#root}/${path}`, 'latin1');
   }

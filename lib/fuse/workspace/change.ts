@@ -1,9 +1,10 @@
 import type { ByteString, Time } from '../filesystem.ts';
-import { joinPath } from './base.ts';
+import { type BaseStat, joinPath } from './base.ts';
 import type { DataRef, Inode } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { type Body, type Op, type OpNamed, timesOf } from './delta/records.ts';
-import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
+import { identityOf } from './delta/seen.ts';
+import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -89,7 +90,10 @@ export class Change {
       this.#copyBody(node, ref, contents),
       contents && node.type === S_IFREG && node.base!.size > 0,
     );
-    for (const { parent, name } of node.links) this.#add(['link', this.directory(parent), name, ref.id]);
+    for (const { parent, name } of node.links) {
+      this.#add(['link', this.directory(parent), name, ref.id]);
+      this.#saw(parent, name, node.base!);
+    }
     const { dev, ino, nlink } = node.base!;
     const left = nlink - node.links.length;
     if (left > 0 && node.links.length > 0) this.#add(['alias', ref.id, dev, ino, left]);
@@ -107,6 +111,7 @@ export class Change {
     const { base, delta } = this.#workspace;
     const below = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
     this.#add([below === undefined ? 'drop' : 'hide', id, name]);
+    if (below !== undefined && !dir.inode?.entries?.has(name)) this.#saw(dir, name, below);
     if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
     const inode = delta.table.alias(below.dev, below.ino);
     if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
@@ -135,6 +140,13 @@ export class Change {
 
   #add(op: Op): void {
     this.#ops.push(op);
+  }
+
+  /** What a commit is compared with: the sandbox does not see the base at this path from now on. */
+  #saw(dir: Node, name: ByteString, base: BaseStat): void {
+    if (dir.basePath === undefined || isDirectory(base.mode)) return;
+    const path = joinPath(dir.basePath, name);
+    if (this.#workspace.delta.table.seen.get(path) === undefined) this.#add(['seen', path, ...identityOf(base)]);
   }
 
   #ref(id: number): DataRef {

@@ -1,4 +1,4 @@
-import { fdatasyncSync, fsyncSync, ftruncateSync, readSync, writeSync } from 'node:fs';
+import { ftruncateSync, readSync, writeSync } from 'node:fs';
 import { READ, WRITE } from '../../permissions/index.ts';
 import { Change } from './change.ts';
 import { statData } from './delta/data-files.ts';
@@ -81,16 +81,7 @@ export function fsync(workspace: Workspace, node: Node, datasync: boolean): void
   const { inode } = node;
   // What nobody changed lies on the disk; names and attributes are the journal's.
   if (inode === undefined) return;
-  try {
-    if (inode.hasData) {
-      const fd = dataFd(workspace, node, inode);
-      if (datasync) fdatasyncSync(fd);
-      else fsyncSync(fd);
-    }
-    workspace.delta.sync();
-  } catch (error) {
-    throw hostErrno(error);
-  }
+  workspace.delta.syncInode(inode, datasync);
 }
 
 /** The node's inode in the delta, copied up with its contents if need be. */

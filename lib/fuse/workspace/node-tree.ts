@@ -125,6 +125,7 @@ export class NodeTree {
   unlink(node: Node, dir: Node, name: ByteString): void {
     node.dropLink(dir, name);
     if (node.links.length > 0) return;
+    if (node.inode?.names === 0) this.#delta.unnamed(node.inode);
     if (node.nlookup > 0 || node.children?.size) this.loose.add(node);
     else this.free(node);
   }

@@ -13,9 +13,10 @@ import type {
   SetAttr,
   StatFs,
 } from '../filesystem.ts';
-import type { WorkspaceSpec } from '../workspaces.ts';
+import type { WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
+import { changesOf } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { DT_DIR, lookup, readdir } from './directory.ts';
@@ -100,6 +101,15 @@ export class WorkspaceFileSystem implements FileSystem {
       else changing.delete(path);
     }
     for (const workspace of this.#ofCodebase(codebaseId)) baseChanged(workspace, bytes);
+  }
+
+  changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean } {
+    const changes: WorkspaceChange[] = [];
+    for (const change of changesOf(this.#get(id), after)) {
+      if (changes.length === limit) return { changes, more: true };
+      changes.push(change);
+    }
+    return { changes, more: false };
   }
 
   usage(id: string): { bytes: number; files: number } {

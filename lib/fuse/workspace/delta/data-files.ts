@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   closeSync,
   constants,
   copyFileSync,
+  fdatasyncSync,
   fstatSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -17,6 +20,7 @@ import type { DataRef } from './inode.ts';
 
 /** Data files in one directory of the host. */
 const SHARD = 1024;
+const MANY = 32;
 
 /** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
 export class DataFiles {
@@ -49,6 +53,25 @@ export class DataFiles {
       this.remove(ref);
       throw error;
     }
+  }
+
+  path(ref: DataRef): string {
+    return this.#path(ref);
+  }
+
+  sync(ref: DataRef, datasync: boolean): void {
+    const fd = this.open(ref, false);
+    try {
+      hosted(() => (datasync ? fdatasyncSync(fd) : fsyncSync(fd)));
+    } finally {
+      closeQuietly(fd);
+    }
+  }
+
+  /** Many files are synced faster with the whole disk (syncfs, which only a program can call) than one by one. */
+  syncAll(refs: readonly DataRef[]): void {
+    const whole = refs.length > MANY && spawnSync('sync', ['-f', this.#root], { cwd: '/' }).status === 0;
+    if (!whole) for (const ref of refs) this.sync(ref, false);
   }
 
   /** Gone is gone: never throws. What could not be removed is swept at the next load. */

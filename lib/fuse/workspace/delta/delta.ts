@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import type { Time } from '../../filesystem.ts';
+import type { ByteString, Time } from '../../filesystem.ts';
 import { sameTime } from '../clock.ts';
 import { EDQUOT } from '../errno.ts';
 import { closeQuietly, DataFiles, statData } from './data-files.ts';
@@ -13,6 +13,13 @@ const TOP = '0';
 /** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
 const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
+
+/**
+ * The kernel tells of a last close a little late: what was just removed may still count when the next file is made. So
+ * much of what has no name any more is not held against the sandbox.
+ */
+const LATE_BYTES = 64 << 20;
+const LATE_INODES = 1024;
 
 export interface Quota {
   /** 0: none. */
@@ -32,6 +39,10 @@ export class Delta {
   readonly #quota: Quota;
   /** Files whose times are newer than their record: written to since. */
   readonly #written = new Set<Inode>();
+  /** Files with contents the disk may not have yet. */
+  readonly #unsynced = new Set<Inode>();
+  readonly #unnamed = new Set<Inode>();
+  #unnamedBytes = 0;
   #rewrittenSize = 0;
   /** Apparent size of all contents, unnamed ones that are still open among them. */
   bytes = 0;
@@ -66,11 +77,22 @@ export class Delta {
 
   /** Throws EDQUOT when so many more inodes are too many. */
   claimInodes(count: number): void {
-    if (this.#quota.maxFiles > 0 && this.table.size + count > this.#quota.maxFiles) throw EDQUOT;
+    const { maxFiles } = this.#quota;
+    const room = maxFiles + Math.min(this.#unnamed.size, maxFiles, LATE_INODES);
+    if (count > 0 && maxFiles > 0 && this.table.size + count > room) throw EDQUOT;
   }
 
   claimBytes(count: number): void {
-    if (count > 0 && this.#quota.maxBytes > 0 && this.bytes + count > this.#quota.maxBytes) throw EDQUOT;
+    const { maxBytes } = this.#quota;
+    const room = maxBytes + Math.min(this.#unnamedBytes, maxBytes, LATE_BYTES);
+    if (count > 0 && maxBytes > 0 && this.bytes + count > room) throw EDQUOT;
+  }
+
+  /** An inode lost its last name while the kernel still knows it. */
+  unnamed(inode: Inode): void {
+    if (this.#unnamed.has(inode)) return;
+    this.#unnamed.add(inode);
+    this.#unnamedBytes += inode.size;
   }
 
   copyData(from: number, ref: DataRef): Time {
@@ -88,16 +110,23 @@ export class Delta {
     return fd;
   }
 
+  /** Host path of the contents there are, as bytes. */
+  dataPath(inode: Inode): ByteString {
+    return Buffer.from(this.#files.path(inode.data!)).toString('latin1');
+  }
+
   /** Contents that were copied in before the inode's record was committed. */
   adoptData(inode: Inode, size: number): void {
     inode.hasData = true;
     inode.size = size;
     this.bytes += size;
+    this.#unsynced.add(inode);
   }
 
   /** After contents changed size, for better or worse. */
   resized(inode: Inode, size: number): void {
     this.bytes += size - inode.size;
+    if (this.#unnamed.has(inode)) this.#unnamedBytes += size - inode.size;
     inode.size = size;
   }
 
@@ -105,6 +134,7 @@ export class Delta {
   wrote(inode: Inode, now: Time): void {
     inode.mtime = inode.ctime = now;
     this.#written.add(inode);
+    this.#unsynced.add(inode);
   }
 
   /** The record of an inode's attributes as they are to be. */
@@ -117,20 +147,36 @@ export class Delta {
   release(inode: Inode): void {
     this.table.remove(inode);
     this.#written.delete(inode);
+    this.#unsynced.delete(inode);
+    if (this.#unnamed.delete(inode)) this.#unnamedBytes -= inode.size;
     if (inode.isDirectory) return;
     this.bytes -= inode.size;
     if (inode.hasData) this.#files.remove(inode.data!);
   }
 
-  /** Makes the index outlive a power failure; contents are synced by whoever holds them open. */
-  sync(): void {
-    this.#recordTimes();
+  /** Makes one file outlive a power failure, its name included. */
+  syncInode(inode: Inode, datasync: boolean): void {
+    if (inode.hasData) this.#files.sync(inode.data!, datasync);
+    this.#unsynced.delete(inode);
+    if (this.#written.has(inode)) this.#recordTimes([inode]);
     this.#journal.sync();
   }
 
+  /** Makes everything outlive a power failure. */
+  sync(): void {
+    this.#files.syncAll([...this.#unsynced].filter((inode) => inode.hasData).map((inode) => inode.data!));
+    this.#unsynced.clear();
+    this.#recordTimes([...this.#written]);
+    this.#journal.sync();
+  }
+
+  /** Throws when the disk refuses the last changes of times; everything else is on it already. */
   close(): void {
-    this.sync();
-    this.#journal.close();
+    try {
+      this.sync();
+    } finally {
+      this.#journal.close();
+    }
   }
 
   #load(): void {
@@ -157,7 +203,9 @@ export class Delta {
       const inode = byData.get(id);
       // Also an id no record has yet may be taken by litter: never give it out again.
       if (inode === undefined) return false;
-      this.adoptData(inode, size);
+      inode.hasData = true;
+      inode.size = size;
+      this.bytes += size;
       if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
       return true;
     });
@@ -178,11 +226,10 @@ export class Delta {
     }
   }
 
-  #recordTimes(): void {
-    if (this.#written.size === 0) return;
-    const ops = [...this.#written].filter((inode) => inode.names > 0).map((inode) => this.attrOp(inode, inode));
-    this.#written.clear();
+  #recordTimes(inodes: readonly Inode[]): void {
+    const ops = inodes.filter((inode) => inode.names > 0).map((inode) => this.attrOp(inode, inode));
     if (ops.length > 0) this.commit(ops);
+    for (const inode of inodes) this.#written.delete(inode);
   }
 
   #recordHostTimes(): void {

@@ -2,6 +2,7 @@ import type { ByteString, Time } from '../../filesystem.ts';
 import { Inode, WHITEOUT } from './inode.ts';
 import { bodyOf, FORMAT, type Header, type Op, type OpNamed, timesOf, VERSION } from './records.ts';
 import { removeUnordered } from './remove-unordered.ts';
+import { Seen } from './seen.ts';
 
 export const ROOT_ID = 1;
 /** New inode numbers start here: above those host file systems give out, below 2^53. */
@@ -14,6 +15,7 @@ export class InodeTable {
   readonly #aliases = new Map<string, Inode>();
   /** Base inode numbers kept by copied-up inodes: the base may give the number out again. */
   readonly #kept = new Map<number, number>();
+  readonly seen = new Seen();
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
 
@@ -67,6 +69,11 @@ export class InodeTable {
       case 'alias':
         this.#setAliases(this.#known(op[1]), `${op[2]}:${op[3]}`, op[4]);
         break;
+      case 'seen': {
+        const [, path, ...identity] = op;
+        this.seen.add(path, identity);
+        break;
+      }
       default:
         throw new Error(`unknown record ${JSON.stringify(op)}`);
     }
@@ -107,6 +114,7 @@ export class InodeTable {
       const [dev, ino] = key.split(':').map(Number) as [number, number];
       yield [['alias', inode.id, dev, ino, inode.aliases]];
     }
+    for (const [path, identity] of this.seen.entries()) yield [['seen', path, ...identity]];
   }
 
   #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {

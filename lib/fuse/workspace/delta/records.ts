@@ -1,6 +1,7 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../mode.ts';
 import type { Inode } from './inode.ts';
+import type { Identity } from './seen.ts';
 
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
@@ -28,7 +29,9 @@ export type Op =
   | ['touch', id: number, sec: number, nsec: number]
   | ['ctime', id: number, sec: number, nsec: number]
   /** Base names left that stand for the inode, and the base file they are links of. */
-  | ['alias', id: number, dev: number, ino: number, left: number];
+  | ['alias', id: number, dev: number, ino: number, left: number]
+  /** What the base had at a path when the sandbox first took it up. */
+  | ['seen', path: ByteString, ...identity: Identity];
 
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 

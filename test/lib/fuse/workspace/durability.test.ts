@@ -173,6 +173,17 @@ describe('quota', () => {
     expect(s.fs.usage('sb_1').bytes).toBe(60);
   });
 
+  it('does not hold against a sandbox what it has just removed, but what it keeps open does count', () => {
+    const s = new Sandbox({}, { maxBytes: 100, maxFiles: 10 });
+    for (const name of ['a', 'b']) {
+      s.create(name, 'x'.repeat(100));
+      s.unlink(name);
+    }
+    expect(outcome(() => s.create('c', 'x'.repeat(100)))).toBe('EDQUOT');
+    s.forgetAll();
+    expect(outcome(() => s.write('c', 'x'.repeat(100)))).toBe('ok');
+  });
+
   it('of inodes ends in EDQUOT', () => {
     const s = new Sandbox({}, { maxFiles: 3 });
     s.create('a');

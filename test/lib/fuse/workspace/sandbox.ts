@@ -89,6 +89,12 @@ export class Sandbox {
   }
 
   remove(): void {
+    this.detachAll();
+    rmSync(this.home, { recursive: true, force: true });
+  }
+
+  /** Closes what this and the killed servers hold open. */
+  detachAll(): void {
     for (const fs of [...this.#killed.splice(0), this.fs]) {
       try {
         fs.detach(this.spec.id);
@@ -96,7 +102,6 @@ export class Sandbox {
         // What a test damaged cannot be synced.
       }
     }
-    rmSync(this.home, { recursive: true, force: true });
   }
 
   /** As a kernel short of memory: it knows nothing any more. */

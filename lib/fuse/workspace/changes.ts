@@ -1,0 +1,161 @@
+import type { ByteString } from '../filesystem.ts';
+import type { WorkspaceChange } from '../workspaces.ts';
+import { type BaseStat, joinPath, sameFile } from './base.ts';
+import { type Inode, WHITEOUT } from './delta/inode.ts';
+import { ROOT_ID } from './delta/inode-table.ts';
+import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
+import { sameContents } from './same-contents.ts';
+import type { Workspace } from './workspace.ts';
+
+/** What the sandbox has at a path: its own, or what it shows of the base (a renamed directory shows it elsewhere). */
+export interface Present {
+  inode: Inode | undefined;
+  base: BaseStat | undefined;
+  /** Where the base has it, or what is merged below its changes. */
+  basePath: ByteString | undefined;
+}
+
+const PERMISSIONS = 0o777;
+
+/**
+ * Every path at which the sandbox has something else than the codebase, in byte order of the paths, after `after`. What
+ * was touched and is the same again is no change. Costs what the delta holds, not what the codebase does.
+ */
+export function* changesOf(workspace: Workspace, after: ByteString = ''): Generator<WorkspaceChange> {
+  const root = workspace.delta.table.get(ROOT_ID);
+  if (root !== undefined) yield* below(workspace, '', { inode: root, base: undefined, basePath: '' }, true, after);
+}
+
+function* below(
+  workspace: Workspace,
+  dirPath: ByteString,
+  dir: Present | undefined,
+  wasDirectory: boolean,
+  after: ByteString,
+): Generator<WorkspaceChange> {
+  const names = dir && inPlace(dir, dirPath, wasDirectory) ? changedNames(dir) : allNames(workspace, dirPath, dir);
+  // A directory's own entry sorts as its name, what is below it as if a slash followed: the order of whole paths.
+  const keys = [...names].flatMap((name) => [name, `${name}/`]).sort(byBytes);
+  for (const key of keys) {
+    const descend = key.endsWith('/');
+    const name = descend ? key.slice(0, -1) : key;
+    const path = joinPath(dirPath, name);
+    if (descend ? `${path}/` < after && !after.startsWith(`${path}/`) : path <= after) continue;
+    const now = dir && presentAt(workspace, dir, name);
+    const was = wasDirectory ? workspace.base.lstat(path) : undefined;
+    if (!descend) {
+      const change = compare(workspace, path, now, was);
+      if (change !== undefined) yield change;
+      continue;
+    }
+    const nowDirectory = now !== undefined && isDirectory(modeOf(now));
+    const wasOne = was !== undefined && isDirectory(was.mode);
+    if (nowDirectory || wasOne) yield* below(workspace, path, nowDirectory ? now : undefined, wasOne, after);
+  }
+}
+
+/** True: names the sandbox did not change are the codebase's own at this path. */
+export function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean {
+  return wasDirectory && dir.basePath === path;
+}
+
+export function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
+  const entry = dir.inode?.entries?.get(name);
+  if (entry === WHITEOUT) return undefined;
+  if (entry !== undefined) return { inode: entry, base: undefined, basePath: entry.origin };
+  if (dir.basePath === undefined) return undefined;
+  const basePath = joinPath(dir.basePath, name);
+  const base = workspace.base.lstat(basePath);
+  return base && { inode: undefined, base, basePath };
+}
+
+function changedNames(dir: Present): Iterable<ByteString> {
+  return dir.inode?.entries?.keys() ?? [];
+}
+
+function allNames(workspace: Workspace, path: ByteString, dir: Present | undefined): Set<ByteString> {
+  const names = new Set(dir?.inode?.entries?.keys());
+  if (dir?.basePath !== undefined) for (const { name } of workspace.base.readdir(dir.basePath)) names.add(name);
+  for (const { name } of workspace.base.readdir(path)) names.add(name);
+  return names;
+}
+
+function compare(
+  workspace: Workspace,
+  path: ByteString,
+  now: Present | undefined,
+  was: BaseStat | undefined,
+): WorkspaceChange | undefined {
+  if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
+  const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
+  if (was === undefined) {
+    const renamedFrom = originOf(workspace, path, now);
+    return {
+      path,
+      kind: 'added',
+      contentChanged: true,
+      now: present,
+      ...(renamedFrom !== undefined && { renamedFrom }),
+    };
+  }
+  const contentChanged = !isSame(workspace, path, now, was);
+  if (!contentChanged && present.mode === (was.mode & (S_IFMT | PERMISSIONS))) return undefined;
+  return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
+}
+
+/** The same in type and contents. */
+function isSame(workspace: Workspace, path: ByteString, now: Present, was: BaseStat): boolean {
+  const type = modeOf(now) & S_IFMT;
+  if (type !== (was.mode & S_IFMT)) return false;
+  if (type === S_IFLNK) return targetOf(workspace, now) === workspace.base.readlink(path).toString('latin1');
+  if (type !== S_IFREG) return true;
+  if (now.base !== undefined && sameFile(now.base, was)) return true;
+  if ((now.inode ?? now.base!).size !== was.size) return false;
+  return (
+    was.size === 0 ||
+    sameContents(
+      () => openPresent(workspace, now),
+      () => workspace.base.open(path, was),
+    )
+  );
+}
+
+function openPresent(workspace: Workspace, { inode, base, basePath }: Present): number {
+  return inode === undefined ? workspace.base.open(basePath!, base!) : workspace.delta.openData(inode);
+}
+
+function contentsOf(
+  workspace: Workspace,
+  now: Present,
+): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostPath' | 'version'> {
+  const type = modeOf(now) & S_IFMT;
+  if (type === S_IFLNK) return { target: targetOf(workspace, now) };
+  if (type !== S_IFREG) return {};
+  const { inode, base, basePath } = now;
+  if (inode === undefined) return { hostPath: workspace.base.hostPath(basePath!), version: base!.mtime };
+  return { version: inode.mtime, ...(inode.hasData && { hostPath: workspace.delta.dataPath(inode) }) };
+}
+
+function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {
+  return inode === undefined ? workspace.base.readlink(basePath!).toString('latin1') : inode.target!;
+}
+
+/** Where the codebase has what the sandbox now has here, if the sandbox took it away there. */
+function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
+  if (basePath !== undefined) return basePath === path ? undefined : basePath;
+  if (inode === undefined) return undefined;
+  return workspace.delta.table.seen.pathOf(inode.ino);
+}
+
+function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>) {
+  const directory = isDirectory(mode);
+  return { mode: mode & (S_IFMT | PERMISSIONS), size: directory ? 0 : size, mtime };
+}
+
+function modeOf({ inode, base }: Present): number {
+  return (inode ?? base!).mode;
+}
+
+function byBytes(a: ByteString, b: ByteString): number {
+  return a < b ? -1 : 1;
+}
