@@ -186,10 +186,32 @@ const lifeCycle: Case[] = [
     },
   },
   {
+    name: 'is ERROR, with the reason, when its processes die; StartSandbox brings it back with its files',
+    needs: ['commands'],
+    runtimes: ['bwrap'],
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const before = new Set(scene.state.processes());
+      const sandbox = await scene.sandbox(codebase);
+      const request = { sandbox_id: sandbox.id };
+      await scene.output(sandbox, 'echo kept > f');
+      for (const each of scene.state.processes()) if (!before.has(each)) killQuietly(Number(each.split(' ')[1]));
+      const dead = await eventually('a sandbox that is ERROR', async () => {
+        const shown = await scene.client.call('GetSandbox', request);
+        return shown.status === 'SANDBOX_ERROR' ? shown : undefined;
+      });
+      expect(dead.status_reason).not.toBe('');
+      await expectRefusal(scene.run(sandbox, 'true'), 'FAILED_PRECONDITION', 'SANDBOX_ERROR');
+      const started = await scene.client.call('StartSandbox', request);
+      expect(started).toMatchObject({ status: 'SANDBOX_RUNNING', status_reason: '' });
+      expect(await scene.output(sandbox, 'cat f')).toBe('kept\n');
+    },
+  },
+  {
     name: 'enforces pids_limit and memory_bytes',
     needs: ['commands'],
     async run(scene) {
-      const resources = { ...NO_LIMITS, memory_bytes: 64 * 1024 * 1024, pids_limit: 32 };
+      const resources = { memory_bytes: 64 * 1024 * 1024, cpu_quota: 150_000, cpu_shares: 512, pids_limit: 32 };
       const sandbox = await scene.sandboxOn({}, undefined, { resources });
       expect(sandbox.resources).toEqual(resources);
       const hog = 'python3 -c "x = bytearray(256 * 1024 * 1024); print(len(x))"';
@@ -203,6 +225,15 @@ const lifeCycle: Case[] = [
     },
   },
 ];
+
+/** One of the processes may have gone with another. */
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
 
 const refusals: Case[] = [
   {
