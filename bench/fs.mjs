@@ -1,0 +1,106 @@
+/**
+ * The workspace file system beside a plain directory, kernel overlayfs, fuse-overlayfs and bindfs: every workload on
+ * each in turn, round by round, so that a noisy machine is noisy for all; medians. Prints a Markdown table with the
+ * targets, the requests each workload sent to us, and draws docs/filesystem-speed.svg. As root; drops the kernel's caches.
+ *
+ *   npm run bench:fs [-- --install] [--rounds=N] [--only=TEXT] [--no-chart] [--directory=DIR]
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, loadavg, release, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { loadFileSystem } from '../scripts/fs-mount/load.mjs';
+import { chart } from './fs/chart.mjs';
+import { measureCrowds } from './fs/crowd.mjs';
+import { judge, requestTable, table } from './fs/report.mjs';
+import { install, mountSystems, NAMES, UID } from './fs/systems.mjs';
+import { makeCodebase } from './fs/trees.mjs';
+import { WORKLOADS } from './fs/workloads.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    install: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' },
+    only: { type: 'string', default: '' },
+    systems: { type: 'string', default: NAMES.join(',') },
+    chart: { type: 'boolean', default: true },
+    directory: { type: 'string', default: tmpdir() },
+  },
+  allowNegative: true,
+});
+const rounds = Number(options.rounds);
+const say = (text) => process.stderr.write(`${text}\n`);
+
+if (options.install) install();
+const home = mkdtempSync(join(resolve(options.directory), 'paddock-bench-fs-'));
+execFileSync('chmod', ['755', home]);
+let mounted;
+let workspaces;
+try {
+  const base = join(home, 'base');
+  mkdirSync(base);
+  say('making the codebase');
+  makeCodebase(base);
+  execFileSync('chown', ['-R', `${UID}:${UID}`, base]);
+  const fileSystem = await loadFileSystem();
+  workspaces = await fileSystem.mount(join(home, 'mnt'));
+  mounted = await mountSystems({ base, home, workspaces, names: options.systems.split(',') });
+  const rows = await measureWorkloads(mounted.directories);
+  if ('crowds'.includes(options.only))
+    rows.push(...(await measureCrowds({ workspaces, fileSystem, base, home, rounds, median })));
+  print(rows);
+} finally {
+  mounted?.unmount();
+  await workspaces?.close();
+  rmSync(home, { recursive: true, force: true });
+}
+
+async function measureWorkloads(directories) {
+  const rows = [];
+  for (const workload of WORKLOADS.filter(({ label }) => label.includes(options.only))) {
+    const all = Object.fromEntries(Object.keys(directories).map((name) => [name, []]));
+    let requests;
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, directory] of Object.entries(directories)) {
+        workload.prepare?.(directory);
+        const before = await requestCounts();
+        all[name].push(workload.run(directory));
+        if (name === 'ours') requests = difference(await requestCounts(), before);
+      }
+    }
+    const times = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, median(values)]));
+    rows.push({ ...workload, times, requests });
+    say(
+      `${workload.label}: ${Object.entries(times)
+        .map(([name, time]) => `${name} ${time.toPrecision(3)}`)
+        .join(', ')} ${workload.unit}; ${judge(rows.at(-1)).text}`,
+    );
+  }
+  return rows;
+}
+
+async function requestCounts() {
+  return (await workspaces.usage('ours')).requests;
+}
+
+function difference(after, before) {
+  return Object.fromEntries(
+    Object.entries(after).map(([name, count]) => [name, name === 'usage' ? 0 : count - before[name]]),
+  );
+}
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+function print(rows) {
+  const where = `${cpus().length} CPUs, Linux ${release()}, Node ${process.version}, ${rounds} rounds, load ${loadavg()[0].toFixed(1)} at the end`;
+  process.stdout.write(`${where}\n\n${table(rows)}\n\nRequests to us, last round:\n\n${requestTable(rows)}\n`);
+  if (options.only === '' && options.chart)
+    writeFileSync(resolve(import.meta.dirname, '../docs/filesystem-speed.svg'), chart(rows, where));
+  const missed = rows.filter((row) => judge(row).word === '**missed**');
+  say(missed.length === 0 ? 'every target met' : `missed: ${missed.map(({ label }) => label).join('; ')}`);
+}

@@ -1,0 +1,99 @@
+/** Rows that compare the file system with itself: many rules, many sandboxes, a sandbox that floods. */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ALL_WRITE, spec, UID } from './systems.mjs';
+import { MANY_FILES, name } from './trees.mjs';
+import { dropCaches, LOAD, load, walk } from './workloads.mjs';
+
+const SANDBOXES = 1000;
+const UNUSED = 4000;
+const walkMany = walk('many');
+
+/** Gives rows of {label, unit, before, after, target}: medians of rounds that take turns. */
+export async function measureCrowds({ workspaces, fileSystem, base, home, rounds, median }) {
+  const turns = (ways) => {
+    const times = ways.map(() => []);
+    for (let round = 0; round < rounds; round++) ways.forEach((way, i) => void times[i].push(way()));
+    return times.map(median);
+  };
+  const colds = (dir) => () => {
+    dropCaches();
+    return walkMany(dir);
+  };
+  const warms = (dir) => () => {
+    walkMany(dir);
+    return walkMany(dir);
+  };
+  const rows = [];
+  const row = (label, unit, [before, after], target) => rows.push({ label, unit, before, after, target });
+
+  const few = await workspaces.attach(spec('few', base, join(home, 'few'), { rules: FEW }));
+  const many = await workspaces.attach(spec('many', base, join(home, 'many'), { rules: MANY }));
+  row('10,000 rules against 4, walk of 10,000 files, cold', 's', turns([colds(few), colds(many)]), {
+    ratio: [1.3, 1.05],
+  });
+
+  const alone = await workspaces.attach(spec('alone', base, join(home, 'alone')));
+  const crowd = await fileSystem.mount(join(home, 'crowd'));
+  try {
+    mkdirSync(join(home, 'deltas'));
+    const attach = (i) => crowd.attach(spec(`sandbox-${i}`, base, join(home, 'deltas', String(i)), { uid: UID }));
+    const one = await attach(0);
+    for (let i = 1; i < SANDBOXES; i++) await attach(i);
+    row('1,000 sandboxes against one, walk, warm', 's', turns([warms(alone), warms(one)]), { ratio: [1.2, 1] });
+    row('1,000 sandboxes against one, walk, cold', 's', turns([colds(alone), colds(one)]), { ratio: [1.2, 1] });
+
+    const before = process.memoryUsage().rss;
+    for (let i = 0; i < UNUSED; i++) await attach(SANDBOXES + i);
+    const each = Math.max(0, process.memoryUsage().rss - before) / 1024 / UNUSED;
+    row('memory of a sandbox never used', 'KiB', [undefined, each], { most: [50, 10] });
+
+    const other = await attach(SANDBOXES + UNUSED);
+    row('p99 of a request while another sandbox floods', 'µs', await flooded(one, other, rounds, median), {
+      ratio: [3, 1.5],
+    });
+  } finally {
+    await crowd.close();
+  }
+  return rows;
+}
+
+async function flooded(flooder, other, rounds, median) {
+  const quiet = [];
+  const loud = [];
+  for (let round = 0; round < rounds; round++) {
+    quiet.push(load(other, 'p99', 500, `many/q${round}`));
+    const flood = spawn('perl', ['-U', LOAD, UID, flooder, 'flood', 16].map(String), {
+      cwd: '/',
+      stdio: 'ignore',
+    });
+    const ended = new Promise((end) => flood.on('exit', end));
+    await sleep(500);
+    try {
+      loud.push(load(other, 'p99', 500, `many/l${round}`));
+    } finally {
+      flood.kill('SIGTERM');
+      await ended;
+    }
+  }
+  return [median(quiet), median(loud)];
+}
+
+const FEW = [
+  ...ALL_WRITE,
+  { pattern: '/many/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 1 },
+  { pattern: '**/.env', permission: 'PERMISSION_NONE', type: 'PATTERN_GLOB', priority: 2 },
+  { pattern: '/repo/.git', permission: 'PERMISSION_READ', type: 'PATTERN_DIRECTORY', priority: 1 },
+];
+
+const MANY = [
+  ...ALL_WRITE,
+  ...Array.from({ length: MANY_FILES - 1 }, (_, i) => ({
+    pattern: `/many/${name(i)}`,
+    permission: 'PERMISSION_READ',
+    type: 'PATTERN_FILE',
+    priority: 1,
+  })),
+];

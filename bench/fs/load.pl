@@ -1,0 +1,88 @@
+# Load for bench/fs.mjs: a system call costs here about what it costs in C, and every Debian has perl.
+# usage: perl -U load.pl UID DIRECTORY KIND ARGUMENT...   Works in the directory. Prints seconds, or for a loop microseconds per call.
+use strict;
+use warnings;
+use Time::HiRes qw(time);
+use Fcntl;
+
+my ($uid, $directory, $kind, @arguments) = @ARGV;
+$( = $) = "$uid $uid";
+$< = $> = $uid;
+die "cannot become $uid\n" if $> != $uid;
+chdir $directory or die "$directory: $!\n";
+$ENV{HOME} = '/nonexistent';
+$ENV{LC_ALL} = 'C';
+
+my %loops = (
+    stat     => sub { my ($n, $path) = @_; for (1 .. $n) { -e $path or die $! } },
+    negative => sub { my ($n, $path) = @_; for (1 .. $n) { -e $path and die } },
+    open     => sub {
+        my ($n, $path) = @_;
+        my $data;
+        for (1 .. $n) { sysopen(my $f, $path, O_RDONLY) or die $!; sysread($f, $data, 4096) // die $!; close $f }
+    },
+    create => sub {
+        my ($n, $path) = @_;
+        my $data = 'x' x 4096;
+        for my $i (1 .. $n) { sysopen(my $f, "$path-$i", O_WRONLY | O_CREAT | O_EXCL) or die $!; syswrite($f, $data) // die $!; close $f }
+    },
+    unlink => sub { my ($n, $path) = @_; for my $i (1 .. $n) { unlink "$path-$i" or die $! } },
+    # Names that nobody asked for before: each is a request.
+    lookup => sub { my ($n, $path) = @_; for my $i (1 .. $n) { -e "$path-$i" and die } },
+    write4k => sub {
+        my ($n, $path) = @_;
+        my $data = 'x' x 4096;
+        sysopen(my $f, $path, O_WRONLY | O_CREAT | O_TRUNC) or die $!;
+        for (1 .. $n) { syswrite($f, $data) // die $! }
+    },
+);
+
+sub report { printf "%.9f\n", $_[0] }
+
+if (my $loop = $loops{$kind}) {
+    my ($n, @rest) = @arguments;
+    my $began = time;
+    $loop->($n, @rest);
+    report((time - $began) / $n * 1e6);
+}
+# A command, without its start being timed more than it must.
+elsif ($kind eq 'command') {
+    my $began = time;
+    system(@arguments) == 0 or die "@arguments: $?\n";
+    report(time - $began);
+}
+# Many processes at once, each on names of its own: requests a second.
+elsif ($kind eq 'lookups') {
+    my ($clients, $n, $path) = @arguments;
+    my $began = time;
+    for my $client (1 .. $clients) {
+        next if fork;
+        $loops{lookup}->($n, "$path-$client");
+        exit 0;
+    }
+    while (wait != -1) { die "a client failed\n" if $? }
+    report($clients * $n / (time - $began));
+}
+# The time of each of n requests that no cache answers; the 99th percentile in microseconds.
+elsif ($kind eq 'p99') {
+    my ($n, $path) = @arguments;
+    my @times;
+    for my $i (1 .. $n) { my $began = time; -e "$path-$i" and die; push @times, time - $began; select undef, undef, undef, 0.002 }
+    report((sort { $a <=> $b } @times)[int($n * 0.99)] * 1e6);
+}
+# Stat, create and readdir from many processes until killed.
+elsif ($kind eq 'flood') {
+    my ($clients) = @arguments;
+    $SIG{TERM} = sub { kill 'KILL', -$$; exit 0 };
+    setpgrp(0, 0);
+    for my $client (1 .. $clients) {
+        next if fork;
+        for (my $i = 0; ; $i++) {
+            if ($client % 3 == 0) { my $x = -e "absent-$client-$i" }
+            elsif ($client % 3 == 1) { sysopen(my $f, "flood-$client-$i", O_WRONLY | O_CREAT); syswrite($f, 'x'); close $f; unlink "flood-$client-$i" }
+            else { opendir(my $d, "many"); my @all = readdir $d; closedir $d }
+        }
+    }
+    1 while wait != -1;
+}
+else { die "unknown load $kind\n" }

@@ -1,0 +1,162 @@
+/**
+ * The rows of the table. `run` gives the seconds (for loops: microseconds per call) that a directory took for it; what it
+ * needs before, `prepare` does untimed. `target` says what is compared and how much must and should be reached:
+ *   speed: native time / ours, at least     time: ours / native time, at most
+ *   rival: ours / fuse-overlayfs, at most   above: microseconds above native, at most
+ */
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { UID } from './systems.mjs';
+import { BIG_MIB, MANY_FILES, name } from './trees.mjs';
+
+export const LOAD = join(import.meta.dirname, 'load.pl');
+/** What the kernel does after it let go of its caches (FORGET) is not the next workload's. */
+const SETTLE_MS = 300;
+/** No request is older than a run, or the kernel would answer for it. */
+let fresh = 0;
+
+/** Runs a load of load.pl in a directory; paths are relative to it, as a program's in its workspace are. */
+export function load(directory, ...args) {
+  const { status, stdout, stderr } = spawnSync('perl', ['-U', LOAD, UID, directory, ...args].map(String), {
+    cwd: '/',
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+  return Number(stdout.trim().split('\n').at(-1));
+}
+
+export function dropCaches() {
+  writeFileSync('/proc/sys/vm/drop_caches', '3');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
+}
+
+const command =
+  (...args) =>
+  (dir) =>
+    load(dir, 'command', ...args);
+const shell = (script) => command('/bin/sh', '-c', script);
+const cold = (run) => ({ prepare: dropCaches, run });
+/** Twice before: after the first, the kernel asks for the attributes of what was read once more. */
+const warmed = (run) => ({
+  prepare(dir) {
+    run(dir);
+    run(dir);
+  },
+  run,
+});
+const loop = (kind, calls, path) => ({
+  calls,
+  prepare: (dir) => load(dir, kind, 10, path),
+  run: (dir) => load(dir, kind, calls, path),
+});
+
+export const walk = (directory) => shell(`find ${directory} -printf '%s\\n' >/dev/null`);
+const grep = shell('grep -r nothing-has-this npm >/dev/null || [ $? = 1 ]');
+const cat = shell('find npm -type f -exec cat {} + >/dev/null');
+const status = shell('cd repo && git status >/dev/null');
+const read = command('dd', 'if=big', 'of=/dev/null', 'bs=1M', 'status=none');
+const untar = shell('mkdir untar && tar -C untar -xf npm.tar');
+const remove = (path) => shell(`rm -rf ${path}`);
+const emptied = shell('rm -rf new && mkdir new');
+
+const FILES = 3000;
+
+export const WORKLOADS = [
+  {
+    label: 'stat, warm',
+    unit: 'µs',
+    ...loop('stat', 100_000, `many/${name(7)}`),
+    target: { speed: [0.85, 1] },
+  },
+  {
+    label: 'stat of a missing name, warm',
+    unit: 'µs',
+    ...loop('negative', 100_000, 'many/absent'),
+    target: { speed: [0.8, 1] },
+  },
+  {
+    label: 'open + read 4 KiB + close, warm',
+    unit: 'µs',
+    ...loop('open', 50_000, `many/${name(9)}`),
+    target: { speed: [0.6, 0.8] },
+  },
+  {
+    label: 'find -printf %s of 10,000 files, warm',
+    unit: 's',
+    ...warmed(walk('many')),
+    target: { time: [1.4, 1.1] },
+  },
+  {
+    label: 'find -printf %s of the npm tree, warm',
+    unit: 's',
+    ...warmed(walk('npm')),
+    target: { time: [1.4, 1.1] },
+  },
+  { label: 'grep -r, warm', unit: 's', ...warmed(grep), target: { time: [1.4, 1.1] } },
+  { label: 'cat of everything, warm', unit: 's', ...warmed(cat), target: { time: [1.4, 1.1] } },
+  {
+    label: 'git status, first',
+    unit: 's',
+    prepare(dir) {
+      // The index learns the inode numbers, as after a first status of a checkout.
+      status(dir);
+      dropCaches();
+    },
+    run: status,
+    target: { time: [4, 2.5] },
+  },
+  { label: 'git status, warm', unit: 's', ...warmed(status), target: { time: [1.4, 1.1] } },
+  {
+    label: 'walk with stat of 10,000 files, cold',
+    unit: 's',
+    calls: MANY_FILES,
+    ...cold(walk('many')),
+    target: { time: [3, 1.5] },
+  },
+  { label: 'tar -x of the npm tree', unit: 's', prepare: remove('untar'), run: untar, target: { rival: [0.6, 0.35] } },
+  {
+    label: 'rm -rf of it',
+    unit: 's',
+    prepare(dir) {
+      remove('untar')(dir);
+      untar(dir);
+    },
+    run: remove('untar'),
+    target: { rival: [0.6, 0.35] },
+  },
+  {
+    label: 'create + write 4 KiB + close',
+    unit: 'µs',
+    calls: FILES,
+    prepare: emptied,
+    run: (dir) => load(dir, 'create', FILES, 'new/file'),
+    target: { above: [170, 120] },
+  },
+  {
+    label: 'unlink',
+    unit: 'µs',
+    calls: FILES,
+    prepare(dir) {
+      emptied(dir);
+      load(dir, 'create', FILES, 'new/file');
+    },
+    run: (dir) => load(dir, 'unlink', FILES, 'new/file'),
+    target: { above: [45, 30] },
+  },
+  { label: `sequential read of ${BIG_MIB} MiB, cold`, unit: 's', ...cold(read), target: { speed: [0.35, 0.5] } },
+  { label: `sequential read of ${BIG_MIB} MiB, warm`, unit: 's', ...warmed(read), target: { speed: [0.9, 1] } },
+  {
+    label: `write of ${BIG_MIB} MiB in 1 MiB blocks`,
+    unit: 's',
+    prepare: remove('out'),
+    run: command('dd', 'if=/dev/zero', 'of=out', 'bs=1M', `count=${BIG_MIB}`, 'status=none'),
+    target: { speed: [0.3, 0.9] },
+  },
+  {
+    label: 'lookups nobody asked before, 16 clients',
+    unit: '/s',
+    run: (dir) => load(dir, 'lookups', 16, 2000, `many/absent-${fresh++}`),
+    target: { rate: [50_000, 100_000] },
+  },
+];
