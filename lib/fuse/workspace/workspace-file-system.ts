@@ -19,11 +19,12 @@ import { baseChanged, baseChanging } from './base-changes.ts';
 import { changesOf } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
-import { DT_DIR, lookup, readdir } from './directory.ts';
+import { lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
 import { EACCES, EPERM } from './errno.ts';
 import { HostFiles } from './host-files.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from './mode.ts';
+import { readRoot, rootAttr } from './mount-root.ts';
 import type { Node } from './node.ts';
 import { NodeTable, ROOT_NODEID } from './node-table.ts';
 import { openExisting } from './open-existing.ts';
@@ -55,7 +56,7 @@ export class WorkspaceFileSystem implements FileSystem {
     this.#files = new HostFiles(options.maxOpenFiles ?? 256);
   }
 
-  /** Throws when the id is attached already, and INVALID_ARGUMENT for rules that cannot be compiled. */
+  /** Throws ALREADY_EXISTS. Delta and rules are read at the first use: what is wrong with them is EIO to that. */
   attach(spec: WorkspaceSpec): void {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
@@ -143,7 +144,7 @@ export class WorkspaceFileSystem implements FileSystem {
   }
 
   getattr(caller: Caller, nodeid: number): Attr {
-    if (nodeid === ROOT_NODEID) return this.#rootAttr();
+    if (nodeid === ROOT_NODEID) return rootAttr();
     const node = this.#nodes.get(nodeid);
     const workspace = node.workspace!;
     // A container daemon binds the workspace's directory as root.
@@ -239,10 +240,7 @@ export class WorkspaceFileSystem implements FileSystem {
 
   readdir(caller: Caller, nodeid: number, cookie: number, plus: boolean, emit: EmitDirent): void {
     if (nodeid === ROOT_NODEID) {
-      if (caller.uid !== 0) throw EACCES;
-      // Which sandboxes there are is nobody's to list.
-      if (cookie < 1 && !emit('.', 1, ROOT_NODEID, DT_DIR, undefined)) return;
-      if (cookie < 2) emit('..', 2, ROOT_NODEID, DT_DIR, undefined);
+      readRoot(caller, cookie, emit);
       return;
     }
     const node = this.#nodeFor(caller, nodeid);
@@ -282,22 +280,6 @@ export class WorkspaceFileSystem implements FileSystem {
     const changing = this.#changing.get(codebaseId) ?? new Map<ByteString, number>();
     this.#changing.set(codebaseId, changing);
     return changing;
-  }
-
-  #rootAttr(): Attr {
-    const time = { sec: 0, nsec: 0 };
-    const times = { atime: time, mtime: time, ctime: time };
-    return {
-      ino: ROOT_NODEID,
-      size: 4096,
-      blocks: 8,
-      ...times,
-      mode: S_IFDIR | 0o711,
-      nlink: 2,
-      uid: 0,
-      gid: 0,
-      rdev: 0,
-    };
   }
 }
 

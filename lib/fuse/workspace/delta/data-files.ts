@@ -11,9 +11,10 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  realpathSync,
   rmSync,
 } from 'node:fs';
-import type { Time } from '../../filesystem.ts';
+import type { ByteString, Time } from '../../filesystem.ts';
 import { timeOf } from '../clock.ts';
 import { hostErrno } from '../errno.ts';
 import type { DataRef } from './inode.ts';
@@ -25,6 +26,7 @@ const MANY = 32;
 /** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
 export class DataFiles {
   readonly #root: string;
+  #realRoot: ByteString | undefined;
 
   constructor(root: string) {
     this.#root = root;
@@ -55,8 +57,10 @@ export class DataFiles {
     }
   }
 
-  path(ref: DataRef): string {
-    return this.#path(ref);
+  /** The path of a file that is there, as bytes and without symlinks. */
+  realPath(ref: DataRef): ByteString {
+    this.#realRoot ??= realpathSync(this.#root, 'latin1');
+    return `${this.#realRoot}${this.#path(ref).slice(this.#root.length)}`;
   }
 
   sync(ref: DataRef, datasync: boolean): void {

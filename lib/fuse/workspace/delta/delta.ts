@@ -110,9 +110,9 @@ export class Delta {
     return fd;
   }
 
-  /** Host path of the contents there are, as bytes. */
+  /** Host path of the contents there are, as bytes and without symlinks. */
   dataPath(inode: Inode): ByteString {
-    return Buffer.from(this.#files.path(inode.data!)).toString('latin1');
+    return this.#files.realPath(inode.data!);
   }
 
   /** Contents that were copied in before the inode's record was committed. */
