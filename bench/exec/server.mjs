@@ -1,0 +1,83 @@
+/** The server under measurement, in a process of its own; this process is its client. */
+import { readFileSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { join, resolve } from 'node:path';
+import { Service } from '../../scripts/demo/service.mjs';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+/** Apart from the default range, so that a server that runs here already is not in the way. */
+const UIDS = { start: 2_900_000, size: 2048 };
+const WRITE_ALL = [{ pattern: '**', permission: 'PERMISSION_WRITE' }];
+
+export class Server {
+  #service = new Service();
+  #agent = new Agent({ keepAlive: true });
+  #address;
+  #codebase;
+  pid;
+
+  static async start(directory) {
+    const server = new Server();
+    const started = await server.#service.start({
+      root: ROOT,
+      bundle: join(ROOT, 'dist/server.mjs'),
+      directory,
+      sections: { runtime: { uid_range: UIDS }, sandbox: { max_per_user: 0 } },
+    });
+    server.pid = started.pid;
+    const [host, port] = started.http_addr.split(/:(?=\d+$)/);
+    server.#address = { host, port: Number(port) };
+    server.#codebase = (await server.call('POST', '/v1/codebases', { name: 'bench', owner_id: 'bench' })).id;
+    return server;
+  }
+
+  get address() {
+    return this.#address;
+  }
+
+  get agent() {
+    return this.#agent;
+  }
+
+  call(method, path, body) {
+    return this.#service.call(method, path, body, this.#agent);
+  }
+
+  async create(more = {}) {
+    const request = { codebase_id: this.#codebase, permissions: WRITE_ALL, ...more };
+    return (await this.call('POST', '/v1/sandboxes', request)).id;
+  }
+
+  destroy(id) {
+    return this.call('DELETE', `/v1/sandboxes/${id}`);
+  }
+
+  async exec(id, command = 'true') {
+    const { exit_code } = await this.call('POST', `/v1/sandboxes/${id}/exec`, { command });
+    if (exit_code !== 0) throw new Error(`${command}: exit code ${exit_code}`);
+  }
+
+  async execOverGrpc(sandbox_id, command = 'true') {
+    const { exit_code } = await this.#service.execOverGrpc({ sandbox_id, command });
+    if (exit_code !== 0) throw new Error(`${command}: exit code ${exit_code}`);
+  }
+
+  streamOverGrpc(request) {
+    return this.#service.streamOverGrpc(request);
+  }
+
+  /** Resident memory in bytes. */
+  rss() {
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'latin1'))[1]) * 1024;
+  }
+
+  /** Whether a host user is one of its sandboxes'. */
+  static isSandboxUser(uid) {
+    return uid >= UIDS.start && uid < UIDS.start + UIDS.size;
+  }
+
+  async stop() {
+    this.#agent.destroy();
+    await this.#service.stop();
+  }
+}

@@ -1,0 +1,27 @@
+/** The value that `share` of all are below. */
+export function at(all, share) {
+  const sorted = [...all].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+export const median = (all) => at(all, 0.5);
+
+export const judged = (reached, aimed) => (aimed ? 'aim' : reached ? 'must' : 'MISSED');
+
+const COLUMNS = { name: '', value: 'measured', beside: 'beside', must: 'must reach', aim: 'aim', verdict: 'reached' };
+
+/** Markdown. */
+export function table(sections, columns = COLUMNS) {
+  const lines = sections.flatMap(({ title, rows }) => [
+    `\n### ${title}\n`,
+    `| ${Object.values(columns).join(' | ')} |`,
+    `|${'---|'.repeat(Object.keys(columns).length)}`,
+    ...rows.map(
+      (row) =>
+        `| ${Object.keys(columns)
+          .map((key) => row[key] ?? '')
+          .join(' | ')} |`,
+    ),
+  ]);
+  return `${lines.join('\n')}\n`;
+}
