@@ -4,6 +4,7 @@ import { type Operation, operations } from '../handlers/index.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { answerError, errorBody } from './http/answer.ts';
 import { carryRaw } from './http/body.ts';
+import { carryBytes } from './http/bytes.ts';
 import { Connections } from './http/connections.ts';
 import { refuseCrossOrigin } from './http/cross-origin.ts';
 import { carryDownload } from './http/download.ts';
@@ -20,6 +21,7 @@ const carriers: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => 
   raw: carryRaw,
   multipart: carryMultipart,
   download: carryDownload,
+  bytes: carryBytes,
 };
 
 const OPTIONS = {
@@ -42,7 +44,7 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
     let name = 'unknown';
     try {
       const { path, query } = parseTarget(req.url ?? '/');
-      const found = router.find(req.method ?? '', path);
+      const found = router.find(req.method ?? '', path, query);
       if ('allow' in found) return answerNoRoute(res, `${req.method} ${path}`, found.allow);
       const { operation, pathParameters } = found;
       name = operation.operation;

@@ -7,9 +7,11 @@ import { type Download, downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
 import { explainPermission } from './explain-permission.ts';
+import { type Export, exportChanges } from './export-changes.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
+import { listChanges } from './list-changes.ts';
 import { listCodebases } from './list-codebases.ts';
 import { listFiles } from './list-files.ts';
 import { listPresets } from './list-presets.ts';
@@ -22,6 +24,7 @@ import { uploadFile } from './upload-file.ts';
 
 export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
 export type { Download } from './download-file.ts';
+export type { Export } from './export-changes.ts';
 
 interface Route {
   operation: string;
@@ -30,17 +33,20 @@ interface Route {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   /** `{name}` is one segment and the request's field of that name; `{name+}` is all that follows. */
   path: string;
+  /** Only where the query has this parameter; then before the row of the same path without one. */
+  query?: string;
 }
 
 /**
  * How REST carries it: `unary` JSON in, JSON out; `events` JSON in, a stream of messages out; `raw` the body is a
- * file; `multipart` the body holds files; `download` the answer is a file. gRPC takes the shape from the proto.
+ * file; `multipart` the body holds files; `download` the answer is a file; `bytes` it is a stream of bytes. gRPC takes the shape from the proto.
  */
 export type Operation = Route &
   (
     | { kind: 'unary' | 'raw' | 'multipart'; handler: Handler }
     | { kind: 'events'; handler: Handler<AsyncIterable<object>> }
     | { kind: 'download'; handler: Handler<Download> }
+    | { kind: 'bytes'; handler: Handler<Export> }
   );
 
 const SANDBOX = '/v1/sandboxes/{sandbox_id}';
@@ -61,6 +67,8 @@ export const operations: readonly Operation[] = [
   { operation: 'UpdatePermissions', rpc: 'SandboxService/UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', handler: updatePermissions },
   { operation: 'ExplainPermission', rpc: 'SandboxService/ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', handler: explainPermission },
   { operation: 'ListPresets', rpc: 'SandboxService/ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
+  { operation: 'ExportChanges', rpc: 'SandboxService/ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', handler: exportChanges },
+  { operation: 'ListChanges', rpc: 'SandboxService/ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
   { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
   { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
   { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },

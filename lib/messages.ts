@@ -6,12 +6,16 @@ export const PERMISSIONS = ['PERMISSION_NONE', 'PERMISSION_VIEW', 'PERMISSION_RE
 export const PATTERN_TYPES = ['PATTERN_GLOB', 'PATTERN_DIRECTORY', 'PATTERN_FILE'] as const;
 export const SANDBOX_STATUSES = ['SANDBOX_PENDING', 'SANDBOX_RUNNING', 'SANDBOX_STOPPED', 'SANDBOX_ERROR'] as const;
 export const RUNTIMES = ['RUNTIME_BWRAP', 'RUNTIME_DOCKER', 'RUNTIME_MOCK'] as const;
+export const CHANGE_KINDS = ['CHANGE_ADDED', 'CHANGE_MODIFIED', 'CHANGE_DELETED'] as const;
+export const FILE_TYPES = ['TYPE_FILE', 'TYPE_DIRECTORY', 'TYPE_SYMLINK', 'TYPE_OTHER'] as const;
 export const OUTPUT_STREAMS = ['STDOUT', 'STDERR'] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];
 export type PatternType = (typeof PATTERN_TYPES)[number];
 export type SandboxStatus = (typeof SANDBOX_STATUSES)[number];
 export type RuntimeName = (typeof RUNTIMES)[number];
+export type ChangeKind = (typeof CHANGE_KINDS)[number];
+export type FileType = (typeof FILE_TYPES)[number];
 export type OutputStream = (typeof OUTPUT_STREAMS)[number];
 
 export interface PermissionRule {
@@ -129,6 +133,26 @@ export interface FileInfo {
   is_dir: boolean;
   /** Permission bits (0o755 style). Added to the contract: field 5. */
   mode: number;
+}
+
+/** A path at which a sandbox has something else than its codebase. */
+export interface FileChange {
+  path: string;
+  kind: ChangeKind;
+  /** What is there; of a deletion, what was. */
+  type: FileType;
+  /** In the sandbox and in the codebase; 0 where there is none, and of a directory. */
+  size: number;
+  base_size: number;
+  /** Permission bits; 0 where there is none. */
+  mode: number;
+  base_mode: number;
+  /** What the codebase has, when it is of another type. */
+  base_type: FileType;
+  /** False: only the permission bits are others. */
+  content_changed: boolean;
+  /** Added: where the codebase has it, as far as that is known; else empty. */
+  renamed_from: string;
 }
 
 export interface Page {

@@ -3,6 +3,7 @@ import type {
   Codebase,
   CreateSandboxRequest,
   ExecRequest,
+  FileChange,
   FileInfo,
   Page,
   PermissionExplanation,
@@ -26,8 +27,17 @@ export interface Sandboxes {
   updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;
   explainPermission(id: string, path: string): PermissionExplanation;
   presets(): readonly Preset[];
+  /** Where the sandbox differs from its codebase, in byte order of the paths. */
+  listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;
+  /** The changes as a `patch` that git applies, or the changed files as a `tar`; begun when it resolves. */
+  exportChanges(id: string, format: string): Promise<ByteStream>;
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
   expire(): Promise<void>;
+}
+
+/** Bytes as they are made. Iterate it, or nothing is held. */
+export interface ByteStream extends AsyncIterable<Uint8Array> {
+  contentType: string;
 }
 
 export interface StoredFile {

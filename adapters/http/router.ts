@@ -38,11 +38,13 @@ export class Router {
   }
 
   /** The operation, or the methods this path has (none: there is no such path). */
-  find(method: string, path: string): Match | { allow: string[] } {
+  find(method: string, path: string, query = ''): Match | { allow: string[] } {
     const segments = path.split('/');
+    const parameters = new URLSearchParams(query);
     const allow: string[] = [];
     for (const route of this.#routes) {
       if (!fits(route, segments)) continue;
+      if (route.operation.query !== undefined && !parameters.has(route.operation.query)) continue;
       if (route.operation.method === method) {
         return { operation: route.operation, pathParameters: parametersOf(route, segments) };
       }

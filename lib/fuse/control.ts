@@ -1,7 +1,7 @@
 import { type Code, ServiceError } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
-import { Errno, type FileSystem } from './filesystem.ts';
-import type { WorkspaceSpec } from './workspaces.ts';
+import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
+import type { WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
 export interface WorkspaceControl {
@@ -10,6 +10,7 @@ export interface WorkspaceControl {
   setRules(id: string, rules: readonly PermissionRule[]): void;
   baseChanging(codebaseId: string, paths: readonly string[]): void;
   baseChanged(codebaseId: string, paths: readonly string[]): void;
+  changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean };
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */
   syncAll(): void;

@@ -56,6 +56,11 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     setRules: (id, rules) => call('setRules', id, rules),
     baseChanging: (codebaseId, paths) => call('baseChanging', codebaseId, paths),
     baseChanged: (codebaseId, paths) => call('baseChanged', codebaseId, paths),
+    async changes(id, after, limit) {
+      // Pages that programs have mapped and changed are changes too.
+      if (after === '') await syncMount(mountPoint);
+      return call('changes', id, after, limit);
+    },
     usage: (id) => call('usage', id),
     died: died.promise,
     close() {

@@ -1,4 +1,5 @@
 import type { PermissionRule } from '../messages.ts';
+import type { ByteString, Time } from './filesystem.ts';
 
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {
@@ -21,6 +22,36 @@ export interface WorkspaceSpec {
   anyUid?: boolean;
 }
 
+/** One side of a change. */
+export interface ChangeSide {
+  /** With the type bits; permission bits only. */
+  mode: number;
+  /** 0 of a directory; a symlink's is the length of its target. */
+  size: number;
+  mtime: Time;
+}
+
+/** A path at which a sandbox has something else than its codebase. Paths are bytes, from the root. */
+export interface WorkspaceChange {
+  path: ByteString;
+  kind: 'added' | 'modified' | 'deleted';
+  /** False: only the permission bits are others. */
+  contentChanged: boolean;
+  /** Added, modified. */
+  now?: ChangeSide & {
+    /** Symlink. */
+    target?: ByteString;
+    /** File: the host's file with its contents, which may still be written to; absent: it is empty. */
+    hostPath?: ByteString;
+    /** File: changes when its contents do. */
+    version?: Time;
+  };
+  /** Modified, deleted: what the codebase has. */
+  base?: ChangeSide;
+  /** Added: where the codebase has it, as far as that is known. */
+  renamedFrom?: ByteString;
+}
+
 /**
  * The mounted file system of all workspaces. All calls may be made concurrently; none touches the mount from the
  * calling thread synchronously. After `close`, and after the mount died, every call rejects with UNAVAILABLE.
@@ -36,6 +67,8 @@ export interface Workspaces {
   baseChanging(codebaseId: string, paths: readonly string[]): Promise<void>;
   /** Call after they did, also when the change failed: every attached sandbox sees the present state on return. */
   baseChanged(codebaseId: string, paths: readonly string[]): Promise<void>;
+  /** At most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
+  changes(id: string, after: ByteString, limit: number): Promise<{ changes: WorkspaceChange[]; more: boolean }>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once, with the reason, when the file system stopped serving without `close`. */
   readonly died: Promise<string>;

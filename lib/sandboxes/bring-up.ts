@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { WorkspaceSpec } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { RuntimeName } from '../messages.ts';
 import type { RunningSandbox, Runtime } from '../runtime/runtime.ts';
@@ -10,7 +11,7 @@ import type { WorkspaceMount } from './workspace-mount.ts';
 /** What a sandbox stands on. */
 export interface Platform {
   layout: Layout;
-  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules'>;
+  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules' | 'changes'>;
   /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */
@@ -50,20 +51,23 @@ export async function bringUp(
 
 /** The mock runtime runs nothing, so nothing needs to be mounted for it. */
 async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string> {
-  const { id, record } = sandbox;
-  const base = platform.basePath(record.codebase_id);
-  if (record.runtime === 'RUNTIME_MOCK') return base;
+  const { record } = sandbox;
+  if (record.runtime === 'RUNTIME_MOCK') return platform.basePath(record.codebase_id);
   sandbox.attached = true;
-  return platform.mount.attach({
+  return platform.mount.attach(workspaceSpec(sandbox, platform));
+}
+
+export function workspaceSpec({ id, record }: LiveSandbox, platform: Platform): WorkspaceSpec {
+  return {
     id,
     codebaseId: record.codebase_id,
-    base,
+    base: platform.basePath(record.codebase_id),
     delta: deltaOf(id, platform.layout),
     uid: record.uid,
     rules: record.permissions,
     maxBytes: platform.maxDeltaBytes,
     maxFiles: platform.maxDeltaFiles,
-  });
+  };
 }
 
 /** Ends every process in it and takes its workspace away; its delta stays. Never throws: what is left is logged. */

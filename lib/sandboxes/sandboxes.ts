@@ -1,6 +1,8 @@
 import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';
+import { exportChanges } from './changes/export-changes.ts';
+import { listChanges } from './changes/list-changes.ts';
 import { JumpDetector } from './clock.ts';
 import type { SandboxContext } from './context.ts';
 import { createSandbox } from './create.ts';
@@ -45,6 +47,8 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     updatePermissions: (request) => updatePermissions(request, context),
     explainPermission: (id, path) => explainPermission(id, path, context),
     presets: () => PRESETS,
+    listChanges: (id, page) => listChanges(id, page, context),
+    exportChanges: (id, format) => exportChanges(id, format, context),
     expire: () => expireSandboxes(context, jumps),
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>

@@ -16,7 +16,7 @@ interface Options {
  * whose sandboxes are all of the mock runtime never mounts.
  */
 export class WorkspaceMount
-  implements Pick<Workspaces, 'attach' | 'detach' | 'setRules' | 'baseChanging' | 'baseChanged'>
+  implements Pick<Workspaces, 'attach' | 'detach' | 'setRules' | 'changes' | 'baseChanging' | 'baseChanged'>
 {
   readonly #options: Options;
   #mounted: Promise<Workspaces> | undefined;
@@ -53,6 +53,10 @@ export class WorkspaceMount
 
   async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
     await (await this.ready()).setRules(id, rules);
+  }
+
+  async changes(...args: Parameters<Workspaces['changes']>): ReturnType<Workspaces['changes']> {
+    return (await this.ready()).changes(...args);
   }
 
   async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {

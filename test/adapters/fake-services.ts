@@ -62,6 +62,8 @@ const NAMES = {
     'updatePermissions',
     'explainPermission',
     'presets',
+    'listChanges',
+    'exportChanges',
     'expire',
   ],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],

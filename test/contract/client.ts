@@ -3,6 +3,7 @@ import type {
   Codebase,
   ExecResponse,
   ExecStreamChunk,
+  FileChange,
   FileInfo,
   PermissionExplanation,
   Preset,
@@ -24,6 +25,7 @@ export interface Unary {
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };
+  ListChanges: { changes: FileChange[]; next_page_token: string };
   CreateCodebase: Codebase;
   GetCodebase: Codebase;
   ListCodebases: { codebases: Codebase[]; next_page_token: string };
@@ -48,6 +50,7 @@ export interface Client {
   execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
   upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
   download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;
+  exportChanges(sandboxId: string, format: string): AsyncIterable<Uint8Array>;
   close(): void;
 }
 

@@ -71,6 +71,11 @@ export class GrpcClient implements Client {
     for await (const { data } of received(open({ codebase_id, file_path }))) yield data;
   }
 
+  async *exportChanges(sandbox_id: string, format: string): AsyncGenerator<Uint8Array, void, void> {
+    const open = this.#method('ExportChanges') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
+    for await (const { data } of received(open({ sandbox_id, format }))) yield data;
+  }
+
   close(): void {
     for (const service of this.#services) service.close();
   }

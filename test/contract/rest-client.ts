@@ -25,6 +25,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   UpdatePermissions: ['PUT', '/v1/sandboxes/{sandbox_id}/permissions'],
   ExplainPermission: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/explain'],
   ListPresets: ['GET', '/v1/presets'],
+  ListChanges: ['GET', '/v1/sandboxes/{sandbox_id}/changes'],
   CreateCodebase: ['POST', '/v1/codebases'],
   GetCodebase: ['GET', '/v1/codebases/{codebase_id}'],
   ListCodebases: ['GET', '/v1/codebases'],
@@ -122,6 +123,13 @@ export class RestClient implements Client {
 
   async *download(codebaseId: string, path: string): AsyncGenerator<Uint8Array, void, void> {
     const answer = await this.open('GET', filePath(codebaseId, path), {});
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    yield* answer as AsyncIterable<Buffer>;
+  }
+
+  async *exportChanges(sandboxId: string, format: string): AsyncGenerator<Uint8Array, void, void> {
+    const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/changes?format=${encodeURIComponent(format)}`;
+    const answer = await this.open('GET', path, {});
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
     yield* answer as AsyncIterable<Buffer>;
   }

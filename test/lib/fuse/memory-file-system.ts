@@ -95,6 +95,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
   }
 
   /** bytes: nodes in the table; files: sum of lookup counts (the root's own not counted). */
+  changes(): { changes: []; more: boolean } {
+    return { changes: [], more: false };
+  }
+
   usage(_id: string): { bytes: number; files: number } {
     let lookups = -1;
     for (const node of this.#nodes.values()) lookups += node.nlookup;

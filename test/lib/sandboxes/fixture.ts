@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
+import type { WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { CreateSandboxRequest, ExecRequest, PermissionRule } from '../../../lib/messages.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
@@ -67,6 +67,14 @@ export class FakeMount {
 
   async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
     this.attached.set(id, { ...this.attached.get(id)!, rules });
+  }
+
+  changesOf: WorkspaceChange[] = [];
+
+  async changes(id: string, after: string, limit: number): Promise<{ changes: WorkspaceChange[]; more: boolean }> {
+    if (!this.attached.has(id)) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+    const left = this.changesOf.filter(({ path }) => path > after);
+    return { changes: left.slice(0, limit), more: left.length > limit };
   }
 
   async detach(id: string): Promise<void> {

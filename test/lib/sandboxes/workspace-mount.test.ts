@@ -27,6 +27,7 @@ function fakeWorkspaces(): Workspaces {
     setRules: told('setRules'),
     baseChanging: told('changing'),
     baseChanged: told('changed'),
+    changes: async () => ({ changes: [], more: false }),
     usage: async () => ({ bytes: 0, files: 0 }),
     died: new Promise((resolve) => {
       dieNow = resolve;

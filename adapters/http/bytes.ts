@@ -1,0 +1,32 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Exchange } from './exchange.ts';
+
+/** A stream of bytes of unknown length. An error before the first has a status; one after it cuts the answer short. */
+export async function carryBytes({ res, operation, event, context }: Exchange<'bytes'>): Promise<void> {
+  const messages = await operation.handler(
+    { ...event, headers: { ...event.headers, 'content-type': undefined } },
+    context,
+  );
+  const iterator = messages[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  res.writeHead(200, {
+    'content-type': messages.contentType,
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  if (first.done) {
+    res.end();
+    return;
+  }
+  const rest = { [Symbol.asyncIterator]: () => iterator };
+  await pipeline(Readable.from(bytesOf(first.value, rest)), res);
+}
+
+async function* bytesOf(
+  first: { data: Uint8Array },
+  rest: AsyncIterable<{ data: Uint8Array }>,
+): AsyncGenerator<Uint8Array, void, void> {
+  yield first.data;
+  for await (const { data } of rest) yield data;
+}

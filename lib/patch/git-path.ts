@@ -1,0 +1,14 @@
+import type { ByteString } from '../fuse/filesystem.ts';
+
+const ESCAPES: Readonly<Record<string, string>> = { '"': '\\"', '\\': '\\\\', '\n': '\\n', '\t': '\\t', '\r': '\\r' };
+
+/** A path as git writes it in a patch: quoted as C would where it has bytes that are not plain. */
+export function gitPath(prefix: 'a' | 'b', path: ByteString): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must be quoted
+  const quoted = path.replace(/["\\\x00-\x1f\x7f-\xff]/g, (char) => ESCAPES[char] ?? octal(char));
+  return quoted === path ? `${prefix}/${path}` : `"${prefix}/${quoted}"`;
+}
+
+function octal(char: string): string {
+  return `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`;
+}

@@ -1,0 +1,91 @@
+import type { ByteString } from '../fuse/filesystem.ts';
+import { blobId, literal } from './git-binary.ts';
+import { gitPath } from './git-path.ts';
+import { hunks } from './unified.ts';
+
+/** A file or symlink on one side of a patch. */
+export interface PatchSide {
+  /** As git has it: 100644, 100755 or 120000, octal. */
+  mode: string;
+  size: number;
+  /** The same bytes at each call. */
+  content(): AsyncIterable<Uint8Array>;
+}
+
+/** Larger files are not looked at for lines: their new content comes as a whole. */
+const MAX_TEXT = 4 * 1024 * 1024;
+/** As git: a NUL this early makes a file binary. */
+const LOOKED_AT = 8000;
+const NO_BLOB = '0'.repeat(40);
+
+/**
+ * The part of a patch for one path, as `git apply` takes it; absent sides: made, removed. Bytes, since no encoding is
+ * known. Symlinks and files in each other's place come as a removal and a creation.
+ */
+export async function* filePatch(
+  path: ByteString,
+  before: PatchSide | undefined,
+  after: PatchSide | undefined,
+): AsyncGenerator<Uint8Array> {
+  if (before && after && (before.mode === '120000') !== (after.mode === '120000')) {
+    yield* filePatch(path, before, undefined);
+    yield* filePatch(path, undefined, after);
+    return;
+  }
+  const [a, b] = [gitPath('a', path), gitPath('b', path)];
+  const header = `diff --git ${a} ${b}\n${modes(before, after)}`;
+  const texts = await bothTexts(before, after);
+  if (texts === undefined) {
+    yield* binaryPatch(header, before, after);
+    return;
+  }
+  const body = hunks(texts.before, texts.after);
+  const names = `--- ${before ? withTab(a) : '/dev/null'}\n+++ ${after ? withTab(b) : '/dev/null'}\n`;
+  yield Buffer.from(body === '' ? header : `${header}${names}${body}`, 'latin1');
+}
+
+async function* binaryPatch(
+  header: string,
+  before: PatchSide | undefined,
+  after: PatchSide | undefined,
+): AsyncGenerator<Uint8Array> {
+  const ids = await Promise.all([before, after].map((side) => (side ? blobId(side.size, side.content()) : NO_BLOB)));
+  if (ids[0] === ids[1]) {
+    yield Buffer.from(header, 'latin1');
+    return;
+  }
+  yield Buffer.from(`${header}index ${ids[0]}..${ids[1]}\nGIT binary patch\n`, 'latin1');
+  yield* literal(after?.size ?? 0, after?.content() ?? nothing());
+}
+
+function modes(before: PatchSide | undefined, after: PatchSide | undefined): string {
+  if (before === undefined) return `new file mode ${after?.mode}\n`;
+  if (after === undefined) return `deleted file mode ${before.mode}\n`;
+  return before.mode === after.mode ? '' : `old mode ${before.mode}\nnew mode ${after.mode}\n`;
+}
+
+async function bothTexts(
+  before: PatchSide | undefined,
+  after: PatchSide | undefined,
+): Promise<{ before: string; after: string } | undefined> {
+  const old = await textOf(before);
+  const now = old === undefined ? undefined : await textOf(after);
+  return old === undefined || now === undefined ? undefined : { before: old, after: now };
+}
+
+/** One char a byte; undefined: binary, or too large. */
+async function textOf(side: PatchSide | undefined): Promise<string | undefined> {
+  if (side === undefined) return '';
+  if (side.size > MAX_TEXT) return undefined;
+  const parts: Uint8Array[] = [];
+  for await (const bytes of side.content()) parts.push(bytes);
+  const text = Buffer.concat(parts).toString('latin1');
+  return text.slice(0, LOOKED_AT).includes('\0') ? undefined : text;
+}
+
+/** A tab ends a name with a space, which else would be taken for a date's start. */
+function withTab(name: string): string {
+  return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

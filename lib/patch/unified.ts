@@ -1,0 +1,47 @@
+import { type Block, diffLines } from './line-diff.ts';
+
+const CONTEXT = 3;
+
+/** The hunks of a unified diff of two texts (one char a byte); '' when they are the same. */
+export function hunks(before: string, after: string): string {
+  const [a, b] = [linesOf(before), linesOf(after)];
+  const blocks = diffLines(a, b);
+  let text = '';
+  for (let from = 0; from < blocks.length; ) {
+    let to = from + 1;
+    while (to < blocks.length && blocks[to]!.a0 - blocks[to - 1]!.a1 <= 2 * CONTEXT) to++;
+    text += hunk(a, b, blocks.slice(from, to));
+    from = to;
+  }
+  return text;
+}
+
+function hunk(a: readonly string[], b: readonly string[], blocks: readonly Block[]): string {
+  const [first, last] = [blocks[0]!, blocks.at(-1)!];
+  const before = Math.min(CONTEXT, first.a0);
+  const after = Math.min(CONTEXT, a.length - last.a1);
+  const [a0, b0] = [first.a0 - before, first.b0 - before];
+  let text = `@@ -${range(a0, last.a1 + after)} +${range(b0, last.b1 + after)} @@\n`;
+  let at = a0;
+  for (const block of blocks) {
+    for (; at < block.a0; at++) text += line(' ', a[at]!);
+    for (; at < block.a1; at++) text += line('-', a[at]!);
+    for (let added = block.b0; added < block.b1; added++) text += line('+', b[added]!);
+  }
+  for (; at < last.a1 + after; at++) text += line(' ', a[at]!);
+  return text;
+}
+
+/** An empty range stands behind the line before it. */
+function range(from: number, to: number): string {
+  return to === from ? `${from},0` : `${from + 1},${to - from}`;
+}
+
+function line(mark: string, text: string): string {
+  return text.endsWith('\n') ? `${mark}${text}` : `${mark}${text}\n\\ No newline at end of file\n`;
+}
+
+/** Each with its line end, which the last may lack. */
+function linesOf(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+}

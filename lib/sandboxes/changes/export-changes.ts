@@ -1,0 +1,101 @@
+import { readlink, realpath } from 'node:fs/promises';
+import { ServiceError } from '../../errors.ts';
+import type { ByteString } from '../../fuse/filesystem.ts';
+import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import { filePatch, type PatchSide } from '../../patch/patch.ts';
+import { type Member, tar } from '../../patch/tar.ts';
+import type { ByteStream } from '../../services.ts';
+import type { SandboxContext } from '../context.ts';
+import { hostFile } from './host-file.ts';
+import { typeOf } from './list-changes.ts';
+import { withWorkspace } from './with-workspace.ts';
+
+/** Changes asked for at once: the file system serves programs in between. */
+const AT_ONCE = 1000;
+
+const FORMATS: Readonly<
+  Record<
+    string,
+    { contentType: string; make: (changes: WorkspaceChange[], base: ByteString) => AsyncIterable<Uint8Array> }
+  >
+> = {
+  patch: { contentType: 'text/x-diff', make: patch },
+  tar: { contentType: 'application/x-tar', make: (changes) => tar(members(changes)) },
+};
+
+/**
+ * What has changed when it is called. Contents are read while it streams: a file that is written to meanwhile comes as
+ * one of its later states, or ends the stream with ABORTED when it no longer has its size.
+ */
+export async function exportChanges(id: string, format: string, context: SandboxContext): Promise<ByteStream> {
+  const made = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
+  if (made === undefined) throw new ServiceError('INVALID_ARGUMENT', 'format: must be patch or tar');
+  const [changes, base] = await withWorkspace(id, context, async (mount, sandbox) => {
+    const all: WorkspaceChange[] = [];
+    for (let more = true; more; ) {
+      const page = await mount.changes(id, all.at(-1)?.path ?? '', AT_ONCE);
+      for (const change of page.changes) all.push(change);
+      more = page.more;
+    }
+    return [all, await realpath(context.platform.basePath(sandbox.record.codebase_id), 'latin1')] as const;
+  });
+  const bytes = made.make(changes, base);
+  return { contentType: made.contentType, [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator]() };
+}
+
+async function* patch(changes: WorkspaceChange[], base: ByteString): AsyncGenerator<Uint8Array> {
+  for (const change of changes) {
+    const before = await baseSide(change, base);
+    const after = await presentSide(change);
+    if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after);
+  }
+}
+
+/** Directories are nothing of their own to git. */
+async function presentSide({ now }: WorkspaceChange): Promise<PatchSide | undefined> {
+  if (now?.target !== undefined) return bytesSide(Buffer.from(now.target, 'latin1'));
+  if (now === undefined || typeOf(now) !== 'TYPE_FILE') return undefined;
+  return { mode: gitMode(now.mode), size: now.size, content: () => hostFile(now.hostPath, now.size) };
+}
+
+async function baseSide({ base, path }: WorkspaceChange, root: ByteString): Promise<PatchSide | undefined> {
+  if (base === undefined) return undefined;
+  const host = `${root}/${path}`;
+  if (typeOf(base) === 'TYPE_SYMLINK') {
+    return bytesSide(await readlink(Buffer.from(host, 'latin1'), { encoding: 'buffer' }));
+  }
+  if (typeOf(base) !== 'TYPE_FILE') return undefined;
+  return { mode: gitMode(base.mode), size: base.size, content: () => hostFile(host, base.size) };
+}
+
+function bytesSide(bytes: Buffer): PatchSide {
+  return {
+    mode: '120000',
+    size: bytes.length,
+    async *content() {
+      yield bytes;
+    },
+  };
+}
+
+function gitMode(mode: number): string {
+  return mode & 0o100 ? '100755' : '100644';
+}
+
+const MEMBER_TYPES = { TYPE_FILE: 'file', TYPE_DIRECTORY: 'directory', TYPE_SYMLINK: 'symlink' } as const;
+
+async function* members(changes: WorkspaceChange[]): AsyncGenerator<Member> {
+  for (const { path, now } of changes) {
+    const type = typeOf(now);
+    if (now === undefined || type === 'TYPE_OTHER') continue;
+    yield {
+      path,
+      type: MEMBER_TYPES[type],
+      mode: now.mode & 0o777,
+      mtime: now.mtime.sec,
+      size: now.size,
+      ...(now.target !== undefined && { target: now.target }),
+      content: () => hostFile(now.hostPath, now.size),
+    };
+  }
+}

@@ -1,0 +1,52 @@
+import { textOf } from '../../codebases/file-path.ts';
+import type { ChangeSide, WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { ChangeKind, FileChange, FileType, Page } from '../../messages.ts';
+import { cursorOf, pageSizeOf, tokenOf } from '../../paging.ts';
+import type { SandboxContext } from '../context.ts';
+import { withWorkspace } from './with-workspace.ts';
+
+const KINDS: Readonly<Record<WorkspaceChange['kind'], ChangeKind>> = {
+  added: 'CHANGE_ADDED',
+  modified: 'CHANGE_MODIFIED',
+  deleted: 'CHANGE_DELETED',
+};
+
+const TYPES: ReadonlyMap<number, FileType> = new Map([
+  [0o100000, 'TYPE_FILE'],
+  [0o040000, 'TYPE_DIRECTORY'],
+  [0o120000, 'TYPE_SYMLINK'],
+]);
+
+/** Paths that are not UTF-8 are shown with U+FFFD; the token still goes on behind the right one. */
+export async function listChanges(
+  id: string,
+  page: Page,
+  context: SandboxContext,
+): Promise<{ changes: FileChange[]; next_page_token: string }> {
+  const limit = pageSizeOf(page.page_size);
+  const scope = JSON.stringify(['changes', id]);
+  const after = cursorOf(scope, page.page_token) ?? '';
+  const { changes, more } = await withWorkspace(id, context, (mount) => mount.changes(id, after, limit));
+  const last = changes.at(-1);
+  return { changes: changes.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
+}
+
+export function shownChange({ path, kind, contentChanged, now, base, renamedFrom }: WorkspaceChange): FileChange {
+  const [present, codebase] = [now ?? base, base ?? now];
+  return {
+    path: textOf(path),
+    kind: KINDS[kind],
+    type: typeOf(present),
+    size: now?.size ?? 0,
+    base_size: base?.size ?? 0,
+    mode: (now?.mode ?? 0) & 0o777,
+    base_mode: (base?.mode ?? 0) & 0o777,
+    base_type: typeOf(codebase),
+    content_changed: contentChanged,
+    renamed_from: renamedFrom === undefined ? '' : textOf(renamedFrom),
+  };
+}
+
+export function typeOf(side: ChangeSide | undefined): FileType {
+  return TYPES.get((side?.mode ?? 0) & 0o170000) ?? 'TYPE_OTHER';
+}

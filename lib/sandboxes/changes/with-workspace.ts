@@ -1,0 +1,28 @@
+import { ServiceError } from '../../errors.ts';
+import { type Platform, workspaceSpec } from '../bring-up.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
+
+/**
+ * Runs `task` with the sandbox's workspace attached; one that is not up is attached for that long, so what it changed
+ * can be looked at after a stop. No other change of the sandbox's state runs meanwhile; its commands do.
+ */
+export function withWorkspace<T>(
+  id: string,
+  context: SandboxContext,
+  task: (mount: Platform['mount'], sandbox: LiveSandbox) => Promise<T>,
+): Promise<T> {
+  return context.change(id, async (sandbox) => {
+    const { mount } = context.platform;
+    if (sandbox.record.runtime === 'RUNTIME_MOCK') {
+      throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
+    }
+    if (sandbox.attached) return task(mount, sandbox);
+    await mount.attach(workspaceSpec(sandbox, context.platform));
+    try {
+      return await task(mount, sandbox);
+    } finally {
+      await mount.detach(id);
+    }
+  });
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import type { HandlerEvent } from '../../handlers/index.ts';
+import { listChanges } from '../../handlers/list-changes.ts';
+import type { Page } from '../../lib/messages.ts';
+import { call } from './call.ts';
+import { pages } from './lists.ts';
+
+const answer = { changes: [], next_page_token: 'n' };
+
+async function asked(event: Partial<HandlerEvent>): Promise<Page & { id: string }> {
+  const seen: (Page & { id: string })[] = [];
+  const list = async (id: string, page: Page) => {
+    seen.push({ id, ...page });
+    return answer;
+  };
+  expect(await call(listChanges, event, { sandboxes: { listChanges: list } })).toEqual(answer);
+  return seen[0]!;
+}
+
+describe('ListChanges', () => {
+  it('passes the sandbox on', async () => {
+    expect(await asked({ pathParameters: { sandbox_id: 'sb_1' } })).toMatchObject({ id: 'sb_1' });
+  });
+
+  pages(asked);
+});

@@ -1,0 +1,142 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { diffLines } from '../../../lib/patch/line-diff.ts';
+import { filePatch, type PatchSide } from '../../../lib/patch/patch.ts';
+import { type Member, tar } from '../../../lib/patch/tar.ts';
+import { hunks } from '../../../lib/patch/unified.ts';
+
+function side(content: Buffer | string, mode = '100644'): PatchSide {
+  const bytes = Buffer.from(content);
+  return {
+    mode,
+    size: bytes.length,
+    async *content() {
+      yield bytes;
+    },
+  };
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  for await (const chunk of chunks) parts.push(chunk);
+  return Buffer.concat(parts);
+}
+
+/** What `git apply` makes of `before` by the patch; undefined: the file is gone. */
+async function applied(
+  before: PatchSide | undefined,
+  after: PatchSide | undefined,
+  path = 'f',
+): Promise<{ content: Buffer; mode: number } | undefined> {
+  const dir = mkdtempSync(join(tmpdir(), 'paddock-patch-'));
+  try {
+    const at = join(dir, path);
+    mkdirSync(join(at, '..'), { recursive: true });
+    if (before) {
+      writeFileSync(at, await collect(before.content()));
+      chmodSync(at, Number.parseInt(before.mode.slice(-3), 8));
+    }
+    const name = Buffer.from(path).toString('latin1');
+    const patch = await collect(filePatch(name, before, after));
+    if (patch.length > 0)
+      execFileSync('git', ['apply', '-'], { cwd: dir, input: patch, stdio: ['pipe', 'pipe', 'pipe'] });
+    return after && { content: readFileSync(at), mode: statSync(at).mode & 0o777 };
+  } finally {
+    rmSync(dir, { recursive: true });
+  }
+}
+
+const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
+
+describe('a patch', () => {
+  const big = Array.from({ length: 300 }, (_, index) => `line ${index}`);
+  const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256));
+  it.each([
+    ['a change in the middle', lines(...big), lines(...big.slice(0, 100), 'new', ...big.slice(103))],
+    ['changes near and far', lines(...big), lines('x', ...big.slice(4, 9), 'y', ...big.slice(12, 250), 'z')],
+    ['no newline at the end any more', 'a\nb\n', 'a\nb'],
+    ['a newline at the end', 'a\nb', 'a\nb\n'],
+    ['from empty', '', 'a\n'],
+    ['to empty', 'a\n', ''],
+    ['nothing in common', lines(...big), lines(...big.map((line) => `${line}!`))],
+    ['carriage returns and tabs', 'a\r\nb\tc\r\n', 'a\r\nb\td\r\n'],
+    ['bytes that are no text', bytes, Buffer.concat([bytes, bytes])],
+    ['bytes to nothing', bytes, ''],
+  ])('of %s is applied by git', async (_what, before, after) => {
+    expect((await applied(side(before), side(after)))?.content).toEqual(Buffer.from(after));
+    expect((await applied(undefined, side(after)))?.content).toEqual(Buffer.from(after));
+    expect(await applied(side(before), undefined)).toBeUndefined();
+  });
+
+  it('carries the mode, alone and with contents', async () => {
+    expect(await applied(side('x\n'), side('x\n', '100755'))).toMatchObject({ mode: 0o755 });
+    expect(await applied(side(bytes), side(bytes, '100755'))).toMatchObject({ mode: 0o755, content: bytes });
+    expect(await applied(undefined, side('y\n', '100755'))).toMatchObject({ mode: 0o755 });
+  });
+
+  it.each(['with space', 'ünïcode', 'quo"te', 'back\\slash', 'tab\there', 'new\nline', 'd/e e p/f'])(
+    'names the path %j as git does',
+    async (path) => {
+      expect((await applied(side('a\n'), side('b\n'), path))?.content.toString()).toBe('b\n');
+      expect((await applied(undefined, side(bytes), path))?.content).toEqual(bytes);
+    },
+  );
+
+  it('makes any text of any other', () => {
+    const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n'), { maxLength: 40 });
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        const made: string[] = [];
+        let at = 0;
+        for (const block of diffLines(a, b)) {
+          made.push(...a.slice(at, block.a0), ...b.slice(block.b0, block.b1));
+          at = block.a1;
+        }
+        expect([...made, ...a.slice(at)]).toEqual(b);
+        expect(hunks(a.join(''), a.join(''))).toBe('');
+      }),
+    );
+  });
+});
+
+describe('tar', () => {
+  it('is read by tar: long names, links, directories, contents', async () => {
+    const long = `${'d'.repeat(90)}/${'f'.repeat(90)}`;
+    const member = (path: string, content: string, more: Partial<Member> = {}): Member => ({
+      path: Buffer.from(path).toString('latin1'),
+      type: 'file',
+      mode: 0o640,
+      mtime: 1_700_000_000,
+      size: content.length,
+      async *content() {
+        yield Buffer.from(content);
+      },
+      ...more,
+    });
+    const archive = await collect(
+      tar(
+        (async function* () {
+          yield member('dir', '', { type: 'directory', mode: 0o755 });
+          yield member('dir/ä', 'text');
+          yield member(long, 'x'.repeat(1000));
+          yield member('dir/link', '', { type: 'symlink', target: `../${long}` });
+          yield member('empty', '');
+        })(),
+      ),
+    );
+    const dir = mkdtempSync(join(tmpdir(), 'paddock-tar-'));
+    try {
+      execFileSync('tar', ['-xf', '-'], { cwd: dir, input: archive });
+      expect(readFileSync(join(dir, 'dir/ä'), 'utf8')).toBe('text');
+      expect(readFileSync(join(dir, 'dir/link'), 'utf8')).toBe('x'.repeat(1000));
+      expect(statSync(join(dir, 'empty')).size).toBe(0);
+      expect(statSync(join(dir, 'dir/ä'))).toMatchObject({ mtimeMs: 1_700_000_000_000 });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});
