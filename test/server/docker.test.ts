@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ExecResponse } from '../../lib/messages.ts';
+import { Server, State } from '../contract/server.ts';
+import { type Daemon, startDaemon } from '../docker/daemon.ts';
+import { importImage } from '../docker/images.ts';
+import { Api } from './api.ts';
+
+const WRITE = [{ pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 }];
+const PROGRAMS = ['sh', 'env', 'cat', 'sleep', 'setsid', 'ls'];
+
+let dockerd: Daemon;
+let state: State;
+let servers: Server[];
+
+beforeAll(async () => {
+  dockerd = await startDaemon();
+  await importImage(dockerd.docker, 'small', { programs: PROGRAMS });
+});
+afterAll(() => dockerd?.stop());
+
+beforeEach(async () => {
+  state = await State.create();
+  servers = [];
+});
+
+afterEach(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  expect(await state.leftovers()).toEqual([]);
+  expect(leftByDocker()).toEqual([]);
+  expect(await containers()).toEqual([]);
+  await state.remove();
+});
+
+async function start(sections: Record<string, Record<string, unknown>> = {}): Promise<{ server: Server; api: Api }> {
+  const config = { ...sections, runtime: { docker: { host: dockerd.host, default_image: 'small' } } };
+  const server = await Server.start(state, { runtime: 'docker', config });
+  servers.push(server);
+  return { server, api: new Api(server.httpAddress) };
+}
+
+/** Outside its own folders the docker runtime's things are named by the instance that it keeps there. */
+function leftByDocker(): string[] {
+  const file = join(state.directory, 'mounts/docker-instance');
+  if (!existsSync(file)) return [];
+  const name = `docker-${readFileSync(file, 'utf8').trim()}`;
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  const cgroups = readdirSync('/sys/fs/cgroup').map((hierarchy) => `/sys/fs/cgroup/${hierarchy}/paddock-${name}`);
+  return [...mounts.filter((line) => line.includes(name)), ...cgroups.filter((path) => existsSync(path))];
+}
+
+async function containers(): Promise<string[]> {
+  return (await dockerd.docker.listContainers({ all: true })).map(({ Id }) => Id);
+}
+
+async function run(api: Api, id: string, command: string): Promise<string> {
+  const { status, body } = await api.post(`/v1/sandboxes/${id}/exec`, { command });
+  const { stdout, exit_code } = body as ExecResponse;
+  if (status !== 200 || exit_code !== 0) throw new Error(`${command}: ${status} ${JSON.stringify(body)}`);
+  return stdout;
+}
+
+describe('a docker server', () => {
+  it('killed with commands under way: the next has its sandboxes running, with what they wrote, and nothing else', async () => {
+    const first = await start();
+    const codebase = await first.api.codebase();
+    const id = await first.api.create(codebase, { permissions: WRITE });
+    const gone = await first.api.create(codebase, { permissions: WRITE });
+    await run(first.api, id, 'echo kept > file; (setsid sleep 1000 &) ; echo');
+    const [before] = await containers();
+    await first.server.stop('SIGKILL');
+
+    const { api } = await start();
+    await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 20_000 }).toBe('SANDBOX_RUNNING');
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
+    expect(await run(api, gone, 'ls')).toBe('');
+    expect(await containers()).toHaveLength(2);
+    expect(await containers()).not.toContain(before);
+    expect(state.processes().filter((line) => line.includes('sleep 1000'))).toEqual([]);
+  });
+
+  it('says that a sandbox whose container was removed is broken, and starts it again with its files', async () => {
+    const { api } = await start();
+    const id = await api.create(await api.codebase(), { permissions: WRITE });
+    await run(api, id, 'echo kept > file');
+    const [container] = await containers();
+    await dockerd.docker.getContainer(container!).remove({ force: true });
+    await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 10_000 }).toBe('SANDBOX_ERROR');
+    expect((await api.sandbox(id)).status_reason).toMatch(/^its container /);
+    expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
+  });
+
+  it('says so of all its sandboxes when the daemon was restarted, and starts them again', async () => {
+    const { api } = await start();
+    const codebase = await api.codebase();
+    const ids = await Promise.all([1, 2].map(() => api.create(codebase, { permissions: WRITE })));
+    await dockerd.shutdown();
+    const refused = await api.post('/v1/sandboxes', { codebase_id: codebase });
+    expect(refused).toMatchObject({ status: 503, body: { message: expect.stringContaining('Docker daemon at') } });
+    await dockerd.start();
+    for (const id of ids) {
+      await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 20_000 }).toBe('SANDBOX_ERROR');
+      expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
+      expect(await run(api, id, 'echo up')).toBe('up\n');
+    }
+  });
+
+  it('stops, starts and destroys, and told to stop leaves no container', async () => {
+    const { server, api } = await start();
+    const id = await api.create(await api.codebase(), { permissions: WRITE });
+    await run(api, id, 'echo kept > file; (setsid sleep 1000 &) ; echo');
+    expect((await api.post(`/v1/sandboxes/${id}/stop`, {})).status).toBe(200);
+    expect(await containers()).toEqual([]);
+    expect(state.processes()).toEqual([]);
+    expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
+    await api.fetch(`/v1/sandboxes/${id}`, { method: 'DELETE' });
+    expect(await containers()).toEqual([]);
+    await api.create(await api.codebase(), { permissions: WRITE });
+    expect(await server.stop()).toBe(0);
+    expect(await containers()).toEqual([]);
+  });
+
+  it('destroys what has expired', async () => {
+    const { api } = await start({ sandbox: { cleanup_interval: '100ms' } });
+    const id = await api.create(await api.codebase(), { permissions: WRITE, expires_in: 1 });
+    await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 15_000 }).toBe(404);
+    await expect.poll(containers).toEqual([]);
+  });
+
+  it('told to stop while the daemon is away ends in time all the same', async () => {
+    const { server, api } = await start();
+    await api.create(await api.codebase(), { permissions: WRITE });
+    await dockerd.kill();
+    expect(await server.stop()).toBe(0);
+    expect(state.processes()).toEqual([]);
+    await dockerd.start();
+    // Its next life removes what this one could not.
+    await (await start()).server.stop();
+  });
+
+  it('does not start without its daemon, and says why in one line', async () => {
+    const config = { runtime: { docker: { host: `unix://${state.directory}/none.sock` } } };
+    await expect(Server.start(state, { runtime: 'docker', config })).rejects.toThrow(
+      /ended \(1\)[\s\S]*paddock: .*Docker daemon at unix:\/\/\S+none\.sock, asking its version: connect ENOENT/,
+    );
+  });
+});
