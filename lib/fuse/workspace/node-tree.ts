@@ -6,11 +6,14 @@ import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { ENAMETOOLONG, ESTALE } from './errno.ts';
 import { LinkLevels, strictest } from './link-levels.ts';
+import { mergedListing } from './merged-listing.ts';
 import { isDirectory, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
 export const NAME_MAX = 255;
+/** Names asked for in vain in one directory (search paths, module resolution) before it is listed to know all. */
+const MISSES_TO_LIST = 32;
 
 /** What a name stands for, before there is a node for it. */
 export interface Found {
@@ -56,8 +59,13 @@ export class NodeTree {
     if (entry === WHITEOUT) return undefined;
     if (entry !== undefined) return { inode: entry, base: undefined };
     if (dir.basePath === undefined) return undefined;
+    // The listing has every name of the base: what is not in it is not looked for on the disk.
+    if (dir.misses >= MISSES_TO_LIST && mergedListing(this.#workspace, dir).get(name) === undefined) return undefined;
     const base = this.#base.lstat(joinPath(dir.basePath, name));
-    if (base === undefined) return undefined;
+    if (base === undefined) {
+      dir.misses++;
+      return undefined;
+    }
     // One of several names of a base file that was changed by another name.
     const many = base.nlink > 1 && level === WRITE && !isDirectory(base.mode);
     return { inode: many ? this.#delta.table.alias(base.dev, base.ino) : undefined, base };

@@ -44,6 +44,8 @@ export class Node {
   basePath: ByteString | undefined;
 
   listing: Listing | undefined;
+  /** Directory: how many names it was asked for that the base has not. */
+  misses = 0;
   /** Open host file, or -1. */
   fd = -1;
   /** The base may replace the file under it: its host file stays open. */
