@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
@@ -35,6 +35,20 @@ function mountedHierarchies(): Hierarchy[] {
   return parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), (mountPoint) =>
     readFileSync(join(mountPoint, 'cgroup.controllers'), 'latin1'),
   );
+}
+
+/** FAILED_PRECONDITION where process groups cannot be made, so that no first sandbox finds it out. */
+export function checkCgroups(): void {
+  const pids = mountedHierarchies().find(({ controllers }) => controllers.includes('pids'));
+  try {
+    if (!pids) throw new Error('no cgroup hierarchy with the pids controller');
+    accessSync(pids.mountPoint, constants.W_OK);
+  } catch (cause) {
+    throw new ServiceError(
+      'FAILED_PRECONDITION',
+      `docker runtime: cgroups must be writable: ${(cause as Error).message}`,
+    );
+  }
 }
 
 /** What an earlier server left of the groups that are not below a container's cgroup. */

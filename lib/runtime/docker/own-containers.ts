@@ -68,7 +68,7 @@ export class OwnContainers {
     const name = containerName(this.#instance, sandboxId);
     this.#wanted.delete(name);
     try {
-      await removeContainer(this.#daemon, name, this.#times.callMs);
+      await removeContainer(this.#daemon, name, this.#times.removeMs);
     } catch (err) {
       this.#log.warn('a container could not be removed yet', { sandbox_id: sandboxId, err });
       this.#sweepLater();

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { checkCgroups } from './container-cgroup.ts';
 import type { Daemon } from './daemon.ts';
 import type { DockerTimes } from './times.ts';
 
@@ -16,6 +17,7 @@ export async function probeDaemon(daemon: Daemon, times: DockerTimes, log: Log):
       'docker runtime: the server must run as root, to end commands by cgroup',
     );
   }
+  checkCgroups();
   const version = await daemon.call({
     doing: 'asking its version',
     limitMs: times.callMs,
