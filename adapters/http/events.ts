@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { errorFor } from '../listener.ts';
 import { errorBody } from './answer.ts';
@@ -36,22 +35,27 @@ export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
   res.end();
 }
 
-/** As proto3 JSON has it: bytes in base64. */
+/** As proto3 JSON has it: bytes in base64, which needs no escaping and is not looked at again. */
 function toJson(message: object): string {
-  const entries = Object.entries(message).map(([name, value]: [string, unknown]) => [name, base64(value)]);
-  return JSON.stringify(Object.fromEntries(entries));
+  const fields = Object.entries(message).flatMap(([name, value]: [string, unknown]) => {
+    const json = value instanceof Uint8Array ? `"${base64(value)}"` : JSON.stringify(value);
+    return json === undefined ? [] : `${JSON.stringify(name)}:${json}`;
+  });
+  return `{${fields.join(',')}}`;
 }
 
-function base64(value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return value;
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64');
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 }
 
 /** Resolves when more may be written, or never will be. */
-async function writable(res: ServerResponse): Promise<void> {
-  if (res.destroyed) return;
-  const either = new AbortController();
-  const { signal } = either;
-  await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
-  either.abort();
+function writable(res: ServerResponse): Promise<void> {
+  if (res.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = () => {
+      res.off('drain', done).off('close', done);
+      resolve();
+    };
+    res.on('drain', done).on('close', done);
+  });
 }

@@ -7,6 +7,8 @@ import { Service } from '../../scripts/demo/service.mjs';
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Apart from the default range, so that a server that runs here already is not in the way. */
 const UIDS = { start: 2_900_000, size: 2048 };
+/** USER_HZ, on every Linux that Node runs on. */
+const TICKS = 100;
 const WRITE_ALL = [{ pattern: '**', permission: 'PERMISSION_WRITE' }];
 
 export class Server {
@@ -69,6 +71,12 @@ export class Server {
   /** Resident memory in bytes. */
   rss() {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'latin1'))[1]) * 1024;
+  }
+
+  /** Seconds of CPU used so far, in user and kernel mode. */
+  cpu() {
+    const fields = readFileSync(`/proc/${this.pid}/stat`, 'latin1').split(') ')[1].split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / TICKS;
   }
 
   /** Whether a host user is one of its sandboxes'. */
