@@ -3,6 +3,7 @@ import { createSandbox } from './create-sandbox.ts';
 import type { Handler } from './define.ts';
 import { deleteCodebase } from './delete-codebase.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
+import { discard } from './discard.ts';
 import { type Download, downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
@@ -69,6 +70,7 @@ export const operations: readonly Operation[] = [
   { operation: 'ListPresets', rpc: 'SandboxService/ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
   { operation: 'ExportChanges', rpc: 'SandboxService/ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', handler: exportChanges },
   { operation: 'ListChanges', rpc: 'SandboxService/ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
+  { operation: 'Discard', rpc: 'SandboxService/Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', handler: discard },
   { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
   { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
   { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },

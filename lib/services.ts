@@ -31,6 +31,8 @@ export interface Sandboxes {
   listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /** The changes as a `patch` that git applies, or the changed files as a `tar`; begun when it resolves. */
   exportChanges(id: string, format: string): Promise<ByteStream>;
+  /** Gives paths (none: all) and all below back to the codebase; in effect, for open files too, on return. */
+  discard(id: string, paths: readonly string[]): Promise<{ discarded: number }>;
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
   expire(): Promise<void>;
 }

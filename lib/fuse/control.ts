@@ -11,6 +11,7 @@ export interface WorkspaceControl {
   baseChanging(codebaseId: string, paths: readonly string[]): void;
   baseChanged(codebaseId: string, paths: readonly string[]): void;
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean };
+  revert(id: string, paths: readonly ByteString[]): number;
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */
   syncAll(): void;

@@ -61,6 +61,10 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       if (after === '') await syncMount(mountPoint);
       return call('changes', id, after, limit);
     },
+    async revert(id, paths) {
+      await syncMount(mountPoint);
+      return call('revert', id, paths);
+    },
     usage: (id) => call('usage', id),
     died: died.promise,
     close() {

@@ -69,6 +69,11 @@ export interface Workspaces {
   baseChanged(codebaseId: string, paths: readonly string[]): Promise<void>;
   /** At most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
   changes(id: string, after: ByteString, limit: number): Promise<{ changes: WorkspaceChange[]; more: boolean }>;
+  /**
+   * Gives paths ('': all) and all below back to the base, also for those who have files open; returns how many names
+   * that were. FAILED_PRECONDITION, with nothing changed, for a path inside of a directory that is not the base's.
+   */
+  revert(id: string, paths: readonly ByteString[]): Promise<number>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once, with the reason, when the file system stopped serving without `close`. */
   readonly died: Promise<string>;

@@ -11,7 +11,7 @@ import type { WorkspaceMount } from './workspace-mount.ts';
 /** What a sandbox stands on. */
 export interface Platform {
   layout: Layout;
-  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules' | 'changes'>;
+  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules' | 'changes' | 'revert'>;
   /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */

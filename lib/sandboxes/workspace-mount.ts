@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts';
+import type { ByteString } from '../fuse/filesystem.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { PermissionRule } from '../messages.ts';
@@ -16,7 +17,7 @@ interface Options {
  * whose sandboxes are all of the mock runtime never mounts.
  */
 export class WorkspaceMount
-  implements Pick<Workspaces, 'attach' | 'detach' | 'setRules' | 'changes' | 'baseChanging' | 'baseChanged'>
+  implements Pick<Workspaces, 'attach' | 'detach' | 'setRules' | 'changes' | 'revert' | 'baseChanging' | 'baseChanged'>
 {
   readonly #options: Options;
   #mounted: Promise<Workspaces> | undefined;
@@ -57,6 +58,10 @@ export class WorkspaceMount
 
   async changes(...args: Parameters<Workspaces['changes']>): ReturnType<Workspaces['changes']> {
     return (await this.ready()).changes(...args);
+  }
+
+  async revert(id: string, paths: readonly ByteString[]): Promise<number> {
+    return (await this.ready()).revert(id, paths);
   }
 
   async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {

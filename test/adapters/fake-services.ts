@@ -63,7 +63,7 @@ const NAMES = {
     'explainPermission',
     'presets',
     'listChanges',
-    'exportChanges',
+    'exportChanges', 'discard',
     'expire',
   ],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],

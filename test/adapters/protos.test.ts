@@ -72,6 +72,8 @@ const CONTRACT: Record<string, string> = {
   ListChangesResponse: 'repeated FileChange changes 1, string next_page_token 2',
   ExportChangesRequest: 'string sandbox_id 1, string format 2',
   ExportChangesResponse: 'bytes data 1',
+  DiscardRequest: 'string sandbox_id 1, repeated string paths 2',
+  DiscardResponse: 'int64 discarded 1',
   Codebase: 'string id 1, string name 2, string owner_id 3, int64 created_at 4, int64 file_count 5, int64 total_size 6',
   CreateCodebaseRequest: 'string name 1, string owner_id 2',
   GetCodebaseRequest: 'string codebase_id 1',

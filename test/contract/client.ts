@@ -25,6 +25,7 @@ export interface Unary {
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };
+  Discard: { discarded: number };
   ListChanges: { changes: FileChange[]; next_page_token: string };
   CreateCodebase: Codebase;
   GetCodebase: Codebase;

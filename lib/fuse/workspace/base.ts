@@ -41,8 +41,8 @@ export class Base {
       return stat === undefined ? undefined : fromHost(stat);
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code;
-      // Longer than the host can hold: then it is not there.
-      if (code === 'ENAMETOOLONG' || code === 'ELOOP') return undefined;
+      // Longer than the host can hold, or below a file: then it is not there.
+      if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ENOTDIR') return undefined;
       throw hostErrno(error);
     }
   }

@@ -129,6 +129,22 @@ export class NodeTree {
     this.#byInode.set(inode, node);
   }
 
+  /** The node shows the base again, at `path`: the delta has nothing of it any more. */
+  uncopied(node: Node, path: ByteString, base: BaseStat): void {
+    this.#forgetBase(node);
+    if (node.inode !== undefined && this.#byInode.get(node.inode) === node) this.#byInode.delete(node.inode);
+    this.#workspace.shared.files.close(node);
+    node.inode = undefined;
+    node.base = base;
+    node.basePath = path;
+    if (node.isDirectory) this.#byBasePath.set(path, node);
+  }
+
+  /** Whether a node stands for it. */
+  shows(inode: Inode): boolean {
+    return this.#byInode.has(inode);
+  }
+
   /** The node lost a name. Without any it lives on, loose, for those who have it open. */
   unlink(node: Node, dir: Node, name: ByteString): void {
     node.dropLink(dir, name);

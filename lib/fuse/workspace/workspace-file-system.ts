@@ -30,6 +30,7 @@ import { NodeTable, ROOT_NODEID } from './node-table.ts';
 import { openExisting } from './open-existing.ts';
 import { rmdir, unlink } from './removal.ts';
 import { rename } from './rename.ts';
+import { revert } from './revert.ts';
 import { setRules } from './rule-changes.ts';
 import { statfs } from './statfs.ts';
 import { type ChangingPaths, Workspace } from './workspace.ts';
@@ -111,6 +112,10 @@ export class WorkspaceFileSystem implements FileSystem {
       changes.push(change);
     }
     return { changes, more: false };
+  }
+
+  revert(id: string, paths: readonly ByteString[]): number {
+    return revert(this.#get(id), paths);
   }
 
   usage(id: string): { bytes: number; files: number } {

@@ -99,6 +99,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return { changes: [], more: false };
   }
 
+  revert(): number {
+    return 0;
+  }
+
   usage(_id: string): { bytes: number; files: number } {
     let lookups = -1;
     for (const node of this.#nodes.values()) lookups += node.nlookup;

@@ -77,6 +77,13 @@ export class FakeMount {
     return { changes: left.slice(0, limit), more: left.length > limit };
   }
 
+  readonly reverted: string[][] = [];
+
+  async revert(_id: string, paths: readonly string[]): Promise<number> {
+    this.reverted.push([...paths]);
+    return paths.length;
+  }
+
   async detach(id: string): Promise<void> {
     this.attached.delete(id);
   }

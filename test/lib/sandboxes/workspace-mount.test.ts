@@ -28,6 +28,7 @@ function fakeWorkspaces(): Workspaces {
     baseChanging: told('changing'),
     baseChanged: told('changed'),
     changes: async () => ({ changes: [], more: false }),
+    revert: async () => 0,
     usage: async () => ({ bytes: 0, files: 0 }),
     died: new Promise((resolve) => {
       dieNow = resolve;

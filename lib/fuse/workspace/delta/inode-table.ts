@@ -74,6 +74,9 @@ export class InodeTable {
         this.seen.add(path, identity);
         break;
       }
+      case 'unseen':
+        this.seen.delete(op[1]);
+        break;
       default:
         throw new Error(`unknown record ${JSON.stringify(op)}`);
     }

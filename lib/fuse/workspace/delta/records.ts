@@ -31,7 +31,8 @@ export type Op =
   /** Base names left that stand for the inode, and the base file they are links of. */
   | ['alias', id: number, dev: number, ino: number, left: number]
   /** What the base had at a path when the sandbox first took it up. */
-  | ['seen', path: ByteString, ...identity: Identity];
+  | ['seen', path: ByteString, ...identity: Identity]
+  | ['unseen', path: ByteString];
 
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 

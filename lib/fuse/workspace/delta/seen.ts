@@ -33,6 +33,14 @@ export class Seen {
     return this.#byPath.entries();
   }
 
+  /** The path and all below it. */
+  below(path: ByteString): ByteString[] {
+    const own = this.#byPath.has(path) ? [path] : [];
+    // A file has nothing below: most paths are files, and there may be many of either.
+    if (own.length > 0) return own;
+    return [...this.#byPath.keys()].filter((each) => each.startsWith(`${path}/`));
+  }
+
   /** Where a base file of this inode number was taken up. */
   pathOf(ino: number): ByteString | undefined {
     if (this.#byIno === undefined) {

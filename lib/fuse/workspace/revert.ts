@@ -1,0 +1,109 @@
+import { ServiceError } from '../../errors.ts';
+import type { ByteString } from '../filesystem.ts';
+import { joinPath } from './base.ts';
+import { type Inode, WHITEOUT } from './delta/inode.ts';
+import { ROOT_ID } from './delta/inode-table.ts';
+import type { Op } from './delta/records.ts';
+import { isDirectory } from './mode.ts';
+import type { Node } from './node.ts';
+import { showBase } from './show-base.ts';
+import type { Workspace } from './workspace.ts';
+
+interface Place {
+  dir: Inode;
+  /** Of `dir`. */
+  dirPath: ByteString;
+  name: ByteString;
+}
+
+/**
+ * Gives paths ('': all) and all below back to the base, journaled as one: whoever has a file open sees the base's from
+ * now on, or keeps what it had where the base has none. Returns how many names that were. Throws FAILED_PRECONDITION,
+ * with nothing changed, for a path inside of a directory that the sandbox renamed, removed or made in the place of
+ * another: only that directory as a whole has a version in the base.
+ */
+export function revert(workspace: Workspace, paths: readonly ByteString[]): number {
+  const root = workspace.delta.table.get(ROOT_ID);
+  if (root === undefined) return 0;
+  const places = new Map<ByteString, Place>();
+  for (const path of paths) {
+    for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
+      if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
+    }
+  }
+  // What lies in a directory that goes back goes with it.
+  const topmost = [...places].filter(([path]) => !parentsOf(path).some((parent) => places.has(parent)));
+  const ops: Op[] = [];
+  const dropped = new Set<Inode>();
+  for (const [path, { dir, name }] of topmost) {
+    drop(dir, name, ops, dropped);
+    for (const seen of workspace.delta.table.seen.below(path)) ops.push(['unseen', seen]);
+  }
+  if (ops.length === 0) return 0;
+  const count = ops.filter(([kind]) => kind === 'drop').length;
+  workspace.delta.commit(ops);
+  for (const [, { dirPath, name }] of topmost) {
+    const node = nodeAt(workspace, dirPath);
+    if (node !== undefined) showBase(workspace, node, name);
+  }
+  for (const inode of dropped) {
+    if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+  }
+  return count;
+}
+
+function* namesOf(root: Inode): Generator<Place> {
+  for (const name of root.entries!.keys()) yield { dir: root, dirPath: '', name };
+}
+
+/** Where the delta has the path; undefined: it has nothing of its own there. */
+function find(workspace: Workspace, root: Inode, path: ByteString): Place | undefined {
+  const names = path.split('/');
+  let dir = root;
+  let dirPath = '';
+  for (const [depth, name] of names.entries()) {
+    const entry = dir.entries!.get(name);
+    if (entry === undefined) return undefined;
+    if (depth === names.length - 1) return { dir, dirPath, name };
+    const at = joinPath(dirPath, name);
+    const base = workspace.base.lstat(at);
+    if (entry === WHITEOUT || !entry.isDirectory) {
+      if (workspace.base.lstat(path) === undefined) return undefined;
+      throw inside(path, at);
+    }
+    const inPlace = entry.origin === at && base !== undefined && isDirectory(base.mode);
+    const isNew = entry.origin === undefined && base === undefined;
+    if (!inPlace && !isNew) throw inside(path, at);
+    dir = entry;
+    dirPath = at;
+  }
+  return undefined;
+}
+
+function inside(path: ByteString, directory: ByteString): ServiceError {
+  const shown = (bytes: ByteString) => JSON.stringify(Buffer.from(bytes, 'latin1').toString().slice(0, 200));
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    `paths: ${shown(path)} is inside of ${shown(directory)}, which the sandbox renamed, removed or replaced; name that one`,
+  );
+}
+
+function drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>): void {
+  const entry = dir.entries!.get(name);
+  if (entry !== WHITEOUT && entry !== undefined) {
+    for (const below of entry.entries?.keys() ?? []) drop(entry, below, ops, dropped);
+    dropped.add(entry);
+  }
+  ops.push(['drop', dir.id, name]);
+}
+
+function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
+  let node: Node | undefined = workspace.tree.root;
+  for (const name of path === '' ? [] : path.split('/')) node = node?.children?.get(name);
+  return node;
+}
+
+function parentsOf(path: ByteString): ByteString[] {
+  const names = path.split('/');
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'));
+}

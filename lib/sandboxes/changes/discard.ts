@@ -1,0 +1,13 @@
+import type { SandboxContext } from '../context.ts';
+import { chosenPaths } from './chosen-paths.ts';
+import { withWorkspace } from './with-workspace.ts';
+
+/** All or nothing. What a program has open shows the codebase's version from then on, where the codebase has one. */
+export async function discardChanges(
+  id: string,
+  paths: readonly string[],
+  context: SandboxContext,
+): Promise<{ discarded: number }> {
+  const chosen = chosenPaths(paths);
+  return { discarded: await withWorkspace(id, context, (mount) => mount.revert(id, chosen)) };
+}

@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { discard } from '../../handlers/discard.ts';
+import { call, json, message } from './call.ts';
+
+describe('Discard', () => {
+  it('passes the paths on, of JSON and of a decoded message', async () => {
+    const seen: unknown[] = [];
+    const fake = async (...args: unknown[]) => {
+      seen.push(args);
+      return { discarded: 2 };
+    };
+    const given = { sandboxes: { discard: fake } };
+    const event = { ...json({ paths: ['a', 'b/c'] }), pathParameters: { sandbox_id: 'sb_1' } };
+    expect(await call(discard, event, given)).toEqual({ discarded: 2 });
+    await call(discard, message({ sandbox_id: 'sb_2' }), given);
+    expect(seen).toEqual([
+      ['sb_1', ['a', 'b/c']],
+      ['sb_2', []],
+    ]);
+  });
+});

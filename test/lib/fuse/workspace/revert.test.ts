@@ -1,0 +1,196 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { outcome, Sandbox } from './sandbox.ts';
+
+const BASE = { a: 'a', 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'e/f': 'f' };
+
+const discard = (s: Sandbox, ...paths: string[]) => s.fs.revert('sb_1', paths);
+const untouched = () => new Sandbox(BASE).tree();
+const changed = (s: Sandbox) => s.fs.changes('sb_1', '', 1000).changes.map(({ path }) => path);
+
+/** Contents of files still on the host's disk. */
+function dataFiles(s: Sandbox): string[] {
+  const data = join(s.spec.delta, 'data');
+  return existsSync(data)
+    ? readdirSync(data, { recursive: true, encoding: 'utf8' }).filter((name) => /\d+\/\d+\/\d+$/.test(name))
+    : [];
+}
+
+function work(s: Sandbox): void {
+  s.write('a', 'A');
+  s.create('new', 'n');
+  s.unlink('d/x');
+  s.rename('d', 'moved');
+  s.create('moved/own', 'o');
+  s.mkdir('dir');
+  s.create('dir/f', 'f');
+  s.link('dir/f', 'linked');
+  s.symlink('a', 'link');
+  s.set('e', { mode: 0o700 });
+}
+
+describe('discarding all', () => {
+  it('leaves the codebase, no change and no contents, also after a restart', () => {
+    const s = new Sandbox(BASE);
+    work(s);
+    discard(s, '');
+    expect(s.tree()).toEqual(untouched());
+    expect(changed(s)).toEqual([]);
+    s.restart();
+    expect(s.tree()).toEqual(untouched());
+    expect(changed(s)).toEqual([]);
+    s.restart();
+    s.list('');
+    expect(dataFiles(s)).toEqual([]);
+  });
+
+  it('gives back what the quota counts', () => {
+    const s = new Sandbox(BASE);
+    work(s);
+    s.restart();
+    s.id('');
+    discard(s, '');
+    expect(s.fs.usage('sb_1')).toEqual({ bytes: 0, files: 1 });
+  });
+
+  it('is nothing in a sandbox that changed nothing', () => {
+    const s = new Sandbox(BASE);
+    expect(discard(s, '')).toBe(0);
+    expect(s.tree()).toEqual(untouched());
+  });
+});
+
+describe('a file that is open', () => {
+  it('shows the version of the codebase from then on, and can be written again', () => {
+    const s = new Sandbox(BASE);
+    s.write('a', 'changed');
+    const id = s.id('a');
+    discard(s, 'a');
+    expect(s.readId(id)).toBe('a');
+    expect(s.fs.getattr(s.caller, id).size).toBe(1);
+    expect(s.notices.inodes).toContain(id);
+    s.fs.write(s.caller, id, 0, Buffer.from('B'), false);
+    expect(s.read('a')).toBe('B');
+  });
+
+  it('keeps its contents where the codebase has none, as if it were unlinked', () => {
+    const s = new Sandbox(BASE);
+    const id = s.create('new', 'text').nodeid;
+    discard(s, 'new');
+    expect(s.readId(id)).toBe('text');
+    expect(s.exists('new')).toBe(false);
+    s.fs.forget(id, 1);
+    expect(dataFiles(s)).toEqual([]);
+  });
+
+  it('of two names keeps the one that was not chosen', () => {
+    const s = new Sandbox(BASE);
+    s.create('one', 'text');
+    s.link('one', 'two');
+    discard(s, 'one');
+    expect(s.exists('one')).toBe(false);
+    expect(s.read('two')).toBe('text');
+    expect(s.stat('two').nlink).toBe(1);
+  });
+});
+
+describe('discarding paths', () => {
+  it('leaves the others', () => {
+    const s = new Sandbox(BASE);
+    s.write('a', 'A');
+    s.write('d/x', 'X');
+    s.unlink('d/y');
+    s.create('d/new', 'n');
+    discard(s, 'd/x', 'd/y', 'not/there', 'a/b');
+    expect(s.tree()).toEqual({ ...untouched(), a: 'A', 'd/new': 'n' });
+    expect(changed(s)).toEqual(['a', 'd/new']);
+  });
+
+  it('takes a directory with all below, and a directory a process is in stays the same', () => {
+    const s = new Sandbox(BASE);
+    s.write('d/x', 'X');
+    s.create('d/sub/new', 'n');
+    const id = s.id('d/sub');
+    discard(s, 'd', 'd/x');
+    expect(s.tree()).toEqual(untouched());
+    expect(s.id('d/sub')).toBe(id);
+    expect(s.listId(id)).toEqual(['z']);
+  });
+
+  it('brings back what was removed with its directory only by the directory', () => {
+    const s = new Sandbox(BASE);
+    s.unlink('e/f');
+    s.rmdir('e');
+    expect(() => discard(s, 'a', 'e/f')).toThrow('paths: "e/f" is inside of "e"');
+    discard(s, 'e');
+    expect(s.tree()).toEqual(untouched());
+  });
+
+  it('refuses what is inside of a renamed directory, and changes nothing', () => {
+    const s = new Sandbox(BASE);
+    s.write('a', 'A');
+    s.rename('d', 'moved');
+    s.write('moved/x', 'X');
+    const before = s.tree();
+    expect(() => discard(s, 'a', 'moved/x')).toThrow('name that one');
+    expect(s.tree()).toEqual(before);
+    discard(s, 'moved');
+    expect(s.exists('moved')).toBe(false);
+    discard(s, 'd');
+    expect(s.tree()).toEqual({ ...untouched(), a: 'A' });
+  });
+
+  it('takes a file out of a directory the sandbox made', () => {
+    const s = new Sandbox(BASE);
+    s.mkdir('dir');
+    s.create('dir/f', 'f');
+    s.create('dir/g', 'g');
+    discard(s, 'dir/f');
+    expect(s.list('dir')).toEqual(['g']);
+  });
+
+  it('puts a directory back in the place of a file, and a file in that of a directory', () => {
+    const s = new Sandbox(BASE);
+    s.unlink('e/f');
+    s.rmdir('e');
+    s.create('e', 'file');
+    s.unlink('a');
+    s.mkdir('a');
+    const id = s.id('a');
+    discard(s, 'e', 'a');
+    expect(s.tree()).toEqual(untouched());
+    expect(outcome(() => s.fs.create(s.caller, id, 'x', 0o644, 0))).toBe('ENOENT');
+  });
+});
+
+it('whatever was done, all of it can be discarded, and the sandbox goes on', () => {
+  const names = fc.constantFrom('a', 'd', 'e', 'd/x', 'd/sub', 'd/sub/z', 'e/f', 'n', 'n/m', 'd/n');
+  const step = fc.tuple(fc.constantFrom('write', 'create', 'mkdir', 'unlink', 'rmdir', 'rename', 'link'), names, names);
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25 }), fc.boolean(), (steps, restart) => {
+      const s = new Sandbox(BASE);
+      const apply = () => {
+        for (const [what, one, two] of steps) {
+          outcome(() => {
+            if (what === 'rename' || what === 'link') s[what](one, two);
+            else if (what === 'write' || what === 'create') s[what](one, two);
+            else s[what](one);
+          });
+        }
+      };
+      apply();
+      const once = s.tree();
+      if (restart) s.restart();
+      discard(s, '');
+      expect(s.tree()).toEqual(untouched());
+      expect(changed(s)).toEqual([]);
+      apply();
+      expect(s.tree()).toEqual(once);
+      s.restart();
+      expect(s.tree()).toEqual(once);
+    }),
+    { numRuns: 150 },
+  );
+});
