@@ -22,7 +22,7 @@ const WATCH_MS = 50;
 const EVERYTHING = [{ pattern: '/**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 }];
 
 const { mountPoint, options, foreground } = readArguments(process.argv.slice(2));
-if (foreground) await serve();
+if (foreground) await serve().catch(report);
 else await daemonize();
 
 function readArguments(args) {
@@ -59,7 +59,7 @@ async function serve() {
   try {
     const path = await workspaces.attach(workspace());
     execFileSync('mount', ['-i', '--bind', path, mountPoint], { cwd: '/' });
-    process.send?.('mounted');
+    process.send?.({});
     if (process.connected) process.disconnect();
     const why = await Promise.race([stopped, unmounted()]);
     if (why !== 'unmounted') execFileSync('umount', ['-i', '-l', mountPoint], { cwd: '/' });
@@ -90,14 +90,15 @@ async function unmounted() {
   return 'unmounted';
 }
 
-/** Its standard output and input are let go of, or who started it waits for them. */
+/** Holds none of our streams, or who started us would wait for them: what goes wrong on the way comes as a message. */
 function daemonize() {
   const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '-f'], {
     detached: true,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   return new Promise((settle) => {
-    child.on('message', () => {
+    child.on('message', ({ failed }) => {
+      if (failed !== undefined) fail(failed);
       process.stdout.write(`${mountPoint}: process ${child.pid}\n`);
       child.disconnect();
       child.unref();
@@ -108,6 +109,11 @@ function daemonize() {
       settle();
     });
   });
+}
+
+function report(error) {
+  if (!process.connected) throw error;
+  process.send({ failed: error.message }, () => process.exit(1));
 }
 
 function fail(message) {

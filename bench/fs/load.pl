@@ -3,6 +3,7 @@
 use strict;
 use warnings;
 use Time::HiRes qw(time);
+use POSIX ();
 use Fcntl;
 
 my ($uid, $directory, $kind, @arguments) = @ARGV;
@@ -13,37 +14,39 @@ chdir $directory or die "$directory: $!\n";
 $ENV{HOME} = '/nonexistent';
 $ENV{LC_ALL} = 'C';
 
+# POSIX's calls are the bare ones; perl's own open also asks whether it is a terminal.
 my %loops = (
     stat     => sub { my ($n, $path) = @_; for (1 .. $n) { -e $path or die $! } },
     negative => sub { my ($n, $path) = @_; for (1 .. $n) { -e $path and die } },
     open     => sub {
         my ($n, $path) = @_;
         my $data;
-        for (1 .. $n) { sysopen(my $f, $path, O_RDONLY) or die $!; sysread($f, $data, 4096) // die $!; close $f }
+        for (1 .. $n) { my $f = POSIX::open($path, O_RDONLY) // die $!; POSIX::read($f, $data, 4096) // die $!; POSIX::close($f) }
     },
     create => sub {
         my ($n, $path) = @_;
         my $data = 'x' x 4096;
-        for my $i (1 .. $n) { sysopen(my $f, "$path-$i", O_WRONLY | O_CREAT | O_EXCL) or die $!; syswrite($f, $data) // die $!; close $f }
+        for my $i (1 .. $n) { my $f = POSIX::open("$path-$i", O_WRONLY | O_CREAT | O_EXCL, 0666) // die $!; POSIX::write($f, $data, 4096) // die $!; POSIX::close($f) }
     },
     unlink => sub { my ($n, $path) = @_; for my $i (1 .. $n) { unlink "$path-$i" or die $! } },
     # Names that nobody asked for before: each is a request.
     lookup => sub { my ($n, $path) = @_; for my $i (1 .. $n) { -e "$path-$i" and die } },
-    write4k => sub {
-        my ($n, $path) = @_;
-        my $data = 'x' x 4096;
-        sysopen(my $f, $path, O_WRONLY | O_CREAT | O_TRUNC) or die $!;
-        for (1 .. $n) { syswrite($f, $data) // die $! }
-    },
 );
 
 sub report { printf "%.9f\n", $_[0] }
 
 if (my $loop = $loops{$kind}) {
     my ($n, @rest) = @arguments;
-    my $began = time;
-    $loop->($n, @rest);
-    report((time - $began) / $n * 1e6);
+    # What changes nothing is done in short batches, of which the least disturbed counts.
+    my $batch = $kind =~ /^(stat|negative|open)$/ && $n > 1000 ? 1000 : $n;
+    my $best;
+    for (1 .. $n / $batch) {
+        my $began = time;
+        $loop->($batch, @rest);
+        my $each = (time - $began) / $batch * 1e6;
+        $best = $each if !defined $best || $each < $best;
+    }
+    report($best);
 }
 # A command, without its start being timed more than it must.
 elsif ($kind eq 'command') {
