@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { readFile, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Container, ContainerInspectInfo } from 'dockerode';
@@ -25,10 +25,12 @@ beforeAll(async () => {
     mount: '/usr/bin/mount',
     umount: '/usr/bin/umount',
   };
-  await importImage(dockerd.docker, 'service-base', { binaries });
+  const files = { 'etc/passwd': 'root:x:0:0:root:/root:/bin/sh\n' };
+  await importImage(dockerd.docker, 'service-base', { binaries, files });
   await build();
   service = await dockerd.docker.createContainer(plan);
   await service.start();
+  await until('its answer', () => json('GET', '/health').catch(() => undefined));
 }, 120_000);
 afterAll(() => dockerd?.stop());
 
@@ -149,6 +151,28 @@ describe('the service in a container of its own', () => {
     expect(codebases).toHaveLength(1);
   });
 });
+
+it('the demo runs in the container of the service', async () => {
+  const { HostConfig, Env, Image } = plan;
+  const demo = await dockerd.docker.createContainer({
+    Image: Image as string,
+    Cmd: ['node', 'scripts/demo.mjs'],
+    WorkingDir: '/repo',
+    // The demo's scratch state goes where the service's state does: sandboxes run programs from it.
+    Env: [...(Env ?? []), 'TMPDIR=/var/lib/paddock'],
+    HostConfig: {
+      ...HostConfig,
+      RestartPolicy: { Name: 'no' },
+      PortBindings: {},
+      Binds: [`${ROOT}:/repo:ro`, `${await realpath(join(ROOT, 'node_modules'))}:/repo/node_modules:ro`],
+    },
+  });
+  await demo.start();
+  const { StatusCode } = (await demo.wait()) as { StatusCode: number };
+  const said = String(await demo.logs({ stdout: true, stderr: true }));
+  expect(said).toMatch(/(\d+) of \1 checks hold/);
+  expect(StatusCode).toBe(0);
+}, 180_000);
 
 it('the profile in deploy/ is what the policy says now', async () => {
   const profile = { ...serviceProfile('x64'), architectures: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'] };
