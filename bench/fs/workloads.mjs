@@ -60,7 +60,7 @@ const untar = shell('mkdir untar && tar -C untar -xf npm.tar');
 const remove = (path) => shell(`rm -rf ${path}`);
 const emptied = shell('rm -rf new && mkdir new');
 
-const FILES = 3000;
+const FILES = 1500;
 
 export const WORKLOADS = [
   {
