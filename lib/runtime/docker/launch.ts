@@ -14,6 +14,7 @@ import type { Daemon } from './daemon.ts';
 import { ENTRYPOINT, RESET_SIGNALS, writePlainAgent } from './entrypoint.ts';
 import { findImage, type ImageFacts } from './images.ts';
 import type { OwnContainers } from './own-containers.ts';
+import { checkPosture, statusOf } from './posture.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import type { DockerTimes } from './times.ts';
 import { isRunning, unlessDying } from './unless-dying.ts';
@@ -126,6 +127,8 @@ export class DockerSandbox implements RunningSandbox {
     await this.#enterGroups(this.#containerId);
     const early = ended.then((end) => Promise.reject(this.#notUp(end)));
     await Promise.race([this.#executor.ready(), early]);
+    // Not before: runc drops the last of its own privileges when it becomes the container's main process.
+    checkPosture(statusOf(this.#init as number), spec.uid);
   }
 
   #plan(image: ImageFacts): ContainerCreateOptions {

@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { ServiceError } from '../../errors.ts';
+
+const NO_CAPABILITIES = '0000000000000000';
+
+/**
+ * What the kernel says of a container's main process, before it is given anything to do: a daemon that changed the user
+ * (rootless, remapped) or left out a part of the isolation makes no sandbox. FAILED_PRECONDITION, naming the part.
+ */
+export function checkPosture(status: string, uid: number): void {
+  const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? '';
+  const users = `${uid}\t${uid}\t${uid}\t${uid}`;
+  const wrong = [
+    field('Uid') !== users && 'the user',
+    field('Gid') !== users && 'the group',
+    ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'].some((set) => field(`Cap${set}`) !== NO_CAPABILITIES) && 'the capabilities',
+    field('NoNewPrivs') !== '1' && 'no-new-privileges',
+    field('Seccomp') !== '2' && 'the system call filter',
+  ].filter((each) => each !== false);
+  if (wrong.length === 0) return;
+  throw new ServiceError(
+    'FAILED_PRECONDITION',
+    `docker runtime: the daemon did not apply ${wrong.join(', ')} asked for`,
+  );
+}
+
+/** Of a host process. Throws when it is gone. */
+export function statusOf(pid: number): string {
+  return readFileSync(`/proc/${pid}/status`, 'latin1');
+}
