@@ -70,8 +70,17 @@ function ofProcess(): Surroundings {
     env: process.env,
     cwd: process.cwd(),
     root: process.getuid?.() === 0,
-    home: homedir(),
+    home: ownHome(),
   };
+}
+
+/** A container's user may be in no passwd file, with no HOME either. */
+function ownHome(): string {
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
 }
 
 function readFile(named: string | undefined, { env, cwd }: Surroundings): { file?: string; content?: string } {

@@ -128,7 +128,9 @@ export class DockerSandbox implements RunningSandbox {
     const early = ended.then((end) => Promise.reject(this.#notUp(end)));
     await Promise.race([this.#executor.ready(), early]);
     // Not before: runc drops the last of its own privileges when it becomes the container's main process.
-    checkPosture(statusOf(this.#init as number), spec.uid);
+    const status = statusOf(this.#init as number);
+    if (status === '') throw this.#notUp({ reason: 'its container ended' });
+    checkPosture(status, spec.uid);
   }
 
   #plan(image: ImageFacts): ContainerCreateOptions {

@@ -24,7 +24,11 @@ export function checkPosture(status: string, uid: number): void {
   );
 }
 
-/** Of a host process. Throws when it is gone. */
+/** Of a host process; empty when it is gone. */
 export function statusOf(pid: number): string {
-  return readFileSync(`/proc/${pid}/status`, 'latin1');
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'latin1');
+  } catch {
+    return '';
+  }
 }
