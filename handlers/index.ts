@@ -1,3 +1,4 @@
+import { commit } from './commit.ts';
 import { createCodebase } from './create-codebase.ts';
 import { createSandbox } from './create-sandbox.ts';
 import type { Handler } from './define.ts';
@@ -70,6 +71,7 @@ export const operations: readonly Operation[] = [
   { operation: 'ListPresets', rpc: 'SandboxService/ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
   { operation: 'ExportChanges', rpc: 'SandboxService/ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', handler: exportChanges },
   { operation: 'ListChanges', rpc: 'SandboxService/ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
+  { operation: 'Commit', rpc: 'SandboxService/Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', handler: commit },
   { operation: 'Discard', rpc: 'SandboxService/Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', handler: discard },
   { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
   { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },

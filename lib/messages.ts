@@ -153,6 +153,27 @@ export interface FileChange {
   content_changed: boolean;
   /** Added: where the codebase has it, as far as that is known; else empty. */
   renamed_from: string;
+  /** The codebase no longer has what the sandbox copied or hid here: a commit has to say whose version it takes. */
+  conflict: boolean;
+}
+
+export interface CommitRequest {
+  sandbox_id: string;
+  /** Each with all below it; none: all changes. */
+  paths: string[];
+  /** 'ours': the sandbox's version; 'theirs': the codebase's; '': nothing is committed. */
+  on_conflict: string;
+  dry_run: boolean;
+}
+
+export interface CommitResponse {
+  committed: boolean;
+  /** Of all changes committed, or (dry_run) that would be. */
+  count: number;
+  /** The first 1000 of them. */
+  changes: FileChange[];
+  /** The first 1000 paths of which the codebase had another version. */
+  conflicts: string[];
 }
 
 export interface Page {

@@ -1,6 +1,8 @@
 import type { Readable } from 'node:stream';
 import type {
   Codebase,
+  CommitRequest,
+  CommitResponse,
   CreateSandboxRequest,
   ExecRequest,
   FileChange,
@@ -31,6 +33,8 @@ export interface Sandboxes {
   listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /** The changes as a `patch` that git applies, or the changed files as a `tar`; begun when it resolves. */
   exportChanges(id: string, format: string): Promise<ByteStream>;
+  /** All or nothing, also over a crash. ABORTED with the paths in the details where there are conflicts. */
+  commit(request: CommitRequest): Promise<CommitResponse>;
   /** Gives paths (none: all) and all below back to the codebase; in effect, for open files too, on return. */
   discard(id: string, paths: readonly string[]): Promise<{ discarded: number }>;
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */

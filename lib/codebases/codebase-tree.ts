@@ -5,6 +5,8 @@ import { SerialQueue } from '../serial-queue.ts';
 import type { StoredFile } from '../services.ts';
 import { type Announce, announceTo, type BaseWatcher } from './announce.ts';
 import type { Checksums } from './checksums.ts';
+import { CommitJournal } from './commit-journal.ts';
+import type { Step } from './commit-steps.ts';
 import type { Directory } from './directory.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
@@ -18,6 +20,12 @@ import { Totals } from './totals.ts';
 export const FILES = 'files';
 export const INCOMING = 'tmp';
 
+/** What `apply` is to do, and every path that it touches. */
+export interface Plan {
+  steps: readonly Step[];
+  paths: readonly string[];
+}
+
 /**
  * The files of one codebase. Content streams in concurrently; changes that can be seen are made one at a time, so that
  * checks, totals and what the watcher is told hold for each.
@@ -30,7 +38,10 @@ export class CodebaseTree {
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
   readonly #totals = new Totals();
+  readonly #journal: CommitJournal;
   #gone = false;
+  /** A commit may be prepared and not finished: that comes before anything else. */
+  #unfinished = true;
 
   constructor(id: string, directory: string, watcher: BaseWatcher, checksums: Checksums) {
     this.#id = id;
@@ -38,6 +49,7 @@ export class CodebaseTree {
     this.#incoming = join(directory, INCOMING);
     this.#announce = announceTo(watcher, id);
     this.#checksums = checksums;
+    this.#journal = new CommitJournal(directory, this.#files);
   }
 
   totals(): Promise<{ files: number; bytes: number }> {
@@ -71,6 +83,35 @@ export class CodebaseTree {
     return openFile(this.#files, path, this.#checksums).catch((error) => this.#fail(error));
   }
 
+  /**
+   * Many changes as one. `plan` stages contents in the directory it is given and says what to do and which paths that
+   * touches; nothing else changes the files meanwhile. `done` is called when they have changed, before the watcher is
+   * told so. Once all is prepared it is finished, by the next server if need be.
+   */
+  apply(plan: (staging: string) => Promise<Plan>, done: () => Promise<void>): Promise<void> {
+    return this.#change(async () => {
+      await this.#journal.begin();
+      let prepared = false;
+      try {
+        const { steps, paths } = await plan(this.#journal.staging);
+        if (steps.length > 0) {
+          await this.#journal.prepare(steps);
+          prepared = true;
+          await this.#announce(paths, async () => {
+            this.#totals.forget();
+            await this.#journal.apply(steps);
+            await done();
+          });
+        }
+        await this.#journal.end();
+      } catch (error) {
+        if (!prepared) await this.#journal.abandon();
+        else this.#unfinished = true;
+        throw error;
+      }
+    });
+  }
+
   removeFile(path: FilePath): Promise<void> {
     return this.#change(() => removeFile(this.#files, path, this.#announce, this.#totals));
   }
@@ -90,8 +131,12 @@ export class CodebaseTree {
   }
 
   #change<T>(change: () => Promise<T>): Promise<T> {
-    return this.#changes.run(() => {
+    return this.#changes.run(async () => {
       if (this.#gone) throw notFound(this.#id);
+      if (this.#unfinished) {
+        await this.#journal.recover();
+        this.#unfinished = false;
+      }
       return change();
     });
   }

@@ -8,7 +8,7 @@ import type { Codebases, StoredFile } from '../services.ts';
 import type { BaseWatcher } from './announce.ts';
 import { checkCreate } from './check-create.ts';
 import { Checksums } from './checksums.ts';
-import { CodebaseTree, FILES, notFound } from './codebase-tree.ts';
+import { CodebaseTree, FILES, notFound, type Plan } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
 import { parseFilePath } from './file-path.ts';
 import { Storage } from './storage.ts';
@@ -165,6 +165,11 @@ export class StoredCodebases implements Codebases {
   async open(id: string, path: string): Promise<StoredFile> {
     const parsed = parseFilePath('file_path', path);
     return await this.#tree(id).open(parsed).catch(rethrow);
+  }
+
+  /** See `CodebaseTree.apply`. */
+  async apply(id: string, plan: (staging: string) => Promise<Plan>, done: () => Promise<void>): Promise<void> {
+    await this.#tree(id).apply(plan, done).catch(rethrow);
   }
 
   async removeFile(id: string, path: string): Promise<void> {

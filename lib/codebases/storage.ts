@@ -4,6 +4,7 @@ import { isId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { removeTree } from '../remove-tree.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
+import { CommitJournal } from './commit-journal.ts';
 import { ignoreAbsent } from './disk-errors.ts';
 
 const DELETING = '.deleting-';
@@ -54,8 +55,19 @@ export class Storage {
     for (const name of await readdir(this.#path)) {
       const id = name.startsWith(DELETING) ? name.slice(DELETING.length) : name;
       if (!isId('cb', id)) continue;
-      if (name === id) await (known(id) ? this.#emptyIncoming(id) : this.#removeUnused(id, log));
+      if (name === id) await (known(id) ? this.#putRight(id, log) : this.#removeUnused(id, log));
       else await (known(id) ? this.unmarkDeleting(id) : this.remove(id));
+    }
+  }
+
+  async #putRight(id: string, log: Log): Promise<void> {
+    await this.#emptyIncoming(id);
+    const journal = new CommitJournal(this.directory(id), join(this.directory(id), FILES));
+    try {
+      if (await journal.recover()) log.info('finished a commit that was under way', { codebase_id: id });
+    } catch (err) {
+      // Tried again before the codebase's next change.
+      log.error('a commit that was under way could not be finished', { codebase_id: id, err });
     }
   }
 

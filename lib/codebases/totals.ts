@@ -20,6 +20,11 @@ export class Totals {
     return this.#known;
   }
 
+  /** Much changes at once: it is counted anew. */
+  forget(): void {
+    this.#known = undefined;
+  }
+
   /** One file takes the place of another; undefined: there is none. */
   replace(before: BigIntStats | undefined, after: BigIntStats | undefined): void {
     if (this.#known === undefined) return;

@@ -65,6 +65,8 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       await syncMount(mountPoint);
       return call('revert', id, paths);
     },
+    renamed: (id) => call('renamed', id),
+    settle: (id, settled) => call('settle', id, settled),
     usage: (id) => call('usage', id),
     died: died.promise,
     close() {

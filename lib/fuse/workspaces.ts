@@ -43,13 +43,25 @@ export interface WorkspaceChange {
     target?: ByteString;
     /** File: the host's file with its contents, which may still be written to; absent: it is empty. */
     hostPath?: ByteString;
-    /** File: changes when its contents do. */
-    version?: Time;
+    /** File or symlink of the sandbox's own: another one when its contents are others. Of one attachment only. */
+    version?: Version;
   };
   /** Modified, deleted: what the codebase has. */
   base?: ChangeSide;
   /** Added: where the codebase has it, as far as that is known. */
   renamedFrom?: ByteString;
+  /** The codebase no longer has what the sandbox copied or hid here. */
+  conflict: boolean;
+  /** The rules let the sandbox write the path. */
+  writable: boolean;
+}
+
+export type Version = readonly [inode: number, writes: number];
+
+/** A path at which the base has what the sandbox had: of that version, if it is a file of its own. */
+export interface Settled {
+  path: ByteString;
+  version?: Version;
 }
 
 /**
@@ -74,6 +86,13 @@ export interface Workspaces {
    * that were. FAILED_PRECONDITION, with nothing changed, for a path inside of a directory that is not the base's.
    */
   revert(id: string, paths: readonly ByteString[]): Promise<number>;
+  /** Directories that the sandbox has elsewhere than the base (`origin`), or made anew in the place of one. */
+  renamed(id: string): Promise<{ path: ByteString; origin: ByteString | undefined }[]>;
+  /**
+   * After the base took over what the sandbox had at these paths, in order of the paths, and before `baseChanged`: the
+   * delta lets go of what it still has as it was. Open files go on.
+   */
+  settle(id: string, settled: readonly Settled[]): Promise<void>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once, with the reason, when the file system stopped serving without `close`. */
   readonly died: Promise<string>;

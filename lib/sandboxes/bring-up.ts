@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Plan } from '../codebases/codebase-tree.ts';
 import type { WorkspaceSpec } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { RuntimeName } from '../messages.ts';
@@ -11,11 +12,13 @@ import type { WorkspaceMount } from './workspace-mount.ts';
 /** What a sandbox stands on. */
 export interface Platform {
   layout: Layout;
-  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules' | 'changes' | 'revert'>;
+  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules' | 'changes' | 'revert' | 'renamed' | 'settle'>;
   /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */
   basePath(codebaseId: string): string;
+  /** Many changes of a codebase as one; see `CodebaseTree.apply`. */
+  apply(codebaseId: string, plan: (staging: string) => Promise<Plan>, done: () => Promise<void>): Promise<void>;
   removeTree(path: string): Promise<void>;
   maxDeltaBytes: number;
   maxDeltaFiles: number;

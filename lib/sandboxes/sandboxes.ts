@@ -1,6 +1,7 @@
 import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';
+import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
 import { listChanges } from './changes/list-changes.ts';
@@ -51,6 +52,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     listChanges: (id, page) => listChanges(id, page, context),
     exportChanges: (id, format) => exportChanges(id, format, context),
     discard: (id, paths) => discardChanges(id, paths, context),
+    commit: (request) => commitChanges(request, context),
     expire: () => expireSandboxes(context, jumps),
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>

@@ -17,7 +17,11 @@ interface Options {
  * whose sandboxes are all of the mock runtime never mounts.
  */
 export class WorkspaceMount
-  implements Pick<Workspaces, 'attach' | 'detach' | 'setRules' | 'changes' | 'revert' | 'baseChanging' | 'baseChanged'>
+  implements
+    Pick<
+      Workspaces,
+      'attach' | 'detach' | 'setRules' | 'changes' | 'revert' | 'renamed' | 'settle' | 'baseChanging' | 'baseChanged'
+    >
 {
   readonly #options: Options;
   #mounted: Promise<Workspaces> | undefined;
@@ -62,6 +66,14 @@ export class WorkspaceMount
 
   async revert(id: string, paths: readonly ByteString[]): Promise<number> {
     return (await this.ready()).revert(id, paths);
+  }
+
+  async renamed(id: string): ReturnType<Workspaces['renamed']> {
+    return (await this.ready()).renamed(id);
+  }
+
+  async settle(...args: Parameters<Workspaces['settle']>): Promise<void> {
+    await (await this.ready()).settle(...args);
   }
 
   async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {

@@ -68,12 +68,14 @@ const CONTRACT: Record<string, string> = {
   ListChangesRequest: 'string sandbox_id 1, int32 page_size 2, string page_token 3',
   FileChange:
     'string path 1, ChangeKind kind 2, FileType type 3, int64 size 4, int64 base_size 5, uint32 mode 6, ' +
-    'uint32 base_mode 7, FileType base_type 8, bool content_changed 9, string renamed_from 10',
+    'uint32 base_mode 7, FileType base_type 8, bool content_changed 9, string renamed_from 10, bool conflict 11',
   ListChangesResponse: 'repeated FileChange changes 1, string next_page_token 2',
   ExportChangesRequest: 'string sandbox_id 1, string format 2',
   ExportChangesResponse: 'bytes data 1',
   DiscardRequest: 'string sandbox_id 1, repeated string paths 2',
   DiscardResponse: 'int64 discarded 1',
+  CommitRequest: 'string sandbox_id 1, repeated string paths 2, string on_conflict 3, bool dry_run 4',
+  CommitResponse: 'bool committed 1, int64 count 2, repeated FileChange changes 3, repeated string conflicts 4',
   Codebase: 'string id 1, string name 2, string owner_id 3, int64 created_at 4, int64 file_count 5, int64 total_size 6',
   CreateCodebaseRequest: 'string name 1, string owner_id 2',
   GetCodebaseRequest: 'string codebase_id 1',

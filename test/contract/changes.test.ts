@@ -109,6 +109,7 @@ const cases: Case[] = [
         base_type: 'TYPE_FILE',
         content_changed: true,
         renamed_from: '',
+        conflict: false,
       });
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
       expect(await changesOf(scene, sandbox)).toEqual(changes);

@@ -1,6 +1,7 @@
 import type { Code } from '../../lib/errors.ts';
 import type {
   Codebase,
+  CommitResponse,
   ExecResponse,
   ExecStreamChunk,
   FileChange,
@@ -25,6 +26,7 @@ export interface Unary {
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };
+  Commit: CommitResponse;
   Discard: { discarded: number };
   ListChanges: { changes: FileChange[]; next_page_token: string };
   CreateCodebase: Codebase;

@@ -25,6 +25,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   UpdatePermissions: ['PUT', '/v1/sandboxes/{sandbox_id}/permissions'],
   ExplainPermission: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/explain'],
   ListPresets: ['GET', '/v1/presets'],
+  Commit: ['POST', '/v1/sandboxes/{sandbox_id}/commit'],
   Discard: ['POST', '/v1/sandboxes/{sandbox_id}/discard'],
   ListChanges: ['GET', '/v1/sandboxes/{sandbox_id}/changes'],
   CreateCodebase: ['POST', '/v1/codebases'],

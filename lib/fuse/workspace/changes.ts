@@ -1,8 +1,10 @@
+import { WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import type { WorkspaceChange } from '../workspaces.ts';
 import { type BaseStat, joinPath, sameFile } from './base.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
+import { identityOf, sameIdentity } from './delta/seen.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
 import { sameContents } from './same-contents.ts';
 import type { Workspace } from './workspace.ts';
@@ -45,7 +47,7 @@ function* below(
     const was = wasDirectory ? workspace.base.lstat(path) : undefined;
     if (!descend) {
       const change = compare(workspace, path, now, was);
-      if (change !== undefined) yield change;
+      if (change !== undefined) yield { ...change, ...judge(workspace, path, was) };
       continue;
     }
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
@@ -85,7 +87,7 @@ function compare(
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
-): WorkspaceChange | undefined {
+): Omit<WorkspaceChange, 'conflict' | 'writable'> | undefined {
   if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
   const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
   if (was === undefined) {
@@ -101,6 +103,45 @@ function compare(
   const contentChanged = !isSame(workspace, path, now, was);
   if (!contentChanged && present.mode === (was.mode & (S_IFMT | PERMISSIONS))) return undefined;
   return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
+}
+
+/** Whether the base still has what the sandbox took up here, and whether the rules let the sandbox write it. */
+function judge(
+  workspace: Workspace,
+  path: ByteString,
+  was: BaseStat | undefined,
+): Pick<WorkspaceChange, 'conflict' | 'writable'> {
+  const writable = workspace.stateOf(path).level === WRITE;
+  const seen = workspace.delta.table.seen.get(path);
+  if (was === undefined) return { conflict: seen !== undefined, writable };
+  if (isDirectory(was.mode)) return { conflict: false, writable };
+  if (seen !== undefined) return { conflict: !sameIdentity(seen, identityOf(was)), writable };
+  // Moved with its directory: the sandbox shows what the base has now, elsewhere.
+  return {
+    conflict: !renamedDirectories(workspace).some(
+      ({ origin }) => origin !== undefined && path.startsWith(`${origin}/`),
+    ),
+    writable,
+  };
+}
+
+/** Directories of the base that the sandbox has elsewhere (`origin`), or made anew in the place of one. */
+export function renamedDirectories(workspace: Workspace): { path: ByteString; origin: ByteString | undefined }[] {
+  const found: { path: ByteString; origin: ByteString | undefined }[] = [];
+  for (const inode of workspace.delta.table.values()) {
+    if (!inode.isDirectory || inode.links[0] === undefined) continue;
+    const path = pathOf(inode);
+    if (path === inode.origin) continue;
+    const base = inode.origin === undefined ? workspace.base.lstat(path) : undefined;
+    if (inode.origin !== undefined || (base && isDirectory(base.mode))) found.push({ path, origin: inode.origin });
+  }
+  return found;
+}
+
+function pathOf(inode: Inode): ByteString {
+  const names: ByteString[] = [];
+  for (let link = inode.links[0]; link !== undefined; link = link.dir.links[0]) names.push(link.name);
+  return names.reverse().join('/');
 }
 
 /** The same in type and contents. */
@@ -129,11 +170,13 @@ function contentsOf(
   now: Present,
 ): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostPath' | 'version'> {
   const type = modeOf(now) & S_IFMT;
-  if (type === S_IFLNK) return { target: targetOf(workspace, now) };
+  const { inode, basePath } = now;
+  if (type === S_IFLNK) {
+    return { target: targetOf(workspace, now), ...(inode && { version: [inode.id, inode.writes] as const }) };
+  }
   if (type !== S_IFREG) return {};
-  const { inode, base, basePath } = now;
-  if (inode === undefined) return { hostPath: workspace.base.hostPath(basePath!), version: base!.mtime };
-  return { version: inode.mtime, ...(inode.hasData && { hostPath: workspace.delta.dataPath(inode) }) };
+  if (inode === undefined) return { hostPath: workspace.base.hostPath(basePath!) };
+  return { version: [inode.id, inode.writes], ...(inode.hasData && { hostPath: workspace.delta.dataPath(inode) }) };
 }
 
 function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {

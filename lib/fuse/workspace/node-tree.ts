@@ -140,6 +140,14 @@ export class NodeTree {
     if (node.isDirectory) this.#byBasePath.set(path, node);
   }
 
+  /** A changed directory's node is merged with the base at `path` from now on. */
+  merged(node: Node, path: ByteString, base: BaseStat): void {
+    this.#forgetBase(node);
+    node.base = base;
+    node.basePath = path;
+    this.#byBasePath.set(path, node);
+  }
+
   /** Whether a node stands for it. */
   shows(inode: Inode): boolean {
     return this.#byInode.has(inode);

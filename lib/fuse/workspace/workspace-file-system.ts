@@ -13,10 +13,10 @@ import type {
   SetAttr,
   StatFs,
 } from '../filesystem.ts';
-import type { WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
+import type { Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
-import { changesOf } from './changes.ts';
+import { changesOf, renamedDirectories } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { lookup, readdir } from './directory.ts';
@@ -32,6 +32,7 @@ import { rmdir, unlink } from './removal.ts';
 import { rename } from './rename.ts';
 import { revert } from './revert.ts';
 import { setRules } from './rule-changes.ts';
+import { settle } from './settle.ts';
 import { statfs } from './statfs.ts';
 import { type ChangingPaths, Workspace } from './workspace.ts';
 
@@ -116,6 +117,14 @@ export class WorkspaceFileSystem implements FileSystem {
 
   revert(id: string, paths: readonly ByteString[]): number {
     return revert(this.#get(id), paths);
+  }
+
+  renamed(id: string): { path: ByteString; origin: ByteString | undefined }[] {
+    return renamedDirectories(this.#get(id));
+  }
+
+  settle(id: string, settled: readonly Settled[]): void {
+    settle(this.#get(id), settled);
   }
 
   usage(id: string): { bytes: number; files: number } {

@@ -31,7 +31,15 @@ export async function listChanges(
   return { changes: changes.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
 }
 
-export function shownChange({ path, kind, contentChanged, now, base, renamedFrom }: WorkspaceChange): FileChange {
+export function shownChange({
+  path,
+  kind,
+  contentChanged,
+  now,
+  base,
+  renamedFrom,
+  conflict,
+}: WorkspaceChange): FileChange {
   const [present, codebase] = [now ?? base, base ?? now];
   return {
     path: textOf(path),
@@ -43,6 +51,7 @@ export function shownChange({ path, kind, contentChanged, now, base, renamedFrom
     base_mode: (base?.mode ?? 0) & 0o777,
     base_type: typeOf(codebase),
     content_changed: contentChanged,
+    conflict,
     renamed_from: renamedFrom === undefined ? '' : textOf(renamedFrom),
   };
 }

@@ -103,6 +103,12 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return 0;
   }
 
+  renamed(): [] {
+    return [];
+  }
+
+  settle(): void {}
+
   usage(_id: string): { bytes: number; files: number } {
     let lookups = -1;
     for (const node of this.#nodes.values()) lookups += node.nlookup;

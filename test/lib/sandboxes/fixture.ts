@@ -77,6 +77,12 @@ export class FakeMount {
     return { changes: left.slice(0, limit), more: left.length > limit };
   }
 
+  async renamed(): Promise<[]> {
+    return [];
+  }
+
+  async settle(): Promise<void> {}
+
   readonly reverted: string[][] = [];
 
   async revert(_id: string, paths: readonly string[]): Promise<number> {
@@ -125,6 +131,9 @@ export class Fixture {
           return this.runtime;
         },
         basePath: (id) => join(this.folder, 'codebases', id),
+        apply: async () => {
+          throw new Error('the fixture has no codebases');
+        },
         removeTree: (path) => this.removeTree(path),
         maxDeltaBytes: 7,
         maxDeltaFiles: 8,

@@ -29,6 +29,8 @@ function fakeWorkspaces(): Workspaces {
     baseChanged: told('changed'),
     changes: async () => ({ changes: [], more: false }),
     revert: async () => 0,
+    renamed: async () => [],
+    settle: told('settle'),
     usage: async () => ({ bytes: 0, files: 0 }),
     died: new Promise((resolve) => {
       dieNow = resolve;

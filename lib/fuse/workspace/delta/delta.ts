@@ -133,6 +133,7 @@ export class Delta {
   /** After contents changed: `now` is shown, and recorded with the next attributes. */
   wrote(inode: Inode, now: Time): void {
     inode.mtime = inode.ctime = now;
+    inode.writes++;
     this.#written.add(inode);
     this.#unsynced.add(inode);
   }

@@ -77,6 +77,9 @@ export class InodeTable {
       case 'unseen':
         this.seen.delete(op[1]);
         break;
+      case 'origin':
+        this.#dir(op[1]).origin = op[2];
+        break;
       default:
         throw new Error(`unknown record ${JSON.stringify(op)}`);
     }
@@ -141,6 +144,7 @@ export class InodeTable {
 
   #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec]: OpNamed<'attr'>): void {
     const inode = this.#known(id);
+    if (inode.mode !== mode) inode.writes++;
     inode.mode = mode;
     inode.uid = uid;
     inode.gid = gid;

@@ -50,6 +50,8 @@ export class Inode {
   data: DataRef | undefined;
   hasData = false;
   size = 0;
+  /** How often its contents or its mode changed since this process knows it. */
+  writes = 0;
   /** File: the data file's own mtime when times were last journaled; a later one wins at load. */
   hostMtime: Time | undefined;
 

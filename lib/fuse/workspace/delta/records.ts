@@ -32,7 +32,9 @@ export type Op =
   | ['alias', id: number, dev: number, ino: number, left: number]
   /** What the base had at a path when the sandbox first took it up. */
   | ['seen', path: ByteString, ...identity: Identity]
-  | ['unseen', path: ByteString];
+  | ['unseen', path: ByteString]
+  /** A directory is merged with another one of the base from now on. */
+  | ['origin', id: number, path: ByteString];
 
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 

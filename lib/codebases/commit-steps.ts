@@ -1,0 +1,107 @@
+import type { BigIntStats } from 'node:fs';
+import type { ByteString } from '../fuse/filesystem.ts';
+import type { Directory } from './directory.ts';
+import { errnoOf } from './disk-errors.ts';
+import { reach } from './reach.ts';
+
+/**
+ * One change of a codebase's files. `put` moves a file or symlink of the staging directory to its path. Each may be
+ * made again after a crash: what is done already is left as it is.
+ */
+export type Step =
+  | ['unlink', path: ByteString]
+  | ['rmdir', path: ByteString]
+  | ['mkdir', path: ByteString, mode: number]
+  | ['put', path: ByteString, staged: string]
+  | ['chmod', path: ByteString, mode: number];
+
+/** Makes the steps in order. Every path is walked from the root, no symlink followed. */
+export async function carryOut(root: string, staging: string, steps: readonly Step[]): Promise<void> {
+  let open: { directory: Directory; parents: string; depth: number } | undefined;
+  try {
+    for (const step of steps) {
+      const names = step[1].split('/');
+      const name = names.pop() as ByteString;
+      const parents = names.join('/');
+      // Paths come in order: most lie in the directory of the one before.
+      if (open?.parents !== parents || open.depth !== names.length) {
+        await open?.directory.close();
+        open = undefined;
+        const directory = await enter(root, names, step[0] === 'put' || step[0] === 'mkdir');
+        if (directory === undefined) continue;
+        open = { directory, parents, depth: names.length };
+      }
+      await make(step, open.directory, name, staging);
+      // What stood for a directory may be another one now.
+      if (step[0] === 'rmdir') {
+        await open.directory.close();
+        open = undefined;
+      }
+    }
+  } finally {
+    await open?.directory.close();
+  }
+}
+
+/** undefined: it is not there, so nothing in it is. With `create` it is made. */
+async function enter(root: string, names: readonly ByteString[], create: boolean): Promise<Directory | undefined> {
+  let { directory, trail } = await reach(root, create ? names : []);
+  try {
+    if (create) {
+      for (const name of names.slice(trail.length - 1)) {
+        await directory.makeDirectory(name);
+        const child = await directory.directory(name);
+        await directory.close();
+        directory = child;
+        await directory.chmod(0o755);
+      }
+      return directory;
+    }
+    for (const name of names) {
+      const child = await directory.directory(name).catch((error) => {
+        if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return undefined;
+        throw error;
+      });
+      await directory.close();
+      if (child === undefined) return undefined;
+      directory = child;
+    }
+    return directory;
+  } catch (error) {
+    await directory.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function make(step: Step, directory: Directory, name: ByteString, staging: string): Promise<void> {
+  switch (step[0]) {
+    case 'unlink':
+      return directory.unlink(name).catch(unless('ENOENT', 'EISDIR', 'EPERM'));
+    case 'rmdir':
+      return directory.removeDirectory(name).catch(unless('ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'));
+    case 'mkdir':
+      await directory.makeDirectory(name).catch(unless('EEXIST'));
+      return chmod(directory, name, step[2]);
+    case 'put':
+      return directory.take(`${staging}/${step[2]}`, name).catch(unless('ENOENT'));
+    case 'chmod':
+      return chmod(directory, name, step[2]);
+  }
+}
+
+async function chmod(directory: Directory, name: ByteString, mode: number): Promise<void> {
+  const stat: BigIntStats | undefined = await directory.lstat(name);
+  if (stat?.isDirectory()) {
+    const child = await directory.directory(name);
+    await child.chmod(mode).finally(() => child.close());
+  } else if (stat?.isFile()) {
+    const handle = await directory.open(name, 0);
+    await handle.chmod(mode).finally(() => handle.close());
+  }
+}
+
+function unless(...errnos: string[]): (error: unknown) => void {
+  return (error) => {
+    if (!errnos.includes(errnoOf(error) ?? '')) throw error;
+  };
+}

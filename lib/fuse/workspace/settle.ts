@@ -1,0 +1,105 @@
+import type { ByteString } from '../filesystem.ts';
+import type { Settled } from '../workspaces.ts';
+import { joinPath } from './base.ts';
+import { type Inode, WHITEOUT } from './delta/inode.ts';
+import { ROOT_ID } from './delta/inode-table.ts';
+import type { Op } from './delta/records.ts';
+import { identityOf } from './delta/seen.ts';
+import { isDirectory } from './mode.ts';
+import type { Node } from './node.ts';
+import { showBase } from './show-base.ts';
+import type { Workspace } from './workspace.ts';
+
+interface Place {
+  dir: Inode;
+  dirPath: ByteString;
+  name: ByteString;
+}
+
+/**
+ * After the base took over what the sandbox had at `settled`: the delta lets go of each path that it still has as it
+ * was committed, journaled as one. What was changed since stays, as a change of the version that is the base's now.
+ */
+export function settle(workspace: Workspace, settled: readonly Settled[]): void {
+  const { table } = workspace.delta;
+  const root = table.get(ROOT_ID);
+  if (root === undefined) return;
+  const ops: Op[] = [];
+  const free: Inode[] = [];
+  const shown: Place[] = [];
+  // Parents before what is in them: a directory shows the base's before its names do.
+  for (const { path, version } of settled) {
+    const place = find(root, path);
+    if (place === undefined) continue;
+    const { dir, name } = place;
+    const entry = dir.entries!.get(name);
+    const base = workspace.base.lstat(path);
+    shown.push(place);
+    if (base !== undefined && isDirectory(base.mode)) {
+      if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.origin !== path) {
+        ops.push(['origin', entry.id, path]);
+      } else if (entry === WHITEOUT) {
+        // It could not go: something in it stayed.
+        ops.push(['drop', dir.id, name]);
+      }
+      continue;
+    }
+    const asCommitted =
+      entry === WHITEOUT
+        ? base === undefined
+        : entry !== undefined && base !== undefined && version?.[0] === entry.id && version[1] === entry.writes;
+    if (asCommitted) {
+      ops.push(['unseen', path], ['drop', dir.id, name]);
+      if (entry !== WHITEOUT && entry !== undefined) free.push(entry);
+      continue;
+    }
+    ops.push(['unseen', path]);
+    if (base === undefined) continue;
+    ops.push(['seen', path, ...identityOf(base)]);
+    // Removed since: the base has it only now, so nothing hides it yet.
+    if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
+  }
+  if (ops.length > 0) workspace.delta.commit(ops);
+  for (const { dirPath, name } of shown) {
+    const node = nodeAt(workspace, dirPath);
+    if (node === undefined) continue;
+    if (node.inode?.origin !== undefined) node.basePath = node.inode.origin;
+    const entry = node.inode?.entries?.get(name);
+    if (entry === undefined) showBase(workspace, node, name);
+    else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);
+  }
+  for (const inode of free) if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+}
+
+/** A changed directory that stays, merged with the base at its own path from now on. */
+function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode): void {
+  const node = dir.children?.get(name);
+  if (node === undefined) return;
+  const base = workspace.base.lstat(inode.origin!);
+  if (base !== undefined) workspace.tree.merged(node, inode.origin!, base);
+  node.listing = undefined;
+  workspace.shared.notifier.invalInode(node.id);
+  for (const below of [...(node.children?.keys() ?? [])]) {
+    if (!inode.entries!.has(below)) showBase(workspace, node, below);
+  }
+}
+
+function find(root: Inode, path: ByteString): Place | undefined {
+  const names = path.split('/');
+  const name = names.pop() as ByteString;
+  let dir = root;
+  let dirPath = '';
+  for (const each of names) {
+    const entry = dir.entries!.get(each);
+    if (entry === undefined || entry === WHITEOUT || !entry.isDirectory) return undefined;
+    dir = entry;
+    dirPath = joinPath(dirPath, each);
+  }
+  return { dir, dirPath, name };
+}
+
+function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
+  let node: Node | undefined = workspace.tree.root;
+  for (const name of path === '' ? [] : path.split('/')) node = node?.children?.get(name);
+  return node;
+}

@@ -1,0 +1,154 @@
+import { ServiceError } from '../../errors.ts';
+import type { ByteString } from '../../fuse/filesystem.ts';
+import type { Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { CommitRequest, CommitResponse } from '../../messages.ts';
+import type { Platform } from '../bring-up.ts';
+import type { SandboxContext } from '../context.ts';
+import { chosenPaths } from './chosen-paths.ts';
+import { announcedPaths, stepsOf } from './commit-plan.ts';
+import { shownChange, typeOf } from './list-changes.ts';
+import { Staged } from './staged.ts';
+import { withWorkspace } from './with-workspace.ts';
+
+/** Changes named in an answer or an error. */
+const NAMED = 1000;
+/** Times that files written to while they were copied are copied again. */
+const ATTEMPTS = 10;
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Moves changes into the codebase, as one. In the order of the codebase's own changes: nothing else changes its files
+ * from the look at them to the end. What the sandbox writes meanwhile stays its own, on top of what was committed.
+ */
+export async function commitChanges(request: CommitRequest, context: SandboxContext): Promise<CommitResponse> {
+  const chosen = chosenPaths(request.paths);
+  if (!['', 'ours', 'theirs'].includes(request.on_conflict)) {
+    throw new ServiceError('INVALID_ARGUMENT', 'on_conflict: must be ours, theirs, or empty');
+  }
+  return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
+    const { id, record } = sandbox;
+    const look = async () => (await mount.changes(id, '', ALL)).changes.filter((change) => isChosen(change, chosen));
+    if (request.dry_run) return answer(await checked(id, await look(), chosen, mount), request, false);
+    let outcome: CommitResponse | undefined;
+    let settled: Settled[] = [];
+    let givenUp: ByteString[] = [];
+    await context.platform.apply(
+      record.codebase_id,
+      async (staging) => {
+        const all = await stagedOf(staging, async () => {
+          const changes = await checked(id, await look(), chosen, mount);
+          refuseConflicts(changes, request);
+          return changes;
+        });
+        outcome = answer(all.changes, request, true);
+        const taken = all.changes.filter(({ conflict }) => !conflict || request.on_conflict !== 'theirs');
+        givenUp = all.changes.filter((change) => !taken.includes(change)).map(({ path }) => path);
+        settled = settledBy(taken);
+        return { steps: stepsOf(taken, all.staged), paths: announcedPaths(taken) };
+      },
+      () => mount.settle(id, settled),
+    );
+    // The sandbox's own version of these is not wanted; what lies in a directory that went has gone with it.
+    for (const path of givenUp) await mount.revert(id, [path]).catch(() => undefined);
+    return outcome!;
+  });
+}
+
+/** Copies contents until a look afterwards finds them as they were copied: a state that the sandbox was in. */
+async function stagedOf(
+  staging: string,
+  look: () => Promise<WorkspaceChange[]>,
+): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
+  const staged = new Staged(staging);
+  let changes = await look();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    await staged.take(changes);
+    const after = await look();
+    if (staged.holds(after)) return { changes: after, staged };
+    changes = after;
+  }
+  throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
+}
+
+function isChosen({ path }: WorkspaceChange, chosen: readonly ByteString[]): boolean {
+  return covers(chosen, path);
+}
+
+function covers(chosen: readonly ByteString[], path: ByteString): boolean {
+  return chosen.some((each) => each === '' || path === each || path.startsWith(`${each}/`));
+}
+
+/** What can be committed. Throws for what the rules or a half of a rename forbid. */
+async function checked(
+  id: string,
+  changes: readonly WorkspaceChange[],
+  chosen: readonly ByteString[],
+  mount: Platform['mount'],
+): Promise<WorkspaceChange[]> {
+  const possible = changes.filter(({ now }) => now === undefined || typeOf(now) !== 'TYPE_OTHER');
+  const forbidden = possible.find(({ writable }) => !writable);
+  if (forbidden !== undefined) {
+    throw new ServiceError('PERMISSION_DENIED', `the sandbox's rules do not let it write ${shown(forbidden.path)}`);
+  }
+  if (chosen.includes('')) return possible;
+  for (const { path, origin } of await mount.renamed(id)) {
+    if (covers(chosen, path)) continue;
+    const touches = (change: WorkspaceChange) =>
+      change.path.startsWith(`${path}/`) ||
+      (origin !== undefined && (change.path === origin || change.path.startsWith(`${origin}/`)));
+    if (!possible.some(touches)) continue;
+    throw new ServiceError(
+      'FAILED_PRECONDITION',
+      `paths: the sandbox renamed or replaced the directory ${shown(path)}; choose all of it`,
+    );
+  }
+  return possible;
+}
+
+function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitRequest): void {
+  const conflicts = changes.filter(({ conflict }) => conflict);
+  if (conflicts.length === 0 || request.on_conflict !== '') return;
+  const named = conflicts.slice(0, 5).map(({ path }) => shown(path));
+  const more = conflicts.length > named.length ? ` and ${conflicts.length - named.length} more` : '';
+  throw new ServiceError(
+    'ABORTED',
+    `nothing is committed: the codebase has another version than the sandbox started from of ${named.join(', ')}${more}`,
+    [{ conflicts: conflicts.slice(0, NAMED).map(({ path }) => shownPath(path)) }],
+  );
+}
+
+function answer(
+  changes: readonly WorkspaceChange[],
+  { on_conflict }: CommitRequest,
+  committed: boolean,
+): CommitResponse {
+  const conflicts = changes.filter(({ conflict }) => conflict);
+  const taken = on_conflict === 'theirs' ? changes.filter(({ conflict }) => !conflict) : changes;
+  return {
+    committed,
+    count: taken.length,
+    changes: taken.slice(0, NAMED).map(shownChange),
+    conflicts: conflicts.slice(0, NAMED).map(({ path }) => shownPath(path)),
+  };
+}
+
+/** With the directories on the way, which the base may have only now. */
+function settledBy(changes: readonly WorkspaceChange[]): Settled[] {
+  const settled = new Map<ByteString, Settled>();
+  for (const { path, now } of changes) {
+    for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+      const parent = path.slice(0, slash);
+      if (!settled.has(parent)) settled.set(parent, { path: parent });
+    }
+    settled.set(path, { path, ...(now?.version && { version: now.version }) });
+  }
+  return [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function shown(path: ByteString): string {
+  return JSON.stringify(shownPath(path).slice(0, 200));
+}
+
+function shownPath(path: ByteString): string {
+  return Buffer.from(path, 'latin1').toString();
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { eventually, Scene } from './scene.ts';
+import { Server, State } from './server.ts';
+
+const FILES = 400;
+const WORK = `for i in $(seq ${FILES}); do echo new $i > f$i; done; rm -rf old; echo changed > kept`;
+const LIST = 'find . -type f | sort | xargs sha1sum | sha1sum; find . | wc -l';
+
+describe('a server that is killed while it commits', () => {
+  let state: State;
+  let server: Server;
+
+  beforeEach(async () => {
+    state = await State.create();
+    server = await Server.start(state);
+  });
+
+  afterEach(async () => {
+    await server.stop();
+    const left = await state.leftovers();
+    await state.remove();
+    expect(left).toEqual([]);
+  });
+
+  /** What tells, in the codebase's directory, that the commit has come so far. */
+  const moments: [string, (directory: string) => boolean][] = [
+    ['stages', (directory) => existsSync(join(directory, 'commit'))],
+    ['has staged some', (directory) => existsSync(join(directory, 'commit/100'))],
+    ['has prepared', (directory) => existsSync(join(directory, 'commit.json'))],
+    ['has applied some', (directory) => existsSync(join(directory, 'files/f1'))],
+    ['has applied the last', (directory) => existsSync(join(directory, 'files/f99'))],
+  ];
+
+  it.each(moments)('when it %s has committed all or nothing, and commits the rest again', async (_when, reached) => {
+    const first = new Scene(server, state, 'bwrap', 'rest');
+    const codebase = await first.codebase({ kept: 'kept\n', 'old/a': 'a\n', 'old/b': 'b\n' });
+    const sandbox = await first.sandbox(codebase);
+    await first.output(sandbox, WORK);
+    const whole = await first.output(sandbox, LIST);
+    const directory = join(state.directory, 'codebases', codebase.id);
+    const committing = first.client.call('Commit', { sandbox_id: sandbox.id }).catch(() => undefined);
+    const end = Date.now() + 15_000;
+    while (!reached(directory) && Date.now() < end) await new Promise((done) => setImmediate(done));
+    await server.stop('SIGKILL');
+    await committing;
+    first.rest.close();
+    first.grpc.close();
+    await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
+    server = await Server.start(state);
+
+    const second = new Scene(server, state, 'bwrap', 'rest');
+    const { file_count } = await second.client.call('GetCodebase', { codebase_id: codebase.id });
+    expect([3, FILES + 1]).toContain(file_count);
+    expect(await second.content(codebase, 'kept')).toBe(file_count === 3 ? 'kept\n' : 'changed\n');
+    expect(await second.output(sandbox, LIST)).toBe(whole);
+    expect(await second.client.call('Commit', { sandbox_id: sandbox.id })).toMatchObject({
+      committed: true,
+      count: file_count === 3 ? FILES + 4 : 0,
+      conflicts: [],
+    });
+    const other = await second.sandbox(codebase);
+    expect(await second.output(other, LIST)).toBe(whole);
+    expect(existsSync(join(directory, 'commit'))).toBe(false);
+    for (const { id } of [sandbox, other]) await second.client.call('DestroySandbox', { sandbox_id: id });
+    await second.close();
+  });
+});

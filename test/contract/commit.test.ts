@@ -1,0 +1,225 @@
+import { expect } from 'vitest';
+import type { Codebase, Sandbox } from '../../lib/messages.ts';
+import { hide, read, write } from './rules.ts';
+import { eventually, expectRefusal, type Scene } from './scene.ts';
+import { type Case, contract } from './suite.ts';
+
+const TREE = { a: 'one\n', b: 'b\n', 'd/x': 'x\n', 'd/sub/y': 'y\n', 'run.sh': '#!/bin/sh\n' };
+const LIST =
+  'find . -mindepth 1 \\( -type d -printf "%p/ %m\\n" \\) -o \\( -type l -printf "%p -> %l\\n" \\) -o \\( -printf "%p %m " -exec sh -c \'cat "$1" | tr "\\n" " "; echo\' - {} \\; \\) | sort';
+
+const commit = (scene: Scene, { id }: Sandbox, more: object = {}) =>
+  scene.client.call('Commit', { sandbox_id: id, ...more });
+const changed = async (scene: Scene, { id }: Sandbox) =>
+  (await scene.client.call('ListChanges', { sandbox_id: id })).changes.map(({ path }) => path);
+
+/** The codebase as a sandbox sees it that has never seen anything of it. */
+async function fresh(scene: Scene, codebase: Codebase): Promise<string> {
+  const sandbox = await scene.sandbox(codebase);
+  const seen = await scene.output(sandbox, LIST);
+  await scene.client.call('DestroySandbox', { sandbox_id: sandbox.id });
+  return seen;
+}
+
+const WORK = [
+  'echo two >> a; rm b; mv d e; echo z > e/sub/new; chmod 755 run.sh; ln -s a link; mkdir -p n/m empty; echo f > n/m/f',
+  'rm -rf d; mkdir d; echo other > d/x',
+  'rm a && mkdir a && echo in > a/f; rm -rf d && echo file > d',
+  'mkdir t && mv d t/d && mv t/d/sub/y y; ln y hard; : > nothing',
+];
+
+const cases: Case[] = [
+  ...WORK.map(
+    (work, index): Case => ({
+      name: `work ${index + 1}: the codebase has what the sandbox has, others see it, and no change is left`,
+      needs: ['commands'],
+      async run(scene) {
+        const codebase = await scene.codebase(TREE);
+        const sandbox = await scene.sandbox(codebase);
+        const other = await scene.sandbox(codebase);
+        await scene.output(other, LIST);
+        await scene.output(sandbox, work);
+        const before = await scene.output(sandbox, LIST);
+        const { committed, count, conflicts } = await commit(scene, sandbox);
+        expect({ committed, conflicts }).toEqual({ committed: true, conflicts: [] });
+        expect(count).toBeGreaterThan(0);
+        expect(await scene.output(other, LIST)).toBe(before);
+        expect(await scene.output(sandbox, LIST)).toBe(before);
+        expect(await changed(scene, sandbox)).toEqual([]);
+        expect(await fresh(scene, codebase)).toBe(before);
+        const { file_count } = await scene.client.call('GetCodebase', { codebase_id: codebase.id });
+        const files = await scene.output(sandbox, 'find . -type f -o -type l | wc -l');
+        expect(file_count).toBe(Number(files));
+        await scene.output(sandbox, 'echo on > on');
+        await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+        expect(await changed(scene, sandbox)).toEqual(['on']);
+        await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
+        await scene.output(sandbox, 'rm on');
+        expect(await scene.output(sandbox, LIST)).toBe(before);
+      },
+    }),
+  ),
+  {
+    name: 'open descriptors go on, and what is written through them is a new change',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      const program = [
+        'import os, time',
+        "f = os.open('a', os.O_RDWR)",
+        "n = os.open('new', os.O_RDWR | os.O_CREAT)",
+        "os.pwrite(f, b'ONE', 0)",
+        "os.pwrite(n, b'new', 0)",
+        "open('/tmp/ready', 'w').close()",
+        "while not os.path.exists('/tmp/go'): time.sleep(0.01)",
+        'print(os.pread(f, 9, 0), os.pread(n, 9, 0))',
+        "os.pwrite(f, b'T', 0)",
+        "os.pwrite(n, b'N', 0)",
+      ].join('\n');
+      const running = scene.output(sandbox, 'python3 -', { stdin: program });
+      await eventually('the program runs', async () =>
+        (await scene.run(sandbox, 'test -e /tmp/ready')).exit_code === 0 ? true : undefined,
+      );
+      await commit(scene, sandbox);
+      expect(await changed(scene, sandbox)).toEqual([]);
+      await scene.run(sandbox, 'touch /tmp/go');
+      expect(await running).toBe("b'ONE\\n' b'new'\n");
+      expect(await changed(scene, sandbox)).toEqual(['a', 'new']);
+      expect(await scene.content(codebase, 'a')).toBe('ONE\n');
+      expect(await scene.output(sandbox, 'cat a new')).toBe('TNE\nNew');
+      await commit(scene, sandbox);
+      expect(await scene.content(codebase, 'new')).toBe('New');
+    },
+  },
+  {
+    name: 'of two sandboxes that changed the same file the second is refused, and says whose version it wants',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const [first, second] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+      await scene.output(first, 'echo first > a; echo first > new; rm b');
+      await scene.output(second, 'echo second > a; echo second > new; echo second > b; echo mine > mine');
+      await commit(scene, first);
+      const refused = await expectRefusal(commit(scene, second), 'ABORTED', /another version.*"a"/);
+      expect(refused.details).toEqual([{ conflicts: ['a', 'b', 'new'] }]);
+      expect(await fresh(scene, codebase)).not.toContain('mine');
+      const dry = await commit(scene, second, { dry_run: true });
+      expect(dry).toMatchObject({ committed: false, count: 4, conflicts: ['a', 'b', 'new'] });
+      expect(await changed(scene, second)).toEqual(['a', 'b', 'mine', 'new']);
+      await commit(scene, second, { on_conflict: 'theirs', paths: ['a', 'mine'] });
+      expect(await scene.output(second, 'cat a mine new')).toBe('first\nmine\nsecond\n');
+      await commit(scene, second, { on_conflict: 'ours' });
+      expect(await scene.output(first, 'cat a b new')).toBe('first\nsecond\nsecond\n');
+      expect(await changed(scene, second)).toEqual([]);
+    },
+  },
+  {
+    name: 'a file uploaded after the sandbox changed it is a conflict, one with the same contents is none',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'echo changed > a; echo same > b; rm d/x');
+      await scene.client.upload(codebase.id, 'a', 'uploaded\n');
+      await scene.client.upload(codebase.id, 'b', 'same\n');
+      await scene.client.upload(codebase.id, 'd/x', 'uploaded\n');
+      const refused = await expectRefusal(commit(scene, sandbox), 'ABORTED');
+      expect(refused.details).toEqual([{ conflicts: ['a', 'd/x'] }]);
+      await expectRefusal(commit(scene, sandbox, { on_conflict: 'mine' }), 'INVALID_ARGUMENT', /^on_conflict/);
+      await commit(scene, sandbox, { on_conflict: 'theirs' });
+      expect(await scene.output(sandbox, 'cat a b d/x')).toBe('uploaded\nsame\nuploaded\n');
+    },
+  },
+  {
+    name: 'chosen paths are committed and the others stay changes',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'echo A > a; mkdir n; echo 1 > n/one; echo 2 > n/two; rm d/sub/y');
+      const before = await scene.output(sandbox, LIST);
+      await commit(scene, sandbox, { paths: ['/a', 'n/one', 'd/'] });
+      expect(await changed(scene, sandbox)).toEqual(['n/two']);
+      expect(await scene.output(sandbox, LIST)).toBe(before);
+      expect(await scene.content(codebase, 'n/one')).toBe('1\n');
+      await commit(scene, sandbox);
+      expect(await fresh(scene, codebase)).toBe(before);
+    },
+  },
+  {
+    name: 'half of a renamed directory is refused',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'mv d e');
+      const before = await scene.output(sandbox, LIST);
+      await expectRefusal(commit(scene, sandbox, { paths: ['d'] }), 'FAILED_PRECONDITION', /"e"; choose all of it/);
+      await expectRefusal(commit(scene, sandbox, { paths: ['e/x'] }), 'FAILED_PRECONDITION', /"e"/);
+      await commit(scene, sandbox, { paths: ['d', 'e'] });
+      expect(await scene.output(sandbox, LIST)).toBe(before);
+      expect(await fresh(scene, codebase)).toBe(before);
+    },
+  },
+  {
+    name: 'what the rules forbid by now is not committed',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'echo A > a; echo B > b');
+      const permissions = [write('**'), read('a', 1)];
+      await scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions });
+      await expectRefusal(commit(scene, sandbox), 'PERMISSION_DENIED', /"a"/);
+      expect(await scene.content(codebase, 'b')).toBe('b\n');
+      await commit(scene, sandbox, { paths: ['b'] });
+      expect(await scene.content(codebase, 'b')).toBe('B\n');
+    },
+  },
+  {
+    name: 'another sandbox keeps its rules, its own changes and the old contents it has open',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      const other = await scene.sandbox(codebase, [write('**'), hide('new', 1)]);
+      await scene.output(other, 'echo own > b');
+      const held = scene.output(
+        other,
+        'exec 3<a; touch /tmp/open; while ! test -e /tmp/go; do sleep 0.02; done; cat <&3',
+      );
+      await scene.output(other, 'while ! test -e /tmp/open; do sleep 0.02; done');
+      await scene.output(sandbox, 'echo A > a; echo B > b; echo n > new');
+      await commit(scene, sandbox);
+      expect(await scene.output(other, 'touch /tmp/go; cat a b; ls')).toBe('A\nown\na\nb\nd\nrun.sh\n');
+      expect(await held).toBe('one\n');
+    },
+  },
+  {
+    name: 'a commit while the sandbox writes takes each file whole, and loses nothing',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      const writing = scene.output(
+        sandbox,
+        'for i in $(seq 300); do echo $i > f$((i % 7)).new && mv f$((i % 7)).new f$((i % 7)); done; touch /tmp/done; cat f?',
+      );
+      for (let done = false; !done; ) {
+        await commit(scene, sandbox).catch((error) => {
+          if (error.code !== 'ABORTED') throw error;
+        });
+        done = (await scene.run(sandbox, 'test -e /tmp/done')).exit_code === 0;
+      }
+      const last = await writing;
+      expect(await scene.output(sandbox, 'cat f?')).toBe(last);
+      await commit(scene, sandbox);
+      const after = await scene.sandbox(codebase);
+      expect(await scene.output(after, 'cat f?')).toBe(last);
+      expect(await scene.output(after, 'ls')).toBe('a\nb\nd\nf0\nf1\nf2\nf3\nf4\nf5\nf6\nrun.sh\n');
+    },
+  },
+];
+
+contract('committing changes', cases);
