@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ExecResponse } from '../../lib/messages.ts';
+import type { ExecResponse, Sandbox } from '../../lib/messages.ts';
 import { Server, State } from '../contract/server.ts';
 import { type Daemon, startDaemon } from '../docker/daemon.ts';
 import { importImage } from '../docker/images.ts';
@@ -78,6 +78,33 @@ describe('a docker server', () => {
     expect(await containers()).toHaveLength(2);
     expect(await containers()).not.toContain(before);
     expect(state.processes().filter((line) => line.includes('sleep 1000'))).toEqual([]);
+  });
+
+  it('killed amid creates and stops has afterwards as many containers as sandboxes that run', async () => {
+    for (const delay of [50, 150, 300, 600]) {
+      const { server, api } = await start();
+      const codebase = await api.codebase();
+      const lives = [1, 2, 3].map(async () => {
+        for (;;) {
+          const id = await api.create(codebase, { permissions: WRITE });
+          await api.post(`/v1/sandboxes/${id}/stop`, {});
+          await api.post(`/v1/sandboxes/${id}/start`, {});
+          await api.fetch(`/v1/sandboxes/${id}`, { method: 'DELETE' });
+        }
+      });
+      const ended = Promise.allSettled(lives);
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      await server.stop('SIGKILL');
+      await ended;
+    }
+    const { api } = await start();
+    const statuses = async () => {
+      const { sandboxes } = (await api.get('/v1/sandboxes')) as { sandboxes: Sandbox[] };
+      return sandboxes.map(({ status }) => status);
+    };
+    await expect.poll(statuses, { timeout: 30_000 }).not.toContain('SANDBOX_PENDING');
+    const running = (await statuses()).filter((status) => status === 'SANDBOX_RUNNING');
+    await expect.poll(containers, { timeout: 10_000 }).toHaveLength(running.length);
   });
 
   it('says that a sandbox whose container was removed is broken, and starts it again with its files', async () => {
