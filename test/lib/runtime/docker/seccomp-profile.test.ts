@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seccompProfile } from '../../../../lib/runtime/docker/seccomp-profile.ts';
+import { SYSCALL_NAMES } from '../../../../lib/runtime/docker/syscall-names.ts';
 import { type ArgTest, ENOSYS, POLICY } from '../../../../lib/runtime/seccomp/policy.ts';
 import { SYSCALLS } from '../../../../lib/runtime/seccomp/syscalls.ts';
 
@@ -55,6 +56,11 @@ describe("the seccomp profile for Docker's daemon", () => {
     for (const name of ['read', 'execve', 'openat', 'futex', 'mmap', 'fork', 'wait4', 'rseq']) {
       expect(answers(name, [0, 0, 0, 0, 0, 0])).toEqual([0]);
     }
+  });
+
+  it('knows every call that the policy speaks of, and none twice', () => {
+    expect(Object.keys(SYSCALLS).filter((name) => !SYSCALL_NAMES.includes(name))).toEqual([]);
+    expect(new Set(SYSCALL_NAMES).size).toBe(SYSCALL_NAMES.length);
   });
 
   it('is of one architecture, so that the daemon has the others killed', () => {
