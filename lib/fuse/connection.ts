@@ -75,9 +75,10 @@ export class Connection {
     if (!(await settlesWithin(threads.ready, READY_TIMEOUT_MS))) throw new Error('the kernel sent no INIT');
     await threads.ready;
     this.#mountId = (await findMount(mountPoint))?.device ?? '';
-    await raiseReadAhead(mountPoint);
     if (!(await settlesWithin(primeMount(mountPoint, controlName), READY_TIMEOUT_MS)))
       throw new Error('the mount does not answer');
+    // Not before the kernel has taken the answer to its INIT, which sets its own limit: whoever was answered came after.
+    await raiseReadAhead(mountPoint);
     // Sends no message any more: the child before has looked it up, and opens are not asked for.
     this.#controlFile = await open(join(mountPoint, controlName));
     const ping = threads.control.call('ping');
