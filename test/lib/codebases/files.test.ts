@@ -192,8 +192,8 @@ describe('a path', () => {
 describe('an error', () => {
   it('names the path, cut to what fits into a header', async () => {
     const path = Array(16).fill('é'.repeat(127)).join('/');
-    for (const call of [scratch.codebases.open(id, path), scratch.codebases.removeFile(id, path)]) {
-      const error = await call.catch((thrown: Error) => thrown);
+    for (const call of [() => scratch.codebases.open(id, path), () => scratch.codebases.removeFile(id, path)]) {
+      const error = await call().catch((thrown: Error) => thrown);
       expect(String(error)).toContain('éé');
       expect(String(error).length).toBeLessThan(400);
     }
