@@ -9,6 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     environment: 'node',
     pool: 'forks',
+    // Most tests wait for processes and servers of their own: two files at a time keep two cores busy.
+    maxWorkers: 2,
     globalSetup: ['test/global-setup.ts'],
     // Real mounts, processes and servers: a test that waits for one of these polls with its own, shorter deadline.
     testTimeout: 60_000,
