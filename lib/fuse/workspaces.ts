@@ -62,6 +62,8 @@ export type Version = readonly [inode: number, writes: number];
 export interface Settled {
   path: ByteString;
   version?: Version;
+  /** The sandbox had nothing there. */
+  removed?: boolean;
 }
 
 /**

@@ -132,6 +132,39 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'a file uploaded into a directory the sandbox removed is a conflict, and theirs brings it back',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'rm -rf d; echo mine > mine');
+      await scene.client.upload(codebase.id, 'd/later', 'later');
+      const refused = await expectRefusal(commit(scene, sandbox), 'ABORTED');
+      expect(refused.details).toEqual([{ conflicts: ['d/later'] }]);
+      await commit(scene, sandbox, { on_conflict: 'theirs' });
+      expect(await scene.output(sandbox, 'find d -type f; cat mine')).toBe('d/later\nmine\n');
+      expect(await changed(scene, sandbox)).toEqual([]);
+      expect(await scene.content(codebase, 'mine')).toBe('mine\n');
+    },
+  },
+  {
+    name: 'names that are no words, or not even UTF-8, and links are committed as they are',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const [sandbox, other] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+      await scene.output(other, 'ls -R');
+      const names =
+        "mkdir 'sp ace' && echo 1 > 'sp ace/ü' && echo 2 > \"$(printf 'd/\\377')\" && ln -s /etc/passwd d/l && mkfifo p";
+      await scene.output(sandbox, names);
+      await commit(scene, sandbox);
+      const look = "cat 'sp ace/ü' d/*; readlink d/l; ls | wc -l";
+      const seen = await scene.output(other, `rm -f nothing; ${look.replace('d/*', '"$(printf \'d/\\377\')"')}`);
+      expect(seen).toBe('1\n2\n/etc/passwd\n5\n');
+      expect(await changed(scene, sandbox)).toEqual(['p']);
+    },
+  },
+  {
     name: 'chosen paths are committed and the others stay changes',
     needs: ['commands'],
     async run(scene) {

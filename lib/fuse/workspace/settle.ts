@@ -28,7 +28,7 @@ export function settle(workspace: Workspace, settled: readonly Settled[]): void 
   const free: Inode[] = [];
   const shown: Place[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
-  for (const { path, version } of settled) {
+  for (const { path, version, removed } of settled) {
     const place = find(root, path);
     if (place === undefined) continue;
     const { dir, name } = place;
@@ -38,7 +38,7 @@ export function settle(workspace: Workspace, settled: readonly Settled[]): void 
     if (base !== undefined && isDirectory(base.mode)) {
       if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.origin !== path) {
         ops.push(['origin', entry.id, path]);
-      } else if (entry === WHITEOUT) {
+      } else if (entry === WHITEOUT && removed) {
         // It could not go: something in it stayed.
         ops.push(['drop', dir.id, name]);
       }

@@ -140,7 +140,7 @@ function settledBy(changes: readonly WorkspaceChange[]): Settled[] {
       const parent = path.slice(0, slash);
       if (!settled.has(parent)) settled.set(parent, { path: parent });
     }
-    settled.set(path, { path, ...(now?.version && { version: now.version }) });
+    settled.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
   }
   return [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }
