@@ -13,6 +13,7 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  unlinkSync,
 } from 'node:fs';
 import type { ByteString, Time } from '../../filesystem.ts';
 import { timeOf } from '../clock.ts';
@@ -81,7 +82,7 @@ export class DataFiles {
   /** Gone is gone: never throws. What could not be removed is swept at the next load. */
   remove(ref: DataRef): void {
     try {
-      rmSync(this.#path(ref), { force: true });
+      unlinkSync(this.#path(ref));
     } catch {
       // Swept at the next load.
     }
