@@ -9,11 +9,11 @@ const MOST_GROWTH = 160 * MIB;
 
 /** Each endless or far above the limit; `kept` of its first stream is what a client gets. */
 const FLOODS: readonly [name: string, command: string][] = [
-  ['2 GB of lines', 'yes | head -c 2000000000'],
+  ['1 GB of lines', 'yes | head -c 1000000000'],
   ['100 MB in one line', "head -c 100000000 /dev/zero | tr '\\0' x"],
   ['100 MB of NUL', 'head -c 100000000 /dev/zero'],
   ['100 MB that is not UTF-8', "head -c 100000000 /dev/zero | tr '\\0' '\\377'"],
-  ['both streams at once', 'yes | head -c 500000000 & yes | head -c 500000000 >&2; wait'],
+  ['both streams at once', 'yes | head -c 200000000 & yes | head -c 200000000 >&2; wait'],
   ['single bytes', 'i=0; while [ $i -lt 20000 ]; do printf x; i=$((i+1)); done; head -c 20000000 /dev/zero'],
 ];
 
