@@ -1,7 +1,7 @@
 import { type Code, ServiceError } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
-import type { Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
+import type { OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
 export interface WorkspaceControl {
@@ -12,7 +12,7 @@ export interface WorkspaceControl {
   baseChanged(codebaseId: string, paths: readonly string[]): void;
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean };
   revert(id: string, paths: readonly ByteString[]): number;
-  renamed(id: string): { path: ByteString; origin: ByteString | undefined }[];
+  renamed(id: string): OwnDirectory[];
   settle(id: string, settled: readonly Settled[]): void;
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */

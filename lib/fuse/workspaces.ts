@@ -56,9 +56,19 @@ export interface WorkspaceChange {
   writable: boolean;
 }
 
+export interface OwnDirectory {
+  /** For `Settled`. */
+  id: number;
+  path: ByteString;
+  /** The base directory whose files it shows; undefined: it was made anew. */
+  origin: ByteString | undefined;
+  /** The base has a directory at this path. */
+  replaces: boolean;
+}
+
 export type Version = readonly [inode: number, writes: number];
 
-/** A path at which the base has what the sandbox had: of that version, if it is a file of its own. */
+/** A path at which the base has what the sandbox had: of that version, if it is of its own. */
 export interface Settled {
   path: ByteString;
   version?: Version;
@@ -88,8 +98,8 @@ export interface Workspaces {
    * that were. FAILED_PRECONDITION, with nothing changed, for a path inside of a directory that is not the base's.
    */
   revert(id: string, paths: readonly ByteString[]): Promise<number>;
-  /** Directories that the sandbox has elsewhere than the base (`origin`), or made anew in the place of one. */
-  renamed(id: string): Promise<{ path: ByteString; origin: ByteString | undefined }[]>;
+  /** Directories of the sandbox's own that are not merged with the base at their own path. */
+  renamed(id: string): Promise<OwnDirectory[]>;
   /**
    * After the base took over what the sandbox had at these paths, in order of the paths, and before `baseChanged`: the
    * delta lets go of what it still has as it was. Open files go on.

@@ -1,6 +1,6 @@
 import { WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
-import type { WorkspaceChange } from '../workspaces.ts';
+import type { OwnDirectory, WorkspaceChange } from '../workspaces.ts';
 import { type BaseStat, joinPath, sameFile } from './base.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
@@ -125,15 +125,16 @@ function judge(
   };
 }
 
-/** Directories of the base that the sandbox has elsewhere (`origin`), or made anew in the place of one. */
-export function renamedDirectories(workspace: Workspace): { path: ByteString; origin: ByteString | undefined }[] {
-  const found: { path: ByteString; origin: ByteString | undefined }[] = [];
+/** Directories of the sandbox's own that are not merged with the base at their own path. */
+export function renamedDirectories(workspace: Workspace): OwnDirectory[] {
+  const found: OwnDirectory[] = [];
   for (const inode of workspace.delta.table.values()) {
+    const { id, origin } = inode;
     if (!inode.isDirectory || inode.links[0] === undefined) continue;
     const path = pathOf(inode);
-    if (path === inode.origin) continue;
-    const base = inode.origin === undefined ? workspace.base.lstat(path) : undefined;
-    if (inode.origin !== undefined || (base && isDirectory(base.mode))) found.push({ path, origin: inode.origin });
+    if (path === origin) continue;
+    const base = workspace.base.lstat(path);
+    found.push({ id, path, origin, replaces: base !== undefined && isDirectory(base.mode) });
   }
   return found;
 }

@@ -30,13 +30,18 @@ export function settle(workspace: Workspace, settled: readonly Settled[]): void 
   // Parents before what is in them: a directory shows the base's before its names do.
   for (const { path, version, removed } of settled) {
     const place = find(root, path);
-    if (place === undefined) continue;
+    const base = workspace.base.lstat(path);
+    if (place === undefined) {
+      // Its directory was moved since, or shows the base: what the base has here is the sandbox's own work.
+      if (table.seen.get(path) !== undefined) ops.push(['unseen', path]);
+      if (base !== undefined && !isDirectory(base.mode)) ops.push(['seen', path, ...identityOf(base)]);
+      continue;
+    }
     const { dir, name } = place;
     const entry = dir.entries!.get(name);
-    const base = workspace.base.lstat(path);
     shown.push(place);
     if (base !== undefined && isDirectory(base.mode)) {
-      if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.origin !== path) {
+      if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0]) {
         ops.push(['origin', entry.id, path]);
       } else if (entry === WHITEOUT && removed) {
         // It could not go: something in it stayed.

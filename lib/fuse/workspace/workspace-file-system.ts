@@ -13,7 +13,7 @@ import type {
   SetAttr,
   StatFs,
 } from '../filesystem.ts';
-import type { Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
+import type { OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
 import { changesOf, renamedDirectories } from './changes.ts';
@@ -119,7 +119,7 @@ export class WorkspaceFileSystem implements FileSystem {
     return revert(this.#get(id), paths);
   }
 
-  renamed(id: string): { path: ByteString; origin: ByteString | undefined }[] {
+  renamed(id: string): OwnDirectory[] {
     return renamedDirectories(this.#get(id));
   }
 

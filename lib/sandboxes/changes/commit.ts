@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
-import type { Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { OwnDirectory, Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
 import type { CommitRequest, CommitResponse } from '../../messages.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
@@ -35,7 +35,9 @@ export async function commitChanges(request: CommitRequest, context: SandboxCont
     await context.platform.apply(
       record.codebase_id,
       async (staging) => {
+        let own: OwnDirectory[] = [];
         const all = await stagedOf(staging, async () => {
+          own = await mount.renamed(id);
           const changes = await checked(id, await look(), chosen, mount);
           refuseConflicts(changes, request);
           return changes;
@@ -43,7 +45,7 @@ export async function commitChanges(request: CommitRequest, context: SandboxCont
         outcome = answer(all.changes, request, true);
         const taken = all.changes.filter(({ conflict }) => !conflict || request.on_conflict !== 'theirs');
         givenUp = all.changes.filter((change) => !taken.includes(change)).map(({ path }) => path);
-        settled = settledBy(taken);
+        settled = settledBy(taken, own);
         return { steps: stepsOf(taken, all.staged), paths: announcedPaths(taken) };
       },
       () => mount.settle(id, settled),
@@ -91,8 +93,8 @@ async function checked(
     throw new ServiceError('PERMISSION_DENIED', `the sandbox's rules do not let it write ${shown(forbidden.path)}`);
   }
   if (chosen.includes('')) return possible;
-  for (const { path, origin } of await mount.renamed(id)) {
-    if (covers(chosen, path)) continue;
+  for (const { path, origin, replaces } of await mount.renamed(id)) {
+    if (covers(chosen, path) || (origin === undefined && !replaces)) continue;
     const touches = (change: WorkspaceChange) =>
       change.path.startsWith(`${path}/`) ||
       (origin !== undefined && (change.path === origin || change.path.startsWith(`${origin}/`)));
@@ -133,7 +135,7 @@ function answer(
 }
 
 /** With the directories on the way, which the base may have only now. */
-function settledBy(changes: readonly WorkspaceChange[]): Settled[] {
+export function settledBy(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Settled[] {
   const settled = new Map<ByteString, Settled>();
   for (const { path, now } of changes) {
     for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
@@ -141,6 +143,9 @@ function settledBy(changes: readonly WorkspaceChange[]): Settled[] {
       if (!settled.has(parent)) settled.set(parent, { path: parent });
     }
     settled.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
+  }
+  for (const { id, path } of own) {
+    if (settled.has(path)) settled.set(path, { path, version: [id, 0] });
   }
   return [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

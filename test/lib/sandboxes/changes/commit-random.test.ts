@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CommitJournal } from '../../../../lib/codebases/commit-journal.ts';
-import type { Settled } from '../../../../lib/fuse/workspaces.ts';
+import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
 import { announcedPaths, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
 import { outcome, Sandbox } from '../../fuse/workspace/sandbox.ts';
@@ -38,21 +38,14 @@ async function commit(s: Sandbox, meanwhile: () => void): Promise<void> {
     mkdirSync(join(home, 'commit'));
     const { changes } = s.fs.changes('sb_1', '', Number.MAX_SAFE_INTEGER);
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
+    const own = s.fs.renamed('sb_1');
     const staged = new Staged(join(home, 'commit'));
     await staged.take(changes);
     const paths = announcedPaths(changes);
     s.fs.baseChanging('cb_1', paths);
     await new CommitJournal(home, s.spec.base).apply(stepsOf(changes, staged));
     meanwhile();
-    const parents = changes.flatMap(({ path }) => path.split('/').map((_, i, all) => all.slice(0, i).join('/')));
-    const settled = new Map<string, Settled>(parents.filter((path) => path !== '').map((path) => [path, { path }]));
-    for (const { path, now } of changes) {
-      settled.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
-    }
-    s.fs.settle(
-      'sb_1',
-      [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
-    );
+    s.fs.settle('sb_1', settledBy(changes, own));
     s.fs.baseChanged('cb_1', paths);
   } finally {
     rmSync(home, { recursive: true });
@@ -90,9 +83,11 @@ describe('whatever was done, committed', () => {
     );
   });
 
+  // Without renamed directories: between the change of the codebase and the settling, one shows its old place.
   it('while it goes on, keeps what was done meanwhile as changes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 6 }), async (steps, more) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 6 }), async (all, more) => {
+        const steps = all.filter(([what]) => what !== 'rename');
         const s = new Sandbox(BASE);
         work(s, steps);
         const alone = new Sandbox(BASE);
