@@ -17,6 +17,7 @@ const createSandboxRequest = {
   image: string,
   resources: message(resourceLimits),
   preset: string,
+  auto_commit: string,
 };
 
 export const createSandbox = define(createSandboxRequest, ({ request }, { services }) =>

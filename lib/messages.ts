@@ -9,6 +9,7 @@ export const RUNTIMES = ['RUNTIME_BWRAP', 'RUNTIME_DOCKER', 'RUNTIME_MOCK'] as c
 export const CHANGE_KINDS = ['CHANGE_ADDED', 'CHANGE_MODIFIED', 'CHANGE_DELETED'] as const;
 export const FILE_TYPES = ['TYPE_FILE', 'TYPE_DIRECTORY', 'TYPE_SYMLINK', 'TYPE_OTHER'] as const;
 export const OUTPUT_STREAMS = ['STDOUT', 'STDERR'] as const;
+export const AUTO_COMMITS = ['never', 'on_exec', 'on_stop'] as const;
 
 export type Permission = (typeof PERMISSIONS)[number];
 export type PatternType = (typeof PATTERN_TYPES)[number];
@@ -17,6 +18,8 @@ export type RuntimeName = (typeof RUNTIMES)[number];
 export type ChangeKind = (typeof CHANGE_KINDS)[number];
 export type FileType = (typeof FILE_TYPES)[number];
 export type OutputStream = (typeof OUTPUT_STREAMS)[number];
+/** When a sandbox's changes go to the codebase without a Commit; `on_exec` is also `on_stop`. */
+export type AutoCommit = (typeof AUTO_COMMITS)[number];
 
 export interface PermissionRule {
   pattern: string;
@@ -48,6 +51,12 @@ export interface Sandbox {
   resources: ResourceLimits;
   /** Why the sandbox is SANDBOX_ERROR; empty otherwise. Added to the contract: field 11. */
   status_reason: string;
+  /** Added to the contract: fields 12 to 14. */
+  auto_commit: AutoCommit;
+  /** Why the last automatic commit was not made; empty: it was, or there was none. */
+  auto_commit_error: string;
+  /** After a conflict: none is tried until a Commit or Discard succeeds. */
+  auto_commit_stopped: boolean;
 }
 
 export interface CreateSandboxRequest {
@@ -62,6 +71,8 @@ export interface CreateSandboxRequest {
   resources: ResourceLimits;
   /** Name of a preset, whose rules `permissions` extend; empty: none. Added to the contract: field 8. */
   preset: string;
+  /** One of AUTO_COMMITS; empty: never. Added to the contract: field 9. */
+  auto_commit: string;
 }
 
 export interface UpdatePermissionsRequest {

@@ -23,7 +23,11 @@ export interface Sandboxes {
   list(filter: { codebase_id: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
-  destroy(id: string): Promise<void>;
+  /**
+   * FAILED_PRECONDITION, with the sandbox stopped, when its `auto_commit` is for changes that cannot be committed;
+   * `discard`: they are not.
+   */
+  destroy(id: string, discard?: boolean): Promise<void>;
   exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
   /** In force, and durable, on return. */
   updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;

@@ -15,6 +15,8 @@ export interface WorkspaceSpec {
   /** Quota of the delta; 0: none. */
   maxBytes: number;
   maxFiles: number;
+  /** Of shared memory: its first element is counted up by whatever the sandbox changes, before the sandbox is told. */
+  changeCount?: Int32Array;
   /**
    * Serve every uid and show owners and modes as they are stored: for suites that change their uid, run by a developer.
    * Never set by the service.

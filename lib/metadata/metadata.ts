@@ -9,6 +9,8 @@ export type SandboxRecord = Readonly<
     owner_id: string;
     /** Host uid (and gid) of its own, held for as long as its delta lives. */
     uid: number;
+    /** Stopped, with an automatic commit that is still to be tried. */
+    commit_owed?: boolean;
   }
 >;
 

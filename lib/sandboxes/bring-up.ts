@@ -60,7 +60,7 @@ async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string>
   return platform.mount.attach(workspaceSpec(sandbox, platform));
 }
 
-export function workspaceSpec({ id, record }: LiveSandbox, platform: Platform): WorkspaceSpec {
+export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform: Platform): WorkspaceSpec {
   return {
     id,
     codebaseId: record.codebase_id,
@@ -70,18 +70,27 @@ export function workspaceSpec({ id, record }: LiveSandbox, platform: Platform): 
     rules: record.permissions,
     maxBytes: platform.maxDeltaBytes,
     maxFiles: platform.maxDeltaFiles,
+    changeCount,
   };
 }
 
 /** Ends every process in it and takes its workspace away; its delta stays. Never throws: what is left is logged. */
 export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promise<void> {
-  const { id, running, attached } = sandbox;
-  sandbox.running = undefined;
+  const { id, attached } = sandbox;
+  await endProcesses(sandbox, platform);
   sandbox.attached = false;
-  const left = (what: string) => (err: unknown) =>
-    platform.log.warn('a sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
-  await running?.stop().catch(left('runtime'));
-  if (attached) await platform.mount.detach(id).catch(left('workspace'));
+  if (attached) await platform.mount.detach(id).catch((err: unknown) => left(id, 'workspace', err, platform));
+}
+
+/** Its workspace stays attached. Never throws: what is left is logged. */
+export async function endProcesses(sandbox: LiveSandbox, platform: Platform): Promise<void> {
+  const { id, running } = sandbox;
+  sandbox.running = undefined;
+  await running?.stop().catch((err: unknown) => left(id, 'runtime', err, platform));
+}
+
+function left(id: string, what: string, err: unknown, { log }: Platform): void {
+  log.warn('a sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
 }
 
 /** The end of what it wrote. Throws when something is left. */

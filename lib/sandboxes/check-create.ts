@@ -1,5 +1,11 @@
 import { ServiceError } from '../errors.ts';
-import type { CreateSandboxRequest, ResourceLimits, RuntimeName } from '../messages.ts';
+import {
+  AUTO_COMMITS,
+  type AutoCommit,
+  type CreateSandboxRequest,
+  type ResourceLimits,
+  type RuntimeName,
+} from '../messages.ts';
 
 const MAX_LABELS = 64;
 const MAX_LABEL_KEY = 128;
@@ -27,9 +33,17 @@ export function checkCreate(request: CreateSandboxRequest, runtime: RuntimeName)
   if (request.image !== '' && (request.image.length > MAX_IMAGE || !/^[\w][\w.:/@-]*$/.test(request.image))) {
     throw invalid('image: must be a container image reference like ubuntu:22.04');
   }
+  autoCommitOf(request);
   for (const name of Object.keys(LARGEST) as (keyof ResourceLimits)[]) {
     checkInteger(`resources.${name}`, request.resources[name], LARGEST[name]);
   }
+}
+
+export function autoCommitOf(request: CreateSandboxRequest): AutoCommit {
+  const asked = request.auto_commit || 'never';
+  const found = AUTO_COMMITS.find((each) => each === asked);
+  if (found === undefined) throw invalid(`auto_commit: must be ${AUTO_COMMITS.join(', ')}, or empty for never`);
+  return found;
 }
 
 function checkLabels(labels: Readonly<Record<string, string>>): void {

@@ -4,7 +4,7 @@ import type { CreateSandboxRequest, ResourceLimits, RuntimeName, Sandbox } from 
 import type { SandboxRecord } from '../metadata/metadata.ts';
 import { checkQuota } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
-import { checkCreate } from './check-create.ts';
+import { autoCommitOf, checkCreate } from './check-create.ts';
 import type { SandboxContext } from './context.ts';
 import { reasonOf, whenDied } from './failure.ts';
 import { rulesOf } from './rules.ts';
@@ -30,6 +30,7 @@ export async function createSandbox(request: CreateSandboxRequest, context: Sand
     recordOf({ ...request, permissions }, runtime, owner_id, uid, context),
     'SANDBOX_PENDING',
   );
+  sandbox.committedCount = 0;
   context.sandboxes.set(sandbox.id, sandbox);
   // The record says what it is to be after a crash from here on: running. Being stored overlaps with the launch.
   const stored = context.metadata.sandboxes.put(sandbox.record);
@@ -75,6 +76,9 @@ function recordOf(
     image: runtime === 'RUNTIME_DOCKER' ? request.image || settings.defaultImage : '',
     resources: withDefaults(request.resources, settings.defaultResources),
     status_reason: '',
+    auto_commit: autoCommitOf(request),
+    auto_commit_error: '',
+    auto_commit_stopped: false,
     owner_id: owner,
     uid,
   };

@@ -1,12 +1,17 @@
+import { ServiceError } from '../errors.ts';
 import { takeDown } from './bring-up.ts';
+import { autoCommit, commitsItself } from './changes/auto-commit.ts';
 import type { SandboxContext } from './context.ts';
+import type { LiveSandbox } from './sandbox.ts';
+import { endAndCommit } from './start-stop.ts';
 
 /**
  * From every state. The record goes first and durably: from then on it is destroyed, and whatever a crash leaves of
- * it the next start removes.
+ * it the next start removes. One that commits by itself does so before that, or stays.
  */
-export function destroySandbox(id: string, context: SandboxContext): Promise<void> {
+export function destroySandbox(id: string, context: SandboxContext, discard = false): Promise<void> {
   return context.change(id, async (sandbox) => {
+    if (commitsItself(sandbox) && !discard) await commitOrRefuse(sandbox, context);
     sandbox.leaving = true;
     try {
       await context.metadata.sandboxes.remove(id);
@@ -17,4 +22,15 @@ export function destroySandbox(id: string, context: SandboxContext): Promise<voi
     await takeDown(sandbox, context.platform);
     await context.forget(sandbox);
   });
+}
+
+async function commitOrRefuse(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+  const up = sandbox.status === 'SANDBOX_RUNNING';
+  const committed = up ? await endAndCommit(sandbox, context) : await autoCommit(sandbox, context);
+  if (committed) return;
+  context.refuseWhenClosing();
+  throw new ServiceError(
+    'FAILED_PRECONDITION',
+    `sandbox ${sandbox.id} has changes that could not be committed (${sandbox.record.auto_commit_error}); commit or discard them, or destroy it with discard`,
+  );
 }

@@ -1,9 +1,11 @@
 import { ServiceError } from '../errors.ts';
 import type { ExecRequest } from '../messages.ts';
-import type { Execution } from '../runtime/runtime.ts';
+import type { CommandEvent, Execution } from '../runtime/runtime.ts';
+import { autoCommit, commitsItself } from './changes/auto-commit.ts';
 import { checkExec } from './check-exec.ts';
 import { isExpired } from './clock.ts';
 import type { SandboxContext } from './context.ts';
+import type { LiveSandbox } from './sandbox.ts';
 import { expired } from './start-stop.ts';
 
 /** Commands run beside each other; one on a sandbox that is just coming up waits for that. */
@@ -20,5 +22,27 @@ export async function execInSandbox(
   if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
   if (signal.aborted) throw new ServiceError('CANCELLED', 'the client went away');
-  return sandbox.running.exec(command);
+  const execution = await sandbox.running.exec(command);
+  return sandbox.record.auto_commit === 'on_exec' ? committing(execution, sandbox.id, context) : execution;
+}
+
+/** Tells of the end of a command, however it came, when what it changed is committed. Nobody may be left to be told. */
+async function* committing(execution: Execution, id: string, context: SandboxContext): AsyncGenerator<CommandEvent> {
+  try {
+    for await (const event of execution) {
+      if (event.kind === 'exit') await commitAfterExec(id, context);
+      yield event;
+    }
+  } catch (error) {
+    await commitAfterExec(id, context);
+    throw error;
+  }
+}
+
+/** One that is stopped or destroyed meanwhile has been committed then. */
+async function commitAfterExec(id: string, context: SandboxContext): Promise<void> {
+  const commit = async (sandbox: LiveSandbox) => {
+    if (commitsItself(sandbox) && sandbox.status === 'SANDBOX_RUNNING') await autoCommit(sandbox, context);
+  };
+  await context.change(id, commit).catch(() => undefined);
 }

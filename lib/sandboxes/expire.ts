@@ -24,7 +24,7 @@ export async function expireSandboxes(context: SandboxContext, jumps: JumpDetect
     } catch (err) {
       // Someone else destroyed it meanwhile.
       if (err instanceof ServiceError && err.code === 'NOT_FOUND') return;
-      context.log.error('an expired sandbox could not be destroyed; it is tried again', { sandbox_id: id, err });
+      context.log.error('an expired sandbox was not destroyed; it is tried again', { sandbox_id: id, err });
     }
   });
 }

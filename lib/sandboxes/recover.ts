@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { isId } from '../ids.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
+import { autoCommit } from './changes/auto-commit.ts';
 import { isExpired } from './clock.ts';
 import type { SandboxContext } from './context.ts';
 import { each, limiter } from './limiter.ts';
@@ -20,7 +21,8 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   for (const record of context.metadata.sandboxes.values()) {
     const sandbox = adopt(record, context);
     context.sandboxes.set(record.id, sandbox);
-    if (sandbox.status === 'SANDBOX_PENDING') resumed.push(sandbox);
+    const owed = sandbox.status === 'SANDBOX_STOPPED' && record.commit_owed;
+    if (sandbox.status === 'SANDBOX_PENDING' || owed) resumed.push(sandbox);
   }
   await findOrphans(context);
   return async () => {
@@ -31,7 +33,11 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   };
 }
 
-function adopt(record: SandboxRecord, context: SandboxContext): LiveSandbox {
+/** Records of servers that knew no automatic commits have none of these. */
+const WITHOUT_AUTO_COMMIT = { auto_commit: 'never', auto_commit_error: '', auto_commit_stopped: false } as const;
+
+function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
+  const record = { ...WITHOUT_AUTO_COMMIT, ...stored };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
   if (!context.uids.reserve(record.uid)) return broken('another sandbox has the same host user');
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
@@ -44,6 +50,10 @@ function adopt(record: SandboxRecord, context: SandboxContext): LiveSandbox {
 
 async function resume(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
   if (context.closing) return;
+  if (sandbox.status === 'SANDBOX_STOPPED') {
+    await autoCommit(sandbox, context);
+    return;
+  }
   // A failure is kept as SANDBOX_ERROR with its reason, and logged there.
   await launch(sandbox, context).catch(() => undefined);
 }

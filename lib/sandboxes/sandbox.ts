@@ -14,6 +14,10 @@ export class LiveSandbox {
   reason: string;
   running: RunningSandbox | undefined;
   attached = false;
+  /** See `WorkspaceSpec`. */
+  readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  /** The count up to which everything is committed; undefined: not known. */
+  committedCount: number | undefined;
   /** Being destroyed, or destroyed: no more work is taken. */
   leaving = false;
 
@@ -38,7 +42,7 @@ export class LiveSandbox {
   }
 
   view(): Sandbox {
-    const { owner_id: _owner, uid: _uid, ...sandbox } = this.settled();
+    const { owner_id: _owner, uid: _uid, commit_owed: _owed, ...sandbox } = this.settled();
     return sandbox;
   }
 

@@ -44,7 +44,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     },
     start: (id) => startSandbox(id, context),
     stop: (id) => stopSandbox(id, context),
-    destroy: (id) => destroySandbox(id, context),
+    destroy: (id, discard) => destroySandbox(id, context, discard),
     exec: (request, signal) => execInSandbox(request, signal, context),
     updatePermissions: (request) => updatePermissions(request, context),
     explainPermission: (id, path) => explainPermission(id, path, context),

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { Sandbox } from '../messages.ts';
-import { bringUp, takeDown } from './bring-up.ts';
+import { bringUp, endProcesses, takeDown } from './bring-up.ts';
+import { autoCommit, commitsItself } from './changes/auto-commit.ts';
 import { isExpired } from './clock.ts';
 import type { SandboxContext } from './context.ts';
 import { breakDown, reasonOf, whenDied } from './failure.ts';
@@ -32,13 +33,31 @@ export async function launch(sandbox: LiveSandbox, context: SandboxContext): Pro
 /** Ends every process in it; its files stay. Stored before anything ends: a failure has changed nothing. */
 export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
   return context.change(id, async (sandbox) => {
-    if (sandbox.status === 'SANDBOX_STOPPED') return sandbox.view();
+    if (sandbox.status === 'SANDBOX_STOPPED') {
+      if (sandbox.record.commit_owed) await autoCommit(sandbox, context);
+      return sandbox.view();
+    }
     if (sandbox.status !== 'SANDBOX_RUNNING') throw sandbox.refuse();
-    await context.metadata.sandboxes.put({ ...sandbox.record, status: 'SANDBOX_STOPPED' });
-    sandbox.become('stop');
-    await takeDown(sandbox, context.platform);
+    await endAndCommit(sandbox, context);
     return sandbox.view();
   });
+}
+
+/**
+ * The next server owes the commit when this one does not come to make it. False: there was one to make, and it was not.
+ * Call from its queue, while it is RUNNING.
+ */
+export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<boolean> {
+  const commits = commitsItself(sandbox);
+  const record = { ...sandbox.record, ...(commits && { commit_owed: true }) };
+  await context.metadata.sandboxes.put({ ...record, status: 'SANDBOX_STOPPED' });
+  sandbox.record = record;
+  sandbox.become('stop');
+  // Not before every program has ended: nothing is written any more.
+  await endProcesses(sandbox, context.platform);
+  const committed = !commits || (await autoCommit(sandbox, context));
+  await takeDown(sandbox, context.platform);
+  return committed;
 }
 
 /** A start that could not be stored is taken back: the record still says what it was. */

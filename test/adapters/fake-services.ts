@@ -17,6 +17,9 @@ export const aSandbox: Sandbox = {
   image: '',
   resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
   status_reason: '',
+  auto_commit: 'never',
+  auto_commit_error: '',
+  auto_commit_stopped: false,
 };
 
 export const aCodebase: Codebase = {

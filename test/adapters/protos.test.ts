@@ -40,14 +40,15 @@ const CONTRACT: Record<string, string> = {
   Sandbox:
     'string id 1, string codebase_id 2, SandboxStatus status 3, repeated PermissionRule permissions 4, ' +
     'map<string, string> labels 5, int64 created_at 6, int64 expires_at 7, Runtime runtime 8, string image 9, ' +
-    'ResourceLimits resources 10, string status_reason 11',
+    'ResourceLimits resources 10, string status_reason 11, string auto_commit 12, string auto_commit_error 13, ' +
+    'bool auto_commit_stopped 14',
   CreateSandboxRequest:
     'string codebase_id 1, repeated PermissionRule permissions 2, map<string, string> labels 3, int64 expires_in 4, ' +
-    'optional Runtime runtime 5, string image 6, ResourceLimits resources 7, string preset 8',
+    'optional Runtime runtime 5, string image 6, ResourceLimits resources 7, string preset 8, string auto_commit 9',
   GetSandboxRequest: 'string sandbox_id 1',
   StartSandboxRequest: 'string sandbox_id 1',
   StopSandboxRequest: 'string sandbox_id 1',
-  DestroySandboxRequest: 'string sandbox_id 1',
+  DestroySandboxRequest: 'string sandbox_id 1, bool discard 2',
   ListSandboxesRequest: 'string codebase_id 1, int32 page_size 2, string page_token 3',
   ListSandboxesResponse: 'repeated Sandbox sandboxes 1, string next_page_token 2',
   ExecRequest:

@@ -69,7 +69,9 @@ export class Scene {
   }
 
   async close(): Promise<void> {
-    for (const sandbox_id of this.#sandboxes) await quietly(this.client.call('DestroySandbox', { sandbox_id }));
+    for (const sandbox_id of this.#sandboxes) {
+      await quietly(this.client.call('DestroySandbox', { sandbox_id, discard: true }));
+    }
     for (const codebase_id of this.#codebases) await quietly(this.client.call('DeleteCodebase', { codebase_id }));
     this.rest.close();
     this.grpc.close();

@@ -22,6 +22,7 @@ const zero = {
   image: '',
   resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
   preset: '',
+  auto_commit: '',
 };
 
 describe('CreateSandbox', () => {
@@ -36,6 +37,7 @@ describe('CreateSandbox', () => {
       image: 'ubuntu:22.04',
       resources: { memory_bytes: 2 ** 40, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 100 },
       preset: 'read-only',
+      auto_commit: 'on_exec',
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

@@ -3,16 +3,22 @@ import { destroySandbox } from '../../handlers/destroy-sandbox.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { call, message } from './call.ts';
 
-it('passes the id on and answers nothing', async () => {
-  const ids: string[] = [];
-  const destroy = (id: string) => {
-    ids.push(id);
+it('passes the id and discard on and answers nothing', async () => {
+  const seen: [string, boolean | undefined][] = [];
+  const destroy = (id: string, discard?: boolean) => {
+    seen.push([id, discard]);
     return Promise.resolve();
   };
   const given = { sandboxes: { destroy } };
   expect(await call(destroySandbox, { pathParameters: { sandbox_id: 'sb_1' } }, given)).toEqual({});
   expect(await call(destroySandbox, message({ sandbox_id: 'sb_1' }), given)).toEqual({});
-  expect(ids).toEqual(['sb_1', 'sb_1']);
+  const asked = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { discard: 'true' } };
+  expect(await call(destroySandbox, asked, given)).toEqual({});
+  expect(seen).toEqual([
+    ['sb_1', false],
+    ['sb_1', false],
+    ['sb_1', true],
+  ]);
 });
 
 it('throws what the service throws', async () => {

@@ -179,6 +179,7 @@ export class Change {
     delta.claimInodes(this.#newInodes);
     delta.claimBytes(this.#newBytes);
     delta.commit(this.#ops);
+    this.#workspace.countChange();
     for (const { node, id, size, copied } of this.#staged.values()) {
       const inode = delta.table.get(id)!;
       if (copied) delta.adoptData(inode, size);

@@ -54,7 +54,7 @@ export function write(workspace: Workspace, node: Node, offset: number, data: Bu
     if (done === 0) throw hostErrno(error);
   } finally {
     if (offset + done > inode.size) workspace.delta.resized(inode, offset + done);
-    if (done > 0) workspace.delta.wrote(inode, workspace.now());
+    if (done > 0) wrote(workspace, inode);
   }
   return done;
 }
@@ -74,7 +74,12 @@ export function truncate(workspace: Workspace, node: Node, inode: Inode, size: n
       delta.resized(inode, statData(fd).size);
     }
   }
-  delta.wrote(inode, workspace.now());
+  wrote(workspace, inode);
+}
+
+function wrote(workspace: Workspace, inode: Inode): void {
+  workspace.delta.wrote(inode, workspace.now());
+  workspace.countChange();
 }
 
 export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {

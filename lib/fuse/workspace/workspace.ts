@@ -70,6 +70,11 @@ export class Workspace {
     return this.shared.clock.now();
   }
 
+  /** The sandbox changed something; not called for what is committed or discarded. */
+  countChange(): void {
+    if (this.spec.changeCount !== undefined) Atomics.add(this.spec.changeCount, 0, 1);
+  }
+
   /** Rules for a path from the root of the workspace. */
   stateOf(path: ByteString): RuleState {
     return this.rules.state(path);

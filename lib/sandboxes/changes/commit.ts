@@ -4,9 +4,11 @@ import type { OwnDirectory, Settled, WorkspaceChange } from '../../fuse/workspac
 import type { CommitRequest, CommitResponse } from '../../messages.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 import { chosenPaths } from './chosen-paths.ts';
 import { announcedPaths, stepsOf } from './commit-plan.ts';
 import { shownChange, typeOf } from './list-changes.ts';
+import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -26,34 +28,57 @@ export async function commitChanges(request: CommitRequest, context: SandboxCont
     throw new ServiceError('INVALID_ARGUMENT', 'on_conflict: must be ours, theirs, or empty');
   }
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
-    const { id, record } = sandbox;
-    const look = async () => (await mount.changes(id, '', ALL)).changes.filter((change) => isChosen(change, chosen));
-    if (request.dry_run) return answer(await checked(id, await look(), chosen, mount), request, false);
-    let outcome: CommitResponse | undefined;
-    let settled: Settled[] = [];
-    let givenUp: ByteString[] = [];
-    await context.platform.apply(
-      record.codebase_id,
-      async (staging) => {
-        let own: OwnDirectory[] = [];
-        const all = await stagedOf(staging, async () => {
-          own = await mount.renamed(id);
-          const changes = await checked(id, await look(), chosen, mount);
-          refuseConflicts(changes, request);
-          return changes;
-        });
-        outcome = answer(all.changes, request, true);
-        const taken = all.changes.filter(({ conflict }) => !conflict || request.on_conflict !== 'theirs');
-        givenUp = all.changes.filter((change) => !taken.includes(change)).map(({ path }) => path);
-        settled = settledBy(taken, own);
-        return { steps: stepsOf(taken, all.staged), paths: announcedPaths(taken) };
-      },
-      () => mount.settle(id, settled),
-    );
-    // The sandbox's own version of these is not wanted; what lies in a directory that went has gone with it.
-    for (const path of givenUp) await mount.revert(id, [path]).catch(() => undefined);
-    return outcome!;
+    const { id } = sandbox;
+    if (request.dry_run) {
+      const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
+      return answer(changes, request, false);
+    }
+    const outcome = await commitFrom(sandbox, request, chosen, mount, context);
+    await resumeAutoCommit(sandbox, context);
+    return outcome;
   });
+}
+
+/** From the queue of a sandbox whose workspace is attached. */
+export async function commitFrom(
+  { id, record }: LiveSandbox,
+  request: CommitRequest,
+  chosen: readonly ByteString[],
+  mount: Platform['mount'],
+  context: SandboxContext,
+): Promise<CommitResponse> {
+  let outcome: CommitResponse | undefined;
+  let settled: Settled[] = [];
+  let givenUp: ByteString[] = [];
+  await context.platform.apply(
+    record.codebase_id,
+    async (staging) => {
+      let own: OwnDirectory[] = [];
+      const all = await stagedOf(staging, async () => {
+        own = await mount.renamed(id);
+        const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
+        refuseConflicts(changes, request);
+        return changes;
+      });
+      outcome = answer(all.changes, request, true);
+      const taken = all.changes.filter(({ conflict }) => !conflict || request.on_conflict !== 'theirs');
+      givenUp = all.changes.filter((change) => !taken.includes(change)).map(({ path }) => path);
+      settled = settledBy(taken, own);
+      return { steps: stepsOf(taken, all.staged), paths: announcedPaths(taken) };
+    },
+    () => mount.settle(id, settled),
+  );
+  // The sandbox's own version of these is not wanted; what lies in a directory that went has gone with it.
+  for (const path of givenUp) await mount.revert(id, [path]).catch(() => undefined);
+  return outcome!;
+}
+
+async function lookFor(
+  id: string,
+  chosen: readonly ByteString[],
+  mount: Platform['mount'],
+): Promise<WorkspaceChange[]> {
+  return (await mount.changes(id, '', ALL)).changes.filter((change) => isChosen(change, chosen));
 }
 
 /** Copies contents until a look afterwards finds them as they were copied: a state that the sandbox was in. */
@@ -117,6 +142,11 @@ function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitReq
     `nothing is committed: the codebase has another version than the sandbox started from of ${named.join(', ')}${more}`,
     [{ conflicts: conflicts.slice(0, NAMED).map(({ path }) => shownPath(path)) }],
   );
+}
+
+/** Whether it is the refusal that a conflict leads to. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'ABORTED' && error.details.length > 0;
 }
 
 function answer(

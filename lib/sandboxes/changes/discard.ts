@@ -1,5 +1,6 @@
 import type { SandboxContext } from '../context.ts';
 import { chosenPaths } from './chosen-paths.ts';
+import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 /** All or nothing. What a program has open shows the codebase's version from then on, where the codebase has one. */
@@ -9,5 +10,9 @@ export async function discardChanges(
   context: SandboxContext,
 ): Promise<{ discarded: number }> {
   const chosen = chosenPaths(paths);
-  return { discarded: await withWorkspace(id, context, (mount) => mount.revert(id, chosen)) };
+  return withWorkspace(id, context, async (mount, sandbox) => {
+    const discarded = await mount.revert(id, chosen);
+    await resumeAutoCommit(sandbox, context);
+    return { discarded };
+  });
 }

@@ -12,17 +12,25 @@ export function withWorkspace<T>(
   context: SandboxContext,
   task: (mount: Platform['mount'], sandbox: LiveSandbox) => Promise<T>,
 ): Promise<T> {
-  return context.change(id, async (sandbox) => {
-    const { mount } = context.platform;
-    if (sandbox.record.runtime === 'RUNTIME_MOCK') {
-      throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
-    }
-    if (sandbox.attached) return task(mount, sandbox);
-    await mount.attach(workspaceSpec(sandbox, context.platform));
-    try {
-      return await task(mount, sandbox);
-    } finally {
-      await mount.detach(id);
-    }
-  });
+  return context.change(id, (sandbox) => withAttached(sandbox, context, (mount) => task(mount, sandbox)));
+}
+
+/** The same from its queue. */
+export async function withAttached<T>(
+  sandbox: LiveSandbox,
+  context: SandboxContext,
+  task: (mount: Platform['mount']) => Promise<T>,
+): Promise<T> {
+  const { id } = sandbox;
+  const { mount } = context.platform;
+  if (sandbox.record.runtime === 'RUNTIME_MOCK') {
+    throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
+  }
+  if (sandbox.attached) return task(mount);
+  await mount.attach(workspaceSpec(sandbox, context.platform));
+  try {
+    return await task(mount);
+  } finally {
+    await mount.detach(id);
+  }
 }

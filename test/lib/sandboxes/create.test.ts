@@ -40,6 +40,9 @@ describe('create', () => {
       image: '',
       resources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
       status_reason: '',
+      auto_commit: 'never',
+      auto_commit_error: '',
+      auto_commit_stopped: false,
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
       id: sandbox.id,

@@ -17,7 +17,15 @@ import { UidSlots } from '../../../lib/sandboxes/uid-slots.ts';
 export const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
 export function createRequest(fields: Partial<CreateSandboxRequest> = {}): CreateSandboxRequest {
-  const nothing = { permissions: [], labels: {}, expires_in: 0, image: '', resources: NO_LIMITS, preset: '' };
+  const nothing = {
+    permissions: [],
+    labels: {},
+    expires_in: 0,
+    image: '',
+    resources: NO_LIMITS,
+    preset: '',
+    auto_commit: '',
+  };
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }
 

@@ -1,0 +1,12 @@
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
+
+/** After somebody looked after the changes: the next automatic commit is tried again. Call from its queue. */
+export async function resumeAutoCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+  sandbox.committedCount = undefined;
+  if (sandbox.record.auto_commit_error === '') return;
+  sandbox.record = { ...sandbox.record, auto_commit_error: '', auto_commit_stopped: false };
+  await context.metadata.sandboxes
+    .put(sandbox.settled())
+    .catch((err: unknown) => context.log.warn('a status was not stored', { sandbox_id: sandbox.id, err }));
+}
