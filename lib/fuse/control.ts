@@ -11,6 +11,7 @@ export interface WorkspaceControl {
   baseChanging(codebaseId: string, paths: readonly string[]): void;
   baseChanged(codebaseId: string, paths: readonly string[]): void;
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean };
+  contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
   revert(id: string, paths: readonly ByteString[]): number;
   renamed(id: string): OwnDirectory[];
   settle(id: string, settled: readonly Settled[]): void;

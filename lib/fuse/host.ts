@@ -61,6 +61,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       if (after === '') await syncMount(mountPoint);
       return call('changes', id, after, limit);
     },
+    contents: (id, inodes) => call('contents', id, inodes),
     async revert(id, paths) {
       await syncMount(mountPoint);
       return call('revert', id, paths);

@@ -43,8 +43,10 @@ export interface WorkspaceChange {
   now?: ChangeSide & {
     /** Symlink. */
     target?: ByteString;
-    /** File: the host's file with its contents, which may still be written to; absent: it is empty. */
+    /** File: the host's file with its contents, which may still be written to. */
     hostPath?: ByteString;
+    /** File without one: `contents` has it. */
+    small?: boolean;
     /** File or symlink of the sandbox's own: another one when its contents are others. Of one attachment only. */
     version?: Version;
   };
@@ -95,6 +97,11 @@ export interface Workspaces {
   baseChanged(codebaseId: string, paths: readonly string[]): Promise<void>;
   /** At most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
   changes(id: string, after: ByteString, limit: number): Promise<{ changes: WorkspaceChange[]; more: boolean }>;
+  /**
+   * The contents of small files of the sandbox's own (64 KiB each at most), by their inodes (of `version`), as they are
+   * now; undefined: it is no small file any more.
+   */
+  contents(id: string, inodes: readonly number[]): Promise<(Uint8Array | undefined)[]>;
   /**
    * Gives paths ('': all) and all below back to the base, also for those who have files open; returns how many names
    * that were. FAILED_PRECONDITION, with nothing changed, for a path inside of a directory that is not the base's.

@@ -1,18 +1,17 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from '../codebases/codebase-tree.ts';
-import type { WorkspaceSpec } from '../fuse/workspaces.ts';
+import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { RuntimeName } from '../messages.ts';
 import type { RunningSandbox, Runtime } from '../runtime/runtime.ts';
 import type { Layout } from './layout.ts';
 import type { LiveSandbox } from './sandbox.ts';
-import type { WorkspaceMount } from './workspace-mount.ts';
 
 /** What a sandbox stands on. */
 export interface Platform {
   layout: Layout;
-  mount: Pick<WorkspaceMount, 'attach' | 'detach' | 'setRules' | 'changes' | 'revert' | 'renamed' | 'settle'>;
+  mount: Omit<Workspaces, 'usage' | 'died' | 'close' | 'baseChanging' | 'baseChanged'>;
   /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */

@@ -16,13 +16,7 @@ interface Options {
  * The workspace file system over the life of the server: mounted at the first need and again after it died. A server
  * whose sandboxes are all of the mock runtime never mounts.
  */
-export class WorkspaceMount
-  implements
-    Pick<
-      Workspaces,
-      'attach' | 'detach' | 'setRules' | 'changes' | 'revert' | 'renamed' | 'settle' | 'baseChanging' | 'baseChanged'
-    >
-{
+export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
   readonly #options: Options;
   #mounted: Promise<Workspaces> | undefined;
   /** A dead mount being put away; a new one waits for it, since both would lie at the same path. */
@@ -62,6 +56,10 @@ export class WorkspaceMount
 
   async changes(...args: Parameters<Workspaces['changes']>): ReturnType<Workspaces['changes']> {
     return (await this.ready()).changes(...args);
+  }
+
+  async contents(...args: Parameters<Workspaces['contents']>): ReturnType<Workspaces['contents']> {
+    return (await this.ready()).contents(...args);
   }
 
   async revert(id: string, paths: readonly ByteString[]): Promise<number> {

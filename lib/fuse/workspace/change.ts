@@ -1,14 +1,13 @@
 import type { ByteString, Time } from '../filesystem.ts';
 import { type BaseStat, joinPath } from './base.ts';
-import type { DataRef, Inode } from './delta/inode.ts';
+import type { Inode } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
-import { type Body, type Op, type OpNamed, timesOf } from './delta/records.ts';
+import { type Body, type FileBody, type Op, type OpNamed, timesOf } from './delta/records.ts';
 import { identityOf } from './delta/seen.ts';
+import { NO_SLOT } from './delta/slabs.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
-
-const NO_HOST_TIME: Time = { sec: 0, nsec: 0 };
 
 /** What a symlink or a device is besides its name. */
 export interface Special {
@@ -17,10 +16,9 @@ export interface Special {
 }
 
 interface Staged {
-  node: Node;
   id: number;
-  size: number;
-  copied: boolean;
+  /** What was copied already. */
+  contents: FileBody | undefined;
 }
 
 /**
@@ -49,7 +47,7 @@ export class Change {
       change.#commit();
       return result;
     } catch (error) {
-      for (const { id, copied } of change.#staged.values()) if (copied) workspace.delta.dropData(change.#ref(id));
+      for (const { contents } of change.#staged.values()) if (contents !== undefined) workspace.delta.drop(contents);
       throw error;
     }
   }
@@ -57,9 +55,9 @@ export class Change {
   /** A new inode, born now, without a name. Returns its id. */
   create(mode: number, uid: number, gid: number, { target, rdev }: Special): number {
     const { table } = this.#workspace.delta;
-    const { id, layer } = this.#workspace.delta.newRef();
+    const id = this.#workspace.delta.newId();
     const type = mode & S_IFMT;
-    const body: Body = type === S_IFREG ? [layer, id, 0, 0] : type === S_IFDIR ? null : (target ?? rdev ?? 0);
+    const body: Body = type === S_IFREG ? this.#empty(id) : type === S_IFDIR ? null : (target ?? rdev ?? 0);
     const { now } = this;
     this.#add(['new', id, table.nextIno++, mode, uid, gid, timesOf({ atime: now, mtime: now, ctime: now }), body]);
     this.#newInodes++;
@@ -72,8 +70,8 @@ export class Change {
     const known = node.inode?.id ?? this.#staged.get(node)?.id;
     if (known !== undefined) return known;
     const link = node.links[0];
-    const id = node === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newRef().id;
-    this.#stage(node, id, node.basePath ?? null, false);
+    const id = node === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newId();
+    this.#stage(node, id, node.basePath ?? null);
     if (link !== undefined) this.#add(['link', this.directory(link.parent), link.name, id]);
     return id;
   }
@@ -83,21 +81,17 @@ export class Change {
     if (node.isDirectory) return this.directory(node);
     const known = node.inode?.id ?? this.#staged.get(node)?.id;
     if (known !== undefined) return known;
-    const ref = this.#workspace.delta.newRef();
-    this.#stage(
-      node,
-      ref.id,
-      this.#copyBody(node, ref, contents),
-      contents && node.type === S_IFREG && node.base!.size > 0,
-    );
+    const id = this.#workspace.delta.newId();
+    const copied = contents && node.type === S_IFREG && node.base!.size > 0 ? this.#copy(node, id) : undefined;
+    this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
     for (const { parent, name } of node.links) {
-      this.#add(['link', this.directory(parent), name, ref.id]);
+      this.#add(['link', this.directory(parent), name, id]);
       this.#saw(parent, name, node.base!);
     }
     const { dev, ino, nlink } = node.base!;
     const left = nlink - node.links.length;
-    if (left > 0 && node.links.length > 0) this.#add(['alias', ref.id, dev, ino, left]);
-    return ref.id;
+    if (left > 0 && node.links.length > 0) this.#add(['alias', id, dev, ino, left]);
+    return id;
   }
 
   /** Gives a name in a directory to an inode; whatever had it loses it. */
@@ -149,29 +143,31 @@ export class Change {
     if (this.#workspace.delta.table.seen.get(path) === undefined) this.#add(['seen', path, ...identityOf(base)]);
   }
 
-  #ref(id: number): DataRef {
-    return { layer: this.#workspace.delta.layer, id };
-  }
-
-  #stage(node: Node, id: number, body: Body, copied: boolean): void {
+  #stage(node: Node, id: number, body: Body, contents?: FileBody): void {
     const { ino, mode, uid, gid } = node.base!;
-    this.#staged.set(node, { node, id, size: copied ? node.base!.size : 0, copied });
+    this.#staged.set(node, { id, contents });
     this.#add(['new', id, ino, mode, uid, gid, timesOf(node.base!), body]);
     this.#newInodes++;
   }
 
-  #copyBody(node: Node, ref: DataRef, contents: boolean): Body {
+  #copy(node: Node, id: number): FileBody {
     const { base, delta, shared } = this.#workspace;
-    const type = node.type;
-    if (type === S_IFLNK) return base.readlink(node.basePath!).toString('latin1');
-    if (type !== S_IFREG) return node.base!.rdev;
-    if (!contents || node.base!.size === 0) return [ref.layer, ref.id, NO_HOST_TIME.sec, NO_HOST_TIME.nsec];
-    delta.claimBytes(node.base!.size);
+    const { size } = node.base!;
+    delta.claimBytes(size);
     delta.claimInodes(1);
     const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
-    const { sec, nsec } = delta.copyData(fd, ref);
-    this.#newBytes += node.base!.size;
-    return [ref.layer, ref.id, sec, nsec];
+    const copied = delta.copyIn(fd, size, id);
+    this.#newBytes += size;
+    return copied;
+  }
+
+  #bodyOf(node: Node, id: number): Body {
+    if (node.type === S_IFLNK) return this.#workspace.base.readlink(node.basePath!).toString('latin1');
+    return node.type === S_IFREG ? this.#empty(id) : node.base!.rdev;
+  }
+
+  #empty(id: number): FileBody {
+    return [this.#workspace.delta.layer, id, NO_SLOT, 0, 0, 0];
   }
 
   #commit(): void {
@@ -180,9 +176,9 @@ export class Change {
     delta.claimBytes(this.#newBytes);
     delta.commit(this.#ops);
     this.#workspace.countChange();
-    for (const { node, id, size, copied } of this.#staged.values()) {
+    for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;
-      if (copied) delta.adoptData(inode, size);
+      if (contents !== undefined) delta.adopt(inode);
       tree.copiedUp(node, inode);
     }
   }

@@ -6,7 +6,7 @@ import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { identityOf, sameIdentity } from './delta/seen.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
-import { sameContents } from './same-contents.ts';
+import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 import type { Workspace } from './workspace.ts';
 
 /** What the sandbox has at a path: its own, or what it shows of the base (a renamed directory shows it elsewhere). */
@@ -153,23 +153,23 @@ function isSame(workspace: Workspace, path: ByteString, now: Present, was: BaseS
   if (type !== S_IFREG) return true;
   if (now.base !== undefined && sameFile(now.base, was)) return true;
   if ((now.inode ?? now.base!).size !== was.size) return false;
-  return (
-    was.size === 0 ||
-    sameContents(
-      () => openPresent(workspace, now),
-      () => workspace.base.open(path, was),
-    )
-  );
+  return was.size === 0 || sameContents(sourceOf(workspace, now), baseSource(workspace, path, was));
 }
 
-function openPresent(workspace: Workspace, { inode, base, basePath }: Present): number {
-  return inode === undefined ? workspace.base.open(basePath!, base!) : workspace.delta.openData(inode);
+function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
+  const { delta } = workspace;
+  if (inode === undefined) return baseSource(workspace, basePath!, base!);
+  return inode.hasFile ? fileSource(() => delta.openFile(inode)) : () => bytesSource(delta.small(inode));
+}
+
+function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
+  return fileSource(() => workspace.base.open(path, stat));
 }
 
 function contentsOf(
   workspace: Workspace,
   now: Present,
-): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostPath' | 'version'> {
+): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostPath' | 'small' | 'version'> {
   const type = modeOf(now) & S_IFMT;
   const { inode, basePath } = now;
   if (type === S_IFLNK) {
@@ -177,7 +177,8 @@ function contentsOf(
   }
   if (type !== S_IFREG) return {};
   if (inode === undefined) return { hostPath: workspace.base.hostPath(basePath!) };
-  return { version: [inode.id, inode.writes], ...(inode.hasData && { hostPath: workspace.delta.dataPath(inode) }) };
+  const version = [inode.id, inode.writes] as const;
+  return inode.hasFile ? { version, hostPath: workspace.delta.filePath(inode) } : { version, small: true };
 }
 
 function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {
@@ -202,4 +203,12 @@ function modeOf({ inode, base }: Present): number {
 
 function byBytes(a: ByteString, b: ByteString): number {
   return a < b ? -1 : 1;
+}
+
+/** The contents of inodes of the sandbox's own that have no host file: undefined for those that no longer are such. */
+export function smallContents(workspace: Workspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
+  return inodes.map((id) => {
+    const inode = workspace.delta.table.get(id);
+    return inode?.data === undefined || inode.hasFile ? undefined : workspace.delta.small(inode);
+  });
 }

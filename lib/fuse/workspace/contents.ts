@@ -1,9 +1,8 @@
-import { ftruncateSync, readSync, writeSync } from 'node:fs';
 import { READ, WRITE } from '../../permissions/index.ts';
 import { Change } from './change.ts';
-import { statData } from './delta/data-files.ts';
+import { readFile } from './delta/host-io.ts';
 import type { Inode } from './delta/inode.ts';
-import { EACCES, EFBIG, EINVAL, EISDIR, hostErrno } from './errno.ts';
+import { EACCES, EFBIG, EINVAL, EISDIR } from './errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
@@ -15,19 +14,8 @@ export function read(workspace: Workspace, node: Node, offset: number, into: Buf
   requireFile(node);
   if (node.level < READ) throw EACCES;
   const { inode } = node;
-  if (inode !== undefined && !inode.hasData) return 0;
-  const fd = inode === undefined ? baseFd(workspace, node) : dataFd(workspace, node, inode);
-  try {
-    let done = 0;
-    while (done < into.length) {
-      const count = readSync(fd, into, done, into.length - done, offset + done);
-      if (count === 0) break;
-      done += count;
-    }
-    return done;
-  } catch (error) {
-    throw hostErrno(error);
-  }
+  if (inode === undefined) return readFile(baseFd(workspace, node), offset, into);
+  return workspace.delta.read(inode, offset, into, () => dataFd(workspace, node, inode));
 }
 
 export function readlink(workspace: Workspace, node: Node): Buffer {
@@ -45,18 +33,11 @@ export function write(workspace: Workspace, node: Node, offset: number, data: Bu
   const inode = ownInode(workspace, node);
   workspace.delta.claimBytes(end - inode.size);
   if (killSuidgid) dropSetid(workspace, node, inode);
-  const fd = dataFd(workspace, node, inode);
-  let done = 0;
   try {
-    while (done < data.length) done += writeSync(fd, data, done, data.length - done, offset + done);
-  } catch (error) {
-    // What was written before the disk filled up counts.
-    if (done === 0) throw hostErrno(error);
+    return workspace.delta.write(inode, offset, data, () => dataFd(workspace, node, inode));
   } finally {
-    if (offset + done > inode.size) workspace.delta.resized(inode, offset + done);
-    if (done > 0) wrote(workspace, inode);
+    workspace.countChange();
   }
-  return done;
 }
 
 /** Sets the size of a file that is in the delta already. */
@@ -64,22 +45,11 @@ export function truncate(workspace: Workspace, node: Node, inode: Inode, size: n
   if (size > MAX_SIZE) throw EFBIG;
   const { delta } = workspace;
   delta.claimBytes(size - inode.size);
-  if (size !== inode.size || inode.hasData) {
-    const fd = dataFd(workspace, node, inode);
-    try {
-      ftruncateSync(fd, size);
-    } catch (error) {
-      throw hostErrno(error);
-    } finally {
-      delta.resized(inode, statData(fd).size);
-    }
+  try {
+    delta.truncate(inode, size, () => dataFd(workspace, node, inode));
+  } finally {
+    workspace.countChange();
   }
-  wrote(workspace, inode);
-}
-
-function wrote(workspace: Workspace, inode: Inode): void {
-  workspace.delta.wrote(inode, workspace.now());
-  workspace.countChange();
 }
 
 export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {
@@ -117,5 +87,5 @@ function baseFd(workspace: Workspace, node: Node): number {
 }
 
 function dataFd(workspace: Workspace, node: Node, inode: Inode): number {
-  return workspace.shared.files.of(node, () => workspace.delta.openData(inode));
+  return workspace.shared.files.of(node, () => workspace.delta.openFile(inode));
 }

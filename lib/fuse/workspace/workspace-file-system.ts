@@ -16,7 +16,7 @@ import type {
 import type { OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
-import { changesOf, renamedDirectories } from './changes.ts';
+import { changesOf, renamedDirectories, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { lookup, readdir } from './directory.ts';
@@ -113,6 +113,10 @@ export class WorkspaceFileSystem implements FileSystem {
       changes.push(change);
     }
     return { changes, more: false };
+  }
+
+  contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[] {
+    return smallContents(this.#get(id), inodes);
   }
 
   revert(id: string, paths: readonly ByteString[]): number {

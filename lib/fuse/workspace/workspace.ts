@@ -99,7 +99,7 @@ export class Workspace {
     if (this.#closed) throw ESTALE;
     const { maxBytes, maxFiles } = this.spec;
     const base = new Base(this.spec.base);
-    const delta = new Delta(this.spec.delta, { maxBytes, maxFiles });
+    const delta = new Delta(this.spec.delta, { maxBytes, maxFiles }, () => this.now());
     const root = this.shared.nodes.add(this, S_IFDIR);
     const tree = new NodeTree(this, base, delta, root);
     this.#opened = { base, delta, tree };

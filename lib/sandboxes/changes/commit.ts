@@ -9,6 +9,7 @@ import { chosenPaths } from './chosen-paths.ts';
 import { announcedPaths, stepsOf } from './commit-plan.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
+import { smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -54,7 +55,8 @@ export async function commitFrom(
     record.codebase_id,
     async (staging) => {
       let own: OwnDirectory[] = [];
-      const all = await stagedOf(staging, async () => {
+      const small = smallContents((inodes) => mount.contents(id, inodes));
+      const all = await stagedOf(new Staged(staging, small), async () => {
         own = await mount.renamed(id);
         const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
         refuseConflicts(changes, request);
@@ -83,10 +85,9 @@ async function lookFor(
 
 /** Copies contents until a look afterwards finds them as they were copied: a state that the sandbox was in. */
 async function stagedOf(
-  staging: string,
+  staged: Staged,
   look: () => Promise<WorkspaceChange[]>,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
-  const staged = new Staged(staging);
   let changes = await look();
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);

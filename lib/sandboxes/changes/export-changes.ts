@@ -8,6 +8,7 @@ import type { ByteStream } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
+import { PresentContents } from './present-contents.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 /** Changes asked for at once: the file system serves programs in between. */
@@ -16,11 +17,14 @@ const AT_ONCE = 1000;
 const FORMATS: Readonly<
   Record<
     string,
-    { contentType: string; make: (changes: WorkspaceChange[], base: ByteString) => AsyncIterable<Uint8Array> }
+    {
+      contentType: string;
+      make: (changes: WorkspaceChange[], contents: PresentContents, base: ByteString) => AsyncIterable<Uint8Array>;
+    }
   >
 > = {
   patch: { contentType: 'text/x-diff', make: patch },
-  tar: { contentType: 'application/x-tar', make: (changes) => tar(members(changes)) },
+  tar: { contentType: 'application/x-tar', make: (changes, contents) => tar(members(changes, contents)) },
 };
 
 /**
@@ -39,23 +43,31 @@ export async function exportChanges(id: string, format: string, context: Sandbox
     }
     return [all, await realpath(context.platform.basePath(sandbox.record.codebase_id), 'latin1')] as const;
   });
-  const bytes = made.make(changes, base);
+  const contents = new PresentContents(changes, (inodes) =>
+    withWorkspace(id, context, (mount) => mount.contents(id, inodes)),
+  );
+  const bytes = made.make(changes, contents, base);
   return { contentType: made.contentType, [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator]() };
 }
 
-async function* patch(changes: WorkspaceChange[], base: ByteString): AsyncGenerator<Uint8Array> {
+async function* patch(
+  changes: WorkspaceChange[],
+  contents: PresentContents,
+  base: ByteString,
+): AsyncGenerator<Uint8Array> {
   for (const change of changes) {
     const before = await baseSide(change, base);
-    const after = await presentSide(change);
+    const after = await presentSide(change, contents);
     if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after);
   }
 }
 
 /** Directories are nothing of their own to git. */
-async function presentSide({ now }: WorkspaceChange): Promise<PatchSide | undefined> {
+async function presentSide(change: WorkspaceChange, contents: PresentContents): Promise<PatchSide | undefined> {
+  const { now } = change;
   if (now?.target !== undefined) return bytesSide(Buffer.from(now.target, 'latin1'));
   if (now === undefined || typeOf(now) !== 'TYPE_FILE') return undefined;
-  return { mode: gitMode(now.mode), size: now.size, content: () => hostFile(now.hostPath, now.size) };
+  return { mode: gitMode(now.mode), size: now.size, content: () => contents.of(change) };
 }
 
 async function baseSide({ base, path }: WorkspaceChange, root: ByteString): Promise<PatchSide | undefined> {
@@ -84,8 +96,9 @@ function gitMode(mode: number): string {
 
 const MEMBER_TYPES = { TYPE_FILE: 'file', TYPE_DIRECTORY: 'directory', TYPE_SYMLINK: 'symlink' } as const;
 
-async function* members(changes: WorkspaceChange[]): AsyncGenerator<Member> {
-  for (const { path, now } of changes) {
+async function* members(changes: WorkspaceChange[], contents: PresentContents): AsyncGenerator<Member> {
+  for (const change of changes) {
+    const { path, now } = change;
     const type = typeOf(now);
     if (now === undefined || type === 'TYPE_OTHER') continue;
     yield {
@@ -95,7 +108,7 @@ async function* members(changes: WorkspaceChange[]): AsyncGenerator<Member> {
       mtime: now.mtime.sec,
       size: now.size,
       ...(now.target !== undefined && { target: now.target }),
-      content: () => hostFile(now.hostPath, now.size),
+      content: () => contents.of(change),
     };
   }
 }

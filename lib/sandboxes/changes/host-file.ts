@@ -6,14 +6,11 @@ import type { ByteString } from '../../fuse/filesystem.ts';
 const CHUNK = 256 * 1024;
 
 /**
- * The first `size` bytes of a host file of a delta or a codebase; no path: an empty one. ABORTED when there are fewer,
- * or when the path has come to lead elsewhere.
+ * The first `size` bytes of a host file of a delta or a codebase. ABORTED when there are fewer, or when the path has
+ * come to lead elsewhere.
  */
-export async function* hostFile(path: ByteString | undefined, size: number): AsyncGenerator<Uint8Array> {
-  if (path === undefined || size === 0) {
-    if (size > 0) throw changed();
-    return;
-  }
+export async function* hostFile(path: ByteString, size: number): AsyncGenerator<Uint8Array> {
+  if (size === 0) return;
   const bytes = Buffer.from(path, 'latin1');
   const handle = await open(bytes, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
     throw changed();
@@ -33,6 +30,6 @@ export async function* hostFile(path: ByteString | undefined, size: number): Asy
   }
 }
 
-function changed(): ServiceError {
+export function changed(): ServiceError {
   return new ServiceError('ABORTED', 'a file was changed while it was read; try again');
 }

@@ -5,16 +5,19 @@ import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
+import { batchesOfSmall, type SmallContents } from './small-contents.ts';
 
 const AT_ONCE = 16;
 
 /** Copies of what is to be committed, each a numbered file or symlink with its mode and time. */
 export class Staged {
   readonly #directory: string;
+  readonly #small: SmallContents;
   readonly #byPath = new Map<ByteString, { name: string; signature: string }>();
 
-  constructor(directory: string) {
+  constructor(directory: string, small: SmallContents) {
     this.#directory = directory;
+    this.#small = small;
   }
 
   nameOf(path: ByteString): string {
@@ -24,17 +27,21 @@ export class Staged {
   /** Copies what it does not hold as it is. A file that vanishes meanwhile is not held. */
   async take(changes: readonly WorkspaceChange[]): Promise<void> {
     const missing = changes.filter((change) => hasContents(change) && !this.#holds(change));
-    const failures: unknown[] = [];
-    // All end before a failure is told: nothing is written into a directory that is being taken away.
-    await each(missing, AT_ONCE, (change) => this.#take(change).catch((error) => void failures.push(error)));
-    if (failures.length > 0) throw failures[0];
+    for (const batch of batchesOfSmall(missing)) {
+      const contents = await this.#small(batch);
+      await all(batch, (change) => this.#take(change, contents.get(change)));
+    }
+    await all(
+      missing.filter(({ now }) => !now!.small),
+      (change) => this.#take(change, undefined),
+    );
   }
 
-  async #take(change: WorkspaceChange): Promise<void> {
+  async #take(change: WorkspaceChange, bytes: Uint8Array | undefined): Promise<void> {
     const { path } = change;
     const name = this.#byPath.get(path)?.name ?? String(this.#byPath.size);
     this.#byPath.set(path, { name, signature: '' });
-    if (await copied(change, join(this.#directory, name))) {
+    if (await copied(change, bytes, join(this.#directory, name))) {
       this.#byPath.set(path, { name, signature: signatureOf(change) });
     }
   }
@@ -49,6 +56,13 @@ export class Staged {
   }
 }
 
+/** All end before a failure is told: nothing is written into a directory that is being taken away. */
+async function all<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  await each(items, AT_ONCE, (item) => task(item).catch((error) => void failures.push(error)));
+  if (failures.length > 0) throw failures[0];
+}
+
 function hasContents({ now, contentChanged }: WorkspaceChange): boolean {
   return now !== undefined && contentChanged && typeOf(now) !== 'TYPE_DIRECTORY';
 }
@@ -57,7 +71,7 @@ function signatureOf({ now }: WorkspaceChange): string {
   return JSON.stringify([now?.mode, now?.size, now?.mtime, now?.target, now?.hostPath, now?.version]);
 }
 
-async function copied({ now }: WorkspaceChange, to: string): Promise<boolean> {
+async function copied({ now }: WorkspaceChange, bytes: Uint8Array | undefined, to: string): Promise<boolean> {
   await rm(to, { force: true });
   if (now?.target !== undefined) {
     await symlink(Buffer.from(now.target, 'latin1'), to);
@@ -65,7 +79,8 @@ async function copied({ now }: WorkspaceChange, to: string): Promise<boolean> {
   }
   if (now === undefined) return false;
   try {
-    if (now.hostPath === undefined) await writeFile(to, '', { mode: 0o600 });
+    if (bytes !== undefined) await writeFile(to, bytes, { mode: 0o600 });
+    else if (now.hostPath === undefined) return false;
     else await copyFile(Buffer.from(now.hostPath, 'latin1'), to, constants.COPYFILE_FICLONE);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;

@@ -99,6 +99,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return { changes: [], more: false };
   }
 
+  contents(): [] {
+    return [];
+  }
+
   revert(): number {
     return 0;
   }

@@ -85,6 +85,10 @@ export class FakeMount {
     return { changes: left.slice(0, limit), more: left.length > limit };
   }
 
+  async contents(): Promise<[]> {
+    return [];
+  }
+
   async renamed(): Promise<[]> {
     return [];
   }

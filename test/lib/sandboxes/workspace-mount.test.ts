@@ -28,6 +28,7 @@ function fakeWorkspaces(): Workspaces {
     baseChanging: told('changing'),
     baseChanged: told('changed'),
     changes: async () => ({ changes: [], more: false }),
+    contents: async () => [],
     revert: async () => 0,
     renamed: async () => [],
     settle: told('settle'),

@@ -18,7 +18,7 @@ import {
 import type { ByteString, Time } from '../../filesystem.ts';
 import { timeOf } from '../clock.ts';
 import { hostErrno } from '../errno.ts';
-import type { DataRef } from './inode.ts';
+import type { FileRef } from './inode.ts';
 
 /** Data files in one directory of the host. */
 const SHARD = 1024;
@@ -34,7 +34,7 @@ export class DataFiles {
   }
 
   /** For reading and writing; with `create` it comes to be, empty. The caller closes it. */
-  open(ref: DataRef, create: boolean): number {
+  open(ref: FileRef, create: boolean): number {
     const path = this.#path(ref);
     if (!create) return hosted(() => openSync(path, constants.O_RDWR));
     return this.#inShard(ref, () => openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600));
@@ -44,7 +44,7 @@ export class DataFiles {
    * Makes `ref` a copy of the open file `from` (a clone where the disk can) and returns the copy's mtime. Until a
    * record names it the copy is litter that `sweep` removes: a crash leaves no half copy-up.
    */
-  copy(from: number, ref: DataRef): Time {
+  copy(from: number, ref: FileRef): Time {
     const path = this.#path(ref);
     try {
       this.#inShard(ref, () => copyFileSync(`/proc/self/fd/${from}`, path, constants.COPYFILE_FICLONE));
@@ -59,12 +59,12 @@ export class DataFiles {
   }
 
   /** The path of a file that is there, as bytes and without symlinks. */
-  realPath(ref: DataRef): ByteString {
+  realPath(ref: FileRef): ByteString {
     this.#realRoot ??= realpathSync(this.#root, 'latin1');
     return `${this.#realRoot}${this.#path(ref).slice(this.#root.length)}`;
   }
 
-  sync(ref: DataRef, datasync: boolean): void {
+  sync(ref: FileRef, datasync: boolean): void {
     const fd = this.open(ref, false);
     try {
       hosted(() => (datasync ? fdatasyncSync(fd) : fsyncSync(fd)));
@@ -74,13 +74,13 @@ export class DataFiles {
   }
 
   /** Many files are synced faster with the whole disk (syncfs, which only a program can call) than one by one. */
-  syncAll(refs: readonly DataRef[]): void {
+  syncAll(refs: readonly FileRef[]): void {
     const whole = refs.length > MANY && spawnSync('sync', ['-f', this.#root], { cwd: '/' }).status === 0;
     if (!whole) for (const ref of refs) this.sync(ref, false);
   }
 
   /** Gone is gone: never throws. What could not be removed is swept at the next load. */
-  remove(ref: DataRef): void {
+  remove(ref: FileRef): void {
     try {
       unlinkSync(this.#path(ref));
     } catch {
@@ -91,7 +91,7 @@ export class DataFiles {
   /** Removes each file of a layer that `keep` does not want. `keep` is told every file's size and mtime. */
   sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): void {
     const dir = `${this.#root}/${layer}`;
-    for (const shard of namesIn(dir)) {
+    for (const shard of namesIn(dir).filter(isNumber)) {
       for (const name of namesIn(`${dir}/${shard}`)) {
         const path = `${dir}/${shard}/${name}`;
         const stat = lstatSync(path, { bigint: true });
@@ -100,11 +100,11 @@ export class DataFiles {
     }
   }
 
-  #path({ layer, id }: DataRef): string {
+  #path({ layer, id }: FileRef): string {
     return `${this.#root}/${layer}/${Math.floor(id / SHARD)}/${id}`;
   }
 
-  #inShard<T>({ layer, id }: DataRef, make: () => T): T {
+  #inShard<T>({ layer, id }: FileRef, make: () => T): T {
     return hosted(() => {
       try {
         return make();
@@ -129,6 +129,11 @@ export function closeQuietly(fd: number): void {
   } catch {
     // Nothing is written late: a close has nothing to tell.
   }
+}
+
+/** What a directory of a layer has besides are its slabs. */
+function isNumber(name: string): boolean {
+  return /^\d+$/.test(name);
 }
 
 function namesIn(dir: string): string[] {

@@ -1,12 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import type { ByteString, Time } from '../../filesystem.ts';
 import { sameTime } from '../clock.ts';
-import { EDQUOT } from '../errno.ts';
-import { closeQuietly, DataFiles, statData } from './data-files.ts';
-import type { DataRef, Inode } from './inode.ts';
+import { EDQUOT, ESTALE } from '../errno.ts';
+import { ContentStore } from './content-store.ts';
+import { statData } from './data-files.ts';
+import { readFile, truncateFile, writeFile } from './host-io.ts';
+import type { Inode } from './inode.ts';
 import { InodeTable } from './inode-table.ts';
 import { Journal } from './journal.ts';
-import { FORMAT, type Header, type Op, timesOf, VERSION } from './records.ts';
+import { type FileBody, FORMAT, type Header, type Op, timesOf, VERSION } from './records.ts';
+import { NO_SLOT, SMALL } from './slabs.ts';
 
 /** The layer that is written to. Others are frozen and may be shared. */
 const TOP = '0';
@@ -34,13 +37,12 @@ export interface Quota {
 export class Delta {
   readonly table = new InodeTable();
   readonly layer = TOP;
-  readonly #files: DataFiles;
+  readonly #contents: ContentStore;
   readonly #journal: Journal;
   readonly #quota: Quota;
-  /** Files whose times are newer than their record: written to since. */
+  readonly #now: () => Time;
+  /** Files whose times are newer than their record: their data file was written to since. */
   readonly #written = new Set<Inode>();
-  /** Files with contents the disk may not have yet. */
-  readonly #unsynced = new Set<Inode>();
   readonly #unnamed = new Set<Inode>();
   #unnamedBytes = 0;
   #rewrittenSize = 0;
@@ -48,11 +50,20 @@ export class Delta {
   bytes = 0;
 
   /** Reads the delta in `dir`, made when absent. Throws when it is damaged or of another version. */
-  constructor(dir: string, quota: Quota) {
+  constructor(dir: string, quota: Quota, now: () => Time) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    this.#files = new DataFiles(`${dir}/data`);
     this.#journal = new Journal(`${dir}/journal`);
+    this.#contents = new ContentStore(`${dir}/data`, TOP, {
+      placed: (inode, { layer, id, slot }) => this.commit([['place', inode.id, layer, id, slot]]),
+      changed: (inode, { layer, id, slot }, size) => {
+        const before = inode.size;
+        const now = this.#now();
+        this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]]);
+        this.#counted(inode, size - before);
+      },
+    });
     this.#quota = quota;
+    this.#now = now;
     this.#load();
   }
 
@@ -60,8 +71,8 @@ export class Delta {
     return this.table.size;
   }
 
-  newRef(): DataRef {
-    return { layer: TOP, id: this.table.nextId++ };
+  newId(): number {
+    return this.table.nextId++;
   }
 
   /** Journals the operations as one, then makes them. Throws ENOSPC and the like with nothing changed. */
@@ -95,52 +106,88 @@ export class Delta {
     this.#unnamedBytes += inode.size;
   }
 
-  copyData(from: number, ref: DataRef): Time {
-    return this.#files.copy(from, ref);
+  /**
+   * A copy of an open host file's `size` bytes for an inode to be: where it lies, as its record has it. Kept by
+   * `adopt` after the record, or dropped. A crash before leaves litter that the next load removes, never half a file.
+   */
+  copyIn(from: number, size: number, id: number): FileBody {
+    if (size <= SMALL) {
+      const bytes = Buffer.allocUnsafe(size);
+      if (readFile(from, 0, bytes) !== size) throw ESTALE;
+      const { layer, slot } = this.#contents.putSmall(bytes, id);
+      return [layer, id, slot, size, 0, 0];
+    }
+    const { sec, nsec } = this.#contents.putFile(from, { layer: TOP, id });
+    return [TOP, id, NO_SLOT, size, sec, nsec];
   }
 
-  dropData(ref: DataRef): void {
-    this.#files.remove(ref);
+  drop([layer, id, slot]: FileBody): void {
+    this.#contents.drop({ layer, id, slot });
   }
 
-  /** The contents, open for reading and writing; made when there are none yet. The caller closes it. */
-  openData(inode: Inode): number {
-    const fd = this.#files.open(inode.data!, !inode.hasData);
-    inode.hasData = true;
-    return fd;
+  /** The inode of a record with a body of `copyIn`. */
+  adopt(inode: Inode): void {
+    inode.hasFile = inode.data!.slot === NO_SLOT;
+    this.#contents.keep(inode);
   }
 
-  /** Host path of the contents there are, as bytes and without symlinks. */
-  dataPath(inode: Inode): ByteString {
-    return this.#files.realPath(inode.data!);
+  /** The data file, open for reading and writing; made when there is none. The caller closes it. */
+  openFile(inode: Inode): number {
+    return this.#contents.open(inode);
   }
 
-  /** Contents that were copied in before the inode's record was committed. */
-  adoptData(inode: Inode, size: number): void {
-    inode.hasData = true;
+  /** Host path of the data file there is, as bytes and without symlinks. */
+  filePath(inode: Inode): ByteString {
+    return this.#contents.filePath(inode);
+  }
+
+  /** All contents of a file that has no data file. */
+  small(inode: Inode): Buffer {
+    return this.#contents.small(inode);
+  }
+
+  /** Here and below, `fd` gives the data file, opened by `openFile`. */
+  read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
+    return this.#contents.read(inode, offset, into, fd);
+  }
+
+  /** Returns how much was written: less than all when the disk filled up, but something. */
+  write(inode: Inode, offset: number, data: Buffer, fd: () => number): number {
+    if (this.#contents.writeSmall(inode, offset, data)) return data.length;
+    const done = writeFile(fd(), offset, data);
+    this.#wrote(inode, Math.max(inode.size, offset + done));
+    return done;
+  }
+
+  truncate(inode: Inode, size: number, fd: () => number): void {
+    if (this.#contents.truncateSmall(inode, size)) return;
+    const file = fd();
+    try {
+      truncateFile(file, size);
+    } finally {
+      this.#wrote(inode, statData(file).size);
+    }
+  }
+
+  /** After a data file changed: the times are shown now, and recorded with the next attributes. */
+  #wrote(inode: Inode, size: number): void {
+    const before = inode.size;
     inode.size = size;
-    this.bytes += size;
-    this.#unsynced.add(inode);
-  }
-
-  /** After contents changed size, for better or worse. */
-  resized(inode: Inode, size: number): void {
-    this.bytes += size - inode.size;
-    if (this.#unnamed.has(inode)) this.#unnamedBytes += size - inode.size;
-    inode.size = size;
-  }
-
-  /** After contents changed: `now` is shown, and recorded with the next attributes. */
-  wrote(inode: Inode, now: Time): void {
-    inode.mtime = inode.ctime = now;
+    this.#counted(inode, size - before);
+    inode.mtime = inode.ctime = this.#now();
     inode.writes++;
     this.#written.add(inode);
-    this.#unsynced.add(inode);
+    this.#contents.touched(inode);
+  }
+
+  #counted(inode: Inode, bytes: number): void {
+    this.bytes += bytes;
+    if (this.#unnamed.has(inode)) this.#unnamedBytes += bytes;
   }
 
   /** The record of an inode's attributes as they are to be. */
   attrOp(inode: Inode, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, fd?: number): Op {
-    const host = inode.hasData ? this.#hostMtime(inode, fd) : undefined;
+    const host = inode.hasFile ? this.#contents.fileTime(inode, fd) : undefined;
     return ['attr', inode.id, to.mode, to.uid, to.gid, timesOf(to), host?.sec ?? 0, host?.nsec ?? 0];
   }
 
@@ -148,27 +195,26 @@ export class Delta {
   release(inode: Inode): void {
     this.table.remove(inode);
     this.#written.delete(inode);
-    this.#unsynced.delete(inode);
     if (this.#unnamed.delete(inode)) this.#unnamedBytes -= inode.size;
     if (inode.isDirectory) return;
     this.bytes -= inode.size;
-    if (inode.hasData) this.#files.remove(inode.data!);
+    if (inode.data === undefined) return;
+    this.#contents.release(inode);
+    if (this.#contents.waitsForJournal) this.#syncJournal();
   }
 
   /** Makes one file outlive a power failure, its name included. */
   syncInode(inode: Inode, datasync: boolean): void {
-    if (inode.hasData) this.#files.sync(inode.data!, datasync);
-    this.#unsynced.delete(inode);
+    this.#contents.sync(inode, datasync);
     if (this.#written.has(inode)) this.#recordTimes([inode]);
-    this.#journal.sync();
+    this.#syncJournal();
   }
 
   /** Makes everything outlive a power failure. */
   sync(): void {
-    this.#files.syncAll([...this.#unsynced].filter((inode) => inode.hasData).map((inode) => inode.data!));
-    this.#unsynced.clear();
+    this.#contents.syncAll();
     this.#recordTimes([...this.#written]);
-    this.#journal.sync();
+    this.#syncJournal();
   }
 
   /** Throws when the disk refuses the last changes of times; everything else is on it already. */
@@ -177,7 +223,13 @@ export class Delta {
       this.sync();
     } finally {
       this.#journal.close();
+      this.#contents.close();
     }
+  }
+
+  #syncJournal(): void {
+    this.#journal.sync();
+    this.#contents.journalSynced();
   }
 
   #load(): void {
@@ -195,21 +247,15 @@ export class Delta {
   }
 
   #loadData(): void {
-    const byData = new Map<number, Inode>();
-    for (const inode of this.table.values()) {
-      this.bytes += inode.size;
-      if (inode.data !== undefined) byData.set(inode.data.id, inode);
-    }
-    this.#files.sweep(TOP, (id, size, mtime) => {
-      const inode = byData.get(id);
-      // Also an id no record has yet may be taken by litter: never give it out again.
-      if (inode === undefined) return false;
-      inode.hasData = true;
+    this.#contents.load(this.table.values(), (inode, size, mtime) => {
       inode.size = size;
-      this.bytes += size;
       if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
-      return true;
     });
+    for (const inode of this.table.values()) {
+      // A power failure took the data file.
+      if (inode.data?.slot === NO_SLOT && !inode.hasFile) inode.size = 0;
+      this.bytes += inode.size;
+    }
   }
 
   #rewrite(): void {
@@ -234,16 +280,7 @@ export class Delta {
   }
 
   #recordHostTimes(): void {
-    for (const inode of this.#written) if (inode.hasData) inode.hostMtime = this.#hostMtime(inode);
+    for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileTime(inode);
     this.#written.clear();
-  }
-
-  #hostMtime(inode: Inode, open?: number): Time {
-    const fd = open ?? this.#files.open(inode.data!, false);
-    try {
-      return statData(fd).mtime;
-    } finally {
-      if (open === undefined) closeQuietly(fd);
-    }
   }
 }

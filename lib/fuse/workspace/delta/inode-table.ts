@@ -59,6 +59,12 @@ export class InodeTable {
       case 'attr':
         this.#setAttr(op);
         break;
+      case 'data':
+        this.#setData(op);
+        break;
+      case 'place':
+        this.#place(this.#known(op[1]), op[2], op[3], op[4]);
+        break;
       case 'touch':
         this.#known(op[1]).mtime = time(op[2], op[3]);
         this.#known(op[1]).ctime = time(op[2], op[3]);
@@ -133,8 +139,11 @@ export class InodeTable {
     } else if (typeof body === 'number') {
       inode.rdev = body;
     } else if (body !== null) {
-      inode.data = { layer: body[0], id: body[1] };
-      inode.hostMtime = time(body[2], body[3]);
+      const [layer, data, slot, size, sec, nsec] = body;
+      inode.data = { layer, id: data, slot };
+      inode.size = size;
+      inode.hostMtime = time(sec, nsec);
+      this.nextId = Math.max(this.nextId, data + 1);
     }
     this.#inodes.set(id, inode);
     this.nextId = Math.max(this.nextId, id + 1);
@@ -152,6 +161,21 @@ export class InodeTable {
     inode.mtime = time(t[2], t[3]);
     inode.ctime = time(t[4], t[5]);
     inode.hostMtime = time(hostSec, hostNsec);
+  }
+
+  #setData([, id, layer, data, slot, size, sec, nsec]: OpNamed<'data'>): void {
+    const inode = this.#known(id);
+    this.#place(inode, layer, data, slot);
+    inode.size = size;
+    inode.mtime = inode.ctime = time(sec, nsec);
+    inode.writes++;
+  }
+
+  #place(inode: Inode, layer: string, id: number, slot: number): void {
+    const known = inode.data;
+    if (known?.slot === slot && known.id === id && known.layer === layer) return;
+    inode.data = { layer, id, slot };
+    this.nextId = Math.max(this.nextId, id + 1);
   }
 
   #setAliases(inode: Inode, key: string, left: number): void {

@@ -7,10 +7,15 @@ export interface Link {
   readonly name: ByteString;
 }
 
-/** Where a file's contents are: the data file `id` of one layer of the delta. */
-export interface DataRef {
+/** The data file `id` of one layer of the delta. */
+export interface FileRef {
   readonly layer: string;
   readonly id: number;
+}
+
+/** Where a file's contents are: in a slot of the layer's slabs or, with NO_SLOT, in the data file, if there is one. */
+export interface DataRef extends FileRef {
+  readonly slot: number;
 }
 
 /** A name the sandbox removed although the base has it. Only in this index: nothing in the tree can stand for one. */
@@ -46,13 +51,14 @@ export class Inode {
   /** Symlink: its target. */
   target: ByteString | undefined;
 
-  /** File: absent contents are an empty file. */
+  /** File. */
   data: DataRef | undefined;
-  hasData = false;
+  /** File: its data file is there. It has one, a slot, or neither: then it is empty. */
+  hasFile = false;
   size = 0;
   /** How often its contents or its mode changed since this process knows it. */
   writes = 0;
-  /** File: the data file's own mtime when times were last journaled; a later one wins at load. */
+  /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
   hostMtime: Time | undefined;
 
   constructor(id: number, ino: number, mode: number, uid: number, gid: number, atime: Time, mtime: Time, ctime: Time) {

@@ -5,12 +5,15 @@ import type { Identity } from './seen.ts';
 
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
-export const VERSION = 1;
+export const VERSION = 2;
 
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
-/** Directory: origin or null. Symlink: target. File: layer, data id and the data file's mtime. Others: rdev. */
-export type Body = ByteString | null | number | [layer: string, data: number, sec: number, nsec: number];
+/** Of a file: where its contents are, the data file's mtime, and the size of what is in a slot. */
+export type FileBody = [layer: string, data: number, slot: number, size: number, sec: number, nsec: number];
+
+/** Directory: origin or null. Symlink: target. Others but files: rdev. */
+export type Body = ByteString | null | number | FileBody;
 
 /**
  * One change of the index. A line of the journal is an array of these, applied whole or not at all.
@@ -25,6 +28,10 @@ export type Op =
   /** Takes the name away; there is none in the base. */
   | ['drop', dir: number, name: ByteString]
   | ['attr', id: number, mode: number, uid: number, gid: number, times: Times, hostSec: number, hostNsec: number]
+  /** A file's contents lie there and are so large from now on, and changed just then. */
+  | ['data', id: number, layer: string, data: number, slot: number, size: number, sec: number, nsec: number]
+  /** They lie there from now on, as they are. */
+  | ['place', id: number, layer: string, data: number, slot: number]
   /** mtime and ctime of a directory. */
   | ['touch', id: number, sec: number, nsec: number]
   | ['ctime', id: number, sec: number, nsec: number]
@@ -52,8 +59,8 @@ export function bodyOf(inode: Inode): Body {
     case S_IFLNK:
       return inode.target ?? '';
     case S_IFREG: {
-      const { data, hostMtime } = inode;
-      return [data?.layer ?? '', data?.id ?? 0, hostMtime?.sec ?? 0, hostMtime?.nsec ?? 0];
+      const { layer, id, slot } = inode.data!;
+      return [layer, id, slot, inode.size, inode.hostMtime?.sec ?? 0, inode.hostMtime?.nsec ?? 0];
     }
     default:
       return inode.rdev;

@@ -27,6 +27,10 @@ type Step = (run: { s: Sandbox; model: ModelFileSystem }) => [got: string, expec
 const path = fc
   .array(fc.constantFrom('a', 'b', 'c', 'ro'), { minLength: 1, maxLength: 3 })
   .map((names) => names.join('/'));
+/** About the sizes at which contents come to lie elsewhere. */
+const offset = fc
+  .tuple(fc.constantFrom(0, 0, 0, 4096, 16384, 65536), fc.nat(9))
+  .map(([size, near]) => Math.max(0, size - 5 + near));
 const text = fc.string({ minLength: 1, maxLength: 8, unit: fc.constantFrom('x', 'y', 'z') });
 
 function step(name: string, act: Step): { name: string; act: Step } {
@@ -47,12 +51,15 @@ const steps = fc.oneof(
     step(`symlink ${at}`, ({ s, model }) => [outcome(() => s.symlink('t', at)), model.symlink('t', at)]),
   ),
   fc
-    .tuple(path, text)
-    .map(([at, content]) =>
-      step(`write ${at} ${content}`, ({ s, model }) => [outcome(() => s.write(at, content)), model.write(at, content)]),
+    .tuple(path, text, offset)
+    .map(([at, content, from]) =>
+      step(`write ${at} ${content} at ${from}`, ({ s, model }) => [
+        outcome(() => s.write(at, content, from)),
+        model.write(at, content, from),
+      ]),
     ),
   fc
-    .tuple(path, fc.nat(9))
+    .tuple(path, offset)
     .map(([at, size]) =>
       step(`truncate ${at} ${size}`, ({ s, model }) => [outcome(() => s.set(at, { size })), model.truncate(at, size)]),
     ),

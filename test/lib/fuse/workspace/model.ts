@@ -46,12 +46,13 @@ export class ModelFileSystem {
     return this.#add(path, { kind: 'symlink', target });
   }
 
-  write(path: string, content: string): string {
+  write(path: string, content: string, offset: number): string {
     const node = this.#get(path);
     if (typeof node === 'string') return node;
     if (node.kind !== 'file') return node.kind === 'dir' ? 'EISDIR' : 'EINVAL';
     if (!this.#mayWriteNode(node)) return 'EACCES';
-    node.content = content + node.content.slice(content.length);
+    const before = node.content.slice(0, offset).padEnd(offset, '\0');
+    node.content = before + content + node.content.slice(offset + content.length);
     return 'ok';
   }
 

@@ -150,7 +150,7 @@ export class Sandbox {
   }
 
   readId(id: number): string {
-    const into = Buffer.alloc(1 << 16);
+    const into = Buffer.alloc(1 << 17);
     return into.toString('utf8', 0, this.fs.read(this.caller, id, 0, into));
   }
 

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CommitJournal } from '../../../../lib/codebases/commit-journal.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
 import { announcedPaths, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
 import { outcome, Sandbox } from '../../fuse/workspace/sandbox.ts';
 
@@ -39,7 +40,10 @@ async function commit(s: Sandbox, meanwhile: () => void): Promise<void> {
     const { changes } = s.fs.changes('sb_1', '', Number.MAX_SAFE_INTEGER);
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
     const own = s.fs.renamed('sb_1');
-    const staged = new Staged(join(home, 'commit'));
+    const staged = new Staged(
+      join(home, 'commit'),
+      smallContents(async (inodes) => s.fs.contents('sb_1', inodes)),
+    );
     await staged.take(changes);
     const paths = announcedPaths(changes);
     s.fs.baseChanging('cb_1', paths);

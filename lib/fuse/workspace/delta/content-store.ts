@@ -1,0 +1,252 @@
+import type { ByteString, Time } from '../../filesystem.ts';
+import { ENOSPC } from '../errno.ts';
+import { closeQuietly, DataFiles, statData } from './data-files.ts';
+import { readFile, writeFile } from './host-io.ts';
+import type { DataRef, FileRef, Inode } from './inode.ts';
+import { NO_SLOT, Slabs, SMALL } from './slabs.ts';
+
+/** What the store has journaled, each before it counts. */
+export interface ContentJournal {
+  /** The contents lie elsewhere. */
+  placed(inode: Inode, data: DataRef): void;
+  /** They lie there, are so large, and changed just now. */
+  changed(inode: Inode, data: DataRef, size: number): void;
+}
+
+/**
+ * The contents of a delta's files. Small ones are in slots of slabs: place, size and time of each write are in the
+ * journal. Larger ones each have a host file, which tells its size and time itself. What grows moves to a larger place:
+ * it is copied, then journaled, then gone from where it was, so a crash leaves it in one of the two, whole.
+ */
+export class ContentStore {
+  readonly #files: DataFiles;
+  readonly #slabs: Slabs;
+  readonly #layer: string;
+  readonly #journal: ContentJournal;
+  /** Files with contents the disk may not have yet. */
+  readonly #unsynced = new Set<Inode>();
+
+  constructor(directory: string, layer: string, journal: ContentJournal) {
+    this.#files = new DataFiles(directory);
+    this.#slabs = new Slabs(`${directory}/${layer}`);
+    this.#layer = layer;
+    this.#journal = journal;
+  }
+
+  /** The data file, open for reading and writing; made when there is none. The caller closes it. */
+  open(inode: Inode): number {
+    const fd = this.#files.open(inode.data!, !inode.hasFile);
+    inode.hasFile = true;
+    return fd;
+  }
+
+  /** The mtime of the data file, by its open `fd` if there is one. */
+  fileTime(inode: Inode, fd?: number): Time {
+    const file = fd ?? this.#files.open(inode.data!, false);
+    try {
+      return statData(file).mtime;
+    } finally {
+      if (fd === undefined) closeQuietly(file);
+    }
+  }
+
+  /** Host path of the data file there is, as bytes and without symlinks. */
+  filePath(inode: Inode): ByteString {
+    return this.#files.realPath(inode.data!);
+  }
+
+  /** `fd` gives the data file, if there is one. */
+  read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
+    if (inode.hasFile) return readFile(fd(), offset, into);
+    const length = Math.min(into.length, inode.size - offset);
+    if (length <= 0) return 0;
+    this.#slabs.read(inode.data!.slot, offset, into.subarray(0, length));
+    return length;
+  }
+
+  /** All contents of a file without a data file. */
+  small(inode: Inode): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(inode.size);
+    if (inode.size > 0) this.#slabs.read(inode.data!.slot, 0, bytes);
+    return bytes;
+  }
+
+  /**
+   * Writes into a slot and journals it, or returns false: then the data file is the place, which has what there was.
+   */
+  writeSmall(inode: Inode, offset: number, data: Buffer): boolean {
+    const size = Math.max(inode.size, offset + data.length);
+    if (!this.#staysSmall(inode, size)) return false;
+    this.#change(inode, size, (slot) => {
+      this.#slabs.zero(slot, inode.size, offset);
+      this.#slabs.write(slot, offset, data);
+    });
+    return true;
+  }
+
+  /** As `writeSmall`. */
+  truncateSmall(inode: Inode, size: number): boolean {
+    if (!this.#staysSmall(inode, size)) return false;
+    if (size === 0) this.#changed(inode, NO_SLOT, 0);
+    else this.#change(inode, size, (slot) => this.#slabs.zero(slot, inode.size, size));
+    return true;
+  }
+
+  /** Contents of a file to be: kept by a record that names the place, or dropped. */
+  putSmall(bytes: Buffer, id: number): DataRef {
+    const slot = this.#slabs.take(bytes.length);
+    const ref = { layer: this.#layer, id, slot };
+    try {
+      this.#slabs.write(slot, 0, bytes);
+    } catch (error) {
+      this.drop(ref);
+      throw error;
+    }
+    return ref;
+  }
+
+  /** As `putSmall`, of an open host file of any size. Returns the data file's mtime. */
+  putFile(from: number, ref: FileRef): Time {
+    return this.#files.copy(from, ref);
+  }
+
+  drop(ref: DataRef): void {
+    if (ref.slot === NO_SLOT) this.#files.remove(ref);
+    else this.#slabs.give(ref.slot, false);
+  }
+
+  /** A record names the place of the inode's contents. */
+  keep(inode: Inode): void {
+    const { slot } = inode.data!;
+    if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
+    this.#unsynced.add(inode);
+  }
+
+  touched(inode: Inode): void {
+    this.#unsynced.add(inode);
+  }
+
+  /** The contents of an inode that is no more. Its removal is journaled. */
+  release(inode: Inode): void {
+    const synced = !this.#unsynced.delete(inode);
+    if (inode.hasFile) this.#files.remove(inode.data!);
+    if (inode.data!.slot === NO_SLOT) return;
+    this.#slabs.give(inode.data!.slot, synced);
+    const { toMove } = this.#slabs;
+    if (toMove !== undefined) this.#move(toMove);
+  }
+
+  /** Finds the data files of `inodes` and removes all others. `found` is told each one's size and mtime. */
+  load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): void {
+    const byId = new Map<number, Inode>();
+    for (const inode of inodes) {
+      if (inode.data === undefined) continue;
+      if (inode.data.slot === NO_SLOT) byId.set(inode.data.id, inode);
+      else this.#slabs.assign(inode.data.slot, inode);
+    }
+    this.#slabs.loaded();
+    this.#files.sweep(this.#layer, (id, size, mtime) => {
+      const inode = byId.get(id);
+      if (inode === undefined) return false;
+      inode.hasFile = true;
+      found(inode, size, mtime);
+      return true;
+    });
+  }
+
+  sync(inode: Inode, datasync: boolean): void {
+    const { data } = inode;
+    if (inode.hasFile) this.#files.sync(data!, datasync);
+    else if (data !== undefined && data.slot !== NO_SLOT) this.#slabs.sync(data.slot);
+    this.#unsynced.delete(inode);
+  }
+
+  syncAll(): void {
+    this.#slabs.syncAll();
+    this.#files.syncAll([...this.#unsynced].filter((inode) => inode.hasFile).map((inode) => inode.data!));
+    this.#unsynced.clear();
+  }
+
+  /** Many slots wait for `journalSynced`. */
+  get waitsForJournal(): boolean {
+    return this.#slabs.holdsMany;
+  }
+
+  journalSynced(): void {
+    this.#slabs.releaseHeld();
+  }
+
+  close(): void {
+    this.#slabs.close();
+  }
+
+  /** Whether contents of this size are in a slot, or will be; what has become too large gets its data file. */
+  #staysSmall(inode: Inode, size: number): boolean {
+    if (inode.hasFile) return false;
+    if (size <= SMALL) return true;
+    if (inode.size > 0) this.#moveToFile(inode);
+    return false;
+  }
+
+  /** Has `fill` write what changes: in place, or beside a copy of the rest in a larger slot. */
+  #change(inode: Inode, size: number, fill: (slot: number) => void): void {
+    const { slot } = inode.data!;
+    if (slot !== NO_SLOT && this.#slabs.fits(slot, size)) {
+      fill(slot);
+      this.#changed(inode, slot, size);
+      return;
+    }
+    const larger = this.#slabs.take(size);
+    try {
+      if (inode.size > 0) this.#slabs.write(larger, 0, this.small(inode));
+      fill(larger);
+      this.#changed(inode, larger, size);
+    } catch (error) {
+      this.#slabs.give(larger, false);
+      throw error;
+    }
+  }
+
+  #changed(inode: Inode, slot: number, size: number): void {
+    this.#replace(inode, slot, (data) => this.#journal.changed(inode, data, size));
+    this.#unsynced.add(inode);
+  }
+
+  /** To a slot further down: the slab gets shorter. Failing to is no failure of what was just done. */
+  #move(inode: Inode): void {
+    const slot = this.#slabs.take(inode.size);
+    try {
+      this.#slabs.write(slot, 0, this.small(inode));
+      if (!this.#unsynced.has(inode)) this.#slabs.sync(slot);
+      this.#replace(inode, slot, (data) => this.#journal.placed(inode, data));
+    } catch {
+      this.#slabs.give(slot, false);
+    }
+  }
+
+  #moveToFile(inode: Inode): void {
+    const data = inode.data!;
+    const fd = this.#files.open(data, true);
+    try {
+      const bytes = this.small(inode);
+      if (writeFile(fd, 0, bytes) !== bytes.length) throw ENOSPC;
+      // What was made to last is not given up for what may not.
+      if (!this.#unsynced.has(inode)) this.#files.sync(data, true);
+      this.#replace(inode, NO_SLOT, (to) => this.#journal.placed(inode, to));
+      inode.hasFile = true;
+    } catch (error) {
+      this.#files.remove(data);
+      throw error;
+    } finally {
+      closeQuietly(fd);
+    }
+  }
+
+  #replace(inode: Inode, slot: number, journal: (data: DataRef) => void): void {
+    const before = inode.data!;
+    journal({ layer: this.#layer, id: before.id, slot });
+    if (before.slot === slot) return;
+    if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
+    if (before.slot !== NO_SLOT) this.#slabs.give(before.slot, !this.#unsynced.has(inode));
+  }
+}

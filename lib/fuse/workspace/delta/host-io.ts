@@ -1,0 +1,36 @@
+import { ftruncateSync, readSync, writeSync } from 'node:fs';
+import { hostErrno } from '../errno.ts';
+
+/** What there is of the range. */
+export function readFile(fd: number, offset: number, into: Buffer): number {
+  try {
+    let done = 0;
+    while (done < into.length) {
+      const count = readSync(fd, into, done, into.length - done, offset + done);
+      if (count === 0) break;
+      done += count;
+    }
+    return done;
+  } catch (error) {
+    throw hostErrno(error);
+  }
+}
+
+/** Returns how much was written: less than all when the disk filled up, but something. */
+export function writeFile(fd: number, offset: number, data: Buffer): number {
+  let done = 0;
+  try {
+    while (done < data.length) done += writeSync(fd, data, done, data.length - done, offset + done);
+  } catch (error) {
+    if (done === 0) throw hostErrno(error);
+  }
+  return done;
+}
+
+export function truncateFile(fd: number, size: number): void {
+  try {
+    ftruncateSync(fd, size);
+  } catch (error) {
+    throw hostErrno(error);
+  }
+}

@@ -1,0 +1,26 @@
+import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+
+/** Files asked for at once: at most 4 MiB, and the file system serves programs in between. */
+const AT_ONCE = 64;
+
+/** The contents of those that are still small files. */
+export type SmallContents = (changes: readonly WorkspaceChange[]) => Promise<Map<WorkspaceChange, Uint8Array>>;
+
+export function smallContents(
+  contents: (inodes: readonly number[]) => Promise<(Uint8Array | undefined)[]>,
+): SmallContents {
+  return async (changes) => {
+    const all = await contents(changes.map(({ now }) => now!.version![0]));
+    return new Map(
+      changes.flatMap((change, index) => {
+        const bytes = all[index];
+        return bytes === undefined ? [] : [[change, bytes]];
+      }),
+    );
+  };
+}
+
+export function* batchesOfSmall(changes: readonly WorkspaceChange[]): Generator<WorkspaceChange[]> {
+  const small = changes.filter(({ now }) => now?.small);
+  for (let at = 0; at < small.length; at += AT_ONCE) yield small.slice(at, at + AT_ONCE);
+}
