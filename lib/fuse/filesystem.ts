@@ -118,4 +118,9 @@ export interface Notifier {
   invalInode(nodeid: number): void;
   /** The cached answer, positive or negative, for a name. */
   invalEntry(parent: number, name: ByteString): void;
+  /**
+   * Attributes only, and at once. Only for a node of which the kernel never had contents: the call waits for an inode that
+   * is being evicted, which in turn waits for the contents that are under way, which only this thread can bring.
+   */
+  invalAttributesNow(nodeid: number): void;
 }

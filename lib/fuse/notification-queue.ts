@@ -1,6 +1,13 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ByteString, Notifier } from './filesystem.ts';
-import { encodeInvalEntry, encodeInvalInode, INVAL_INODE_SIZE, invalEntrySize } from './protocol/notifications.ts';
+import { writeNotifications } from './notifier.ts';
+import {
+  encodeInvalAttributes,
+  encodeInvalEntry,
+  encodeInvalInode,
+  INVAL_INODE_SIZE,
+  invalEntrySize,
+} from './protocol/notifications.ts';
 import { ROOT_NODEID } from './protocol/opcodes.ts';
 
 /** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
@@ -12,17 +19,21 @@ export interface NotificationBatch {
 const CHUNK_SIZE = 64 * 1024;
 
 /**
- * The request worker's end: gathers notifications and hands them to the notifier thread. Never written to the device
- * from here: INVAL_ENTRY waits inside write(2) for requests that only this thread can answer.
+ * The request worker's end: gathers notifications and hands them to the notifier thread. Not written to the device from
+ * here: INVAL_ENTRY waits inside write(2) for requests that only this thread can answer, and so does dropping pages.
  */
 export class NotificationQueue implements Notifier {
   readonly #port: MessagePort;
+  readonly #fd: number;
+  readonly #now = Buffer.alloc(INVAL_INODE_SIZE);
   #buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   #used = 0;
   #batch = 0;
 
-  constructor(port: MessagePort) {
+  /** `fd`: the device. */
+  constructor(port: MessagePort, fd: number) {
     this.#port = port;
+    this.#fd = fd;
   }
 
   /** The number of the last batch handed over; 0: none yet. */
@@ -39,6 +50,11 @@ export class NotificationQueue implements Notifier {
   invalEntry(parent: number, name: ByteString): void {
     this.#reserve(invalEntrySize(name));
     this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name, parent !== ROOT_NODEID);
+  }
+
+  invalAttributesNow(nodeid: number): void {
+    encodeInvalAttributes(this.#now, 0, nodeid);
+    writeNotifications(this.#fd, this.#now);
   }
 
   /** Call when the change that was announced is in effect. */

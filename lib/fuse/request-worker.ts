@@ -39,7 +39,7 @@ export function serveRequests(
   makeFileSystem: (notifier: Notifier) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
-  const notifications = new NotificationQueue(data.notifications);
+  const notifications = new NotificationQueue(data.notifications, data.fd);
   const fileSystem = makeFileSystem(notifications);
   let serving = true;
 

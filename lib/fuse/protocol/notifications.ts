@@ -1,5 +1,5 @@
 import type { ByteString } from '../filesystem.ts';
-import { writeU64 } from './integers.ts';
+import { writeS64, writeU64 } from './integers.ts';
 import { OUT_HEADER_SIZE } from './opcodes.ts';
 
 const NOTIFY_INVAL_INODE = 2;
@@ -24,9 +24,18 @@ function encodeHeader(into: Buffer, offset: number, length: number, code: number
 
 /** Attributes and all pages. */
 export function encodeInvalInode(into: Buffer, offset: number, nodeid: number): number {
+  return encodeInval(into, offset, nodeid, 0);
+}
+
+/** A negative offset leaves the pages alone. */
+export function encodeInvalAttributes(into: Buffer, offset: number, nodeid: number): number {
+  return encodeInval(into, offset, nodeid, -1);
+}
+
+function encodeInval(into: Buffer, offset: number, nodeid: number, from: number): number {
   encodeHeader(into, offset, INVAL_INODE_SIZE, NOTIFY_INVAL_INODE);
   writeU64(into, nodeid, offset + 16);
-  writeU64(into, 0, offset + 24);
+  writeS64(into, from, offset + 24);
   writeU64(into, 0, offset + 32);
   return INVAL_INODE_SIZE;
 }

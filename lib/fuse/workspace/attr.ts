@@ -3,6 +3,7 @@ import type { Attr, Time } from '../filesystem.ts';
 import { mergedListing } from './merged-listing.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT } from './mode.ts';
 import type { Node } from './node.ts';
+import { tellChildren } from './told.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Owner shown for what may not be written: a uid no sandbox has, so that not even a namespace of its own changes it. */
@@ -18,6 +19,7 @@ const SECOND_USE = 2 ** 50;
 export function attrOf(workspace: Workspace, node: Node): Attr {
   const of = node.inode ?? node.base!;
   const directory = node.isDirectory;
+  if (directory) tellChildren(workspace, node);
   const hidden = directory && node.level === NONE;
   const size = directory ? DIRECTORY_SIZE : of.size;
   return {

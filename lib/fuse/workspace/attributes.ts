@@ -6,13 +6,13 @@ import { ownInode, requireFile, truncate } from './contents.ts';
 import { EACCES, ENOENT, EPERM } from './errno.ts';
 import { S_IFMT, withoutSetid } from './mode.ts';
 import type { Node } from './node.ts';
-import { isVisibleNode } from './visibility.ts';
+import { isVisibleNode, requireVisible } from './visibility.ts';
 import type { Workspace } from './workspace.ts';
 
 const PERMISSION_BITS = 0o7777;
 
 export function getattr(workspace: Workspace, node: Node): Attr {
-  if (!isVisibleNode(node)) throw ENOENT;
+  requireVisible(node);
   return attrOf(workspace, node);
 }
 

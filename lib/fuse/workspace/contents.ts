@@ -5,6 +5,8 @@ import type { Inode } from './delta/inode.ts';
 import { EACCES, EFBIG, EINVAL, EISDIR } from './errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from './mode.ts';
 import type { Node } from './node.ts';
+import { markPaged } from './told.ts';
+import { requireVisible } from './visibility.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Larger offsets are no exact numbers here; no host file system has them either. */
@@ -13,6 +15,7 @@ const MAX_SIZE = Number.MAX_SAFE_INTEGER;
 export function read(workspace: Workspace, node: Node, offset: number, into: Buffer): number {
   requireFile(node);
   if (node.level < READ) throw EACCES;
+  markPaged(workspace, node);
   const { inode } = node;
   if (inode === undefined) return readFile(baseFd(workspace, node), offset, into);
   return workspace.delta.read(inode, offset, into, () => dataFd(workspace, node, inode));
@@ -20,7 +23,9 @@ export function read(workspace: Workspace, node: Node, offset: number, into: Buf
 
 export function readlink(workspace: Workspace, node: Node): Buffer {
   if (node.type !== S_IFLNK) throw EINVAL;
+  requireVisible(node);
   if (node.level < READ) throw EACCES;
+  markPaged(workspace, node);
   if (node.inode !== undefined) return Buffer.from(node.inode.target!, 'latin1');
   return workspace.base.readlink(node.basePath!);
 }
@@ -28,6 +33,7 @@ export function readlink(workspace: Workspace, node: Node): Buffer {
 export function write(workspace: Workspace, node: Node, offset: number, data: Buffer, killSuidgid: boolean): number {
   requireFile(node);
   if (node.level < WRITE) throw EACCES;
+  markPaged(workspace, node);
   const end = offset + data.length;
   if (end > MAX_SIZE) throw EFBIG;
   const inode = ownInode(workspace, node);

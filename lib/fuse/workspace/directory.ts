@@ -1,6 +1,7 @@
 import { VIEW } from '../../permissions/index.ts';
 import type { ByteString, EmitDirent, Entry } from '../filesystem.ts';
 import { inoOf } from './attr.ts';
+import { deny } from './denied-names.ts';
 import { enter, requireDirectory, visibleChild } from './entries.ts';
 import { ENOENT, ENOTDIR } from './errno.ts';
 import { mergedListing } from './merged-listing.ts';
@@ -14,7 +15,9 @@ export const DT_DIR = S_IFDIR >> 12;
 export function lookup(workspace: Workspace, dir: Node, name: ByteString): Entry | undefined {
   requireDirectory(workspace, dir);
   const node = visibleChild(workspace, dir, name);
-  return node === undefined ? undefined : enter(workspace, node);
+  if (node !== undefined) return enter(workspace, node);
+  deny(dir, name);
+  return undefined;
 }
 
 export function readdir(workspace: Workspace, dir: Node, cookie: number, plus: boolean, emit: EmitDirent): void {
@@ -31,10 +34,11 @@ export function readdir(workspace: Workspace, dir: Node, cookie: number, plus: b
     if (!allVisible && !isVisible(dir.rule!.child(name), type === S_IFDIR)) continue;
     const node = visibleChild(workspace, dir, name);
     if (node === undefined) continue;
-    const entry = plus ? enter(workspace, node) : undefined;
+    // Without attributes: giving them takes telling of all its files.
+    const entry = plus && node.untoldChildren === undefined ? enter(workspace, node) : undefined;
     const taken = emit(name, next, entry?.attr.ino ?? inoOf(workspace, node), node.type >> 12, entry);
     // What did not fit was not told to the kernel, so the kernel will never forget it.
-    if (plus && !taken) node.nlookup--;
+    if (entry !== undefined && !taken) node.nlookup--;
     if (node.nlookup === 0) workspace.tree.free(node);
     if (!taken) return;
   }

@@ -105,8 +105,8 @@ export class NodeTree {
       if (key !== undefined) this.#byBaseLink.set(key, node);
     }
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
-    if (node.isDirectory) this.#setDirectoryRule(node, state, true);
-    else node.level = this.#fileLevel(node, state);
+    if (node.isDirectory) this.#setDirectoryRule(node, state);
+    else node.level = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
     return node;
   }
@@ -166,7 +166,7 @@ export class NodeTree {
   move(node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
     node.dropLink(dir, name);
     node.addLink(newDir, newName);
-    if (node.isDirectory) this.#setDirectoryRule(node, newDir.rule!.child(newName), false);
+    if (node.isDirectory) this.#setDirectoryRule(node, newDir.rule!.child(newName));
   }
 
   /** Two nodes have each other's names. */
@@ -174,7 +174,7 @@ export class NodeTree {
     b.dropLink(bDir, bName);
     this.move(a, aDir, aName, bDir, bName);
     b.addLink(aDir, aName);
-    if (b.isDirectory) this.#setDirectoryRule(b, aDir.rule!.child(aName), false);
+    if (b.isDirectory) this.#setDirectoryRule(b, aDir.rule!.child(aName));
   }
 
   /** The base has something else, or nothing, by this name: the node is only for those who have it open. */
@@ -233,7 +233,7 @@ export class NodeTree {
   }
 
   /** The path by one of the node's names, or its last one. */
-  #pathOf(node: Node): ByteString {
+  pathOf(node: Node): ByteString {
     const names: ByteString[] = [];
     let at = node;
     while (at !== this.root) {
@@ -244,41 +244,39 @@ export class NodeTree {
     return names.reverse().join('/');
   }
 
-  /** Recomputes every node after the rules changed. */
-  setRules(): void {
-    const { rules } = this.#workspace;
-    this.#levels = new LinkLevels(rules);
-    this.#setDirectoryRule(this.root, rules.root, true);
-    for (const node of this.loose) {
-      const state = this.#workspace.stateOf(this.#pathOf(node));
-      if (node.isDirectory) this.#setDirectoryRule(node, state, true);
-      else node.level = this.#fileLevel(node, state);
-    }
+  /** The rules changed: levels of files are computed anew. */
+  renewLevels(): void {
+    this.#levels = new LinkLevels(this.#workspace.rules);
+  }
+
+  /** A file's level under new rules. */
+  setLevel(node: Node, level: Level): void {
+    const key = node.base && linkKey(node.base, node.level as Level);
+    const keyed = key !== undefined && this.#byBaseLink.get(key) === node;
+    if (keyed) this.#byBaseLink.delete(key);
+    node.level = level;
+    if (keyed) this.#byBaseLink.set(linkKey(node.base!, level)!, node);
   }
 
   /**
-   * The rules of a directory and all known ones below. Files keep their level when a directory moves: everything that
-   * moves is WRITE before and after.
+   * The rules of a directory that moved and all known ones below. Files keep their level: everything that moves is WRITE
+   * before and after.
    */
-  #setDirectoryRule(top: Node, topState: RuleState, filesToo: boolean): void {
+  #setDirectoryRule(top: Node, topState: RuleState): void {
     top.rule = topState;
     top.level = topState.level;
     for (const dir of nodesFrom(top)) {
       for (const [name, child] of dir.children ?? []) {
-        const state = dir.rule!.child(name);
-        if (!child.isDirectory) {
-          if (filesToo) child.level = this.#fileLevel(child, state);
-          continue;
-        }
-        child.rule = state;
-        child.level = state.level;
+        if (!child.isDirectory) continue;
+        child.rule = dir.rule!.child(name);
+        child.level = child.rule.level;
       }
     }
   }
 
   /** The strictest of a file's names. Taking a name away or giving one needs WRITE, so only new rules change it. */
-  #fileLevel(node: Node, state: RuleState): Level {
-    let level = state.level;
+  fileLevel(node: Node, ofPath: Level): Level {
+    let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
       level = strictest(level, parent.rule!.child(name).level);
     }

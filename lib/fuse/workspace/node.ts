@@ -43,6 +43,17 @@ export class Node {
   /** Where the base has it. For a changed directory: its origin, if it still has one. */
   basePath: ByteString | undefined;
 
+  /** The kernel may hold contents of it in its page cache. */
+  paged = false;
+  /** New rules changed what its attributes show, and the kernel was not told yet: `untoldChildren` of its directory. */
+  untold = false;
+  /** New rules hide it from a kernel that has its name. */
+  stale = false;
+  /** Directory: `untold` files; told before the kernel is given the directory's own attributes again. */
+  untoldChildren: readonly Node[] | undefined;
+  /** Directory: hidden names that the kernel was told are not there; 'many': not counted any more. */
+  denied: Set<ByteString> | 'many' | undefined;
+
   listing: Listing | undefined;
   /** Directory: how many names it was asked for that the base has not. */
   misses = 0;

@@ -1,59 +1,99 @@
 import type { PermissionRule } from '../../messages.ts';
-import { compileRules, type RuleState, VIEW } from '../../permissions/index.ts';
-import { mergedListing } from './merged-listing.ts';
-import { isDirectory } from './mode.ts';
+import { compileRules, type Level, type RuleState, VIEW } from '../../permissions/index.ts';
+import type { Notifier } from '../filesystem.ts';
+import { deniedNames } from './denied-names.ts';
 import type { Node } from './node.ts';
 import { isVisible } from './visibility.ts';
 import type { Workspace } from './workspace.ts';
 
-interface Before {
-  level: number;
-  rule: RuleState | undefined;
-}
+/** Files of one directory that may wait to be told: a request for the directory then takes some milliseconds at most. */
+const MAX_UNTOLD = 4096;
 
 /**
- * New rules for a workspace. The kernel is told to forget what it may no longer show or can show now; a directory that
- * stays visible keeps its name in the kernel, so that processes working in it still know where they are.
- * Throws INVALID_ARGUMENT, with the old rules still in force.
+ * New rules for a workspace. Throws INVALID_ARGUMENT, with the old rules still in force.
+ *
+ * The kernel is told of directories, and of files whose contents it may hold. All other files (a sandbox may have a hundred
+ * thousand cached) wait until somebody walks through their directory: that asks for the directory's attributes, which the
+ * kernel has no longer, and the files are told before it gets them (`tellChildren`). A directory that stays visible keeps
+ * its name in the kernel, so that processes working in it still know where they are. (FUSE_NOTIFY_INC_EPOCH would be one
+ * message, but for the whole mount: all other sandboxes would lose their names, attributes and pages too.)
  */
 export function setRules(workspace: Workspace, rules: readonly PermissionRule[]): void {
   const compiled = compileRules(rules);
-  if (!workspace.isOpen) {
-    workspace.rules = compiled;
-    return;
-  }
-  const before = new Map<Node, Before>();
-  for (const node of workspace.tree.nodes()) before.set(node, { level: node.level, rule: node.rule });
   workspace.rules = compiled;
-  workspace.tree.setRules();
-  for (const [node, was] of before) tell(workspace, node, was, before);
-}
-
-function tell(workspace: Workspace, node: Node, was: Before, before: ReadonlyMap<Node, Before>): void {
-  const { notifier } = workspace.shared;
-  for (const { parent, name } of node.links) {
-    const old = before.get(parent)?.rule;
-    if (old === undefined) continue;
-    const visible = isVisible(parent.rule!.child(name), node.isDirectory);
-    if (isVisible(old.child(name), node.isDirectory) !== visible) notifier.invalEntry(parent.id, name);
+  if (!workspace.isOpen) return;
+  const { tree, shared } = workspace;
+  tree.renewLevels();
+  renewBelow(workspace, tree.root, compiled.root);
+  for (const node of tree.loose) {
+    const state = workspace.stateOf(tree.pathOf(node));
+    if (node.isDirectory) {
+      renewBelow(workspace, node, state);
+    } else if (renewLevel(workspace, node, state.level)) {
+      tellFile(shared.notifier, node);
+    }
   }
-  if (node.isDirectory) tellDirectory(workspace, node, was.rule!);
-  else if (was.level !== node.level) notifier.invalInode(node.id);
 }
 
-function tellDirectory(workspace: Workspace, dir: Node, old: RuleState): void {
+/** Trees can be deeper than any stack: nothing here calls itself. */
+function renewBelow(workspace: Workspace, top: Node, state: RuleState): void {
+  const waiting: [dir: Node, was: RuleState][] = [];
+  const renewDirectory = (dir: Node, to: RuleState) => {
+    waiting.push([dir, dir.rule!]);
+    dir.rule = to;
+    dir.level = to.level;
+  };
+  renewDirectory(top, state);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [dir, was] = next;
+    const rule = dir.rule!;
+    const { uniformBelow } = rule;
+    const untold: Node[] = [];
+    for (const [name, child] of dir.children ?? []) {
+      if (child.isDirectory) {
+        const [before, now] = [child.rule!, rule.child(name)];
+        renewDirectory(child, now);
+        if (isVisible(before, true) !== isVisible(now, true)) workspace.shared.notifier.invalEntry(dir.id, name);
+      } else if (renewLevel(workspace, child, uniformBelow ?? rule.child(name).level) || child.untold) {
+        untold.push(child);
+      }
+    }
+    tellDirectory(workspace, dir, was, leftUntold(workspace, untold));
+  }
+}
+
+/** Whether the level is another. A file with several names is seen by each: the last time all its directories are renewed. */
+function renewLevel({ tree }: Workspace, file: Node, ofPath: Level): boolean {
+  const level = tree.fileLevel(file, ofPath);
+  if (level === file.level) return false;
+  tree.setLevel(file, level);
+  file.untold = true;
+  file.stale = level < VIEW;
+  return true;
+}
+
+/** Tells what cannot wait, and returns what can. */
+function leftUntold({ shared }: Workspace, files: Node[]): Node[] | undefined {
+  const waiting = files.length > MAX_UNTOLD ? [] : files.filter((file) => !file.paged);
+  for (const file of files) if (file.paged || files.length > MAX_UNTOLD) tellFile(shared.notifier, file);
+  return waiting.length === 0 ? undefined : waiting;
+}
+
+function tellFile(notifier: Notifier, file: Node): void {
+  if (file.stale) for (const { parent, name } of file.links) notifier.invalEntry(parent.id, name);
+  notifier.invalInode(file.id);
+  file.untold = file.stale = false;
+}
+
+function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): void {
   const { notifier } = workspace.shared;
   const rule = dir.rule!;
   const { uniformBelow } = rule;
-  if (uniformBelow !== undefined && uniformBelow === old.uniformBelow && rule.level === old.level) return;
+  dir.untoldChildren = untold;
+  const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
+  if (same && untold === undefined) return;
   notifier.invalInode(dir.id);
-  if ((old.uniformBelow ?? 0) >= VIEW || (dir.links.length === 0 && dir !== workspace.tree.root)) return;
-  // Names the kernel was told are not there. Those it knows are told one by one.
-  for (const { name, type } of mergedListing(workspace, dir).values()) {
-    if (dir.children?.has(name)) continue;
-    const directory = isDirectory(type);
-    if (!isVisible(old.child(name), directory) && isVisible(rule.child(name), directory)) {
-      notifier.invalEntry(dir.id, name);
-    }
+  for (const name of deniedNames(workspace, dir)) {
+    if (isVisible(rule.child(name), true)) notifier.invalEntry(dir.id, name);
   }
 }

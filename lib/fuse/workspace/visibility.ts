@@ -1,4 +1,5 @@
 import { type RuleState, VIEW } from '../../permissions/index.ts';
+import { ENOENT, ESTALE } from './errno.ts';
 import type { Node } from './node.ts';
 
 /** Listed and stat'able: by its own level or, for a directory, to pass through to what is. */
@@ -8,4 +9,9 @@ export function isVisible(state: RuleState, directory: boolean): boolean {
 
 export function isVisibleNode(node: Node): boolean {
   return node.level >= VIEW || (node.isDirectory && (node.rule!.visibleBelow || node.parent === undefined));
+}
+
+/** Throws for what is hidden: ESTALE makes a kernel that still has its name look it up again, and find nothing. */
+export function requireVisible(node: Node): void {
+  if (!isVisibleNode(node)) throw node.stale ? ESTALE : ENOENT;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  encodeInvalAttributes,
   encodeInvalEntry,
   encodeInvalInode,
   encodeRetrieveNothing,
@@ -13,6 +14,21 @@ describe('notifications, byte for byte', () => {
     const into = Buffer.alloc(64, 0xff);
     const size = encodeInvalInode(into, 8, NODEID);
     expect(into.subarray(8, 8 + size)).toEqual(struct(40, [0, 'u32', 40], [4, 'u32', 2], [16, 'u64', NODEID]));
+  });
+
+  it('INVAL_INODE with a negative offset names the attributes alone', () => {
+    const into = Buffer.alloc(40, 0xff);
+    encodeInvalAttributes(into, 0, NODEID);
+    expect(into).toEqual(
+      struct(
+        40,
+        [0, 'u32', 40],
+        [4, 'u32', 2],
+        [16, 'u64', NODEID],
+        [24, 'u32', 0xffff_ffff],
+        [28, 'u32', 0xffff_ffff],
+      ),
+    );
   });
 
   it('INVAL_ENTRY ends with the NUL of its name', () => {

@@ -253,18 +253,71 @@ describe('ways round the rules', () => {
 });
 
 describe('new rules', () => {
-  it('are told to the kernel: what was hidden or is now, and what changed its level', () => {
+  it('are told at once of files whose contents the kernel may hold', () => {
     const s = new Sandbox({ 'd/a': '1', 'd/b': '2', e: '3' });
     const [dir, a] = [s.id('d'), s.id('d/a')];
+    s.read('d/a');
     s.notices.entries.length = 0;
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/a', 'NONE', 1)]);
     expect(s.notices.entries).toEqual([`${dir}/a`]);
     expect(s.notices.inodes).toContain(a);
     expect(s.list('d')).toEqual(['b']);
+    expect(s.exists('d/a')).toBe(false);
     s.notices.entries.length = 0;
     s.fs.setRules('sb_1', ALL_WRITE);
     expect(s.notices.entries).toEqual([`${dir}/a`]);
     expect(s.id('d/a')).toBe(a);
+  });
+
+  it('are told of other files before their directory can be walked through again', () => {
+    const s = new Sandbox({ 'd/a': '1', 'd/b': '2', e: '3' });
+    const [root, dir, a, b] = [s.id(''), s.id('d'), s.id('d/a'), s.id('d/b')];
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/a', 'NONE', 1), rule('/d/b', 'READ', 1)]);
+    expect(s.notices.inodes).toEqual(expect.arrayContaining([root, dir]));
+    expect(s.notices.inodes).not.toContain(a);
+    expect(s.notices.attributes).toEqual([]);
+    // A listing of the directory above gives no attributes of this one, and so tells nothing.
+    s.listId(root);
+    expect(s.notices.attributes).toEqual([]);
+    s.fs.getattr(s.caller, dir);
+    expect(s.notices.attributes.sort()).toEqual([a, b].sort());
+    expect(outcome(() => s.fs.getattr(s.caller, a))).toBe('ESTALE');
+    expect(s.exists('d/a')).toBe(false);
+    expect(outcome(() => s.fs.getattr(s.caller, a))).toBe('ENOENT');
+    s.fs.getattr(s.caller, dir);
+    expect(s.notices.attributes).toHaveLength(2);
+  });
+
+  it('are told of a file that is read before its directory is walked through, at once', () => {
+    const s = new Sandbox({ 'd/a': '1' });
+    const [dir, a] = [s.id('d'), s.id('d/a')];
+    s.fs.setRules('sb_1', [rule('/**', 'READ')]);
+    expect(s.notices.inodes).not.toContain(a);
+    expect(s.readId(a)).toBe('1');
+    expect(s.notices.inodes).toContain(a);
+    s.fs.getattr(s.caller, dir);
+    expect(s.notices.attributes).toEqual([]);
+  });
+
+  it('that come again before anybody walked through a directory are told once, as the last ones are', () => {
+    const s = new Sandbox({ 'd/a': '1' });
+    const [dir, a] = [s.id('d'), s.id('d/a')];
+    s.fs.setRules('sb_1', [rule('/**', 'NONE')]);
+    s.fs.setRules('sb_1', [rule('/**', 'READ')]);
+    s.fs.setRules('sb_1', ALL_WRITE);
+    s.fs.getattr(s.caller, dir);
+    expect(s.notices.attributes).toEqual([a]);
+    expect(s.fs.getattr(s.caller, a).uid).toBe(UID);
+  });
+
+  it('are told of all files of a very large directory at once', () => {
+    const files = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`d/f${n}`, '']));
+    const s = new Sandbox(files);
+    const ids = Object.keys(files).map((path) => s.id(path));
+    s.fs.setRules('sb_1', [rule('/**', 'READ')]);
+    expect(s.notices.inodes).toEqual(expect.arrayContaining(ids));
+    s.fs.getattr(s.caller, s.id('d'));
+    expect(s.notices.attributes).toEqual([]);
   });
 
   it('show what the kernel was never told of', () => {
@@ -274,6 +327,30 @@ describe('new rules', () => {
     s.notices.entries.length = 0;
     s.fs.setRules('sb_1', ALL_WRITE);
     expect(s.notices.entries).toEqual([`${root}/d`]);
+  });
+
+  it.each([3, 40])('show each of %i names that was asked for while it was hidden', (count) => {
+    const names = Array.from({ length: count }, (_, n) => `f${n}`);
+    const s = new Sandbox(Object.fromEntries(names.map((name) => [`d/${name}`, name])), {
+      rules: [rule('/**', 'WRITE'), rule('/d/f*', 'NONE', 1)],
+    });
+    const dir = s.id('d');
+    for (const name of names) expect(s.exists(`d/${name}`)).toBe(false);
+    s.notices.entries.length = 0;
+    s.fs.setRules('sb_1', ALL_WRITE);
+    expect(s.notices.entries.sort()).toEqual(names.map((name) => `${dir}/${name}`).sort());
+  });
+
+  it('keep names of one base file apart that they make different, and together that they do not', () => {
+    const s = new Sandbox({ a: '1' });
+    linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
+    linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'c'));
+    const a = s.id('a');
+    s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/a', 'READ', 1), rule('/c', 'READ', 1)]);
+    expect(s.id('b')).not.toBe(a);
+    expect(s.id('c')).toBe(a);
+    expect(outcome(() => s.write('b', 'x'))).toBe('ok');
+    expect(s.read('a')).toBe('1');
   });
 
   it('that cannot be compiled leave the old ones in force', () => {

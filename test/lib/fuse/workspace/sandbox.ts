@@ -22,6 +22,7 @@ const ROOT = 1;
 export class Notices implements Notifier {
   readonly inodes: number[] = [];
   readonly entries: string[] = [];
+  readonly attributes: number[] = [];
 
   invalInode(nodeid: number): void {
     this.inodes.push(nodeid);
@@ -29,6 +30,10 @@ export class Notices implements Notifier {
 
   invalEntry(parent: number, name: ByteString): void {
     this.entries.push(`${parent}/${name}`);
+  }
+
+  invalAttributesNow(nodeid: number): void {
+    this.attributes.push(nodeid);
   }
 }
 

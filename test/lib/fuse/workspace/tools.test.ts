@@ -165,6 +165,56 @@ describe('what the kernel has cached', () => {
     await sh.end();
   });
 
+  it('is gone for files that were only looked at, too, and for names in every way they can be used', async () => {
+    await put('d/gone', 'gone\n');
+    await put('d/seen', 'seen\n');
+    await put('d/kept', 'kept\n');
+    const sh = shell();
+    expect(await sh.ask('stat -c %s d/* && ln -s gone d/link && readlink d/link && exec 4< d/gone')).toContain('5\n5');
+    await mount.workspaces.setRules('sb_1', [
+      rule('/**', 'WRITE'),
+      rule('/d/gone', 'NONE', 1),
+      rule('/d/link', 'NONE', 1),
+      rule('/d/seen', 'VIEW', 1),
+    ]);
+    for (const use of [
+      'stat d/gone',
+      'cat d/gone',
+      '(cd d && cat gone)',
+      'rm d/gone',
+      'mv d/gone d/x',
+      'readlink -v d/link',
+    ]) {
+      expect(await sh.ask(use), use).toMatch(/No such file/);
+    }
+    for (const use of ['echo x > d/gone', 'mkdir d/gone', 'ln -s x d/link', 'mv d/kept d/gone', 'cat d/seen']) {
+      expect(await sh.ask(use), use).toMatch(/Permission denied|cannot create/);
+    }
+    expect(await sh.ask('cat <&4')).toMatch(/No such file|Stale/);
+    expect(await sh.ask('ls d; stat -c "%a %U" d/seen')).toBe('kept\nseen\n0 nobody\n');
+    await mount.workspaces.setRules('sb_1', ALL_WRITE);
+    expect(await sh.ask('cat d/*; ls d; echo x >> d/gone && cat d/gone')).toBe(
+      'gone\nkept\ngone\nseen\ngone\nkept\nlink\nseen\ngone\nx\n',
+    );
+    await sh.end();
+  });
+
+  it('is what the rules say after each of many changes, for every file of many directories', async () => {
+    for (let n = 0; n < 400; n++) await put(`d${n % 20}/f${n}`, `${n}\n`);
+    const sh = shell();
+    await sh.ask('find . -printf %s; cat d1/*');
+    const LEVELS = ['READ', 'VIEW', 'NONE', 'WRITE', 'NONE', 'READ', 'WRITE'] as const;
+    const SEEN = { READ: '400 0 400', VIEW: '400 0 0', NONE: '0 0 0', WRITE: '400 400 400' };
+    const look =
+      'a=0 w=0 r=0; for n in $(seq 0 399); do f=d$((n % 20))/f$n; [ -e $f ] && a=$((a+1)); [ -w $f ] && w=$((w+1)); [ -r $f ] && r=$((r+1)); done; echo $a $w $r';
+    for (const level of LEVELS) {
+      const rules = [rule('/**', 'WRITE'), rule('/d*/f*', level, 1), rule('/**/*.key', 'NONE', 2)];
+      await mount.workspaces.setRules('sb_1', rules);
+      expect(await sh.ask(look), level).toBe(`${SEEN[level]}\n`);
+    }
+    await sh.end();
+  }, 30_000);
+
   it('a working directory survives a change of rules', async () => {
     const sh = shell();
     await sh.ask('cd src');

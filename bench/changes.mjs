@@ -1,0 +1,43 @@
+/**
+ * What it costs to look at what a sandbox changed, to commit it and to give a sandbox other rules. This process is the
+ * client of the built server, over REST; sandboxes are bwrap's. Prints a Markdown table; medians.
+ * `--quick`: fewer rounds. Names of parts as arguments: only these. Exit code 1 when a figure is missed.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, loadavg, release, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commit } from './changes/commit.mjs';
+import { list } from './changes/list.mjs';
+import { rules } from './changes/rules.mjs';
+import { Server } from './exec/server.mjs';
+import { table } from './exec/table.mjs';
+
+const quick = process.argv.includes('--quick');
+/** Each is given a server of its own, an empty directory on the disk of the server's state, and how often to measure. */
+const PARTS = { list, commit, rules };
+const ROUNDS = quick ? 3 : 9;
+
+const named = process.argv.slice(2).filter((each) => each in PARTS);
+const chosen = named.length > 0 ? named : Object.keys(PARTS);
+
+const home = mkdtempSync(join(tmpdir(), 'paddock-bench-changes-'));
+const sections = [];
+try {
+  for (const name of chosen) {
+    const directory = mkdtempSync(join(home, `${name}-`));
+    const server = await Server.start(directory);
+    try {
+      sections.push(await PARTS[name](server, directory, ROUNDS));
+    } finally {
+      await server.stop();
+      rmSync(directory, { recursive: true, force: true });
+    }
+    process.stderr.write(`${name}: done\n`);
+  }
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+const where = `${cpus().length} cores, ${cpus()[0]?.model.trim()}, Linux ${release()}, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}`;
+process.stdout.write(`${where}\n${table(sections)}`);
+process.exitCode = sections.some(({ rows }) => rows.some(({ verdict }) => verdict === 'MISSED')) ? 1 : 0;
