@@ -9,6 +9,7 @@ import {
 import { operations } from '../handlers/index.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
+import { withDataFirst } from './grpc/data-message.ts';
 import { Health } from './grpc/health.ts';
 import { protos } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
@@ -34,7 +35,9 @@ export async function startGrpc({ address, services, log }: ListenerOptions): Pr
   const server = new Server(OPTIONS);
   const mount: Mount = { services, log, calls: new Set() };
   const serving = new Set(operations.flatMap(({ rpc }) => (rpc ? [`service.v1.${rpc.split('/')[0]}`] : [])));
-  for (const service of serving) server.addService(withBounds(definition(service)), implementationOf(service, mount));
+  for (const service of serving) {
+    server.addService(withDataFirst(withBounds(definition(service))), implementationOf(service, mount));
+  }
 
   const health = new Health(serving);
   server.addService(definition('grpc.health.v1.Health'), health.implementation);

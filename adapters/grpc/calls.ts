@@ -1,4 +1,4 @@
-import { type EventEmitter, once } from 'node:events';
+import type { EventEmitter } from 'node:events';
 import type {
   Metadata,
   ServerReadableStream,
@@ -93,10 +93,11 @@ async function send(operation: Operation, mount: Mount, call: ServerWritableStre
   try {
     if (call.request instanceof ServiceError) throw call.request;
     const messages = await operation.handler({ headers, body: call.request }, context);
+    const writing = writer(call, context.signal);
     for await (const message of messages as AsyncIterable<Message>) {
-      if (!call.write(message)) await writable(call, context.signal);
+      await writing(message);
       // Leaving the loop ends what makes the messages.
-      if (context.signal.aborted) return;
+      if (context.signal.aborted) throw context.signal.reason;
     }
     call.end();
   } catch (thrown) {
@@ -106,11 +107,21 @@ async function send(operation: Operation, mount: Mount, call: ServerWritableStre
   }
 }
 
-/** Resolves when more may be written, or never will be. */
-async function writable(call: ServerWritableStream<Message, Message>, signal: AbortSignal): Promise<void> {
-  try {
-    await once(call, 'drain', { signal });
-  } catch {
-    // Aborted: the caller sees it.
-  }
+/**
+ * Sends one message; resolves when it has left, or never will. One at a time: grpc-js would hold sixteen, which live
+ * long enough then for the garbage collector to take pains over them.
+ */
+function writer(
+  call: ServerWritableStream<Message, Message>,
+  signal: AbortSignal,
+): (message: Message) => Promise<void> {
+  let wake = () => {};
+  // A call that was cancelled no longer tells what became of a message.
+  signal.addEventListener('abort', () => wake(), { once: true });
+  return (message) =>
+    new Promise((resolve) => {
+      wake = resolve;
+      if (signal.aborted) resolve();
+      else call.write(message, () => resolve());
+    });
 }

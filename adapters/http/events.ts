@@ -24,7 +24,8 @@ export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
   res.flushHeaders();
   try {
     for await (const message of messages) {
-      if (!res.write(frame(toJson(message)))) await writable(res);
+      const { json, encoding } = toJson(message);
+      if (!res.write(frame(json), encoding)) await writable(res);
       // Leaving the loop ends the command.
       if (res.destroyed) return;
     }
@@ -35,13 +36,22 @@ export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
   res.end();
 }
 
-/** As proto3 JSON has it: bytes in base64, which needs no escaping and is not looked at again. */
-function toJson(message: object): string {
+const ASCII = /^[\x20-\x7e]*$/;
+
+/**
+ * As proto3 JSON has it: bytes in base64, which needs no escaping and is not looked at again. Nor is its length in UTF-8
+ * counted, which would take longer than all else, where the other fields are ASCII too.
+ */
+function toJson(message: object): { json: string; encoding: 'latin1' | 'utf8' } {
+  let encoding: 'latin1' | 'utf8' = 'latin1';
   const fields = Object.entries(message).flatMap(([name, value]: [string, unknown]) => {
-    const json = value instanceof Uint8Array ? `"${base64(value)}"` : JSON.stringify(value);
-    return json === undefined ? [] : `${JSON.stringify(name)}:${json}`;
+    if (value instanceof Uint8Array) return [`"${name}":"${base64(value)}"`];
+    const json = JSON.stringify(value);
+    if (json === undefined) return [];
+    if (!ASCII.test(json)) encoding = 'utf8';
+    return [`"${name}":${json}`];
   });
-  return `{${fields.join(',')}}`;
+  return { json: `{${fields.join(',')}}`, encoding };
 }
 
 function base64(bytes: Uint8Array): string {

@@ -64,8 +64,8 @@ export class Server {
     if (exit_code !== 0) throw new Error(`${command}: exit code ${exit_code}`);
   }
 
-  streamOverGrpc(request) {
-    return this.#service.streamOverGrpc(request);
+  streamOverGrpc(request, options) {
+    return this.#service.streamOverGrpc(request, options);
   }
 
   /** Resident memory in bytes. */

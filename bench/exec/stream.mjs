@@ -12,7 +12,11 @@ const FLAT = 64 * MIB;
 
 export async function stream(server, rounds) {
   const id = await server.create();
-  const ways = { 'ExecStream over REST': overRest, 'ExecStream over gRPC': overGrpc };
+  const ways = {
+    'ExecStream over REST': overRest,
+    'ExecStream over gRPC': (...call) => overGrpc(...call, { 'grpc-node.flow_control_window': MIB }),
+    'gRPC, window of 64 KiB': (...call) => overGrpc(...call, {}),
+  };
   const results = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   const command = `head -c ${BYTES} /dev/zero`;
   for (let round = 0; round < rounds; round++) {
@@ -24,10 +28,15 @@ export async function stream(server, rounds) {
   const best = (all) => Math.max(...all.map(({ rate }) => rate));
   const rows = Object.entries(results).map(([name, all]) => {
     const growth = Math.max(...all.map((each) => each.growth));
-    return {
+    const shown = {
       name: `${name}, best of ${rounds}`,
       value: `${best(all).toFixed(0)} MB/s`,
       beside: `server +${(growth / MIB).toFixed(0)} MiB at most, ${Math.min(...all.map(({ cpu }) => cpu)).toFixed(1)} s of CPU`,
+    };
+    // What this client library has where nothing is asked for: it waits for the network most of the time then.
+    if (!name.startsWith('ExecStream')) return shown;
+    return {
+      ...shown,
       must: '500 MB/s, flat',
       aim: '1000 MB/s',
       verdict: judged(best(all) >= 500 && growth <= FLAT, best(all) >= 1000 && growth <= FLAT),
@@ -75,9 +84,10 @@ function overRest(server, id, command) {
   });
 }
 
-async function overGrpc(server, id, command) {
+/** With the flow control window that clients in other languages have or come to by themselves; or without. */
+async function overGrpc(server, id, command, options) {
   let bytes = 0;
-  for await (const { data } of server.streamOverGrpc({ sandbox_id: id, command, timeout: TIMEOUT }))
-    bytes += data.length;
+  const chunks = server.streamOverGrpc({ sandbox_id: id, command, timeout: TIMEOUT }, options);
+  for await (const { data } of chunks) bytes += data.length;
   if (bytes !== BYTES) throw new Error(`the stream ended after ${bytes} bytes`);
 }

@@ -15,6 +15,7 @@ export class Service {
   #child;
   #http;
   #grpc;
+  #grpcClient;
 
   /**
    * Starts `bundle` in an empty folder with its state in `directory`: on its embedded defaults, or, where there are
@@ -43,7 +44,8 @@ export class Service {
       includeDirs: [join(root, 'proto')],
     });
     const { SandboxService } = loadPackageDefinition(definition).service.v1;
-    this.#grpc = new SandboxService(grpc_addr, credentials.createInsecure());
+    this.#grpcClient = (options) => new SandboxService(grpc_addr, credentials.createInsecure(), options);
+    this.#grpc = this.#grpcClient({});
     return { http_addr, grpc_addr, pid: this.#child.pid };
   }
 
@@ -83,9 +85,12 @@ export class Service {
     });
   }
 
-  /** Chunks as they arrive. */
-  streamOverGrpc(message) {
-    return this.#grpc.ExecStream(message);
+  /** Chunks as they arrive, over a connection of its own with the given channel options. */
+  streamOverGrpc(message, options) {
+    const client = this.#grpcClient(options);
+    const chunks = client.ExecStream(message);
+    chunks.once('close', () => client.close());
+    return chunks;
   }
 
   /** Answers the exit code. */

@@ -3,8 +3,19 @@ import type { CommandEvent, Execution } from '../runtime.ts';
 
 /** Output held for a consumer that does not read; above it the pipes are left alone and the program waits. */
 const HIGH_WATER = 1_048_576;
-/** Counted per event, so that a program writing single bytes cannot queue a million objects. */
+/** Below it they are read again. By then they are full, and few large reads cost less than many small ones. */
+const LOW_WATER = 262_144;
+/** What comes while the consumer is busy is gathered in pieces of up to a full pipe. */
+const PIECE_BYTES = 65_536;
+/** Counted per event, so that a program writing single bytes to both streams cannot queue a million objects. */
 const EVENT_COST = 256;
+
+interface Queued {
+  event: CommandEvent;
+  /** Holds the event's data, and may have room behind it. */
+  piece: Buffer;
+  cost: number;
+}
 
 /**
  * The consumer's side of one command: a bounded queue of events. The producer never waits; `write` says when to stop.
@@ -13,8 +24,9 @@ const EVENT_COST = 256;
 export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
   readonly #onDrain: () => void;
   readonly #onLeave: () => void;
-  #events: CommandEvent[] = [];
+  #events: Queued[] = [];
   #bytes = 0;
+  #full = false;
   #ended = false;
   #error: unknown;
   #waiting: { resolve: (result: IteratorResult<CommandEvent>) => void; reject: (error: unknown) => void } | undefined;
@@ -28,17 +40,17 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
   /** Copies `data`. False: full; wait for `onDrain`. */
   write(stream: OutputStream, data: Uint8Array): boolean {
     if (this.#ended || data.length === 0) return true;
-    const copy = Buffer.from(data);
-    this.#bytes += copy.length + EVENT_COST;
-    this.#events.push({ kind: 'output', stream, data: copy });
+    const gathered = this.#gather(stream, data);
+    if (gathered < data.length) this.#add(stream, data.subarray(gathered));
     this.#pump();
-    return this.#bytes < HIGH_WATER;
+    this.#full ||= this.#bytes >= HIGH_WATER;
+    return !this.#full;
   }
 
   exit(exitCode: number, durationMs: number): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#events.push({ kind: 'exit', exitCode, durationMs });
+    this.#events.push({ event: { kind: 'exit', exitCode, durationMs }, piece: Buffer.alloc(0), cost: 0 });
     this.#pump();
   }
 
@@ -71,18 +83,42 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
+  /** Puts what fits behind the last event's data, where that is of the same stream; answers how much did. */
+  #gather(stream: OutputStream, data: Uint8Array): number {
+    const last = this.#events.at(-1);
+    if (last?.event.kind !== 'output' || last.event.stream !== stream) return 0;
+    const used = last.event.data.length;
+    const fits = Math.min(data.length, last.piece.length - used);
+    if (fits <= 0) return 0;
+    last.piece.set(data.subarray(0, fits), used);
+    last.event.data = last.piece.subarray(0, used + fits);
+    return fits;
+  }
+
+  /** An event of its own. After another of its stream it gets room for more: twice as much each time. */
+  #add(stream: OutputStream, data: Uint8Array): void {
+    const last = this.#events.at(-1);
+    const follows = last?.event.kind === 'output' && last.event.stream === stream;
+    const room = follows ? Math.min(PIECE_BYTES, 2 * last.piece.length) : 0;
+    const piece = Buffer.allocUnsafe(Math.max(data.length, room));
+    piece.set(data);
+    const cost = piece.length + EVENT_COST;
+    this.#bytes += cost;
+    this.#events.push({ event: { kind: 'output', stream, data: piece.subarray(0, data.length) }, piece, cost });
+  }
+
   #pump(): void {
     const waiting = this.#waiting;
     if (!waiting) return;
-    const event = this.#events.shift();
-    if (event) {
+    const first = this.#events.shift();
+    if (first) {
       this.#waiting = undefined;
-      if (event.kind === 'output') {
-        const full = this.#bytes >= HIGH_WATER;
-        this.#bytes -= event.data.length + EVENT_COST;
-        if (full && this.#bytes < HIGH_WATER) this.#onDrain();
+      this.#bytes -= first.cost;
+      if (this.#full && this.#bytes < LOW_WATER) {
+        this.#full = false;
+        this.#onDrain();
       }
-      waiting.resolve({ done: false, value: event });
+      waiting.resolve({ done: false, value: first.event });
     } else if (this.#ended) {
       this.#waiting = undefined;
       const error = this.#error;

@@ -40,8 +40,32 @@ describe('EventQueue', () => {
   it('counts single bytes so that they cannot fill the memory', () => {
     const queue = new EventQueue(nothing, nothing);
     let writes = 0;
-    while (queue.write('STDOUT', Buffer.from('x'))) writes++;
+    while (queue.write(writes % 2 === 0 ? 'STDOUT' : 'STDERR', Buffer.from('x'))) writes++;
     expect(writes).toBeLessThan(5000);
+  });
+
+  it('gathers what one stream writes while the consumer is busy, in order and bounded', async () => {
+    const queue = new EventQueue(nothing, nothing);
+    let written = '';
+    for (let line = 0; queue.write('STDOUT', Buffer.from(`${line}\n`)); line++) written += `${line}\n`;
+    written += `${written.split('\n').length - 1}\n`;
+    queue.write('STDERR', Buffer.from('other'));
+    queue.exit(0, 0);
+    const pieces: Buffer[] = [];
+    for await (const event of queue) if (event.kind === 'output' && event.stream === 'STDOUT') pieces.push(event.data);
+    expect(Buffer.concat(pieces).toString() === written).toBe(true);
+    expect(written.length).toBeLessThan(1_200_000);
+    expect(pieces.length).toBeLessThan(40);
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
+  });
+
+  it('never adds to what was delivered', async () => {
+    const queue = new EventQueue(nothing, nothing);
+    for (const text of ['a', 'b', 'c']) queue.write('STDOUT', Buffer.from(text));
+    const first = (await queue.next()).value;
+    const second = (await queue.next()).value;
+    queue.write('STDOUT', Buffer.from('d'));
+    expect([first, second]).toMatchObject([{ data: Buffer.from('a') }, { data: Buffer.from('bc') }]);
   });
 
   it('throws its failure after the output, once', async () => {
