@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Log } from '../log.ts';
+import { cloneDevice } from './clone-device.ts';
 import { settlesWithin } from './deferred.ts';
 import {
   clearStaleMount,
@@ -31,6 +33,7 @@ export class Connection {
   readonly threads: Threads;
   readonly #options: ConnectionOptions;
   readonly #device: FileHandle;
+  readonly #eager: FileHandle | undefined;
   #controlFile: FileHandle | undefined;
   #mountId = '';
   #teardown: Promise<void> | undefined;
@@ -42,13 +45,16 @@ export class Connection {
     await makeMountPoint(mountPoint);
     const device = await openDevice();
     const controlName = `.control-${randomBytes(16).toString('hex')}`;
+    let eager: FileHandle | undefined;
     try {
       await mountDevice(device.fd, mountPoint);
+      // On one CPU, who asks cannot run while the worker looks for what it asks.
+      if (availableParallelism() > 1) eager = await cloneDevice(device);
     } catch (thrown) {
       await device.close();
       throw thrown;
     }
-    const connection = new Connection(options, device, controlName);
+    const connection = new Connection(options, device, eager, controlName);
     try {
       await connection.#bringUp(controlName);
     } catch (thrown) {
@@ -58,10 +64,17 @@ export class Connection {
     return connection;
   }
 
-  private constructor(options: ConnectionOptions, device: FileHandle, controlName: string) {
+  private constructor(
+    options: ConnectionOptions,
+    device: FileHandle,
+    eager: FileHandle | undefined,
+    controlName: string,
+  ) {
     this.#options = options;
     this.#device = device;
-    this.threads = startThreads({ fd: device.fd, entry: options.entry, controlName, log: options.log });
+    this.#eager = eager;
+    const { entry, log } = options;
+    this.threads = startThreads({ fd: device.fd, eagerFd: eager?.fd, entry, controlName, log });
     this.#onExit = () => {
       this.threads.stopAtExit();
       spawnSync('umount', ['-i', '-c', '-l', options.mountPoint], { cwd: '/', stdio: 'ignore' });
@@ -108,6 +121,7 @@ export class Connection {
       return;
     }
     process.off('exit', this.#onExit);
+    await this.#eager?.close();
     await this.#device.close();
   }
 }

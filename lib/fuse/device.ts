@@ -1,4 +1,5 @@
 import { readSync, writeSync } from 'node:fs';
+import type { Descriptor, RequestReader } from './request-reader.ts';
 import type { Session } from './session.ts';
 
 /** What ended a connection from the kernel's side. */
@@ -7,21 +8,16 @@ export type EndReason = 'stopped' | 'unmounted' | 'aborted';
 const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException).code;
 
 /**
- * Answers requests until the connection ends or `served` returns false, which is asked after each one. Blocks its thread:
- * nothing but a request (or the wake-up of control-node.ts) brings it out of read(2).
+ * Answers requests until the connection ends or `served` returns false, which is asked after each one. Blocks its
+ * thread: nothing but a request (or the wake-up of control-node.ts) brings it out of read(2).
  */
-export function serve(fd: number, session: Session, served: () => boolean): EndReason {
+export function serve(reader: RequestReader, session: Session, served: () => boolean): EndReason {
   for (;;) {
     let received: number;
     try {
-      received = readSync(fd, session.request, 0, session.request.length, null);
+      received = reader.next(session.request);
     } catch (thrown) {
       switch (codeOf(thrown)) {
-        // A signal, or a request that was interrupted before it was read.
-        case 'EINTR':
-        case 'EAGAIN':
-        case 'ENOENT':
-          continue;
         case 'ENODEV':
           return 'unmounted';
         case 'ECONNABORTED':
@@ -30,9 +26,34 @@ export function serve(fd: number, session: Session, served: () => boolean): EndR
       throw thrown;
     }
     const size = session.handle(received);
-    if (size > 0) answer(fd, session, size);
+    if (size > 0) answer(reader.fd, session, size);
     if (!served()) return 'stopped';
   }
+}
+
+export function descriptor(fd: number): Descriptor {
+  return {
+    fd,
+    read(into) {
+      // Most of what is thrown is EAGAIN, which needs no stack.
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 0;
+      try {
+        return readSync(fd, into, 0, into.length, null);
+      } catch (thrown) {
+        switch (codeOf(thrown)) {
+          // Nothing there, a signal, or a request that was interrupted before it was read.
+          case 'EAGAIN':
+          case 'EINTR':
+          case 'ENOENT':
+            return undefined;
+        }
+        throw thrown;
+      } finally {
+        Error.stackTraceLimit = stackTraceLimit;
+      }
+    },
+  };
 }
 
 function answer(fd: number, session: Session, size: number): void {

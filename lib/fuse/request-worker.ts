@@ -10,9 +10,10 @@ import {
   type WorkspaceControl,
 } from './control.ts';
 import { ControlNode } from './control-node.ts';
-import { serve } from './device.ts';
+import { descriptor, serve } from './device.ts';
 import type { Notifier } from './filesystem.ts';
 import { NotificationQueue } from './notification-queue.ts';
+import { RequestReader } from './request-reader.ts';
 import { Session } from './session.ts';
 
 /** What the main thread starts the request worker with. */
@@ -20,6 +21,8 @@ export interface FuseWorkerData {
   role: 'fuse';
   /** /dev/fuse, mounted; owned by the main thread. */
   fd: number;
+  /** Another descriptor of the connection, which does not block, if there is one. */
+  eagerFd: number | undefined;
   /** Name of the control node in the root, and the uid that may find it. */
   controlName: string;
   controlUid: number;
@@ -65,7 +68,8 @@ export function serveRequests(
     },
   });
   goFirst();
-  const reason = serve(data.fd, session, () => {
+  const eager = data.eagerFd === undefined ? undefined : descriptor(data.eagerFd);
+  const reason = serve(new RequestReader(descriptor(data.fd), eager), session, () => {
     notifications.flush();
     return serving;
   });

@@ -10,6 +10,7 @@ import type { FuseWorkerData } from './request-worker.ts';
 export interface ThreadOptions {
   /** /dev/fuse, mounted. */
   fd: number;
+  eagerFd: number | undefined;
   /** Module that runs the workers, by the role in their workerData. */
   entry: URL;
   controlName: string;
@@ -34,7 +35,7 @@ export interface Threads {
   stopAtExit(): void;
 }
 
-export function startThreads({ fd, entry, controlName, log }: ThreadOptions): Threads {
+export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOptions): Threads {
   const control = new MessageChannel();
   const notifications = new MessageChannel();
   const written = new MessageChannel();
@@ -42,6 +43,7 @@ export function startThreads({ fd, entry, controlName, log }: ThreadOptions): Th
   const workerData: FuseWorkerData = {
     role: 'fuse',
     fd,
+    eagerFd,
     controlName,
     controlUid: process.getuid?.() ?? 0,
     control: control.port2,

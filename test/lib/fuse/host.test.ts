@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
@@ -34,6 +36,21 @@ describe('mountWorkspaces', () => {
     expect(await mounts()).toContain(mountPoint);
     await workspaces.close();
     expect(await mounts()).not.toContain(mountPoint);
+  });
+
+  it('serves where the device cannot be cloned', async () => {
+    const bin = await mkdtemp(join(tmpdir(), 'no-perl-'));
+    await writeFile(join(bin, 'perl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+    const { PATH } = process.env;
+    process.env.PATH = `${bin}:${PATH}`;
+    try {
+      const { workspaces } = await start();
+      const path = await workspaces.attach(spec('sb_1'));
+      expect(await shell('cd "$1" && echo hi > f && cat f', path)).toBe('hi\n');
+    } finally {
+      process.env.PATH = PATH;
+      await rm(bin, { recursive: true });
+    }
   });
 
   it('round-trips names that are not UTF-8', async () => {

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { type Descriptor, RequestReader } from '../../../lib/fuse/request-reader.ts';
+
+const INTO = Buffer.alloc(8);
+
+/** Descriptors that a script fills, and a clock that goes on with every look. */
+function reader({ arrives }: { arrives: (look: number) => boolean }) {
+  const calls: string[] = [];
+  let looks = 0;
+  let now = 0;
+  const eager: Descriptor = {
+    fd: 4,
+    read: () => {
+      calls.push('look');
+      now += 0.01;
+      return arrives(looks++) ? 80 : undefined;
+    },
+  };
+  const blocking: Descriptor = {
+    fd: 3,
+    read: () => {
+      calls.push('sleep');
+      return 40;
+    },
+  };
+  return { calls, reader: new RequestReader(blocking, eager, () => now), blocking };
+}
+
+describe('the reader of requests', () => {
+  it('finds a request that comes at once without going to sleep, and answers it where it came from', () => {
+    const { reader: requests, calls } = reader({ arrives: (look) => look === 2 });
+    expect(requests.next(INTO)).toBe(80);
+    expect(requests.fd).toBe(4);
+    expect(calls).toEqual(['look', 'look', 'look']);
+  });
+
+  it('goes to sleep when none comes for a moment', () => {
+    const { reader: requests, calls } = reader({ arrives: () => false });
+    expect(requests.next(INTO)).toBe(40);
+    expect(requests.fd).toBe(3);
+    expect(calls.at(-1)).toBe('sleep');
+    expect(calls.length).toBeLessThan(10);
+  });
+
+  it('hardly looks any more where that is in vain', () => {
+    const { reader: requests, calls } = reader({ arrives: () => false });
+    for (let i = 0; i < 1000; i++) requests.next(INTO);
+    const looks = calls.filter((call) => call === 'look').length;
+    expect(looks).toBeLessThan(200);
+    expect(calls.filter((call) => call === 'sleep')).toHaveLength(1000);
+  });
+
+  it('looks each time again once requests come at once', () => {
+    let quick = false;
+    const { reader: requests, calls } = reader({ arrives: () => quick });
+    for (let i = 0; i < 100; i++) requests.next(INTO);
+    quick = true;
+    for (let i = 0; i < 100; i++) requests.next(INTO);
+    calls.length = 0;
+    for (let i = 0; i < 100; i++) requests.next(INTO);
+    expect(calls).toEqual(Array.from({ length: 100 }, () => 'look'));
+  });
+
+  it('sleeps for each request where there is no second descriptor', () => {
+    const { blocking, calls } = reader({ arrives: () => true });
+    const requests = new RequestReader(blocking, undefined);
+    expect(requests.next(INTO)).toBe(40);
+    expect(calls).toEqual(['sleep']);
+  });
+});
