@@ -1,11 +1,11 @@
 /** Rows that compare the file system with itself: many rules, many sandboxes, a sandbox that floods. */
-import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ALL_WRITE, spec, UID } from './systems.mjs';
 import { MANY_FILES, name } from './trees.mjs';
-import { dropCaches, LOAD, load, walk } from './workloads.mjs';
+import { dropCaches, LOAD, walk } from './workloads.mjs';
 
 const SANDBOXES = 1000;
 const UNUSED = 4000;
@@ -63,22 +63,40 @@ export async function measureCrowds({ workspaces, fileSystem, base, home, rounds
 async function flooded(flooder, other, rounds, median) {
   const quiet = [];
   const loud = [];
-  for (let round = 0; round < rounds; round++) {
-    quiet.push(load(other, 'p99', 500, `many/q${round}`));
-    const flood = spawn('perl', ['-U', LOAD, UID, flooder, 'flood', 16].map(String), {
-      cwd: '/',
-      stdio: 'ignore',
-    });
-    const ended = new Promise((end) => flood.on('exit', end));
-    await sleep(500);
-    try {
-      loud.push(load(other, 'p99', 500, `many/l${round}`));
-    } finally {
-      flood.kill('SIGTERM');
-      await ended;
+  const groups = cpuGroups('flooder', 'other');
+  const among = (group, directory, ...args) =>
+    ['-c', 'echo $$ >"$0" && exec perl -U "$@"', group, LOAD, UID, directory, ...args].map(String);
+  const p99 = (path) =>
+    Number(execFileSync('/bin/sh', among(groups.other, other, 'p99', 500, path), { cwd: '/', encoding: 'utf8' }));
+  try {
+    for (let round = 0; round < rounds; round++) {
+      quiet.push(p99(`many/q${round}`));
+      const flood = spawn('/bin/sh', among(groups.flooder, flooder, 'flood', 16), { cwd: '/', stdio: 'ignore' });
+      const ended = new Promise((end) => flood.on('exit', end));
+      await sleep(500);
+      try {
+        loud.push(p99(`many/l${round}`));
+      } finally {
+        flood.kill('SIGTERM');
+        await ended;
+      }
     }
+  } finally {
+    groups.remove();
   }
   return [median(quiet), median(loud)];
+}
+
+/** A CPU control group for each name, as every sandbox has one: gives the file that takes its members. */
+function cpuGroups(...names) {
+  const root = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'].find((at) => existsSync(join(at, 'cgroup.procs')));
+  const directories = names.map((each) => join(root, `paddock-bench-${process.pid}-${each}`));
+  for (const directory of directories) mkdirSync(directory);
+  const files = directories.map((directory) => join(directory, 'cgroup.procs'));
+  return {
+    ...Object.fromEntries(names.map((each, i) => [each, files[i]])),
+    remove: () => directories.forEach((directory) => void rmdirSync(directory)),
+  };
 }
 
 const FEW = [
