@@ -1,12 +1,5 @@
 import { RUNTIMES } from '../lib/messages.ts';
-import { define, enumOf, int32, int64, message, optional, permissionRules, string, stringMap } from './define.ts';
-
-const resourceLimits = {
-  memory_bytes: int64,
-  cpu_quota: int64,
-  cpu_shares: int64,
-  pids_limit: int32,
-};
+import { define, enumOf, int64, optional, permissionRules, resourceLimits, string, stringMap } from './define.ts';
 
 const createSandboxRequest = {
   codebase_id: string,
@@ -15,7 +8,7 @@ const createSandboxRequest = {
   expires_in: int64,
   runtime: optional(enumOf(RUNTIMES)),
   image: string,
-  resources: message(resourceLimits),
+  resources: resourceLimits,
   preset: string,
   auto_commit: string,
 };

@@ -43,6 +43,8 @@ export { execRequest } from './input/exec-request.ts';
 /** The rules of a sandbox, which two operations take. */
 export { permissionRules } from './input/permission-rules.ts';
 
+export { resourceLimits } from './input/resource-limits.ts';
+
 /** The only field of many requests. */
 export const sandboxId = { sandbox_id: string };
 export const codebaseId = { codebase_id: string };

@@ -1,7 +1,9 @@
 import { commit } from './commit.ts';
+import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
 import { createSandbox } from './create-sandbox.ts';
 import type { Handler } from './define.ts';
+import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { discard } from './discard.ts';
@@ -10,15 +12,18 @@ import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
 import { explainPermission } from './explain-permission.ts';
 import { type Export, exportChanges } from './export-changes.ts';
+import { fork } from './fork.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
 import { listChanges } from './list-changes.ts';
+import { listCheckpoints } from './list-checkpoints.ts';
 import { listCodebases } from './list-codebases.ts';
 import { listFiles } from './list-files.ts';
 import { listPresets } from './list-presets.ts';
 import { listSandboxes } from './list-sandboxes.ts';
 import { removeFile } from './remove-file.ts';
+import { rollback } from './rollback.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { stopSandbox } from './stop-sandbox.ts';
 import { updatePermissions } from './update-permissions.ts';
@@ -73,6 +78,11 @@ export const operations: readonly Operation[] = [
   { operation: 'ListChanges', rpc: 'SandboxService/ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
   { operation: 'Commit', rpc: 'SandboxService/Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', handler: commit },
   { operation: 'Discard', rpc: 'SandboxService/Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', handler: discard },
+  { operation: 'CreateCheckpoint', rpc: 'SandboxService/CreateCheckpoint', method: 'POST', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: createCheckpoint },
+  { operation: 'ListCheckpoints', rpc: 'SandboxService/ListCheckpoints', method: 'GET', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: listCheckpoints },
+  { operation: 'DeleteCheckpoint', rpc: 'SandboxService/DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', handler: deleteCheckpoint },
+  { operation: 'Rollback', rpc: 'SandboxService/Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', handler: rollback },
+  { operation: 'Fork', rpc: 'SandboxService/Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', handler: fork },
   { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
   { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
   { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },

@@ -187,6 +187,40 @@ export interface CommitResponse {
   conflicts: string[];
 }
 
+export interface Checkpoint {
+  sandbox_id: string;
+  /** One of its own in the sandbox. */
+  name: string;
+  /** Unix seconds, UTC. */
+  created_at: number;
+  /** What the sandbox's delta held: files, directories and symlinks, and the bytes of the files. */
+  files: number;
+  bytes: number;
+}
+
+/** What is empty, or 0, is as the forked sandbox has it. */
+export interface ForkRequest {
+  sandbox_id: string;
+  /** 1 to 100; 0: 1. */
+  count: number;
+  /** Name of a checkpoint; empty: what the sandbox has now. */
+  checkpoint: string;
+  permissions: PermissionRule[];
+  preset: string;
+  labels: Record<string, string>;
+  /** Seconds. */
+  expires_in: number;
+  resources: ResourceLimits;
+  auto_commit: string;
+}
+
+/** One of the two. */
+export interface ForkResult {
+  sandbox?: Sandbox;
+  /** `code`: of gRPC. */
+  error?: { code: number; message: string };
+}
+
 export interface Page {
   page_size: number;
   page_token: string;

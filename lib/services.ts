@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type {
+  Checkpoint,
   Codebase,
   CommitRequest,
   CommitResponse,
@@ -7,6 +8,8 @@ import type {
   ExecRequest,
   FileChange,
   FileInfo,
+  ForkRequest,
+  ForkResult,
   Page,
   PermissionExplanation,
   Preset,
@@ -41,6 +44,14 @@ export interface Sandboxes {
   commit(request: CommitRequest): Promise<CommitResponse>;
   /** Gives paths (none: all) and all below back to the codebase; in effect, for open files too, on return. */
   discard(id: string, paths: readonly string[]): Promise<{ discarded: number }>;
+  /** Names what the sandbox has now, as at one moment, while it runs. ALREADY_EXISTS for a name it has. */
+  createCheckpoint(id: string, name: string): Promise<Checkpoint>;
+  listCheckpoints(id: string): Checkpoint[];
+  deleteCheckpoint(id: string, name: string): Promise<void>;
+  /** In effect, for open files too, and durable on return; the checkpoint stays. */
+  rollback(id: string, checkpoint: string): Promise<Sandbox>;
+  /** RUNNING on return; as many results as were asked for. Rejects when there is nothing to fork. */
+  fork(request: ForkRequest): Promise<ForkResult[]>;
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
   expire(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { type Code, ServiceError } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
-import type { OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
+import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
 export interface WorkspaceControl {
@@ -15,6 +15,9 @@ export interface WorkspaceControl {
   revert(id: string, paths: readonly ByteString[]): number;
   renamed(id: string): OwnDirectory[];
   settle(id: string, settled: readonly Settled[]): void;
+  freeze(id: string): Frozen;
+  rollback(id: string, layer: string): void;
+  layersRemoved(): void;
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */
   syncAll(): void;

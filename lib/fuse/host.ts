@@ -68,6 +68,16 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     },
     renamed: (id) => call('renamed', id),
     settle: (id, settled) => call('settle', id, settled),
+    async freeze(id) {
+      await syncMount(mountPoint);
+      return call('freeze', id);
+    },
+    async rollback(id, layer) {
+      // What is written back later would be written over what comes now.
+      await syncMount(mountPoint);
+      return call('rollback', id, layer);
+    },
+    layersRemoved: () => call('layersRemoved'),
     usage: (id) => call('usage', id),
     died: died.promise,
     close() {

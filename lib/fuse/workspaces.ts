@@ -9,6 +9,10 @@ export interface WorkspaceSpec {
   base: string;
   /** Host directory of this sandbox's changes; created when absent, kept by `detach`. */
   delta: string;
+  /** Host directory of what deltas share; one for all of them. Absent: this delta shares nothing, and is in `delta`. */
+  layers?: string;
+  /** The frozen layer, as `freeze` answered it, that a delta starts from when there is none yet. */
+  origin?: string;
   /** The one host uid (and gid of the same number) served; every other gets EACCES. */
   uid: number;
   rules: readonly PermissionRule[];
@@ -22,6 +26,13 @@ export interface WorkspaceSpec {
    * Never set by the service.
    */
   anyUid?: boolean;
+}
+
+export interface Frozen {
+  layer: string;
+  files: number;
+  /** Apparent size of all contents. */
+  bytes: number;
 }
 
 /** One side of a change. */
@@ -114,6 +125,19 @@ export interface Workspaces {
    * delta lets go of what it still has as it was. Open files go on.
    */
   settle(id: string, settled: readonly Settled[]): Promise<void>;
+  /**
+   * Makes what the sandbox has now a layer that never changes: a delta may start from it or go back to it, for as long
+   * as the layers that `neededLayers` tells of it are there. One point in time for all programs. The same layer as
+   * before, when nothing has changed since.
+   */
+  freeze(id: string): Promise<Frozen>;
+  /**
+   * The sandbox has what it had when the layer was frozen. Open files show that, too; what is not there any more, or is
+   * of another kind, is ESTALE. Layers of its own that this leaves unneeded are the caller's to remove.
+   */
+  rollback(id: string, layer: string): Promise<void>;
+  /** After frozen layers were removed on disk: nothing holds them any more. */
+  layersRemoved(): Promise<void>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once, with the reason, when the file system stopped serving without `close`. */
   readonly died: Promise<string>;

@@ -1,6 +1,9 @@
-import type { Codebase, Sandbox } from '../messages.ts';
+import type { Checkpoint, Codebase, Sandbox } from '../messages.ts';
 
 export type CodebaseRecord = Readonly<Codebase>;
+
+/** With the frozen layer that holds it. */
+export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer: string }>;
 
 /** A sandbox as it is kept: `status` is what it is to be again after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
@@ -11,6 +14,10 @@ export type SandboxRecord = Readonly<
     uid: number;
     /** Stopped, with an automatic commit that is still to be tried. */
     commit_owed?: boolean;
+    /** Of a fork: the frozen layer its delta starts from. */
+    origin?: string;
+    /** Oldest first. */
+    checkpoints?: readonly CheckpointRecord[];
   }
 >;
 

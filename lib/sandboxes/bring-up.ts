@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from '../codebases/codebase-tree.ts';
+import { layersOfDelta } from '../fuse/layers.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { RuntimeName } from '../messages.ts';
@@ -65,6 +66,8 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
     codebaseId: record.codebase_id,
     base: platform.basePath(record.codebase_id),
     delta: deltaOf(id, platform.layout),
+    layers: platform.layout.layers,
+    ...(record.origin !== undefined && { origin: record.origin }),
     uid: record.uid,
     rules: record.permissions,
     maxBytes: platform.maxDeltaBytes,
@@ -92,10 +95,24 @@ function left(id: string, what: string, err: unknown, { log }: Platform): void {
   log.warn('a sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
 }
 
-/** The end of what it wrote. Throws when something is left. */
-export async function removeDelta(id: string, platform: Platform): Promise<void> {
-  await platform.removeTree(deltaOf(id, platform.layout));
-  await rm(join(platform.layout.run, id), { recursive: true, force: true });
+/**
+ * The end of what it wrote; what others share stays. Answers whether there may be layers that nobody needs any more.
+ * Throws when something is left.
+ */
+export async function removeDelta(id: string, platform: Platform): Promise<boolean> {
+  const { layout } = platform;
+  const delta = deltaOf(id, layout);
+  const layers = await layersOfDelta(delta).catch(() => undefined);
+  await platform.removeTree(delta);
+  // One that nobody else can know. Those below it may be a fork's.
+  await platform.removeTree(join(layout.layers, layers?.top ?? firstLayer(id)));
+  await rm(join(layout.run, id), { recursive: true, force: true });
+  return layers !== undefined && layers.below.length > 0;
+}
+
+/** Of a delta that has no journal yet. */
+export function firstLayer(id: string): string {
+  return `${id}.0`;
 }
 
 export function deltaOf(id: string, layout: Layout): string {

@@ -22,7 +22,7 @@ const LARGEST: ResourceLimits = {
 };
 
 /** Throws INVALID_ARGUMENT naming the first field that is not right. Looks at the request alone, not at what there is. */
-export function checkCreate(request: CreateSandboxRequest, runtime: RuntimeName): void {
+export function checkCreate(request: Omit<CreateSandboxRequest, 'permissions' | 'preset'>, runtime: RuntimeName): void {
   if (request.codebase_id === '') throw invalid('codebase_id: is required');
   checkLabels(request.labels);
   checkInteger('expires_in', request.expires_in, MAX_EXPIRES_IN, 'seconds');
@@ -39,7 +39,7 @@ export function checkCreate(request: CreateSandboxRequest, runtime: RuntimeName)
   }
 }
 
-export function autoCommitOf(request: CreateSandboxRequest): AutoCommit {
+export function autoCommitOf(request: Pick<CreateSandboxRequest, 'auto_commit'>): AutoCommit {
   const asked = request.auto_commit || 'never';
   const found = AUTO_COMMITS.find((each) => each === asked);
   if (found === undefined) throw invalid(`auto_commit: must be ${AUTO_COMMITS.join(', ')}, or empty for never`);

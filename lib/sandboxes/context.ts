@@ -3,6 +3,7 @@ import type { Log } from '../log.ts';
 import type { ResourceLimits, RuntimeName } from '../messages.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { type Platform, removeDelta } from './bring-up.ts';
+import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import type { Clock } from './clock.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import type { UidSlots } from './uid-slots.ts';
@@ -33,7 +34,9 @@ export class SandboxContext {
   readonly sandboxes = new Map<string, LiveSandbox>();
   /** Deltas of sandboxes that are gone, which could not be removed yet: id and the uid they hold. */
   readonly leftovers = new Map<string, number | undefined>();
+  readonly layers: LayerReclaimer;
   readonly #removing = new Set<string>();
+  #layersLeft = false;
   closing = false;
 
   constructor(parts: Pick<SandboxContext, 'metadata' | 'platform' | 'settings' | 'uids' | 'clock' | 'log'>) {
@@ -43,6 +46,7 @@ export class SandboxContext {
     this.uids = parts.uids;
     this.clock = parts.clock;
     this.log = parts.log;
+    this.layers = new LayerReclaimer(parts.platform.layout.layers);
   }
 
   find(id: string): LiveSandbox {
@@ -68,6 +72,13 @@ export class SandboxContext {
   async forget(sandbox: LiveSandbox): Promise<void> {
     await this.removeLeftover(sandbox.id, sandbox.record.uid);
     this.sandboxes.delete(sandbox.id);
+    if (this.#layersLeft) this.reclaimLayers();
+  }
+
+  /** Removes layers that nobody needs any more, in the background. */
+  reclaimLayers(): void {
+    this.#layersLeft = false;
+    this.layers.reclaim(this);
   }
 
   /** The uid is given back only with the last file it may own; what cannot be removed is tried again by `expire`. */
@@ -75,7 +86,7 @@ export class SandboxContext {
     if (this.#removing.has(id)) return;
     this.#removing.add(id);
     try {
-      await removeDelta(id, this.platform);
+      if (await removeDelta(id, this.platform)) this.#layersLeft = true;
       this.leftovers.delete(id);
       if (uid !== undefined) this.uids.release(uid);
     } catch (err) {

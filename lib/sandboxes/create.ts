@@ -15,25 +15,44 @@ export async function createSandbox(request: CreateSandboxRequest, context: Sand
   const runtime = request.runtime ?? context.settings.runtime;
   checkCreate(request, runtime);
   const permissions = rulesOf(request);
-  codebaseOf(request, context);
+  codebaseOf(request.codebase_id, context);
   await context.platform.runtime(runtime);
   context.refuseWhenClosing();
+  const admitted = admit(request.codebase_id, context, (owner_id, uid) =>
+    recordOf({ ...request, permissions }, runtime, owner_id, uid, context),
+  );
+  admitted.sandbox.committedCount = 0;
+  return bringUpNew(admitted, context);
+}
 
-  // No await from here to the `put`: the codebase cannot be deleted, nor the quota be passed, in between.
-  const { owner_id } = codebaseOf(request, context);
+/** A sandbox that is counted and on its way to be stored, and what is to be waited for. */
+export interface Admitted {
+  sandbox: LiveSandbox;
+  stored: Promise<void>;
+}
+
+/** Synchronous: the codebase cannot be deleted, nor the quota be passed, before it is there. `bringUpNew` has to follow. */
+export function admit(
+  codebaseId: string,
+  context: SandboxContext,
+  recordFor: (ownerId: string, uid: number) => SandboxRecord,
+): Admitted {
+  const { owner_id } = codebaseOf(codebaseId, context);
   checkQuota(owner_id, context.sandboxes.values(), context.settings.maxPerUser, context.clock);
   const uid = context.uids.take();
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
   }
-  const sandbox = new LiveSandbox(
-    recordOf({ ...request, permissions }, runtime, owner_id, uid, context),
-    'SANDBOX_PENDING',
-  );
-  sandbox.committedCount = 0;
+  const sandbox = new LiveSandbox(recordFor(owner_id, uid), 'SANDBOX_PENDING');
   context.sandboxes.set(sandbox.id, sandbox);
   // The record says what it is to be after a crash from here on: running. Being stored overlaps with the launch.
   const stored = context.metadata.sandboxes.put(sandbox.record);
+  stored.catch(() => undefined);
+  return { sandbox, stored };
+}
+
+/** RUNNING and durable on return; after a failure nothing of it is left. */
+export function bringUpNew({ sandbox, stored }: Admitted, context: SandboxContext): Promise<Sandbox> {
   return sandbox.queue.run(async () => {
     const [written, launched] = await Promise.allSettled([
       stored,
@@ -49,9 +68,9 @@ export async function createSandbox(request: CreateSandboxRequest, context: Sand
   });
 }
 
-function codebaseOf(request: CreateSandboxRequest, context: SandboxContext) {
-  const codebase = context.metadata.codebases.get(request.codebase_id);
-  if (!codebase) throw new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(request.codebase_id)} does not exist`);
+function codebaseOf(id: string, context: SandboxContext) {
+  const codebase = context.metadata.codebases.get(id);
+  if (!codebase) throw new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(id)} does not exist`);
   return codebase;
 }
 

@@ -8,6 +8,8 @@ export interface Layout {
   fs: string;
   /** The server's alone. */
   deltas: string;
+  /** Contents of the deltas, which forks and checkpoints share. */
+  layers: string;
   run: string;
 }
 
@@ -21,8 +23,9 @@ const RUNTIME_DIRECTORY = '/run/paddock';
  */
 export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTORY): Layout {
   makeDirectory(mountPath, 0o711);
-  const layout = { deltas: join(mountPath, 'deltas'), run: join(mountPath, 'run') };
+  const layout = { deltas: join(mountPath, 'deltas'), layers: join(mountPath, 'layers'), run: join(mountPath, 'run') };
   makeDirectory(layout.deltas, 0o700);
+  makeDirectory(layout.layers, 0o700);
   makeDirectory(layout.run, 0o711);
   const [own, aside] = mountPoints(mountPath, runtimeDirectory);
   const needed = process.getuid?.() === 0 && isClosed(mountPath);

@@ -25,7 +25,9 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
     if (sandbox.status === 'SANDBOX_PENDING' || owed) resumed.push(sandbox);
   }
   await findOrphans(context);
+  if (context.metadata.fresh) await context.layers.keepAll();
   return async () => {
+    context.reclaimLayers();
     void each([...context.leftovers.keys()], AT_ONCE, (id) => context.removeLeftover(id, undefined));
     const limited = limiter(AT_ONCE);
     // All are queued at once: a command that comes before its sandbox's turn waits for it.

@@ -42,7 +42,7 @@ export class LiveSandbox {
   }
 
   view(): Sandbox {
-    const { owner_id: _owner, uid: _uid, commit_owed: _owed, ...sandbox } = this.settled();
+    const { owner_id, uid, commit_owed, origin, checkpoints, ...sandbox } = this.settled();
     return sandbox;
   }
 

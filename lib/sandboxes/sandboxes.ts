@@ -5,6 +5,8 @@ import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
 import { listChanges } from './changes/list-changes.ts';
+import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
+import { forkSandbox } from './checkpoints/fork.ts';
 import { JumpDetector } from './clock.ts';
 import type { SandboxContext } from './context.ts';
 import { createSandbox } from './create.ts';
@@ -53,6 +55,11 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     exportChanges: (id, format) => exportChanges(id, format, context),
     discard: (id, paths) => discardChanges(id, paths, context),
     commit: (request) => commitChanges(request, context),
+    createCheckpoint: async (id, name) => createCheckpoint(id, name, context),
+    listCheckpoints: (id) => listCheckpoints(id, context),
+    deleteCheckpoint: (id, name) => deleteCheckpoint(id, name, context),
+    rollback: (id, checkpoint) => rollback(id, checkpoint, context),
+    fork: (request) => forkSandbox(request, context),
     expire: () => expireSandboxes(context, jumps),
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>
@@ -73,6 +80,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       // Workspaces are not detached one by one: the mount syncs all of them at its own end.
       // One being destroyed has no record any more: the next start removes what is left of it, so it is not waited for.
       const staying = [...context.sandboxes.values()].filter(({ leaving }) => !leaving);
+      await context.layers.idle();
       await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
     },
   };

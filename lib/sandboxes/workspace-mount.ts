@@ -74,6 +74,19 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
     await (await this.ready()).settle(...args);
   }
 
+  async freeze(id: string): ReturnType<Workspaces['freeze']> {
+    return (await this.ready()).freeze(id);
+  }
+
+  async rollback(id: string, layer: string): Promise<void> {
+    await (await this.ready()).rollback(id, layer);
+  }
+
+  /** Where nothing is mounted, or no longer, nothing is held. */
+  async layersRemoved(): Promise<void> {
+    await this.#tell((workspaces) => workspaces.layersRemoved());
+  }
+
   async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {
     await this.#tell((workspaces) => workspaces.baseChanging(codebaseId, paths));
   }

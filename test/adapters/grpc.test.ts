@@ -64,6 +64,7 @@ describe('gRPC', () => {
         image: '',
         resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
         preset: '',
+        auto_commit: '',
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

@@ -77,6 +77,18 @@ const CONTRACT: Record<string, string> = {
   DiscardResponse: 'int64 discarded 1',
   CommitRequest: 'string sandbox_id 1, repeated string paths 2, string on_conflict 3, bool dry_run 4',
   CommitResponse: 'bool committed 1, int64 count 2, repeated FileChange changes 3, repeated string conflicts 4',
+  Checkpoint: 'string sandbox_id 1, string name 2, int64 created_at 3, int64 files 4, int64 bytes 5',
+  CreateCheckpointRequest: 'string sandbox_id 1, string name 2',
+  ListCheckpointsRequest: 'string sandbox_id 1',
+  ListCheckpointsResponse: 'repeated Checkpoint checkpoints 1',
+  DeleteCheckpointRequest: 'string sandbox_id 1, string name 2',
+  RollbackRequest: 'string sandbox_id 1, string checkpoint 2',
+  ForkRequest:
+    'string sandbox_id 1, int32 count 2, string checkpoint 3, repeated PermissionRule permissions 4, string preset 5, ' +
+    'map<string, string> labels 6, int64 expires_in 7, ResourceLimits resources 8, string auto_commit 9',
+  ForkError: 'int32 code 1, string message 2',
+  ForkResult: 'Sandbox sandbox 1, ForkError error 2',
+  ForkResponse: 'repeated ForkResult results 1',
   Codebase: 'string id 1, string name 2, string owner_id 3, int64 created_at 4, int64 file_count 5, int64 total_size 6',
   CreateCodebaseRequest: 'string name 1, string owner_id 2',
   GetCodebaseRequest: 'string codebase_id 1',

@@ -1,11 +1,13 @@
 import type { Code } from '../../lib/errors.ts';
 import type {
+  Checkpoint,
   Codebase,
   CommitResponse,
   ExecResponse,
   ExecStreamChunk,
   FileChange,
   FileInfo,
+  ForkResult,
   PermissionExplanation,
   Preset,
   Sandbox,
@@ -28,6 +30,11 @@ export interface Unary {
   ListPresets: { presets: Preset[] };
   Commit: CommitResponse;
   Discard: { discarded: number };
+  CreateCheckpoint: Checkpoint;
+  ListCheckpoints: { checkpoints: Checkpoint[] };
+  DeleteCheckpoint: object;
+  Rollback: Sandbox;
+  Fork: { results: ForkResult[] };
   ListChanges: { changes: FileChange[]; next_page_token: string };
   CreateCodebase: Codebase;
   GetCodebase: Codebase;

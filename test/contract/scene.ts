@@ -48,6 +48,11 @@ export class Scene {
     return sandbox;
   }
 
+  /** One that the case made itself. */
+  owns({ id }: Sandbox): void {
+    this.#sandboxes.push(id);
+  }
+
   /** A sandbox on a codebase of its own. */
   async sandboxOn(files: Record<string, Content>, rules?: readonly PermissionRule[], more?: object): Promise<Sandbox> {
     return this.sandbox(await this.codebase(files), rules, more);

@@ -39,21 +39,22 @@ attacks('trust', (target) => {
     await scene.output(sandbox, 'echo x >b; chmod 777 b; mkdir -m 777 d; echo y >d/e');
     const others = 0o007;
     expect(statSync(join(state.directory, 'metadata.json')).mode & 0o077).toBe(0);
-    for (const place of ['codebases', 'mounts/deltas'])
+    for (const place of ['codebases', 'mounts/deltas', 'mounts/layers'])
       expect(statSync(join(state.directory, place)).mode & others, place).toBe(0);
     // As the sandbox's own user on the host, with all it could learn of paths.
     const uid = statSync(join(state.directory, 'mounts/deltas')).uid === 0 ? state.uids.start : 65_534;
     const script = `ls -R ${state.directory}/* /run/paddock/agents-*/* 2>/dev/null; cat ${state.directory}/metadata.json; find ${state.directory} -writable ! -type l`;
     const args = ['--reuid', String(uid), '--regid', String(uid), '--clear-groups', '/bin/sh', '-c', script];
     const { stdout } = spawnSync('setpriv', args, { cwd: '/' });
-    expect(stdout.toString()).not.toMatch(/a\.txt|codebase_id|deltas:|sb_/);
+    expect(stdout.toString()).not.toMatch(/a\.txt|codebase_id|deltas:|layers:|sb_/);
   });
 
   it('58: what a command makes is no more than its own on the host: no setuid file, no other owner, no device', async () => {
     const { scene, state } = target;
     const sandbox = await scene.sandboxOn({});
     await scene.output(sandbox, 'cp /bin/sh s; chmod 6777 s; touch t; chmod 1777 t; mkdir g; chmod 2777 g');
-    const found = spawnSync('find', [join(state.directory, 'mounts/deltas'), '-type', 'f', '-perm', '/6000']);
+    const places = ['deltas', 'layers'].map((name) => join(state.directory, 'mounts', name));
+    const found = spawnSync('find', [...places, '-type', 'f', '-perm', '/6000']);
     expect(found.stdout.toString()).toBe('');
   });
 });

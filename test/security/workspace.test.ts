@@ -126,7 +126,9 @@ print(json.dumps([long, deep, path]))`;
       expect(await scene.output(sandbox, 'find . -mindepth 1 -maxdepth 1 -printf x')).toBe('x'.repeat(10));
       await scene.client.call('DestroySandbox', { sandbox_id: sandbox.id });
       await eventually('no delta left', async () =>
-        readdirSync(join(state.directory, 'mounts/deltas')).some((name) => name.includes(sandbox.id))
+        ['deltas', 'layers'].some((place) =>
+          readdirSync(join(state.directory, 'mounts', place)).some((name) => name.includes(sandbox.id)),
+        )
           ? undefined
           : true,
       );
@@ -295,8 +297,9 @@ print(json.dumps(verdict))`,
 
 /** What the deltas of a server take on the disk. */
 function hostBytes(state: State): number {
-  const { stdout } = spawnSync('du', ['-s', '-B1', join(state.directory, 'mounts/deltas')]);
-  return Number(stdout.toString().split('\t')[0]);
+  const places = ['deltas', 'layers'].map((name) => join(state.directory, 'mounts', name));
+  const { stdout } = spawnSync('du', ['-s', '-c', '-B1', ...places]);
+  return Number(stdout.toString().trim().split('\n').at(-1)!.split('\t')[0]);
 }
 
 function mountOf(state: State): string {

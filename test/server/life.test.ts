@@ -44,7 +44,8 @@ describe('a server', () => {
   it('keeps its metadata and deltas from every other user', async () => {
     await start();
     const modeOf = (name: string) => statSync(join(state.directory, name)).mode & 0o777;
-    expect([modeOf('metadata.json'), modeOf('mounts/deltas'), modeOf('codebases')]).toEqual([0o600, 0o700, 0o700]);
+    expect(modeOf('metadata.json')).toBe(0o600);
+    expect(['mounts/deltas', 'mounts/layers', 'codebases'].map(modeOf)).toEqual([0o700, 0o700, 0o700]);
   });
 
   it('mounts nothing for the mock runtime', async () => {

@@ -39,6 +39,7 @@ export function write(workspace: Workspace, node: Node, offset: number, data: Bu
   const inode = ownInode(workspace, node);
   workspace.delta.claimBytes(end - inode.size);
   if (killSuidgid) dropSetid(workspace, node, inode);
+  thaw(workspace, node, inode, true);
   try {
     return workspace.delta.write(inode, offset, data, () => dataFd(workspace, node, inode));
   } finally {
@@ -51,11 +52,16 @@ export function truncate(workspace: Workspace, node: Node, inode: Inode, size: n
   if (size > MAX_SIZE) throw EFBIG;
   const { delta } = workspace;
   delta.claimBytes(size - inode.size);
+  thaw(workspace, node, inode, size > 0);
   try {
     delta.truncate(inode, size, () => dataFd(workspace, node, inode));
   } finally {
     workspace.countChange();
   }
+}
+
+function thaw(workspace: Workspace, node: Node, inode: Inode, contents: boolean): void {
+  if (workspace.delta.thaw(inode, contents)) workspace.shared.files.close(node);
 }
 
 export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {

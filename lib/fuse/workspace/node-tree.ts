@@ -7,7 +7,7 @@ import { ROOT_ID } from './delta/inode-table.ts';
 import { ENAMETOOLONG, ESTALE } from './errno.ts';
 import { LinkLevels, strictest } from './link-levels.ts';
 import { mergedListing } from './merged-listing.ts';
-import { isDirectory, S_IFREG } from './mode.ts';
+import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -94,6 +94,12 @@ export class NodeTree {
     }
     node = this.#workspace.shared.nodes.add(this.#workspace, (inode ?? base!).mode);
     node.addLink(dir, name);
+    this.#show(node, dir, name, state, { inode, base });
+    return node;
+  }
+
+  #show(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base }: Found): void {
+    const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     node.inode = inode;
     if (inode !== undefined) {
       this.#byInode.set(inode, node);
@@ -108,7 +114,47 @@ export class NodeTree {
     if (node.isDirectory) this.#setDirectoryRule(node, state);
     else node.level = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
-    return node;
+  }
+
+  /** After the delta became another one: no node is known by what it showed. The root is shown anew. */
+  restart(): void {
+    for (const known of [this.#byInode, this.#byBaseLink, this.#byBasePath]) known.clear();
+    const { root } = this;
+    root.inode = this.#delta.table.get(ROOT_ID);
+    root.listing = undefined;
+    root.misses = 0;
+    if (root.inode !== undefined) this.#byInode.set(root.inode, root);
+    this.#byBasePath.set('', root);
+  }
+
+  /**
+   * Has a node, known by the name, show what was found there since `restart`. False: it cannot, being of another kind
+   * or of other names.
+   */
+  reshow(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
+    const state = dir.rule!.child(name);
+    const found = this.find(dir, name, state.level);
+    if (found === undefined || ((found.inode ?? found.base!).mode & S_IFMT) !== node.type) return false;
+    const { inode, base } = found;
+    const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
+    const other =
+      inode !== undefined ? this.#byInode.get(inode) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
+    if (other !== undefined || shown.has(node)) return other === node;
+    shown.add(node);
+    this.#workspace.shared.files.close(node);
+    node.base = undefined;
+    node.basePath = undefined;
+    node.listing = undefined;
+    node.misses = 0;
+    this.#show(node, dir, name, state, found);
+    return true;
+  }
+
+  /** A node that shows nothing any more: whoever has it open gets ESTALE. */
+  kill(node: Node): void {
+    this.#workspace.shared.nodes.delete(node);
+    this.#workspace.shared.files.close(node);
+    this.loose.delete(node);
   }
 
   /** The directory node that shows a base directory, if the kernel knows one. */

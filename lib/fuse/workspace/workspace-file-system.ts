@@ -13,12 +13,13 @@ import type {
   SetAttr,
   StatFs,
 } from '../filesystem.ts';
-import type { OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
+import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
 import { changesOf, renamedDirectories, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
+import { FrozenLayers } from './delta/frozen-layers.ts';
 import { lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
 import { EACCES, EPERM } from './errno.ts';
@@ -31,6 +32,7 @@ import { openExisting } from './open-existing.ts';
 import { rmdir, unlink } from './removal.ts';
 import { rename } from './rename.ts';
 import { revert } from './revert.ts';
+import { rollback } from './rollback.ts';
 import { setRules } from './rule-changes.ts';
 import { settle } from './settle.ts';
 import { statfs } from './statfs.ts';
@@ -52,6 +54,7 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #files: HostFiles;
   readonly #notifier: Notifier;
   readonly #clock = new Clock();
+  readonly #frozen = new FrozenLayers();
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
     this.#notifier = notifier;
@@ -63,7 +66,13 @@ export class WorkspaceFileSystem implements FileSystem {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
     mkdirSync(spec.delta, { recursive: true, mode: 0o700 });
-    const shared = { nodes: this.#nodes, files: this.#files, notifier: this.#notifier, clock: this.#clock };
+    const shared = {
+      nodes: this.#nodes,
+      files: this.#files,
+      notifier: this.#notifier,
+      clock: this.#clock,
+      frozen: this.#frozen,
+    };
     this.#workspaces.set(spec.id, new Workspace(spec, shared, this.#changingOf(spec.codebaseId)));
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
   }
@@ -129,6 +138,19 @@ export class WorkspaceFileSystem implements FileSystem {
 
   settle(id: string, settled: readonly Settled[]): void {
     settle(this.#get(id), settled);
+  }
+
+  freeze(id: string): Frozen {
+    const { delta } = this.#get(id);
+    return { layer: delta.freeze(), files: delta.inodes, bytes: delta.bytes };
+  }
+
+  rollback(id: string, layer: string): void {
+    rollback(this.#get(id), layer);
+  }
+
+  layersRemoved(): void {
+    this.#frozen.closeFiles();
   }
 
   usage(id: string): { bytes: number; files: number } {

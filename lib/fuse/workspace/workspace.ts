@@ -3,7 +3,8 @@ import type { ByteString, Notifier, Time } from '../filesystem.ts';
 import type { WorkspaceSpec } from '../workspaces.ts';
 import { Base } from './base.ts';
 import type { Clock } from './clock.ts';
-import { Delta } from './delta/delta.ts';
+import { Delta, type LayersOf } from './delta/delta.ts';
+import type { FrozenLayers } from './delta/frozen-layers.ts';
 import { ESTALE } from './errno.ts';
 import type { HostFiles } from './host-files.ts';
 import { S_IFDIR } from './mode.ts';
@@ -16,6 +17,7 @@ export interface Shared {
   readonly files: HostFiles;
   readonly notifier: Notifier;
   readonly clock: Clock;
+  readonly frozen: FrozenLayers;
 }
 
 /** Base paths of one codebase that are being replaced, with how many replacements are under way. */
@@ -93,13 +95,21 @@ export class Workspace {
     opened?.delta.close();
   }
 
+  #layers(): LayersOf {
+    const { id, delta, layers, origin } = this.spec;
+    const { frozen } = this.shared;
+    return layers === undefined
+      ? { root: `${delta}/data`, prefix: '', frozen }
+      : { root: layers, prefix: `${id}.`, frozen, origin };
+  }
+
   /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */
   #open(): { base: Base; delta: Delta; tree: NodeTree } {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
     const { maxBytes, maxFiles } = this.spec;
     const base = new Base(this.spec.base);
-    const delta = new Delta(this.spec.delta, { maxBytes, maxFiles }, () => this.now());
+    const delta = new Delta(this.spec.delta, this.#layers(), { maxBytes, maxFiles }, () => this.now());
     const root = this.shared.nodes.add(this, S_IFDIR);
     const tree = new NodeTree(this, base, delta, root);
     this.#opened = { base, delta, tree };

@@ -107,6 +107,14 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return 0;
   }
 
+  freeze(): never {
+    throw new Error('not here');
+  }
+
+  rollback(): void {}
+
+  layersRemoved(): void {}
+
   renamed(): [] {
     return [];
   }

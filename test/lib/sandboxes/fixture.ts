@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
+import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { CreateSandboxRequest, ExecRequest, PermissionRule } from '../../../lib/messages.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
@@ -94,6 +94,14 @@ export class FakeMount {
   }
 
   async settle(): Promise<void> {}
+
+  async freeze(id: string): Promise<Frozen> {
+    return { layer: `${id}.0`, files: 0, bytes: 0 };
+  }
+
+  async rollback(): Promise<void> {}
+
+  async layersRemoved(): Promise<void> {}
 
   readonly reverted: string[][] = [];
 

@@ -20,8 +20,10 @@ describe('the layout', () => {
   it('lies under mount_path, passable where sandboxes go and closed where the deltas are', () => {
     const layout = make('a/mounts');
     const mounts = join(folder, 'a/mounts');
-    expect(layout).toEqual({ fs: join(mounts, 'fs'), deltas: join(mounts, 'deltas'), run: join(mounts, 'run') });
-    expect([mounts, layout.run, layout.deltas, join(folder, 'a')].map(modeOf)).toEqual([0o711, 0o711, 0o700, 0o711]);
+    const [fs, deltas, layers, run] = ['fs', 'deltas', 'layers', 'run'].map((name) => join(mounts, name));
+    expect(layout).toEqual({ fs, deltas, layers, run });
+    expect([mounts, run!, join(folder, 'a')].map(modeOf)).toEqual([0o711, 0o711, 0o711]);
+    expect([deltas!, layers!].map(modeOf)).toEqual([0o700, 0o700]);
     leaveLayout(layout);
     expect(existsSync(layout.run)).toBe(true);
   });

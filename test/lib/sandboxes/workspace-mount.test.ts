@@ -32,6 +32,9 @@ function fakeWorkspaces(): Workspaces {
     revert: async () => 0,
     renamed: async () => [],
     settle: told('settle'),
+    freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
+    rollback: told('rollback'),
+    layersRemoved: async () => undefined,
     usage: async () => ({ bytes: 0, files: 0 }),
     died: new Promise((resolve) => {
       dieNow = resolve;

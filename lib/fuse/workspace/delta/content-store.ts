@@ -1,14 +1,20 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { ENOSPC } from '../errno.ts';
 import { closeQuietly, DataFiles, statData } from './data-files.ts';
-import { readFile, writeFile } from './host-io.ts';
+import { readFile, syncFiles, writeFile } from './host-io.ts';
 import type { DataRef, FileRef, Inode } from './inode.ts';
-import { NO_SLOT, Slabs, SMALL } from './slabs.ts';
+import { layerPath } from './layer-path.ts';
+import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
+
+/** Reads what lies in the slots of layers that are written to no more. */
+export interface FrozenReader {
+  read(root: string, layer: string, slot: number, offset: number, into: Buffer): void;
+}
 
 /** What the store has journaled, each before it counts. */
 export interface ContentJournal {
-  /** The contents lie elsewhere. */
-  placed(inode: Inode, data: DataRef): void;
+  /** The contents lie elsewhere; `fileTime`: the mtime of the data file they lie in, if it has another than before. */
+  placed(inode: Inode, data: DataRef, fileTime?: Time): void;
   /** They lie there, are so large, and changed just now. */
   changed(inode: Inode, data: DataRef, size: number): void;
 }
@@ -19,30 +25,80 @@ export interface ContentJournal {
  * it is copied, then journaled, then gone from where it was, so a crash leaves it in one of the two, whole.
  */
 export class ContentStore {
+  readonly #root: string;
   readonly #files: DataFiles;
-  readonly #slabs: Slabs;
-  readonly #layer: string;
+  readonly #frozen: FrozenReader;
+  #slabs: Slabs;
+  #layer: string;
   readonly #journal: ContentJournal;
+  /** Frozen since they were synced last. */
+  readonly #unsyncedLayers = new Set<string>();
   /** Files with contents the disk may not have yet. */
   readonly #unsynced = new Set<Inode>();
 
-  constructor(directory: string, layer: string, journal: ContentJournal) {
-    this.#files = new DataFiles(directory);
-    this.#slabs = new Slabs(`${directory}/${layer}`);
+  /** `root`: of all layers; `layer`: the one that is written to. */
+  constructor(root: string, layer: string, frozen: FrozenReader, journal: ContentJournal) {
+    this.#root = root;
+    this.#files = new DataFiles(root);
+    this.#frozen = frozen;
+    this.#slabs = new Slabs(layerPath(root, layer));
     this.#layer = layer;
     this.#journal = journal;
   }
 
+  /** What is there so far is written to no more; `layer` is, from now on. */
+  freeze(layer: string): void {
+    this.#slabs.close();
+    this.#unsyncedLayers.add(this.#layer);
+    this.#slabs = new Slabs(layerPath(this.#root, layer));
+    this.#layer = layer;
+  }
+
+  /** As `freeze`, giving up what is not in a frozen layer. */
+  restart(layer: string): void {
+    this.freeze(layer);
+    this.#unsynced.clear();
+  }
+
+  /** Its contents are shared: they are copied before they are changed. */
+  isFrozen(inode: Inode): boolean {
+    return inode.data !== undefined && inode.data.layer !== this.#layer;
+  }
+
+  /** A data file of the inode's own for its frozen one: a copy (a clone where the disk can), or none and it is empty. */
+  thawFile(inode: Inode, contents: boolean): void {
+    const to = { layer: this.#layer, id: inode.data!.id, slot: NO_SLOT };
+    if (!contents) {
+      this.#journal.placed(inode, to);
+      inode.hasFile = false;
+      return;
+    }
+    const fd = this.#files.open(inode.data!, false, false);
+    try {
+      const time = this.#files.copy(fd, to);
+      this.#journal.placed(inode, to, time);
+      this.#unsynced.add(inode);
+    } catch (error) {
+      this.#files.remove(to);
+      throw error;
+    } finally {
+      closeQuietly(fd);
+    }
+  }
+
   /** The data file, open for reading and writing; made when there is none. The caller closes it. */
   open(inode: Inode): number {
-    const fd = this.#files.open(inode.data!, !inode.hasFile);
+    if (inode.hasFile) return this.#files.open(inode.data!, false, !this.isFrozen(inode));
+    const data = { ...inode.data!, layer: this.#layer };
+    if (this.isFrozen(inode)) this.#journal.placed(inode, data);
+    const fd = this.#files.open(data, true);
     inode.hasFile = true;
     return fd;
   }
 
   /** The mtime of the data file, by its open `fd` if there is one. */
   fileTime(inode: Inode, fd?: number): Time {
-    const file = fd ?? this.#files.open(inode.data!, false);
+    const file = fd ?? this.#files.open(inode.data!, false, false);
     try {
       return statData(file).mtime;
     } finally {
@@ -60,15 +116,21 @@ export class ContentStore {
     if (inode.hasFile) return readFile(fd(), offset, into);
     const length = Math.min(into.length, inode.size - offset);
     if (length <= 0) return 0;
-    this.#slabs.read(inode.data!.slot, offset, into.subarray(0, length));
+    this.#readSlot(inode, offset, into.subarray(0, length));
     return length;
   }
 
   /** All contents of a file without a data file. */
   small(inode: Inode): Buffer {
     const bytes = Buffer.allocUnsafeSlow(inode.size);
-    if (inode.size > 0) this.#slabs.read(inode.data!.slot, 0, bytes);
+    if (inode.size > 0) this.#readSlot(inode, 0, bytes);
     return bytes;
+  }
+
+  #readSlot(inode: Inode, offset: number, into: Buffer): void {
+    const { layer, slot } = inode.data!;
+    if (layer === this.#layer) this.#slabs.read(slot, offset, into);
+    else this.#frozen.read(this.#root, layer, slot, offset, into);
   }
 
   /**
@@ -129,6 +191,7 @@ export class ContentStore {
   /** The contents of an inode that is no more. Its removal is journaled. */
   release(inode: Inode): void {
     const synced = !this.#unsynced.delete(inode);
+    if (this.isFrozen(inode)) return;
     if (inode.hasFile) this.#files.remove(inode.data!);
     if (inode.data!.slot === NO_SLOT) return;
     this.#slabs.give(inode.data!.slot, synced);
@@ -136,11 +199,22 @@ export class ContentStore {
     if (toMove !== undefined) this.#move(toMove);
   }
 
-  /** Finds the data files of `inodes` and removes all others. `found` is told each one's size and mtime. */
+  /** Completes inodes of frozen layers by what their data files tell. */
+  static findFrozen(root: string, inodes: Iterable<Inode>): void {
+    const files = new DataFiles(root);
+    for (const inode of inodes) {
+      if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
+      const stat = files.stat(inode.data);
+      inode.hasFile = stat !== undefined;
+      inode.size = stat?.size ?? 0;
+    }
+  }
+
+  /** Finds the data files of `inodes` in the layer that is written to, and removes all others there. `found` is told each one's size and mtime. */
   load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): void {
     const byId = new Map<number, Inode>();
     for (const inode of inodes) {
-      if (inode.data === undefined) continue;
+      if (inode.data === undefined || this.isFrozen(inode)) continue;
       if (inode.data.slot === NO_SLOT) byId.set(inode.data.id, inode);
       else this.#slabs.assign(inode.data.slot, inode);
     }
@@ -157,14 +231,22 @@ export class ContentStore {
   sync(inode: Inode, datasync: boolean): void {
     const { data } = inode;
     if (inode.hasFile) this.#files.sync(data!, datasync);
+    // Whoever froze it may not have synced it.
+    else if (this.isFrozen(inode)) syncFiles(slabPaths(layerPath(this.#root, data!.layer)));
     else if (data !== undefined && data.slot !== NO_SLOT) this.#slabs.sync(data.slot);
     this.#unsynced.delete(inode);
   }
 
   syncAll(): void {
+    this.#syncLayers();
     this.#slabs.syncAll();
     this.#files.syncAll([...this.#unsynced].filter((inode) => inode.hasFile).map((inode) => inode.data!));
     this.#unsynced.clear();
+  }
+
+  #syncLayers(): void {
+    for (const layer of this.#unsyncedLayers) syncFiles(slabPaths(layerPath(this.#root, layer)));
+    this.#unsyncedLayers.clear();
   }
 
   /** Many slots wait for `journalSynced`. */
@@ -191,7 +273,7 @@ export class ContentStore {
   /** Has `fill` write what changes: in place, or beside a copy of the rest in a larger slot. */
   #change(inode: Inode, size: number, fill: (slot: number) => void): void {
     const { slot } = inode.data!;
-    if (slot !== NO_SLOT && this.#slabs.fits(slot, size)) {
+    if (slot !== NO_SLOT && !this.isFrozen(inode) && this.#slabs.fits(slot, size)) {
       fill(slot);
       this.#changed(inode, slot, size);
       return;
@@ -225,7 +307,7 @@ export class ContentStore {
   }
 
   #moveToFile(inode: Inode): void {
-    const data = inode.data!;
+    const data = { ...inode.data!, layer: this.#layer };
     const fd = this.#files.open(data, true);
     try {
       const bytes = this.small(inode);
@@ -244,9 +326,10 @@ export class ContentStore {
 
   #replace(inode: Inode, slot: number, journal: (data: DataRef) => void): void {
     const before = inode.data!;
+    const frozen = this.isFrozen(inode);
     journal({ layer: this.#layer, id: before.id, slot });
-    if (before.slot === slot) return;
+    if (before.slot === slot && !frozen) return;
     if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
-    if (before.slot !== NO_SLOT) this.#slabs.give(before.slot, !this.#unsynced.has(inode));
+    if (before.slot !== NO_SLOT && !frozen) this.#slabs.give(before.slot, !this.#unsynced.has(inode));
   }
 }

@@ -34,8 +34,9 @@ export class DataFiles {
   }
 
   /** For reading and writing; with `create` it comes to be, empty. The caller closes it. */
-  open(ref: FileRef, create: boolean): number {
+  open(ref: FileRef, create: boolean, writable = true): number {
     const path = this.#path(ref);
+    if (!writable) return hosted(() => openSync(path, constants.O_RDONLY));
     if (!create) return hosted(() => openSync(path, constants.O_RDWR));
     return this.#inShard(ref, () => openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600));
   }
@@ -56,6 +57,12 @@ export class DataFiles {
       this.remove(ref);
       throw error;
     }
+  }
+
+  /** The size and mtime of a file; undefined: it is not there. */
+  stat(ref: FileRef): { size: number; mtime: Time } | undefined {
+    const stat = lstatSync(this.#path(ref), { bigint: true, throwIfNoEntry: false });
+    return stat && { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
   }
 
   /** The path of a file that is there, as bytes and without symlinks. */

@@ -1,18 +1,20 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import type { ByteString, Time } from '../../filesystem.ts';
 import { sameTime } from '../clock.ts';
 import { EDQUOT, ESTALE } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
 import { statData } from './data-files.ts';
+import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
 import { readFile, truncateFile, writeFile } from './host-io.ts';
 import type { Inode } from './inode.ts';
 import { InodeTable } from './inode-table.ts';
 import { Journal } from './journal.ts';
-import { type FileBody, FORMAT, type Header, type Op, timesOf, VERSION } from './records.ts';
+import { indexPath, layerPath } from './layer-path.ts';
+import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './records.ts';
 import { NO_SLOT, SMALL } from './slabs.ts';
 
-/** The layer that is written to. Others are frozen and may be shared. */
-const TOP = '0';
+/** Journals that go on from each other, before the index is written whole again. */
+const MAX_SEGMENTS = 32;
 /** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
 const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
@@ -30,13 +32,35 @@ export interface Quota {
   maxFiles: number;
 }
 
+/** Where the layers of a delta lie. */
+export interface LayersOf {
+  /** Host directory of the layers of all deltas that may share some. */
+  root: string;
+  /** Of the names of its own layers: no other delta has it. */
+  prefix: string;
+  frozen: FrozenLayers;
+  /** The frozen layer that a delta without a journal starts from. */
+  origin?: string | undefined;
+}
+
 /**
- * What one sandbox changed, on disk: `journal` (the index) and `data` (contents of files). Every change is journaled
+ * What one sandbox changed, on disk: `journal` (the index) and layers (contents of files). Every change is journaled
  * before it is made, so the index in memory and the one on disk are the same at every moment. One process at a time.
+ * Only the top layer is written to. A frozen one holds its contents, and the index as it was then; the journal goes on
+ * from that, and so may those of others.
  */
 export class Delta {
-  readonly table = new InodeTable();
-  readonly layer = TOP;
+  table = new InodeTable();
+  readonly #layers: LayersOf;
+  #top!: string;
+  /** The other layers that are needed. */
+  #below: readonly string[] = [];
+  /** The one whose index the journal goes on from, or ''. */
+  #continues = '';
+  /** What `table` goes on from. */
+  #index: FrozenIndex | undefined;
+  /** Journals that lead here, with its own. */
+  #segments = 1;
   readonly #contents: ContentStore;
   readonly #journal: Journal;
   readonly #quota: Quota;
@@ -46,15 +70,22 @@ export class Delta {
   readonly #unnamed = new Set<Inode>();
   #unnamedBytes = 0;
   #rewrittenSize = 0;
+  /** Of the journal with nothing but its header. */
+  #headerSize = 0;
   /** Apparent size of all contents, unnamed ones that are still open among them. */
   bytes = 0;
 
   /** Reads the delta in `dir`, made when absent. Throws when it is damaged or of another version. */
-  constructor(dir: string, quota: Quota, now: () => Time) {
+  constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#journal = new Journal(`${dir}/journal`);
-    this.#contents = new ContentStore(`${dir}/data`, TOP, {
-      placed: (inode, { layer, id, slot }) => this.commit([['place', inode.id, layer, id, slot]]),
+    this.#layers = layers;
+    const records = this.#readHeader();
+    this.#contents = new ContentStore(layers.root, this.#top, layers.frozen, {
+      placed: (inode, { layer, id, slot }, fileTime) => {
+        const times: Op[] = fileTime === undefined ? [] : [this.#attrOp(inode, inode, fileTime)];
+        this.commit([['place', inode.id, layer, id, slot], ...times]);
+      },
       changed: (inode, { layer, id, slot }, size) => {
         const before = inode.size;
         const now = this.#now();
@@ -64,7 +95,12 @@ export class Delta {
     });
     this.#quota = quota;
     this.#now = now;
-    this.#load();
+    this.#load(records);
+  }
+
+  /** The layer that is written to. */
+  get layer(): string {
+    return this.#top;
   }
 
   get inodes(): number {
@@ -77,7 +113,7 @@ export class Delta {
 
   /** Journals the operations as one, then makes them. Throws ENOSPC and the like with nothing changed. */
   commit(ops: readonly Op[]): void {
-    if (this.#journal.size === 0) this.#journal.append(this.table.header());
+    this.#requireHeader();
     this.#journal.append(ops);
     for (const op of ops) {
       this.table.apply(op);
@@ -117,8 +153,8 @@ export class Delta {
       const { layer, slot } = this.#contents.putSmall(bytes, id);
       return [layer, id, slot, size, 0, 0];
     }
-    const { sec, nsec } = this.#contents.putFile(from, { layer: TOP, id });
-    return [TOP, id, NO_SLOT, size, sec, nsec];
+    const { sec, nsec } = this.#contents.putFile(from, { layer: this.#top, id });
+    return [this.#top, id, NO_SLOT, size, sec, nsec];
   }
 
   drop([layer, id, slot]: FileBody): void {
@@ -139,6 +175,16 @@ export class Delta {
   /** Host path of the data file there is, as bytes and without symlinks. */
   filePath(inode: Inode): ByteString {
     return this.#contents.filePath(inode);
+  }
+
+  /**
+   * Before a file is written to (`contents`: not from scratch): one whose data file is shared gets its own. True: the
+   * data file is another one than before, or gone.
+   */
+  thaw(inode: Inode, contents: boolean): boolean {
+    if (!inode.hasFile || !this.#contents.isFrozen(inode)) return false;
+    this.#contents.thawFile(inode, contents);
+    return true;
   }
 
   /** All contents of a file that has no data file. */
@@ -187,8 +233,15 @@ export class Delta {
 
   /** The record of an inode's attributes as they are to be. */
   attrOp(inode: Inode, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, fd?: number): Op {
-    const host = inode.hasFile ? this.#contents.fileTime(inode, fd) : undefined;
-    return ['attr', inode.id, to.mode, to.uid, to.gid, timesOf(to), host?.sec ?? 0, host?.nsec ?? 0];
+    return this.#attrOp(inode, to, inode.hasFile ? this.#contents.fileTime(inode, fd) : undefined);
+  }
+
+  #attrOp(
+    inode: Inode,
+    to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>,
+    fileTime: Time | undefined,
+  ): Op {
+    return ['attr', inode.id, to.mode, to.uid, to.gid, timesOf(to), fileTime?.sec ?? 0, fileTime?.nsec ?? 0];
   }
 
   /** Forgets an inode that has no name and is not open: its contents go. */
@@ -224,7 +277,77 @@ export class Delta {
     } finally {
       this.#journal.close();
       this.#contents.close();
+      if (this.#index !== undefined) this.#layers.frozen.release(this.#index);
+      this.#index = undefined;
     }
+  }
+
+  /**
+   * Makes what there is now a frozen layer, which is on disk when it returns as far as the index goes; answers its name.
+   * The journal's replacement by one that goes on from it is the moment: before it, nothing has happened. A delta that
+   * has not changed since answers the same.
+   */
+  freeze(): string {
+    this.#recordTimes([...this.#written]);
+    this.#requireHeader();
+    if (this.#continues !== '' && this.#journal.size === this.#headerSize) return this.#continues;
+    if (this.#segments >= MAX_SEGMENTS) this.#rewrite();
+    const { root } = this.#layers;
+    const frozen = this.#top;
+    mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
+    this.#syncJournal();
+    this.#journal.linkTo(indexPath(root, frozen));
+    this.#startFrom(frozen, [...this.#below, frozen], this.#nextTop());
+    this.#segments++;
+    this.#contents.freeze(this.#top);
+    return frozen;
+  }
+
+  /**
+   * Has what a frozen layer had, and nothing else any more, durably on return. All inodes from before are void: not even
+   * open ones have contents. The caller removes the layers that nobody needs.
+   */
+  rollback(layer: string): void {
+    const { root, frozen } = this.#layers;
+    const index = frozen.take(root, layer);
+    const table = new InodeTable(index.table);
+    table.nextId = Math.max(table.nextId, this.table.nextId);
+    table.nextIno = Math.max(table.nextIno, this.table.nextIno);
+    try {
+      this.#startFrom(layer, index.layers, this.#nextTop(), table);
+    } catch (error) {
+      frozen.release(index);
+      throw error;
+    }
+    this.#contents.restart(this.#top);
+    this.#segments = index.segments + 1;
+    if (this.#index !== undefined) frozen.release(this.#index);
+    this.#index = index;
+    this.table = table;
+    for (const inode of table.unnamed()) table.remove(inode);
+    this.bytes = table.bytes(index.bytes);
+    this.#written.clear();
+    this.#unnamed.clear();
+    this.#unnamedBytes = 0;
+  }
+
+  #nextTop(): string {
+    const { prefix } = this.#layers;
+    return `${prefix}${Number(this.#top.slice(prefix.length)) + 1}`;
+  }
+
+  #startFrom(continues: string, below: readonly string[], top: string, table = this.table): void {
+    this.#journal.rewrite([headerFrom(table, top, below, continues)]);
+    this.#continues = continues;
+    this.#below = below;
+    this.#top = top;
+    this.#headerSize = this.#rewrittenSize = this.#journal.size;
+  }
+
+  #requireHeader(): void {
+    if (this.#journal.size > 0) return;
+    this.#journal.append(headerFrom(this.table, this.#top, this.#below, this.#continues));
+    this.#headerSize = this.#journal.size;
   }
 
   #syncJournal(): void {
@@ -232,35 +355,70 @@ export class Delta {
     this.#contents.journalSynced();
   }
 
-  #load(): void {
-    const [header, ...lines] = this.#journal.load();
-    if (header === undefined) return;
-    const [format, version, nextId, nextIno] = header as Header;
-    if (format !== FORMAT || version !== VERSION) throw new Error(`not a delta of version ${VERSION}`);
-    for (const line of lines as Op[][]) for (const op of line) this.table.apply(op);
+  /** Returns the records after it. */
+  #readHeader(): readonly Op[][] {
+    const { prefix, root, frozen, origin } = this.#layers;
+    const records = this.#journal.load();
+    this.#top = `${prefix}0`;
+    this.#continues = origin ?? '';
+    if (records.length > 0) [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
+    // A crash before the journal went on from it.
+    rmSync(indexPath(root, this.#top), { force: true });
+    if (this.#continues === '') {
+      if (records.length > 0) this.#takeNumbers(headerOf(records));
+      return records.slice(1) as Op[][];
+    }
+    const index = frozen.take(root, this.#continues);
+    this.#index = index;
+    this.table = new InodeTable(index.table);
+    if (records.length > 0) this.#takeNumbers(headerOf(records));
+    this.bytes = index.bytes;
+    this.#segments = index.segments + 1;
+    if (records.length === 0) this.#below = index.layers;
+    return records.slice(1) as Op[][];
+  }
+
+  #takeNumbers([, , nextId, nextIno]: Header): void {
     this.table.nextId = Math.max(this.table.nextId, nextId);
     this.table.nextIno = Math.max(this.table.nextIno, nextIno);
+  }
+
+  #load(lines: readonly Op[][]): void {
+    for (const line of lines) for (const op of line) this.table.apply(op);
     for (const inode of this.table.unnamed()) this.table.remove(inode);
     this.#loadData();
     this.#rewrittenSize = this.#journal.size;
+    if (lines.length === 0) this.#headerSize = this.#journal.size;
     if (lines.length > 2 * this.table.size + 1000) this.#rewrite();
   }
 
   #loadData(): void {
-    this.#contents.load(this.table.values(), (inode, size, mtime) => {
+    const { root } = this.#layers;
+    ContentStore.findFrozen(
+      root,
+      [...this.table.own()].filter((inode) => this.#contents.isFrozen(inode)),
+    );
+    this.#contents.load(this.table.own(), (inode, size, mtime) => {
       inode.size = size;
       if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
     });
-    for (const inode of this.table.values()) {
+    for (const inode of this.table.own()) {
       // A power failure took the data file.
       if (inode.data?.slot === NO_SLOT && !inode.hasFile) inode.size = 0;
-      this.bytes += inode.size;
     }
+    this.bytes = this.table.bytes(this.bytes);
   }
 
   #rewrite(): void {
     this.#recordHostTimes();
-    this.#journal.rewrite(this.table.snapshot());
+    const needed = new Set<string>();
+    for (const { data } of this.table.values()) if (data !== undefined) needed.add(data.layer);
+    needed.delete(this.#top);
+    const below = [...needed];
+    this.#journal.rewrite(wholeJournal(headerFrom(this.table, this.#top, below, ''), this.table));
+    this.#below = below;
+    this.#continues = '';
+    this.#segments = 1;
     this.#rewrittenSize = this.#journal.size;
   }
 
@@ -283,4 +441,13 @@ export class Delta {
     for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileTime(inode);
     this.#written.clear();
   }
+}
+
+function headerFrom({ nextId, nextIno }: InodeTable, top: string, below: readonly string[], continues: string): Header {
+  return [FORMAT, VERSION, nextId, nextIno, top, below, continues];
+}
+
+function* wholeJournal(header: Header, table: InodeTable): Generator<Header | Op[]> {
+  yield header;
+  yield* table.snapshot();
 }

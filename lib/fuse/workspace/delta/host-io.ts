@@ -1,4 +1,4 @@
-import { ftruncateSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { hostErrno } from '../errno.ts';
 
 /** What there is of the range. */
@@ -32,5 +32,21 @@ export function truncateFile(fd: number, size: number): void {
     ftruncateSync(fd, size);
   } catch (error) {
     throw hostErrno(error);
+  }
+}
+
+/** Those that are there. */
+export function syncFiles(paths: readonly string[]): void {
+  for (const path of paths) {
+    try {
+      const fd = openSync(path, 'r');
+      try {
+        fdatasyncSync(fd);
+      } finally {
+        closeSync(fd);
+      }
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw hostErrno(error);
+    }
   }
 }

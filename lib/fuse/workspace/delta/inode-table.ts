@@ -1,6 +1,6 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { Inode, WHITEOUT } from './inode.ts';
-import { bodyOf, FORMAT, type Header, type Op, type OpNamed, timesOf, VERSION } from './records.ts';
+import { bodyOf, type Op, type OpNamed, timesOf } from './records.ts';
 import { removeUnordered } from './remove-unordered.ts';
 import { Seen } from './seen.ts';
 
@@ -10,34 +10,84 @@ const FIRST_INO = 2 ** 48;
 
 /** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
 export class InodeTable {
+  readonly #below: InodeTable | undefined;
+  /** Its own, and copies of those below that were asked for. */
   readonly #inodes = new Map<number, Inode>();
-  /** `dev:ino` of a base file with several names -> the inode it became. */
-  readonly #aliases = new Map<string, Inode>();
-  /** Base inode numbers kept by copied-up inodes: the base may give the number out again. */
+  /** Of those below. */
+  readonly #gone = new Set<number>();
+  /** `dev:ino` of a base file with several names -> the inode it became; undefined: not any more. */
+  readonly #aliases = new Map<string, Inode | undefined>();
+  /** Base inode numbers kept by copied-up inodes, with how many more do than below: the base may give them out again. */
   readonly #kept = new Map<number, number>();
-  readonly seen = new Seen();
+  readonly seen: Seen;
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
+  size = 0;
 
-  get size(): number {
-    return this.#inodes.size;
+  /** Goes on from `below`, which never changes from now on: what is not changed is shared with it. */
+  constructor(below?: InodeTable) {
+    this.#below = below;
+    this.seen = new Seen(below?.seen);
+    if (below === undefined) return;
+    this.nextId = below.nextId;
+    this.nextIno = below.nextIno;
+    this.size = below.size;
   }
 
   get(id: number): Inode | undefined {
-    return this.#inodes.get(id);
+    const own = this.#inodes.get(id);
+    if (own !== undefined || this.#below === undefined || this.#gone.has(id)) return own;
+    const shared = this.#below.get(id);
+    if (shared === undefined) return undefined;
+    const inode = Inode.copyOf(shared, ({ id: other }) => this.#known(other));
+    this.#inodes.set(id, inode);
+    return inode;
   }
 
-  values(): IterableIterator<Inode> {
+  *values(): Generator<Inode> {
+    for (const { id } of this.#below?.values() ?? []) {
+      const inode = this.get(id);
+      if (inode !== undefined) yield inode;
+    }
+    for (const inode of this.#inodes.values()) if (this.#below?.get(inode.id) === undefined) yield inode;
+  }
+
+  /** All that may differ from the table below. */
+  own(): IterableIterator<Inode> {
     return this.#inodes.values();
   }
 
+  /** Apparent size of all contents; `below` is that of the table below. */
+  bytes(below: number): number {
+    let bytes = below;
+    for (const { id, size } of this.#inodes.values()) bytes += size - (this.#below?.get(id)?.size ?? 0);
+    for (const id of this.#gone) bytes -= this.#below!.get(id)!.size;
+    return bytes;
+  }
+
   alias(dev: number, ino: number): Inode | undefined {
-    return this.#aliases.size === 0 ? undefined : this.#aliases.get(`${dev}:${ino}`);
+    return this.#aliasOf(`${dev}:${ino}`);
+  }
+
+  #aliasOf(key: string): Inode | undefined {
+    if (this.#aliases.size > 0 && this.#aliases.has(key)) return this.#aliases.get(key);
+    const shared = this.#below === undefined ? undefined : this.#below.#aliasOf(key);
+    return shared && this.get(shared.id);
+  }
+
+  #aliasKeys(): Set<string> {
+    const below = this.#below === undefined ? [] : this.#below.#aliasKeys();
+    return new Set([...below, ...this.#aliases.keys()]);
   }
 
   /** True: a copied-up inode shows this number, so no base file may show it too. */
   keeps(ino: number): boolean {
-    return this.#kept.size > 0 && this.#kept.has(ino);
+    return this.#keepers(ino) > 0;
+  }
+
+  #keepers(ino: number): number {
+    const below = this.#below === undefined ? 0 : this.#below.#keepers(ino);
+    return below + (this.#kept.size > 0 ? (this.#kept.get(ino) ?? 0) : 0);
   }
 
   /** Throws on what no journal written by this program holds. */
@@ -93,36 +143,40 @@ export class InodeTable {
 
   /** Forgets an inode that has no name any more. */
   remove(inode: Inode): void {
-    this.#inodes.delete(inode.id);
-    if (inode.ino >= FIRST_INO) return;
-    const left = (this.#kept.get(inode.ino) ?? 1) - 1;
-    if (left > 0) this.#kept.set(inode.ino, left);
-    else this.#kept.delete(inode.ino);
+    if (!this.#inodes.delete(inode.id)) return;
+    this.size--;
+    if (this.#below?.get(inode.id) !== undefined) this.#gone.add(inode.id);
+    if (inode.ino < FIRST_INO) this.#keep(inode.ino, -1);
   }
 
-  /** Inodes that nothing names: left by a crash between an unlink and the last close. */
+  #keep(ino: number, more: number): void {
+    const count = (this.#kept.get(ino) ?? 0) + more;
+    if (count === 0) this.#kept.delete(ino);
+    else this.#kept.set(ino, count);
+  }
+
+  /** Inodes that nothing names: left by a crash between an unlink and the last close, or open when it was frozen. */
   unnamed(): Inode[] {
+    // Those below are copied by this: only then do changes here take names from them.
+    for (const { id } of this.#below?.unnamed() ?? []) this.get(id);
     return [...this.#inodes.values()].filter((inode) => inode.id !== ROOT_ID && inode.names === 0);
   }
 
-  header(): Header {
-    return [FORMAT, VERSION, this.nextId, this.nextIno];
-  }
-
   /** The table as the shortest journal that makes it. */
-  *snapshot(): Generator<Header | Op[]> {
-    yield this.header();
-    for (const inode of this.#inodes.values()) {
+  *snapshot(): Generator<Op[]> {
+    for (const inode of this.values()) {
       const { id, ino, mode, uid, gid } = inode;
       yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
     }
-    for (const inode of this.#inodes.values()) {
+    for (const inode of this.values()) {
       if (inode.entries === undefined) continue;
       for (const [name, entry] of inode.entries) {
         yield [entry === WHITEOUT ? ['hide', inode.id, name] : ['link', inode.id, name, entry.id]];
       }
     }
-    for (const [key, inode] of this.#aliases) {
+    for (const key of this.#aliasKeys()) {
+      const inode = this.#aliasOf(key);
+      if (inode === undefined) continue;
       const [dev, ino] = key.split(':').map(Number) as [number, number];
       yield [['alias', inode.id, dev, ino, inode.aliases]];
     }
@@ -130,7 +184,7 @@ export class InodeTable {
   }
 
   #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {
-    if (this.#inodes.has(id)) throw new Error(`inode ${id} made twice`);
+    if (this.get(id) !== undefined) throw new Error(`inode ${id} made twice`);
     const inode = new Inode(id, ino, mode, uid, gid, time(t[0], t[1]), time(t[2], t[3]), time(t[4], t[5]));
     if (inode.isDirectory) inode.origin = typeof body === 'string' ? body : undefined;
     else if (typeof body === 'string') {
@@ -146,9 +200,10 @@ export class InodeTable {
       this.nextId = Math.max(this.nextId, data + 1);
     }
     this.#inodes.set(id, inode);
+    this.size++;
     this.nextId = Math.max(this.nextId, id + 1);
     if (ino >= FIRST_INO) this.nextIno = Math.max(this.nextIno, ino + 1);
-    else this.#kept.set(ino, (this.#kept.get(ino) ?? 0) + 1);
+    else this.#keep(ino, 1);
   }
 
   #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec]: OpNamed<'attr'>): void {
@@ -181,7 +236,8 @@ export class InodeTable {
   #setAliases(inode: Inode, key: string, left: number): void {
     inode.aliases = left;
     if (left > 0) this.#aliases.set(key, inode);
-    else this.#aliases.delete(key);
+    else if (this.#below === undefined) this.#aliases.delete(key);
+    else this.#aliases.set(key, undefined);
   }
 
   #link(dir: Inode, name: ByteString, inode: Inode): void {
@@ -201,7 +257,7 @@ export class InodeTable {
   }
 
   #known(id: number): Inode {
-    const inode = this.#inodes.get(id);
+    const inode = this.get(id);
     if (inode === undefined) throw new Error(`no inode ${id}`);
     return inode;
   }

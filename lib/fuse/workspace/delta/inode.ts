@@ -21,6 +21,8 @@ export interface DataRef extends FileRef {
 /** A name the sandbox removed although the base has it. Only in this index: nothing in the tree can stand for one. */
 export const WHITEOUT = null;
 
+export type Entries = Map<ByteString, Inode | typeof WHITEOUT>;
+
 /** Something the sandbox made or changed. Which fields are used follows from the type bits of `mode`. */
 export class Inode {
   /** Within this delta; the journal's name for it. Never reused. */
@@ -33,13 +35,9 @@ export class Inode {
   atime: Time;
   mtime: Time;
   ctime: Time;
-  /** Every entry of the index that names it. */
-  readonly links: Link[] = [];
   /** Names in the base that stand for it without an entry here: the rest of a hard-link group that was copied up. */
   aliases = 0;
 
-  /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */
-  entries: Map<ByteString, Inode | typeof WHITEOUT> | undefined;
   /** Directory: the base directory merged below `entries`; undefined: opaque. Stays when the directory is renamed. */
   origin: ByteString | undefined;
   /** Directory: how many entries are directories. */
@@ -61,6 +59,12 @@ export class Inode {
   /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
   hostMtime: Time | undefined;
 
+  #links: Link[] | undefined;
+  #entries: Entries | undefined;
+  /** Whose links and entries these are, as long as nobody asked for them. */
+  #shared: Inode | undefined;
+  #ownerOf: ((shared: Inode) => Inode) | undefined;
+
   constructor(id: number, ino: number, mode: number, uid: number, gid: number, atime: Time, mtime: Time, ctime: Time) {
     this.id = id;
     this.ino = ino;
@@ -70,11 +74,47 @@ export class Inode {
     this.atime = atime;
     this.mtime = mtime;
     this.ctime = ctime;
-    if (isDirectory(mode)) this.entries = new Map();
+  }
+
+  /**
+   * One of the same contents, names and entries, which `of` gives for what they name: at the first use, so that a copy of
+   * a large tree costs what is used of it. `shared` never changes from now on.
+   */
+  static copyOf(shared: Inode, of: (shared: Inode) => Inode): Inode {
+    const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
+    const inode = new Inode(id, ino, mode, uid, gid, atime, mtime, ctime);
+    inode.aliases = shared.aliases;
+    inode.origin = shared.origin;
+    inode.subdirs = shared.subdirs;
+    inode.rdev = shared.rdev;
+    inode.target = shared.target;
+    inode.data = shared.data;
+    inode.hasFile = shared.hasFile;
+    inode.size = shared.size;
+    inode.hostMtime = shared.hostMtime;
+    inode.#shared = shared;
+    inode.#ownerOf = of;
+    return inode;
+  }
+
+  /** Every entry of the index that names it. */
+  get links(): Link[] {
+    this.#links ??= (this.#shared?.links ?? []).map(({ dir, name }) => ({ dir: this.#ownerOf!(dir), name }));
+    return this.#links;
+  }
+
+  /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */
+  get entries(): Entries | undefined {
+    if (this.#entries !== undefined || !this.isDirectory) return this.#entries;
+    this.#entries = new Map();
+    for (const [name, entry] of this.#shared?.entries ?? []) {
+      this.#entries.set(name, entry === WHITEOUT ? WHITEOUT : this.#ownerOf!(entry));
+    }
+    return this.#entries;
   }
 
   get isDirectory(): boolean {
-    return this.entries !== undefined;
+    return isDirectory(this.mode);
   }
 
   /** Names that stand for it (for a directory 1 or, removed, 0). */

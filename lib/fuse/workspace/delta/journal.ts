@@ -1,4 +1,14 @@
-import { closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { EIO, ENOSPC, hostErrno } from '../errno.ts';
 
@@ -28,20 +38,18 @@ export class Journal {
    */
   load(): unknown[] {
     rmSync(`${this.#path}.new`, { force: true });
-    let text: string;
-    try {
-      text = readFileSync(this.#path, 'latin1');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw error;
-    }
-    const end = text.lastIndexOf('\n') + 1;
-    const lines = end === 0 ? [] : text.slice(0, end - 1).split('\n');
-    const records = lines.map((line) => JSON.parse(line) as unknown);
+    const read = readJournal(this.#path);
+    if (read === undefined) return [];
     this.#open();
-    if (end < text.length) ftruncateSync(this.#fd, end);
-    this.size = end;
-    return records;
+    if (read.torn) ftruncateSync(this.#fd, read.size);
+    this.size = read.size;
+    return read.records;
+  }
+
+  /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
+  linkTo(path: string): void {
+    rmSync(path, { force: true });
+    linkSync(this.#path, path);
   }
 
   append(record: unknown): void {
@@ -61,7 +69,8 @@ export class Journal {
   /** Replaces the whole file, durably, by `records`: after a crash it is the old or the new one. */
   rewrite(records: Iterable<unknown>): void {
     const path = `${this.#path}.new`;
-    const fd = openSync(path, 'w', 0o600);
+    rmSync(path, { force: true });
+    const fd = openSync(path, 'ax', 0o600);
     let size = 0;
     try {
       let block = '';
@@ -74,14 +83,21 @@ export class Journal {
       }
       size += writeAll(fd, block);
       fsyncSync(fd);
-    } finally {
+      renameSync(path, this.#path);
+    } catch (error) {
       closeSync(fd);
+      throw error;
     }
-    renameSync(path, this.#path);
     this.close();
-    this.#open();
+    this.#fd = fd;
     this.size = size;
-    this.#syncName();
+    try {
+      this.#syncName();
+    } catch (error) {
+      // The disk has one of the two, and nobody knows which.
+      this.#broken = true;
+      throw error;
+    }
   }
 
   sync(): void {
@@ -114,6 +130,21 @@ export class Journal {
       this.#broken = true;
     }
   }
+}
+
+/** Every whole line; undefined: there is no such file. Throws when a line other than a torn last one cannot be read. */
+export function readJournal(path: string): { records: unknown[]; size: number; torn: boolean } | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const size = text.lastIndexOf('\n') + 1;
+  // Only between the lines: JSON escapes line ends. One array is parsed in half the time of its lines.
+  const lines = size === 0 ? '' : text.slice(0, size - 1).replaceAll('\n', ',');
+  return { records: JSON.parse(`[${lines}]`) as unknown[], size, torn: size < text.length };
 }
 
 function writeAll(fd: number, text: string): number {

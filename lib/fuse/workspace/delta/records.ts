@@ -5,7 +5,7 @@ import type { Identity } from './seen.ts';
 
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
-export const VERSION = 2;
+export const VERSION = 3;
 
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
@@ -45,8 +45,26 @@ export type Op =
 
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 
-/** `[FORMAT, VERSION, nextId, nextIno]`, the first line of every journal. */
-export type Header = [typeof FORMAT, number, number, number];
+/**
+ * The first line of every journal: the layer that is written to, all others that are needed, and the frozen one whose
+ * index this journal goes on from ('': none).
+ */
+export type Header = [
+  typeof FORMAT,
+  typeof VERSION,
+  nextId: number,
+  nextIno: number,
+  top: string,
+  layers: readonly string[],
+  continues: string,
+];
+
+/** Throws on what is no journal of this version. */
+export function headerOf(records: readonly unknown[]): Header {
+  const header = records[0] as Header;
+  if (header[0] !== FORMAT || header[1] !== VERSION) throw new Error(`not a delta of version ${VERSION}`);
+  return header;
+}
 
 export function timesOf(of: { atime: Time; mtime: Time; ctime: Time }): Times {
   return [of.atime.sec, of.atime.nsec, of.mtime.sec, of.mtime.nsec, of.ctime.sec, of.ctime.nsec];

@@ -9,43 +9,55 @@ export type Identity = [ino: number, mode: number, size: number, mtimeSec: numbe
  * on the sandbox does not see the base there.
  */
 export class Seen {
-  readonly #byPath = new Map<ByteString, Identity>();
+  /** undefined: taken away from those below. */
+  readonly #byPath = new Map<ByteString, Identity | undefined>();
+  readonly #below: Seen | undefined;
   #byIno: Map<number, ByteString> | undefined;
 
+  /** Goes on from `below`, which never changes from now on. */
+  constructor(below?: Seen) {
+    this.#below = below;
+  }
+
   get(path: ByteString): Identity | undefined {
-    return this.#byPath.get(path);
+    const own = this.#byPath.get(path);
+    return own !== undefined || this.#below === undefined || this.#byPath.has(path) ? own : this.#below.get(path);
   }
 
   add(path: ByteString, identity: Identity): void {
-    if (this.#byPath.has(path)) return;
+    if (this.get(path) !== undefined) return;
     this.#byPath.set(path, identity);
     this.#byIno?.set(identity[0], path);
   }
 
   delete(path: ByteString): void {
-    const identity = this.#byPath.get(path);
+    const identity = this.get(path);
     if (identity === undefined) return;
-    this.#byPath.delete(path);
+    if (this.#below === undefined) this.#byPath.delete(path);
+    else this.#byPath.set(path, undefined);
     this.#byIno?.delete(identity[0]);
   }
 
-  entries(): IterableIterator<[ByteString, Identity]> {
-    return this.#byPath.entries();
+  *entries(): Generator<[ByteString, Identity]> {
+    for (const [path, identity] of this.#below?.entries() ?? []) {
+      if (!this.#byPath.has(path)) yield [path, identity];
+    }
+    for (const [path, identity] of this.#byPath) if (identity !== undefined) yield [path, identity];
   }
 
   /** The path and all below it. */
   below(path: ByteString): ByteString[] {
-    const own = this.#byPath.has(path) ? [path] : [];
+    const own = this.get(path) !== undefined ? [path] : [];
     // A file has nothing below: most paths are files, and there may be many of either.
     if (own.length > 0) return own;
-    return [...this.#byPath.keys()].filter((each) => each.startsWith(`${path}/`));
+    return [...this.entries()].map(([each]) => each).filter((each) => each.startsWith(`${path}/`));
   }
 
   /** Where a base file of this inode number was taken up. */
   pathOf(ino: number): ByteString | undefined {
     if (this.#byIno === undefined) {
       this.#byIno = new Map();
-      for (const [path, [known]] of this.#byPath) this.#byIno.set(known, path);
+      for (const [path, [known]] of this.entries()) this.#byIno.set(known, path);
     }
     return this.#byIno.get(ino);
   }

@@ -17,7 +17,7 @@ export class Slabs {
   readonly #slabs: Slab[];
 
   constructor(directory: string) {
-    this.#slabs = SLOT_SIZES.map((size) => new Slab(`${directory}/slab-${size}`, size));
+    this.#slabs = SLOT_SIZES.map((size) => new Slab(slabPath(directory, size), size));
   }
 
   /** A slot of at least `size` bytes, which is at most SMALL. Its bytes are anybody's. */
@@ -86,6 +86,21 @@ export class Slabs {
   #of(slot: number): Slab {
     return this.#slabs[slot % SLOT_SIZES.length]!;
   }
+}
+
+/** The slabs a layer may have. */
+export function slabPaths(directory: string): string[] {
+  return SLOT_SIZES.map((size) => slabPath(directory, size));
+}
+
+/** The host file of a slot, and where in it the slot starts. */
+export function placeOf(directory: string, slot: number): { path: string; start: number } {
+  const size = SLOT_SIZES[slot % SLOT_SIZES.length]!;
+  return { path: slabPath(directory, size), start: indexOf(slot) * size };
+}
+
+function slabPath(directory: string, size: number): string {
+  return `${directory}/slab-${size}`;
 }
 
 function indexOf(slot: number): number {

@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { WorkspaceSpec } from '../../../../lib/fuse/workspaces.ts';
 import { ModelFileSystem } from './model.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 
@@ -22,7 +26,15 @@ const BASE = {
   'c/ro/a': 'base-e',
 };
 
-type Step = (run: { s: Sandbox; model: ModelFileSystem }) => [got: string, expected: string];
+interface Run {
+  s: Sandbox;
+  model: ModelFileSystem;
+  checkpoints: { layer: string; model: ModelFileSystem }[];
+  /** Sandboxes that were forked, and what they had then and must still have. */
+  left: { spec: WorkspaceSpec; tree: Record<string, string> }[];
+}
+
+type Step = (run: Run) => [got: string, expected: string];
 
 const path = fc
   .array(fc.constantFrom('a', 'b', 'c', 'ro'), { minLength: 1, maxLength: 3 })
@@ -82,6 +94,32 @@ const steps = fc.oneof(
     }),
   ),
   fc.constant(
+    step('checkpoint', (run) => {
+      const { layer } = run.s.fs.freeze(run.s.spec.id);
+      run.checkpoints.push({ layer, model: run.model.copy() });
+      return ['ok', 'ok'];
+    }),
+  ),
+  fc.nat(9).map((which) =>
+    step(`rollback ${which}`, (run) => {
+      const { length } = run.checkpoints;
+      if (length === 0) return ['ok', 'ok'];
+      const { layer, model } = run.checkpoints[which % length]!;
+      run.s.fs.rollback(run.s.spec.id, layer);
+      run.model = model.copy();
+      return ['ok', 'ok'];
+    }),
+  ),
+  fc.constant(
+    step('fork', (run) => {
+      const { s } = run;
+      const { layer } = s.fs.freeze(s.spec.id);
+      run.left.push({ spec: s.spec, tree: run.model.tree() });
+      s.goOn({ ...s.spec, id: `${s.spec.id}x`, delta: `${s.spec.delta}x`, origin: layer });
+      return ['ok', 'ok'];
+    }),
+  ),
+  fc.constant(
     step('forget all', ({ s }) => {
       s.forgetAll();
       return ['ok', 'ok'];
@@ -95,12 +133,12 @@ describe('any sequence of operations', () => {
   it('does what a plain file system in memory does, with rules on and across restarts', { timeout: 600_000 }, () => {
     fc.assert(
       fc.property(program, (sequence) => {
-        const s = new Sandbox(BASE, { rules: RULES });
+        const s = new Sandbox(BASE, { rules: RULES, layers: mkdtempSync(join(tmpdir(), 'layers-test-')) });
         try {
           const model = new ModelFileSystem(() => true);
           for (const at of ['a', 'a/b', 'b', 'b/c', 'c', 'c/ro']) model.mkdir(at);
           for (const [at, content] of Object.entries(BASE)) model.create(at, content);
-          const run = { s, model: model.under(mayWrite) };
+          const run: Run = { s, model: model.under(mayWrite), checkpoints: [], left: [] };
           for (const { name, act } of sequence) {
             const [got, expected] = act(run);
             expect(`${name}: ${got}`).toBe(`${name}: ${expected}`);
@@ -108,8 +146,13 @@ describe('any sequence of operations', () => {
           }
           s.restart();
           expect(s.tree()).toEqual(run.model.tree());
+          for (const { spec, tree } of run.left) {
+            s.goOn(spec);
+            expect(s.tree()).toEqual(tree);
+          }
         } finally {
           s.remove();
+          rmSync(s.spec.layers!, { recursive: true });
         }
       }),
       { numRuns: RUNS, reporter: (details) => fail(details) },

@@ -34,6 +34,23 @@ export class ModelFileSystem {
     return this;
   }
 
+  /** Hard links stay links. */
+  copy(): ModelFileSystem {
+    const other = new ModelFileSystem(this.#mayWrite);
+    const copies = new Map<ModelNode, ModelNode>();
+    const copied = (node: ModelNode): ModelNode => {
+      const known = copies.get(node);
+      if (known !== undefined) return known;
+      const copy: ModelNode = node.kind === 'dir' ? { kind: 'dir', entries: new Map() } : { ...node };
+      copies.set(node, copy);
+      if (node.kind === 'dir')
+        for (const [name, each] of node.entries) (copy as ModelDir).entries.set(name, copied(each));
+      return copy;
+    };
+    for (const [name, node] of this.root.entries) other.root.entries.set(name, copied(node));
+    return other;
+  }
+
   create(path: string, content: string): string {
     return this.#add(path, { kind: 'file', content });
   }

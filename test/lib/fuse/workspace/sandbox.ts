@@ -85,6 +85,14 @@ export class Sandbox {
     symlinkSync(target, join(this.spec.base, path));
   }
 
+  /** As another workspace of the same mount. */
+  goOn(spec: WorkspaceSpec): void {
+    this.fs.detach(this.spec.id);
+    this.#lookups.clear();
+    this.spec = spec;
+    this.fs.attach(spec);
+  }
+
   /** What a killed server leaves, as the next one finds it. */
   restart(): void {
     this.#lookups.clear();

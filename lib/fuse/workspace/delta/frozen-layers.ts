@@ -1,0 +1,112 @@
+import { closeSync, openSync } from 'node:fs';
+import { hostErrno } from '../errno.ts';
+import { ContentStore } from './content-store.ts';
+import { readFile } from './host-io.ts';
+import { InodeTable } from './inode-table.ts';
+import { readJournal } from './journal.ts';
+import { indexPath, layerPath } from './layer-path.ts';
+import { type Header, headerOf, type Op } from './records.ts';
+import { placeOf } from './slabs.ts';
+
+/** Slabs of frozen layers kept open, for all deltas together. */
+const MAX_OPEN = 64;
+
+/** What a delta was when its layer was frozen. Never changes. */
+export interface FrozenIndex {
+  table: InodeTable;
+  /** Apparent size of all contents. */
+  bytes: number;
+  /** Every layer it needs, its own among them. */
+  layers: readonly string[];
+  /** Journals that were read for it. */
+  segments: number;
+  /** What it is known by. */
+  path: string;
+}
+
+/** The layers that are written to no more, as all deltas of a mount share them: each is read once, and kept while used. */
+export class FrozenLayers {
+  readonly #indexes = new Map<string, { index: FrozenIndex; users: number }>();
+  /** Oldest use first. */
+  readonly #open = new Map<string, number>();
+
+  /**
+   * The caller gives it back by `release`: the thread that this runs in never ends its turn, and would keep weak references.
+   * Throws when it, or one it goes on from, is not there or damaged.
+   */
+  take(root: string, layer: string): FrozenIndex {
+    const path = indexPath(root, layer);
+    const known = this.#indexes.get(path) ?? { index: this.#load(root, layer), users: 0 };
+    known.users++;
+    this.#indexes.set(path, known);
+    return known.index;
+  }
+
+  release({ path }: FrozenIndex): void {
+    const known = this.#indexes.get(path)!;
+    if (--known.users === 0) this.#indexes.delete(path);
+  }
+
+  /** What was removed on disk is held by nobody. */
+  closeFiles(): void {
+    for (const fd of this.#open.values()) closeSync(fd);
+    this.#open.clear();
+  }
+
+  /** Fills `into` from a slot. What a power failure cut off reads as zeros. */
+  read(root: string, layer: string, slot: number, offset: number, into: Buffer): void {
+    const { path, start } = placeOf(layerPath(root, layer), slot);
+    const done = readFile(this.#fd(path), start + offset, into);
+    into.fill(0, done);
+  }
+
+  #load(root: string, layer: string): FrozenIndex {
+    const table = new InodeTable();
+    const segments = segmentsOf(root, layer);
+    for (const [, ...lines] of segments) for (const line of lines as Op[][]) for (const op of line) table.apply(op);
+    const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
+    table.nextId = Math.max(table.nextId, nextId);
+    table.nextIno = Math.max(table.nextIno, nextIno);
+    // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
+    ContentStore.findFrozen(root, table.values());
+    return {
+      table,
+      bytes: table.bytes(0),
+      layers: [...layers, layer],
+      segments: segments.length,
+      path: indexPath(root, layer),
+    };
+  }
+
+  #fd(path: string): number {
+    const known = this.#open.get(path);
+    if (known !== undefined) {
+      this.#open.delete(path);
+      this.#open.set(path, known);
+      return known;
+    }
+    try {
+      const fd = openSync(path, 'r');
+      this.#open.set(path, fd);
+      for (const [oldest, oldFd] of this.#open) {
+        if (this.#open.size <= MAX_OPEN) break;
+        this.#open.delete(oldest);
+        closeSync(oldFd);
+      }
+      return fd;
+    } catch (error) {
+      throw hostErrno(error);
+    }
+  }
+}
+
+/** The records of all journals that lead to a layer, the first one first. */
+function segmentsOf(root: string, layer: string): unknown[][] {
+  const segments: unknown[][] = [];
+  for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
+    const read = readJournal(indexPath(root, at));
+    if (read === undefined || read.records.length === 0) throw new Error(`the frozen layer ${at} has no index`);
+    segments.unshift(read.records);
+  }
+  return segments;
+}

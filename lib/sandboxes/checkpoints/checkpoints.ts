@@ -1,0 +1,81 @@
+import { ServiceError } from '../../errors.ts';
+import type { Checkpoint, Sandbox } from '../../messages.ts';
+import type { CheckpointRecord } from '../../metadata/metadata.ts';
+import { resumeAutoCommit } from '../changes/resume-auto-commit.ts';
+import { withWorkspace } from '../changes/with-workspace.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
+
+const NAME = /^[\w.-]{1,128}$/;
+const MAX_CHECKPOINTS = 100;
+
+/** Frozen first, then stored: a crash in between leaves a sandbox that goes on from a layer of its own. */
+export function createCheckpoint(id: string, name: string, context: SandboxContext): Promise<Checkpoint> {
+  if (!NAME.test(name)) {
+    throw new ServiceError('INVALID_ARGUMENT', 'name: must have 1 to 128 letters, digits, ".", "_" or "-"');
+  }
+  return withWorkspace(id, context, async (mount, sandbox) => {
+    const { checkpoints = [] } = sandbox.record;
+    if (checkpoints.some((each) => each.name === name)) {
+      throw new ServiceError('ALREADY_EXISTS', `sandbox ${id} has a checkpoint ${name}`);
+    }
+    if (checkpoints.length >= MAX_CHECKPOINTS) {
+      throw new ServiceError(
+        'RESOURCE_EXHAUSTED',
+        `sandbox ${id} has ${MAX_CHECKPOINTS} checkpoints, the most there can be`,
+      );
+    }
+    const { layer, files, bytes } = await mount.freeze(id);
+    const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
+    await keep(sandbox, [...checkpoints, checkpoint], context);
+    return shown(id, checkpoint);
+  });
+}
+
+export function listCheckpoints(id: string, context: SandboxContext): Checkpoint[] {
+  return (context.find(id).record.checkpoints ?? []).map((checkpoint) => shown(id, checkpoint));
+}
+
+export function deleteCheckpoint(id: string, name: string, context: SandboxContext): Promise<void> {
+  return context.change(id, async (sandbox) => {
+    const checkpoint = checkpointOf(sandbox, name, 'name');
+    await keep(
+      sandbox,
+      sandbox.record.checkpoints!.filter((each) => each !== checkpoint),
+      context,
+    );
+    context.reclaimLayers();
+  });
+}
+
+export function rollback(id: string, name: string, context: SandboxContext): Promise<Sandbox> {
+  return withWorkspace(id, context, async (mount, sandbox) => {
+    const { layer } = checkpointOf(sandbox, name, 'checkpoint');
+    await mount.rollback(id, layer);
+    await resumeAutoCommit(sandbox, context);
+    context.reclaimLayers();
+    return sandbox.view();
+  });
+}
+
+/** Throws NOT_FOUND naming `field`. */
+export function checkpointOf(sandbox: LiveSandbox, name: string, field: string): CheckpointRecord {
+  const found = sandbox.record.checkpoints?.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const asked = JSON.stringify(name.slice(0, 200));
+  throw new ServiceError('NOT_FOUND', `${field}: sandbox ${sandbox.id} has no checkpoint ${asked}`);
+}
+
+/** Durable on return; a failure changes nothing. */
+async function keep(
+  sandbox: LiveSandbox,
+  checkpoints: readonly CheckpointRecord[],
+  context: SandboxContext,
+): Promise<void> {
+  await context.metadata.sandboxes.put({ ...sandbox.settled(), checkpoints });
+  sandbox.record = { ...sandbox.record, checkpoints };
+}
+
+function shown(sandbox_id: string, { layer: _layer, ...checkpoint }: CheckpointRecord): Checkpoint {
+  return { sandbox_id, ...checkpoint };
+}

@@ -1,0 +1,111 @@
+import { CODES, ServiceError, toServiceError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import type { ForkRequest, ForkResult } from '../../messages.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { withWorkspace } from '../changes/with-workspace.ts';
+import { autoCommitOf, checkCreate } from '../check-create.ts';
+import { isExpired } from '../clock.ts';
+import type { SandboxContext } from '../context.ts';
+import { type Admitted, admit, bringUpNew } from '../create.ts';
+import { limiter } from '../limiter.ts';
+import { rulesOf } from '../rules.ts';
+import { expired } from '../start-stop.ts';
+import { checkpointOf } from './checkpoints.ts';
+
+const MAX_COUNT = 100;
+/** Launches at a time. */
+const AT_ONCE = 8;
+
+/**
+ * One layer is frozen, and each new sandbox starts from it: that costs none of them anything of its size. They are
+ * admitted before anything else can be done to the forked sandbox, so nobody takes the layer away.
+ */
+export async function forkSandbox(request: ForkRequest, context: SandboxContext): Promise<ForkResult[]> {
+  const count = request.count || 1;
+  if (count < 1 || count > MAX_COUNT) {
+    throw new ServiceError('INVALID_ARGUMENT', `count: must be 1 to ${MAX_COUNT}, or 0 for 1`);
+  }
+  const { record: parent } = context.find(request.sandbox_id);
+  const overrides = overridesOf(request, parent);
+  const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
+    const { id, record } = sandbox;
+    if (isExpired(record.expires_at, context.clock)) throw expired(id);
+    const frozen =
+      request.checkpoint === '' ? await mount.freeze(id) : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
+    context.refuseWhenClosing();
+    return Array.from({ length: count }, () =>
+      attempt(() =>
+        admit(record.codebase_id, context, (owner_id, uid) =>
+          recordOf(record, overrides, { owner_id, uid, origin: frozen.layer }, context),
+        ),
+      ),
+    );
+  });
+  const limited = limiter(AT_ONCE);
+  return Promise.all(admitted.map((each) => limited(() => result(each, context))));
+}
+
+type Overrides = Partial<Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit'>> & {
+  lifetime: number;
+};
+
+/** Throws INVALID_ARGUMENT naming the field. */
+function overridesOf(request: ForkRequest, parent: SandboxRecord): Overrides {
+  const { codebase_id, runtime, created_at, expires_at, resources } = parent;
+  checkCreate({ ...request, codebase_id, runtime, image: '' }, runtime);
+  const { permissions, preset, labels, auto_commit, expires_in } = request;
+  const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
+  return {
+    lifetime: expires_in || (expires_at === 0 ? 0 : expires_at - created_at),
+    resources: { ...resources, ...Object.fromEntries(given) },
+    ...((permissions.length > 0 || preset !== '') && { permissions: rulesOf({ permissions, preset }) }),
+    ...(Object.keys(labels).length > 0 && { labels }),
+    ...(auto_commit !== '' && { auto_commit: autoCommitOf(request) }),
+  };
+}
+
+function recordOf(
+  { codebase_id, permissions, labels, runtime, image, auto_commit }: SandboxRecord,
+  { lifetime, ...overrides }: Overrides,
+  own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin'>,
+  context: SandboxContext,
+): SandboxRecord {
+  const now = Math.floor(context.clock.now() / 1000);
+  return {
+    id: newId('sb'),
+    codebase_id,
+    status: 'SANDBOX_RUNNING',
+    permissions,
+    labels,
+    created_at: now,
+    expires_at: lifetime === 0 ? 0 : now + lifetime,
+    runtime,
+    image,
+    auto_commit,
+    resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
+    status_reason: '',
+    auto_commit_error: '',
+    auto_commit_stopped: false,
+    ...overrides,
+    ...own,
+  };
+}
+
+function attempt(make: () => Admitted): Admitted | ServiceError {
+  try {
+    return make();
+  } catch (error) {
+    return toServiceError(error);
+  }
+}
+
+async function result(admitted: Admitted | ServiceError, context: SandboxContext): Promise<ForkResult> {
+  try {
+    if (admitted instanceof ServiceError) throw admitted;
+    return { sandbox: await bringUpNew(admitted, context) };
+  } catch (error) {
+    const { code, message, cause } = toServiceError(error);
+    if (code === 'INTERNAL') context.log.error('a fork failed', { err: cause });
+    return { error: { code: CODES[code].grpc, message } };
+  }
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { fork } from '../../handlers/fork.ts';
+import { call, json, message } from './call.ts';
+
+const body = {
+  count: 3,
+  checkpoint: 'a',
+  permissions: [],
+  preset: 'read-only',
+  labels: { a: 'b' },
+  expires_in: 60,
+  resources: { memory_bytes: 1, cpu_quota: 2, cpu_shares: 3, pids_limit: 4 },
+  auto_commit: 'on_exec',
+};
+
+describe('Fork', () => {
+  it('makes the same call of JSON with a path and of a decoded message', async () => {
+    const seen: unknown[] = [];
+    const fake = (...args: unknown[]) => {
+      seen.push(args);
+      return [{ error: { code: 8, message: 'full' } }];
+    };
+    const given = { sandboxes: { fork: fake as never } };
+    const rest = { ...json(body), pathParameters: { sandbox_id: 'sb_1' } };
+    expect(await call(fork, rest, given)).toEqual({ results: [{ error: { code: 8, message: 'full' } }] });
+    expect(await call(fork, message({ sandbox_id: 'sb_1', ...body }), given)).toEqual({
+      results: [{ error: { code: 8, message: 'full' } }],
+    });
+    expect(seen).toEqual([[{ sandbox_id: 'sb_1', ...body }], [{ sandbox_id: 'sb_1', ...body }]]);
+  });
+});
