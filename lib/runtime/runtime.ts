@@ -5,7 +5,7 @@ export interface SandboxSpec {
   id: string;
   /** Host path shown at /workspace inside; the rules are enforced in that file system. */
   workspace: string;
-  /** Host directory of this sandbox's own for FIFOs and the like: made by `launch`, removed by `stop`. */
+  /** Host directory of this sandbox's own, for a runtime that needs one: made by `launch`, removed by `stop`. */
   runDir: string;
   /** Host uid and gid the sandbox runs as: never root, never another sandbox's. */
   uid: number;

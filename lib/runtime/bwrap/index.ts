@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
@@ -8,7 +9,9 @@ import { type NewerOption, optionsLacking } from './arguments.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { clearInstance, type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
 import { BwrapSandbox, type LaunchSettings } from './launch.ts';
+import { Launcher } from './launcher.ts';
 import { checkHost, explainFailure } from './probe.ts';
+import { Spares } from './spares.ts';
 
 export interface BwrapOptions {
   bwrapPath: string;
@@ -33,6 +36,7 @@ class BwrapRuntime implements Runtime {
   readonly #dir: string;
   readonly #tree: CgroupTree;
   readonly #settings: LaunchSettings;
+  readonly #spares: Spares;
   #instance: Promise<Instance> | undefined;
   #lacking: NewerOption[] = [];
 
@@ -46,6 +50,13 @@ class BwrapRuntime implements Runtime {
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
       closeFds: process.platform === 'linux' ? inheritedFds() : [],
     };
+    this.#spares = new Spares(
+      (resources) => {
+        const name = `spare-${randomBytes(8).toString('hex')}`;
+        return new Launcher(this.#tree.create(name, resources), this.#settings.closeFds);
+      },
+      (err) => options.log.warn('a spare launcher failed', { err }),
+    );
   }
 
   /** Fails closed: a sandbox is really launched and runs a command, so that nothing is found out by the first tenant. */
@@ -73,6 +84,7 @@ class BwrapRuntime implements Runtime {
 
   /** Also what a probe of an earlier, dead server left. Nothing of this instance may run. */
   async reclaim(): Promise<void> {
+    await this.#spares.close();
     this.#instance = undefined;
     this.#tree.open();
     await this.#tree.reclaim();
@@ -80,12 +92,19 @@ class BwrapRuntime implements Runtime {
   }
 
   async launch(spec: SandboxSpec): Promise<RunningSandbox> {
-    return BwrapSandbox.launch(spec, await this.#open(), this.#tree, this.#settings);
+    const instance = await this.#open();
+    const spare = this.#spares.take(spec.resources);
+    try {
+      return await BwrapSandbox.launch(spec, instance, this.#tree, this.#settings, spare);
+    } finally {
+      this.#spares.launched();
+    }
   }
 
   async close(): Promise<void> {
     this.#instance = undefined;
     try {
+      await this.#spares.close();
       this.#tree.close();
       await clearInstance(this.#dir);
     } catch (err) {

@@ -6,12 +6,8 @@ export interface LaunchPlan {
   bwrapPath: string;
   /** Host uid and gid; undefined: the server is no root and the sandbox shares its uid. */
   uid: number | undefined;
-  /** cgroup.procs files to enter first. */
-  cgroupEntries: readonly string[];
   argumentsFile: string;
   seccompFile: string;
-  /** Descriptors the server itself was started with: bwrap would pass them on into the sandbox. */
-  closeFds: readonly number[];
 }
 
 const ARGUMENTS_FD = 3;
@@ -26,24 +22,39 @@ const RLIMITS = ['-c 0', '-Sn 1024', '-Hn 16384', '-l 64', '-s 8192'];
 const NPROC = 16_384;
 
 /**
- * What /bin/sh on the host runs on the way to bwrap, in one process: into the cgroups first, so that nothing of the
- * sandbox was ever outside; then limits; then the loss of root; then bwrap. Any failure ends it.
- * Runs with an empty environment.
+ * What /bin/sh on the host reads on its stdin on the way to bwrap, all in one process and any failure ending it. First
+ * what needs no sandbox yet: into the cgroups, so that nothing of the sandbox was ever outside; then limits. It then
+ * waits for the rest; the end of its stdin (the server is gone) ends it.
+ * `cgroupEntries`: cgroup.procs files to enter. `closeFds`: descriptors the server itself was started with, which bwrap
+ * would pass on into the sandbox. Runs with an empty environment.
  */
-export function prelude(plan: LaunchPlan): string {
+export function prelude(cgroupEntries: readonly string[], closeFds: readonly number[]): string {
+  return [
+    'set -e; umask 022; unset OLDPWD SHLVL',
+    ...(closeFds.length > 0 ? [`exec ${closeFds.map((fd) => `${fd}>&-`).join(' ')}`] : []),
+    ...cgroupEntries.map((file) => `echo 0 >${shellQuote(file)}`),
+    `{ echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj; } 2>/dev/null || :`,
+    ...RLIMITS.map((limit) => `ulimit ${limit} 2>/dev/null || :`),
+    `ulimit -u ${NPROC} 2>/dev/null || ulimit -p ${NPROC} 2>/dev/null || :`,
+    '',
+  ].join('\n');
+}
+
+/**
+ * The rest: the loss of root, then bwrap. One command in braces: the shell runs nothing of it before it has all of it,
+ * and then never reads its stdin again.
+ */
+export function launchCommand(plan: LaunchPlan): string {
   const setpriv =
     plan.uid === undefined
       ? ''
       : `/usr/bin/setpriv --reuid ${plan.uid} --regid ${plan.uid} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- `;
   return [
-    'set -e; umask 022; unset OLDPWD SHLVL',
-    ...(plan.closeFds.length > 0 ? [`exec ${plan.closeFds.map((fd) => `${fd}>&-`).join(' ')}`] : []),
-    ...plan.cgroupEntries.map((file) => `echo 0 >${shellQuote(file)}`),
-    `{ echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj; } 2>/dev/null || :`,
-    ...RLIMITS.map((limit) => `ulimit ${limit} 2>/dev/null || :`),
-    `ulimit -u ${NPROC} 2>/dev/null || ulimit -p ${NPROC} 2>/dev/null || :`,
-    `exec ${ARGUMENTS_FD}<${shellQuote(plan.argumentsFile)} ${SECCOMP_FD}<${shellQuote(plan.seccompFile)}`,
+    '{',
+    `exec </dev/null ${ARGUMENTS_FD}<${shellQuote(plan.argumentsFile)} ${SECCOMP_FD}<${shellQuote(plan.seccompFile)}`,
     `exec ${setpriv}${shellQuote(plan.bwrapPath)} --args ${ARGUMENTS_FD} -- /bin/sh ${AGENT_DIR}/agent`,
+    '}',
+    '',
   ].join('\n');
 }
 

@@ -1,4 +1,14 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  rmdirSync,
+  writeFile,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
@@ -63,6 +73,14 @@ export class SandboxCgroup implements ProcessGroups {
     this.#commandEntries = [...split]
       .filter((dir) => dir !== this.#groups)
       .map((dir) => join(dir, COMMANDS, 'cgroup.procs'));
+  }
+
+  /**
+   * Says that a process will be moved within some milliseconds (see `addGroup`): a move waits for an RCU grace period,
+   * unless another has just been. So `pid`, which is in it already, is moved to where it is, on another thread.
+   */
+  expectMove(pid: number | undefined): void {
+    if (pid !== undefined) writeFile(join(this.#groups, AGENT, 'cgroup.procs'), String(pid), { flag: 'r+' }, () => {});
   }
 
   basePids(): number[] {

@@ -16,6 +16,8 @@ const RECLAIM_MS = 5000;
 export class CgroupTree {
   readonly #name: string;
   #roots: CgroupRoots | undefined;
+  /** By sandbox: cgroups of its last run that would not go, whatever their names. */
+  readonly #left = new Map<string, SandboxCgroup>();
 
   /** `instance`: unique to the state directory, the same after a restart, so that leftovers are found by name. */
   constructor(instance: string) {
@@ -36,8 +38,23 @@ export class CgroupTree {
     return Object.keys(this.#roots?.limits ?? {});
   }
 
-  /** undefined when the host offers no cgroups and none is needed. */
-  create(id: string, resources: ResourceLimits): SandboxCgroup | undefined {
+  /** UNAVAILABLE while processes of the sandbox's last run live. */
+  vacate(id: string): void {
+    if (!/^\w[\w.-]*$/.test(id)) throw new ServiceError('INTERNAL', 'a sandbox id must be a plain file name');
+    const gone = this.#left.get(id)?.remove() ?? true;
+    if (!gone || !this.#directories().every((root) => removeTree(join(root, id)))) {
+      throw new ServiceError('UNAVAILABLE', 'processes of the sandbox’s last run have not ended yet');
+    }
+    this.#left.delete(id);
+  }
+
+  /** What a sandbox that is over could not take away. */
+  leave(id: string, cgroup: SandboxCgroup): void {
+    this.#left.set(id, cgroup);
+  }
+
+  /** `name`: of nothing that is there. undefined when the host offers no cgroups and none is needed. */
+  create(name: string, resources: ResourceLimits): SandboxCgroup | undefined {
     for (const limit of requestedLimits(resources)) {
       if (!this.#roots?.limits[CONTROLLER_OF[limit]]) {
         throw new ServiceError(
@@ -47,14 +64,10 @@ export class CgroupTree {
       }
     }
     if (!this.#roots) return undefined;
-    if (!/^\w[\w.-]*$/.test(id)) throw new ServiceError('INTERNAL', 'a sandbox id must be a plain file name');
-    if (!this.#directories().every((root) => removeTree(join(root, id)))) {
-      throw new ServiceError('UNAVAILABLE', 'processes of the sandbox’s last run have not ended yet');
-    }
     try {
-      return new SandboxCgroup(this.#roots, id, resources);
+      return new SandboxCgroup(this.#roots, name, resources);
     } catch (error) {
-      for (const root of this.#directories()) removeTree(join(root, id));
+      for (const root of this.#directories()) removeTree(join(root, name));
       throw error;
     }
   }

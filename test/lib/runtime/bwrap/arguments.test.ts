@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import {
   bwrapArguments,
@@ -5,7 +6,7 @@ import {
   optionsLacking,
   type SystemView,
 } from '../../../../lib/runtime/bwrap/arguments.ts';
-import { prelude, preludeShell } from '../../../../lib/runtime/bwrap/prelude.ts';
+import { launchCommand, prelude, preludeShell } from '../../../../lib/runtime/bwrap/prelude.ts';
 
 const view: SystemView = {
   entries: [{ path: '/usr' }, { path: '/bin', link: 'usr/bin' }],
@@ -47,18 +48,17 @@ describe('the arguments of bwrap', () => {
   });
 });
 
-describe('the prelude', () => {
+describe('the way to bwrap', () => {
+  const entries = ['/cg/a/cgroup.procs', '/cg/b/cgroup.procs'];
   const plan = {
     bwrapPath: '/opt/my bwrap',
     uid: 200_001,
-    cgroupEntries: ['/cg/a/cgroup.procs', '/cg/b/cgroup.procs'],
     argumentsFile: '/run/x/args',
     seccompFile: '/i/seccomp',
-    closeFds: [],
   };
 
-  it('is exactly this', () => {
-    expect(prelude(plan)).toMatchInlineSnapshot(`
+  it('begins with exactly this: into every cgroup before anything else of the sandbox', () => {
+    expect(prelude(entries, [])).toMatchInlineSnapshot(`
       "set -e; umask 022; unset OLDPWD SHLVL
       echo 0 >'/cg/a/cgroup.procs'
       echo 0 >'/cg/b/cgroup.procs'
@@ -69,24 +69,41 @@ describe('the prelude', () => {
       ulimit -l 64 2>/dev/null || :
       ulimit -s 8192 2>/dev/null || :
       ulimit -u 16384 2>/dev/null || ulimit -p 16384 2>/dev/null || :
-      exec 3<'/run/x/args' 4<'/i/seccomp'
-      exec /usr/bin/setpriv --reuid 200001 --regid 200001 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- '/opt/my bwrap' --args 3 -- /bin/sh /run/agent/agent"
+      "
     `);
   });
 
-  it('enters every cgroup before it gives up root, and gives it up before bwrap', () => {
-    const lines = prelude(plan).split('\n');
-    const at = (text: string) => lines.findIndex((line) => line.includes(text));
-    expect(at('/cg/b/cgroup.procs')).toBeLessThan(at('setpriv'));
-    expect(lines.at(-1)).toMatch(/setpriv .*--no-new-privs .* -- '\/opt\/my bwrap' --args/);
+  it('ends with exactly this: root is given up before bwrap', () => {
+    expect(launchCommand(plan)).toMatchInlineSnapshot(`
+      "{
+      exec </dev/null 3<'/run/x/args' 4<'/i/seccomp'
+      exec /usr/bin/setpriv --reuid 200001 --regid 200001 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- '/opt/my bwrap' --args 3 -- /bin/sh /run/agent/agent
+      }
+      "
+    `);
   });
 
   it('closes what the server inherited, in a shell that can', () => {
-    expect(prelude({ ...plan, closeFds: [5, 251] })).toContain('exec 5>&- 251>&-');
+    expect(prelude(entries, [5, 251])).toContain('exec 5>&- 251>&-');
     expect([preludeShell([]), preludeShell([9]), preludeShell([10])]).toEqual(['/bin/sh', '/bin/sh', '/bin/bash']);
   });
 
   it('keeps the uid of a server that is no root', () => {
-    expect(prelude({ ...plan, uid: undefined })).not.toContain('setpriv');
+    expect(launchCommand({ ...plan, uid: undefined })).not.toContain('setpriv');
+  });
+
+  it.each(['/bin/sh', '/bin/bash'])('runs nothing in %s while the end of the command has not come', (shell) => {
+    const whole = launchCommand({
+      ...plan,
+      bwrapPath: '/bin/true',
+      uid: undefined,
+      argumentsFile: '/dev/null',
+      seccompFile: '/dev/null',
+    });
+    const run = (input: string) => spawnSync(shell, [], { input: `${prelude([], [])}${input}`, env: {} }).status;
+    expect(run(whole)).toBe(0);
+    expect(run(whole.replace('/bin/true', '/bin/false'))).toBe(1);
+    for (let cut = 1; cut < whole.length - 2; cut++)
+      expect(run(whole.slice(0, cut).replace('true', 'false'))).not.toBe(1);
   });
 });

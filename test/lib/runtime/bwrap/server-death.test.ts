@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../lib/log.ts';
 import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
-import { instanceDir } from '../../../../lib/runtime/bwrap/instance.ts';
+import { instanceDir, instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
 import { RESOURCES, run } from '../run.ts';
 import { until } from './fixture.ts';
 
@@ -89,6 +89,23 @@ function living(owner: number): string[] {
   });
 }
 
+/** The directories of spare launchers, in each hierarchy. */
+function cgroupsOf(stateDir: string): string[] {
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
+  return mounts
+    .filter((line) => line.includes(' - cgroup'))
+    .map((line) => join(line.split(' ')[4]!, `paddock-${instanceName(stateDir)}`))
+    .filter(existsSync)
+    .flatMap((root) => readdirSync(root).map((name) => join(root, name)))
+    .filter((path) => path.includes('/spare-'));
+}
+
+/** Processes directly in a cgroup or in its agent's part. */
+const inside = (dir: string) =>
+  [dir, join(dir, 'agent')]
+    .filter(existsSync)
+    .flatMap((each) => readFileSync(join(each, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean));
+
 function state(name: string, owner: number): string {
   const dir = join(base, name);
   mkdirSync(join(dir, 'w'), { recursive: true });
@@ -104,8 +121,11 @@ describe('a server killed with SIGKILL', () => {
       ['(setsid sh -c "trap \\"\\" TERM HUP; sleep 300" >/dev/null 2>&1 &); echo left', 5000],
     ]);
     expect(living(uid).length).toBeGreaterThan(3);
+    const cgroups = () => cgroupsOf(dir);
+    const spares = () => cgroups().flatMap(inside);
+    await until('it has spares', () => spares().length > 1);
     child.kill('SIGKILL');
-    await until('its processes are gone', () => living(uid).length === 0);
+    await until('its processes are gone', () => living(uid).length === 0 && spares().length === 0);
     const next = createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir: dir, log: silentLog });
     await next.probe();
     await next.reclaim();
@@ -124,6 +144,7 @@ describe('a server killed with SIGKILL', () => {
     expect(existsSync(instanceDir(dir, true))).toBe(false);
     const mounts = readFileSync('/proc/self/mountinfo', 'utf8');
     expect(mounts).not.toContain(instanceDir(dir, true));
+    expect(cgroups()).toEqual([]);
   });
 });
 

@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
+import { until } from '../bwrap/fixture.ts';
+import { RESOURCES } from '../run.ts';
+
+it('a sandbox whose last run has not ended is UNAVAILABLE, whatever the cgroups of that run are called', async () => {
+  const tree = new CgroupTree(`test-${process.pid}`);
+  tree.open();
+  const cgroup = tree.create('spare-1', RESOURCES)!;
+  const stuck = spawn('sleep', ['60'], { stdio: 'ignore' });
+  for (const entry of cgroup.entries) writeFileSync(entry, String(stuck.pid));
+  expect(cgroup.remove()).toBe(false);
+  tree.leave('sb_1', cgroup);
+  expect(() => tree.vacate('sb_1')).toThrow('have not ended yet');
+  tree.vacate('sb_2');
+  stuck.kill('SIGKILL');
+  await until('it has ended', () => {
+    try {
+      tree.vacate('sb_1');
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  tree.close();
+});
