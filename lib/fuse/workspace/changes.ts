@@ -1,7 +1,8 @@
-import { WRITE } from '../../permissions/index.ts';
+import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import type { OwnDirectory, WorkspaceChange } from '../workspaces.ts';
 import { type BaseStat, joinPath, sameFile } from './base.ts';
+import { baseNames, keysAfter } from './changed-names.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { identityOf, sameIdentity } from './delta/seen.ts';
@@ -25,35 +26,57 @@ const PERMISSIONS = 0o777;
  */
 export function* changesOf(workspace: Workspace, after: ByteString = ''): Generator<WorkspaceChange> {
   const root = workspace.delta.table.get(ROOT_ID);
-  if (root !== undefined) yield* below(workspace, '', { inode: root, base: undefined, basePath: '' }, true, after);
+  if (root === undefined) return;
+  const dir = { inode: root, base: undefined, basePath: '' };
+  const walk: Walk = { workspace, renamed: once(() => renamedDirectories(workspace)) };
+  yield* below(walk, { path: '', now: dir, wasDirectory: true, rule: workspace.rules.root }, after);
 }
 
-function* below(
-  workspace: Workspace,
-  dirPath: ByteString,
-  dir: Present | undefined,
-  wasDirectory: boolean,
-  after: ByteString,
-): Generator<WorkspaceChange> {
-  const names = dir && inPlace(dir, dirPath, wasDirectory) ? changedNames(dir) : allNames(workspace, dirPath, dir);
-  // A directory's own entry sorts as its name, what is below it as if a slash followed: the order of whole paths.
-  const keys = [...names].flatMap((name) => [name, `${name}/`]).sort(byBytes);
-  for (const key of keys) {
+interface Walk {
+  workspace: Workspace;
+  renamed: () => OwnDirectory[];
+}
+
+/** A path that is a directory now, or was one in the base. */
+interface Compared {
+  path: ByteString;
+  now: Present | undefined;
+  wasDirectory: boolean;
+  rule: RuleState;
+}
+
+/** `after`: from here on. */
+function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange> {
+  const { workspace } = walk;
+  const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
+  const names = own ? changedNames(dir.now!) : allNames(workspace, dir.path, dir.now);
+  const base = baseNames(workspace.base, dir, names.size);
+  for (const key of keysAfter(names, after, (name) => isDirectoryNow(dir, name) || base.mayBeDirectory(name))) {
     const descend = key.endsWith('/');
     const name = descend ? key.slice(0, -1) : key;
-    const path = joinPath(dirPath, name);
-    if (descend ? `${path}/` < after && !after.startsWith(`${path}/`) : path <= after) continue;
-    const now = dir && presentAt(workspace, dir, name);
-    const was = wasDirectory ? workspace.base.lstat(path) : undefined;
+    const path = joinPath(dir.path, name);
+    const now = dir.now && presentAt(workspace, dir.now, name);
+    const was = base.stat(name);
+    const rule = dir.rule.child(name);
     if (!descend) {
       const change = compare(workspace, path, now, was);
-      if (change !== undefined) yield { ...change, ...judge(workspace, path, was) };
+      if (change !== undefined)
+        yield { ...change, conflict: isConflict(walk, path, was), writable: rule.level === WRITE };
       continue;
     }
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
-    const wasOne = was !== undefined && isDirectory(was.mode);
-    if (nowDirectory || wasOne) yield* below(workspace, path, nowDirectory ? now : undefined, wasOne, after);
+    const wasDirectory = was !== undefined && isDirectory(was.mode);
+    if (!nowDirectory && !wasDirectory) continue;
+    const rest = after.startsWith(key) ? after.slice(key.length) : '';
+    yield* below(walk, { path, now: nowDirectory ? now : undefined, wasDirectory, rule }, rest);
   }
+}
+
+function isDirectoryNow({ now }: Compared, name: ByteString): boolean {
+  const entry = now?.inode?.entries?.get(name);
+  if (entry === WHITEOUT) return false;
+  // Of the base, elsewhere: whoever asks finds out.
+  return entry === undefined ? now?.basePath !== undefined : entry.isDirectory;
 }
 
 /** True: names the sandbox did not change are the codebase's own at this path. */
@@ -71,8 +94,8 @@ export function presentAt(workspace: Workspace, dir: Present, name: ByteString):
   return base && { inode: undefined, base, basePath };
 }
 
-function changedNames(dir: Present): Iterable<ByteString> {
-  return dir.inode?.entries?.keys() ?? [];
+function changedNames(dir: Present): Set<ByteString> {
+  return new Set(dir.inode?.entries?.keys());
 }
 
 function allNames(workspace: Workspace, path: ByteString, dir: Present | undefined): Set<ByteString> {
@@ -105,24 +128,14 @@ function compare(
   return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
 }
 
-/** Whether the base still has what the sandbox took up here, and whether the rules let the sandbox write it. */
-function judge(
-  workspace: Workspace,
-  path: ByteString,
-  was: BaseStat | undefined,
-): Pick<WorkspaceChange, 'conflict' | 'writable'> {
-  const writable = workspace.stateOf(path).level === WRITE;
+/** Whether the base no longer has what the sandbox took up here. */
+function isConflict({ workspace, renamed }: Walk, path: ByteString, was: BaseStat | undefined): boolean {
   const seen = workspace.delta.table.seen.get(path);
-  if (was === undefined) return { conflict: seen !== undefined, writable };
-  if (isDirectory(was.mode)) return { conflict: false, writable };
-  if (seen !== undefined) return { conflict: !sameIdentity(seen, identityOf(was)), writable };
+  if (was === undefined) return seen !== undefined;
+  if (isDirectory(was.mode)) return false;
+  if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
   // Moved with its directory: the sandbox shows what the base has now, elsewhere.
-  return {
-    conflict: !renamedDirectories(workspace).some(
-      ({ origin }) => origin !== undefined && path.startsWith(`${origin}/`),
-    ),
-    writable,
-  };
+  return !renamed().some(({ origin }) => origin !== undefined && path.startsWith(`${origin}/`));
 }
 
 /** Directories of the sandbox's own that are not merged with the base at their own path. */
@@ -201,8 +214,12 @@ function modeOf({ inode, base }: Present): number {
   return (inode ?? base!).mode;
 }
 
-function byBytes(a: ByteString, b: ByteString): number {
-  return a < b ? -1 : 1;
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** The contents of inodes of the sandbox's own that have no host file: undefined for those that no longer are such. */
