@@ -15,25 +15,27 @@ export type Step =
   | ['put', path: ByteString, staged: string]
   | ['chmod', path: ByteString, mode: number];
 
+const AT_ONCE = 32;
+
 /** Makes the steps in order. Every path is walked from the root, no symlink followed. */
 export async function carryOut(root: string, staging: string, steps: readonly Step[]): Promise<void> {
   let open: { directory: Directory; parents: string; depth: number } | undefined;
   try {
-    for (const step of steps) {
-      const names = step[1].split('/');
-      const name = names.pop() as ByteString;
+    for (const alike of inOneDirectory(steps)) {
+      const [kind, path] = alike[0]!;
+      const names = path.split('/').slice(0, -1);
       const parents = names.join('/');
       // Paths come in order: most lie in the directory of the one before.
       if (open?.parents !== parents || open.depth !== names.length) {
         await open?.directory.close();
         open = undefined;
-        const directory = await enter(root, names, step[0] === 'put' || step[0] === 'mkdir');
+        const directory = await enter(root, names, kind === 'put' || kind === 'mkdir');
         if (directory === undefined) continue;
         open = { directory, parents, depth: names.length };
       }
-      await make(step, open.directory, name, staging);
+      await makeAll(alike, open.directory, staging);
       // What stood for a directory may be another one now.
-      if (step[0] === 'rmdir') {
+      if (kind === 'rmdir') {
         await open.directory.close();
         open = undefined;
       }
@@ -41,6 +43,28 @@ export async function carryOut(root: string, staging: string, steps: readonly St
   } finally {
     await open?.directory.close();
   }
+}
+
+/** Steps of one kind that follow one another in one directory, at most so many: none needs another of them. */
+function* inOneDirectory(steps: readonly Step[]): Generator<readonly Step[]> {
+  for (let from = 0, to = 1; from < steps.length; from = to, to++) {
+    const [kind, path] = steps[from]!;
+    const parent = parentOf(path);
+    while (to < steps.length && to - from < AT_ONCE && steps[to]![0] === kind && parentOf(steps[to]![1]) === parent)
+      to++;
+    yield steps.slice(from, to);
+  }
+}
+
+function parentOf(path: ByteString): ByteString {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
+}
+
+/** All end before a failure is told: nothing goes on in a directory that is closed. */
+async function makeAll(steps: readonly Step[], directory: Directory, staging: string): Promise<void> {
+  const made = steps.map((step) => make(step, directory, step[1].slice(step[1].lastIndexOf('/') + 1), staging));
+  const failed = (await Promise.allSettled(made)).find(({ status }) => status === 'rejected');
+  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
 }
 
 /** undefined: it is not there, so nothing in it is. With `create` it is made. */

@@ -15,6 +15,7 @@ export interface WorkspaceControl {
   revert(id: string, paths: readonly ByteString[]): number;
   renamed(id: string): OwnDirectory[];
   settle(id: string, settled: readonly Settled[]): void;
+  trim(id: string): boolean;
   freeze(id: string): Frozen;
   rollback(id: string, layer: string): void;
   layersRemoved(): void;

@@ -45,6 +45,15 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     return (await control.call(operation, ...args)) as T;
   };
 
+  /** Nobody waits for it; it ends with the attachment. */
+  const trim = async (id: string) => {
+    try {
+      while (await call<boolean>('trim', id));
+    } catch {
+      // Detached or closed: what is left is given back at the next load.
+    }
+  };
+
   return {
     async attach(spec) {
       if (spec.id === '' || spec.id === '.' || spec.id === '..' || /[/\0]/.test(spec.id))
@@ -64,10 +73,15 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     contents: (id, inodes) => call('contents', id, inodes),
     async revert(id, paths) {
       await syncMount(mountPoint);
-      return call('revert', id, paths);
+      const count = await call<number>('revert', id, paths);
+      trim(id);
+      return count;
     },
     renamed: (id) => call('renamed', id),
-    settle: (id, settled) => call('settle', id, settled),
+    async settle(id, settled) {
+      await call('settle', id, settled);
+      trim(id);
+    },
     async freeze(id) {
       await syncMount(mountPoint);
       return call('freeze', id);

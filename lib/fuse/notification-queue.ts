@@ -29,6 +29,8 @@ export class NotificationQueue implements Notifier {
   #buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   #used = 0;
   #batch = 0;
+  /** Nodes in the buffer: what is told after a change is in effect need be told once. */
+  readonly #inodes = new Set<number>();
 
   /** `fd`: the device. */
   constructor(port: MessagePort, fd: number) {
@@ -42,6 +44,8 @@ export class NotificationQueue implements Notifier {
   }
 
   invalInode(nodeid: number): void {
+    if (this.#inodes.has(nodeid)) return;
+    this.#inodes.add(nodeid);
     this.#reserve(INVAL_INODE_SIZE);
     this.#used += encodeInvalInode(this.#buffer, this.#used, nodeid);
   }
@@ -65,6 +69,7 @@ export class NotificationQueue implements Notifier {
     this.#port.postMessage(message, [this.#buffer.buffer]);
     this.#buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
     this.#used = 0;
+    this.#inodes.clear();
   }
 
   /** Grows instead of sending early: a notification must not reach the kernel before its change is in effect. */

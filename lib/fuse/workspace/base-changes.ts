@@ -20,16 +20,17 @@ export function baseChanging(workspace: Workspace, paths: readonly ByteString[])
 /** After they did, or did not: what was replaced is let go of, and the kernel looks again. */
 export function baseChanged(workspace: Workspace, paths: readonly ByteString[]): void {
   if (!workspace.isOpen) return;
+  const refresh = new Refresh(workspace);
   for (const path of paths) {
     // A new file may have brought new directories, so every name on the way is looked at.
     let dirPath = '';
     for (const name of path.split('/')) {
       const dir = workspace.tree.atBasePath(dirPath);
-      if (dir !== undefined) refreshName(workspace, dir, name);
+      if (dir !== undefined) refresh.name(dir, name);
       dirPath = joinPath(dirPath, name);
     }
     const dir = workspace.tree.atBasePath(path);
-    if (dir !== undefined) refreshDirectory(workspace, dir);
+    if (dir !== undefined) refresh.directory(dir);
   }
 }
 
@@ -58,11 +59,69 @@ function pinFile(workspace: Workspace, node: Node): void {
   }
 }
 
+/** Everything known below a directory that is gone is gone too. */
+function release(workspace: Workspace, dir: Node): void {
+  for (const node of [...nodesFrom(dir)].reverse()) {
+    if (node === dir) continue;
+    for (const { parent, name } of [...node.links]) {
+      workspace.shared.notifier.invalEntry(parent.id, name);
+      workspace.tree.detach(node, parent, name);
+    }
+  }
+}
+
+/** Every name the kernel may know or not know of a directory. */
+function namesBelow(workspace: Workspace, dir: Node): Set<ByteString> {
+  const names = new Set(dir.children?.keys());
+  if (dir.listing !== undefined) for (const { name } of dir.listing.values()) names.add(name);
+  for (const { name } of workspace.base.readdir(dir.basePath!)) {
+    // Names that came must leave the kernel's negative entries.
+    if (dir.listing?.get(name) === undefined) names.add(name);
+  }
+  return names;
+}
+
+/** Of a set of changes, of which many lie in one directory or below another: each name is looked at once. */
+class Refresh {
+  readonly #workspace: Workspace;
+  readonly #names = new Map<Node, Set<ByteString>>();
+  readonly #directories = new Set<Node>();
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  name(dir: Node, name: ByteString): void {
+    let names = this.#names.get(dir);
+    if (names === undefined) {
+      names = new Set();
+      this.#names.set(dir, names);
+      dir.base = this.#workspace.base.lstat(dir.basePath!) ?? dir.base;
+    }
+    if (names.has(name)) return;
+    names.add(name);
+    refreshName(this.#workspace, dir, name);
+  }
+
+  /** All that the kernel may know of it. */
+  directory(top: Node): void {
+    const waiting = [top];
+    for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+      if (this.#directories.has(dir)) continue;
+      this.#directories.add(dir);
+      for (const name of namesBelow(this.#workspace, dir)) {
+        this.name(dir, name);
+        const child = dir.children?.get(name);
+        if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
+      }
+    }
+  }
+}
+
 function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
   if (dir.inode?.entries?.has(name)) return;
   const { base, tree, shared } = workspace;
   const stat = base.lstat(joinPath(dir.basePath!, name));
-  dir.base = base.lstat(dir.basePath!) ?? dir.base;
   if (stat === undefined) dir.listing?.remove(name);
   else dir.listing?.add(name, stat.mode & S_IFMT);
   shared.notifier.invalInode(dir.id);
@@ -79,37 +138,4 @@ function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
     tree.detach(child, dir, name);
     shared.notifier.invalEntry(dir.id, name);
   }
-}
-
-/** Everything known below a directory that is gone is gone too. */
-function release(workspace: Workspace, dir: Node): void {
-  for (const node of [...nodesFrom(dir)].reverse()) {
-    if (node === dir) continue;
-    for (const { parent, name } of [...node.links]) {
-      workspace.shared.notifier.invalEntry(parent.id, name);
-      workspace.tree.detach(node, parent, name);
-    }
-  }
-}
-
-function refreshDirectory(workspace: Workspace, top: Node): void {
-  const waiting = [top];
-  for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
-    for (const name of namesBelow(workspace, dir)) {
-      refreshName(workspace, dir, name);
-      const child = dir.children?.get(name);
-      if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
-    }
-  }
-}
-
-/** Every name the kernel may know or not know of a directory. */
-function namesBelow(workspace: Workspace, dir: Node): Set<ByteString> {
-  const names = new Set(dir.children?.keys());
-  if (dir.listing !== undefined) for (const { name } of dir.listing.values()) names.add(name);
-  for (const { name } of workspace.base.readdir(dir.basePath!)) {
-    // Names that came must leave the kernel's negative entries.
-    if (dir.listing?.get(name) === undefined) names.add(name);
-  }
-  return names;
 }

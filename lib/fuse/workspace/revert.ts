@@ -23,6 +23,10 @@ interface Place {
  * another: only that directory as a whole has a version in the base.
  */
 export function revert(workspace: Workspace, paths: readonly ByteString[]): number {
+  return workspace.delta.releasing(() => revertAll(workspace, paths));
+}
+
+function revertAll(workspace: Workspace, paths: readonly ByteString[]): number {
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return 0;
   const places = new Map<ByteString, Place>();

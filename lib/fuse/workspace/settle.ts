@@ -21,9 +21,12 @@ interface Place {
  * was committed, journaled as one. What was changed since stays, as a change of the version that is the base's now.
  */
 export function settle(workspace: Workspace, settled: readonly Settled[]): void {
+  if (workspace.delta.table.get(ROOT_ID) !== undefined) workspace.delta.releasing(() => settleAll(workspace, settled));
+}
+
+function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
   const { table } = workspace.delta;
-  const root = table.get(ROOT_ID);
-  if (root === undefined) return;
+  const root = table.get(ROOT_ID)!;
   const ops: Op[] = [];
   const free: Inode[] = [];
   const shown: Place[] = [];

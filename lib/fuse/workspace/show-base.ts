@@ -16,8 +16,10 @@ export function showBase(workspace: Workspace, dir: Node, name: ByteString): voi
   if (stat === undefined) dir.listing?.remove(name);
   else dir.listing?.add(name, stat.mode & S_IFMT);
   shared.notifier.invalInode(dir.id);
-  shared.notifier.invalEntry(dir.id, name);
-  if (node === undefined) return;
+  if (node === undefined) {
+    shared.notifier.invalEntry(dir.id, name);
+    return;
+  }
   const same = stat !== undefined && (stat.mode & S_IFMT) === node.type;
   if (same && isDirectory(stat.mode)) {
     tree.uncopied(node, path!, stat);
@@ -31,6 +33,7 @@ export function showBase(workspace: Workspace, dir: Node, name: ByteString): voi
   } else {
     letGo(workspace, node);
     tree.detach(node, dir, name);
+    shared.notifier.invalEntry(dir.id, name);
   }
   shared.notifier.invalInode(node.id);
 }

@@ -140,6 +140,11 @@ export class WorkspaceFileSystem implements FileSystem {
     settle(this.#get(id), settled);
   }
 
+  /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */
+  trim(id: string): boolean {
+    return this.#get(id).delta.trim();
+  }
+
   freeze(id: string): Frozen {
     const { delta } = this.#get(id);
     return { layer: delta.freeze(), files: delta.inodes, bytes: delta.bytes };

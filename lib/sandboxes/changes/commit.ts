@@ -63,8 +63,9 @@ export async function commitFrom(
         return changes;
       });
       outcome = answer(all.changes, request, true);
-      const taken = all.changes.filter(({ conflict }) => !conflict || request.on_conflict !== 'theirs');
-      givenUp = all.changes.filter((change) => !taken.includes(change)).map(({ path }) => path);
+      const isTaken = ({ conflict }: WorkspaceChange) => !conflict || request.on_conflict !== 'theirs';
+      const taken = all.changes.filter(isTaken);
+      givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
       settled = settledBy(taken, own);
       return { steps: stepsOf(taken, all.staged), paths: announcedPaths(taken) };
     },

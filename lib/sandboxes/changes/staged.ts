@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
 import { batchesOfSmall, type SmallContents } from './small-contents.ts';
+import { stageFile } from './stage-file.ts';
 
 const AT_ONCE = 16;
 
@@ -13,7 +14,7 @@ const AT_ONCE = 16;
 export class Staged {
   readonly #directory: string;
   readonly #small: SmallContents;
-  readonly #byPath = new Map<ByteString, { name: string; signature: string }>();
+  readonly #byPath = new Map<ByteString, { name: string; as: Now | undefined }>();
 
   constructor(directory: string, small: SmallContents) {
     this.#directory = directory;
@@ -27,8 +28,14 @@ export class Staged {
   /** Copies what it does not hold as it is. A file that vanishes meanwhile is not held. */
   async take(changes: readonly WorkspaceChange[]): Promise<void> {
     const missing = changes.filter((change) => hasContents(change) && !this.#holds(change));
-    for (const batch of batchesOfSmall(missing)) {
-      const contents = await this.#small(batch);
+    const batches = [...batchesOfSmall(missing)];
+    let next = batches[0] && this.#small(batches[0]);
+    for (const [index, batch] of batches.entries()) {
+      const contents = await next!;
+      const following = batches[index + 1];
+      // Read while these are written.
+      next = following && this.#small(following);
+      next?.catch(() => undefined);
       await all(batch, (change) => this.#take(change, contents.get(change)));
     }
     await all(
@@ -39,10 +46,11 @@ export class Staged {
 
   async #take(change: WorkspaceChange, bytes: Uint8Array | undefined): Promise<void> {
     const { path } = change;
-    const name = this.#byPath.get(path)?.name ?? String(this.#byPath.size);
-    this.#byPath.set(path, { name, signature: '' });
-    if (await copied(change, bytes, join(this.#directory, name))) {
-      this.#byPath.set(path, { name, signature: signatureOf(change) });
+    const before = this.#byPath.get(path)?.name;
+    const name = before ?? String(this.#byPath.size);
+    this.#byPath.set(path, { name, as: undefined });
+    if (await copied(change, bytes, join(this.#directory, name), before !== undefined)) {
+      this.#byPath.set(path, { name, as: change.now });
     }
   }
 
@@ -52,7 +60,8 @@ export class Staged {
   }
 
   #holds(change: WorkspaceChange): boolean {
-    return this.#byPath.get(change.path)?.signature === signatureOf(change);
+    const held = this.#byPath.get(change.path)?.as;
+    return held !== undefined && change.now !== undefined && isAs(held, change.now);
   }
 }
 
@@ -67,27 +76,51 @@ function hasContents({ now, contentChanged }: WorkspaceChange): boolean {
   return now !== undefined && contentChanged && typeOf(now) !== 'TYPE_DIRECTORY';
 }
 
-function signatureOf({ now }: WorkspaceChange): string {
-  return JSON.stringify([now?.mode, now?.size, now?.mtime, now?.target, now?.hostPath, now?.version]);
+type Now = NonNullable<WorkspaceChange['now']>;
+
+function isAs(a: Now, b: Now): boolean {
+  return (
+    a.mode === b.mode &&
+    a.size === b.size &&
+    a.mtime.sec === b.mtime.sec &&
+    a.mtime.nsec === b.mtime.nsec &&
+    a.target === b.target &&
+    a.hostPath === b.hostPath &&
+    a.version?.[0] === b.version?.[0] &&
+    a.version?.[1] === b.version?.[1]
+  );
 }
 
-async function copied({ now }: WorkspaceChange, bytes: Uint8Array | undefined, to: string): Promise<boolean> {
-  await rm(to, { force: true });
+async function copied(
+  { now }: WorkspaceChange,
+  bytes: Uint8Array | undefined,
+  to: string,
+  again: boolean,
+): Promise<boolean> {
+  if (again) await rm(to, { force: true });
   if (now?.target !== undefined) {
     await symlink(Buffer.from(now.target, 'latin1'), to);
     return true;
   }
   if (now === undefined) return false;
+  const mode = now.mode & 0o777;
+  if (bytes !== undefined) {
+    await stageFile(to, bytes, mode, now.mtime);
+    return true;
+  }
+  if (now.hostPath === undefined || !(await cloned(Buffer.from(now.hostPath, 'latin1'), to))) return false;
+  const time = now.mtime.sec + now.mtime.nsec / 1e9;
+  await utimes(to, time, time);
+  await chmod(to, mode);
+  return true;
+}
+
+async function cloned(from: Buffer, to: string): Promise<boolean> {
   try {
-    if (bytes !== undefined) await writeFile(to, bytes, { mode: 0o600 });
-    else if (now.hostPath === undefined) return false;
-    else await copyFile(Buffer.from(now.hostPath, 'latin1'), to, constants.COPYFILE_FICLONE);
+    await copyFile(from, to, constants.COPYFILE_FICLONE);
+    return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
   }
-  const time = now.mtime.sec + now.mtime.nsec / 1e9;
-  await utimes(to, time, time);
-  await chmod(to, now.mode & 0o777);
-  return true;
 }

@@ -119,6 +119,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return [];
   }
 
+  trim(): boolean {
+    return false;
+  }
+
   settle(): void {}
 
   usage(_id: string): { bytes: number; files: number } {

@@ -188,15 +188,20 @@ export class ContentStore {
     this.#unsynced.add(inode);
   }
 
-  /** The contents of an inode that is no more. Its removal is journaled. */
-  release(inode: Inode): void {
+  /** The contents of an inode that is no more. Its removal is journaled. `more`: others are released with it. */
+  release(inode: Inode, more: boolean): void {
     const synced = !this.#unsynced.delete(inode);
     if (this.isFrozen(inode)) return;
     if (inode.hasFile) this.#files.remove(inode.data!);
     if (inode.data!.slot === NO_SLOT) return;
-    this.#slabs.give(inode.data!.slot, synced);
-    const { toMove } = this.#slabs;
+    this.#slabs.give(inode.data!.slot, synced, more);
+    const toMove = more ? undefined : this.#slabs.toMove;
     if (toMove !== undefined) this.#move(toMove);
+  }
+
+  /** After the last of many, until it returns false: gives a part of the room back to the disk. */
+  trim(): boolean {
+    return this.#slabs.trim();
   }
 
   /** Completes inodes of frozen layers by what their data files tell. */

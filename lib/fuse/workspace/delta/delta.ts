@@ -69,6 +69,7 @@ export class Delta {
   readonly #written = new Set<Inode>();
   readonly #unnamed = new Set<Inode>();
   #unnamedBytes = 0;
+  #releasing = false;
   #rewrittenSize = 0;
   /** Of the journal with nothing but its header. */
   #headerSize = 0;
@@ -252,8 +253,23 @@ export class Delta {
     if (inode.isDirectory) return;
     this.bytes -= inode.size;
     if (inode.data === undefined) return;
-    this.#contents.release(inode);
-    if (this.#contents.waitsForJournal) this.#syncJournal();
+    this.#contents.release(inode, this.#releasing);
+    if (this.#contents.waitsForJournal && !this.#releasing) this.#syncJournal();
+  }
+
+  /** For an `act` that releases many: nothing is synced, moved or cut off for each of them. `trim` follows. */
+  releasing<T>(act: () => T): T {
+    this.#releasing = true;
+    try {
+      return act();
+    } finally {
+      this.#releasing = false;
+    }
+  }
+
+  /** Gives a part of what was released back to the disk; false: nothing is left to be. */
+  trim(): boolean {
+    return this.#contents.trim();
   }
 
   /** Makes one file outlive a power failure, its name included. */

@@ -70,14 +70,22 @@ export class Slab {
     this.#holders[slot] = inode;
   }
 
-  /** `hold`: not to be written to before `releaseHeld`. */
-  give(slot: number, hold: boolean): void {
+  /** `hold`: not to be written to before `releaseHeld`. `more`: the file is not made shorter yet, `trim` follows. */
+  give(slot: number, hold: boolean, more: boolean): void {
     if (this.#holders[slot] === undefined) return;
     this.#holders[slot] = undefined;
     this.#used--;
     if (hold) this.#held.add(slot);
     else this.#free.push(slot);
-    this.#cutTail();
+    if (!more) this.#cutTail();
+  }
+
+  /** Makes the file shorter by a part, and returns whether there is more: disks that discard take long for all at once. */
+  trim(): boolean {
+    if (!this.#hasTail()) return false;
+    const before = this.#extent;
+    this.#cut(Math.max(this.#holders.length, before - TAIL / this.slotSize));
+    return this.#extent < before && this.#hasTail();
   }
 
   get heldCount(): number {
@@ -156,14 +164,20 @@ export class Slab {
   }
 
   #cutTail(): void {
+    if (this.#hasTail()) this.#cut(this.#holders.length);
+  }
+
+  #hasTail(): boolean {
     const holders = this.#holders;
     while (holders.length > 0 && this.#isFree(holders.length - 1)) holders.pop();
-    const tail = (this.#extent - holders.length) * this.slotSize;
-    if (tail < TAIL && holders.length > 0) return;
     if (holders.length === 0) this.#free = [];
+    return holders.length === 0 ? this.#extent > 0 : (this.#extent - holders.length) * this.slotSize >= TAIL;
+  }
+
+  #cut(extent: number): void {
     try {
-      ftruncateSync(this.#open(), holders.length * this.slotSize);
-      this.#extent = holders.length;
+      ftruncateSync(this.#open(), extent * this.slotSize);
+      this.#extent = extent;
     } catch {
       // It is only longer than it need be.
     }

@@ -35,9 +35,14 @@ export class Slabs {
     for (const slab of this.#slabs) slab.loaded();
   }
 
-  /** `hold`: the disk may still tell of its holder, so it is not written to before `releaseHeld`. */
-  give(slot: number, hold: boolean): void {
-    this.#of(slot).give(indexOf(slot), hold);
+  /** `hold`: the disk may still tell of its holder, so it is not written to before `releaseHeld`. `more`: `trim` follows. */
+  give(slot: number, hold: boolean, more = false): void {
+    this.#of(slot).give(indexOf(slot), hold, more);
+  }
+
+  /** After giving many, until it returns false. */
+  trim(): boolean {
+    return this.#slabs.map((slab) => slab.trim()).includes(true);
   }
 
   fits(slot: number, size: number): boolean {
