@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -193,4 +193,23 @@ it('whatever was done, all of it can be discarded, and the sandbox goes on', () 
     }),
     { numRuns: 150 },
   );
+});
+
+describe('what was discarded', () => {
+  it('gives the room of many small files back to the disk a part at a time', () => {
+    const s = new Sandbox();
+    s.mkdir('d');
+    for (let n = 0; n < 600; n++) s.create(`d/f${n}`, 'contents');
+    const slabs = (readdirSync(s.spec.delta, { recursive: true }) as string[]).filter((path) =>
+      path.endsWith('slab-4096'),
+    );
+    const size = () => statSync(join(s.spec.delta, slabs[0]!)).size;
+    expect(size()).toBeGreaterThan(599 * 4096);
+    s.fs.revert('sb_1', ['']);
+    s.forgetAll();
+    const sizes = [size()];
+    for (let more = true; more; sizes.push(size())) more = s.fs.trim('sb_1');
+    expect(sizes.at(-1)).toBe(0);
+    for (const [index, now] of sizes.slice(1).entries()) expect(sizes[index]! - now).toBeLessThanOrEqual(1 << 20);
+  });
 });
