@@ -1,6 +1,7 @@
 import { type Code, ServiceError } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
+import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
 import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
@@ -19,12 +20,18 @@ export interface WorkspaceControl {
   freeze(id: string): Frozen;
   rollback(id: string, layer: string): void;
   layersRemoved(): void;
+  /** A background copy is made (errno 0) or failed: what was postponed by it is run again next. */
+  copied(id: number, errno: number): void;
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */
   syncAll(): void;
 }
 
-export type ControlledFileSystem = FileSystem & WorkspaceControl;
+/** `dropCopies` after what was postponed by `copied` was run again. */
+export type ControlledFileSystem = FileSystem & WorkspaceControl & { dropCopies(): void };
+
+/** Has the main thread copy a host file, which then tells by `copied`. */
+export type StartCopy = (copy: BackgroundCopy) => void;
 
 /** `ping` only answers; `stop` ends the worker. */
 export type ControlOperation = keyof WorkspaceControl | 'ping' | 'stop';
@@ -48,6 +55,7 @@ export type WorkerMessage =
   | { kind: 'ready'; minor: number }
   /** Holds when the notifications up to `batch` were written. */
   | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
+  | { kind: 'copy'; copy: BackgroundCopy }
   | { kind: 'defect'; operation: number; error: ControlError }
   | { kind: 'ended'; reason: string };
 

@@ -1,9 +1,16 @@
 import { readSync, writeSync } from 'node:fs';
 import type { Descriptor, RequestReader } from './request-reader.ts';
 import type { Session } from './session.ts';
+import type { Waiting } from './waiting.ts';
 
 /** What ended a connection from the kernel's side. */
 export type EndReason = 'stopped' | 'unmounted' | 'aborted';
+
+/** A request that is to be run again, and the descriptor it came by. */
+export interface PostponedRequest {
+  fd: number;
+  request: Buffer;
+}
 
 const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException).code;
 
@@ -11,7 +18,12 @@ const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoE
  * Answers requests until the connection ends or `served` returns false, which is asked after each one. Blocks its
  * thread: nothing but a request (or the wake-up of control-node.ts) brings it out of read(2).
  */
-export function serve(reader: RequestReader, session: Session, served: () => boolean): EndReason {
+export function serve(
+  reader: RequestReader,
+  session: Session,
+  postponed: Waiting<PostponedRequest>,
+  served: () => boolean,
+): EndReason {
   for (;;) {
     let received: number;
     try {
@@ -25,10 +37,21 @@ export function serve(reader: RequestReader, session: Session, served: () => boo
       }
       throw thrown;
     }
-    const size = session.handle(received);
-    if (size > 0) answer(reader.fd, session, size);
+    run(reader.fd, received, session, postponed);
+    for (let again = postponed.next(); again !== undefined; again = postponed.next()) {
+      again.request.copy(session.request);
+      run(again.fd, again.request.length, session, postponed);
+    }
     if (!served()) return 'stopped';
   }
+}
+
+function run(fd: number, length: number, session: Session, postponed: Waiting<PostponedRequest>): void {
+  const size = session.handle(length);
+  const { postponedBy } = session;
+  if (postponedBy !== undefined) {
+    postponed.add(postponedBy, { fd, request: Buffer.from(session.request.subarray(0, length)) });
+  } else if (size > 0) answer(fd, session, size);
 }
 
 export function descriptor(fd: number): Descriptor {

@@ -16,6 +16,15 @@ export class Errno {
   }
 }
 
+/** Thrown to have a request run again, whole, when what it waits for is over; others are served meanwhile. */
+export class Postponed {
+  /** What it waits for. */
+  readonly cause: number;
+  constructor(cause: number) {
+    this.cause = cause;
+  }
+}
+
 export interface Caller {
   /** Ids as the host knows them. */
   uid: number;

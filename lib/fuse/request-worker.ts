@@ -6,15 +6,17 @@ import {
   type ControlledFileSystem,
   type ControlRequest,
   encodeError,
+  type StartCopy,
   type WorkerMessage,
   type WorkspaceControl,
 } from './control.ts';
 import { ControlNode } from './control-node.ts';
-import { descriptor, serve } from './device.ts';
-import type { Notifier } from './filesystem.ts';
+import { descriptor, type PostponedRequest, serve } from './device.ts';
+import { type Notifier, Postponed } from './filesystem.ts';
 import { NotificationQueue } from './notification-queue.ts';
 import { RequestReader } from './request-reader.ts';
 import { Session } from './session.ts';
+import { Waiting } from './waiting.ts';
 
 /** What the main thread starts the request worker with. */
 export interface FuseWorkerData {
@@ -39,11 +41,13 @@ export interface FuseWorkerData {
  */
 export function serveRequests(
   data: FuseWorkerData,
-  makeFileSystem: (notifier: Notifier) => ControlledFileSystem,
+  makeFileSystem: (notifier: Notifier, startCopy: StartCopy) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
   const notifications = new NotificationQueue(data.notifications, data.fd);
-  const fileSystem = makeFileSystem(notifications);
+  const fileSystem = makeFileSystem(notifications, (copy) => post({ kind: 'copy', copy }));
+  const requests = new Waiting<PostponedRequest>();
+  const controls = new Waiting<ControlRequest>();
   let serving = true;
 
   const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), {
@@ -53,23 +57,38 @@ export function serveRequests(
       for (;;) {
         const mail = receiveMessageOnPort(data.control) as { message: ControlRequest } | undefined;
         if (!mail) return;
-        const { id, operation, args } = mail.message;
-        if (operation === 'stop') serving = false;
-        const answer = run(fileSystem, operation, args);
-        notifications.flush();
-        const { lastBatch: batch } = notifications;
-        try {
-          post({ kind: 'answer', id, ...answer, batch });
-        } catch (thrown) {
-          // A value that cannot be cloned.
-          post({ kind: 'answer', id, error: encodeError(thrown), batch });
-        }
+        control(mail.message);
+        for (let again = controls.next(); again !== undefined; again = controls.next()) control(again);
       }
     },
   });
+
+  const control = (request: ControlRequest) => {
+    const { id, operation, args } = request;
+    if (operation === 'stop') serving = false;
+    const answer = run(fileSystem, operation, args);
+    if (answer instanceof Postponed) {
+      controls.add(answer.cause, request);
+      return;
+    }
+    if (operation === 'copied') {
+      controls.release(args[0] as number);
+      requests.release(args[0] as number);
+    }
+    notifications.flush();
+    const { lastBatch: batch } = notifications;
+    try {
+      post({ kind: 'answer', id, ...answer, batch });
+    } catch (thrown) {
+      // A value that cannot be cloned.
+      post({ kind: 'answer', id, error: encodeError(thrown), batch });
+    }
+  };
+
   goFirst();
   const eager = data.eagerFd === undefined ? undefined : descriptor(data.eagerFd);
-  const reason = serve(new RequestReader(descriptor(data.fd), eager), session, () => {
+  const reason = serve(new RequestReader(descriptor(data.fd), eager), session, requests, () => {
+    fileSystem.dropCopies();
     notifications.flush();
     return serving;
   });
@@ -80,12 +99,13 @@ function run(
   fileSystem: WorkspaceControl,
   operation: ControlRequest['operation'],
   args: readonly unknown[],
-): { value: unknown } | { error: ReturnType<typeof encodeError> } {
+): { value: unknown } | { error: ReturnType<typeof encodeError> } | Postponed {
   try {
     if (operation === 'ping' || operation === 'stop') return { value: undefined };
     const method = fileSystem[operation] as (...args: readonly unknown[]) => unknown;
     return { value: method.apply(fileSystem, [...args]) };
   } catch (thrown) {
+    if (thrown instanceof Postponed) return thrown;
     return { error: encodeError(thrown) };
   }
 }

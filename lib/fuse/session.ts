@@ -1,6 +1,6 @@
 import { CONTROL_NODEID, type ControlNode } from './control-node.ts';
 import { type Exchange, NO_REPLY } from './exchange.ts';
-import { type Caller, Errno, type FileSystem } from './filesystem.ts';
+import { type Caller, Errno, type FileSystem, Postponed } from './filesystem.ts';
 import { expectsReply, operationOf } from './operations.ts';
 import { EIO, EPROTO } from './protocol/errno.ts';
 import { decodeInit, encodeInit, type InitIn, KERNEL_VERSION, MAX_WRITE, MINIMUM_MINOR } from './protocol/init.ts';
@@ -37,6 +37,8 @@ export class Session {
   readonly #exchange: Exchange;
   readonly #reported = new Set<string>();
   #initialised = false;
+  /** What the last request waits for, when it was not answered but is to be run again. */
+  postponedBy: number | undefined;
 
   constructor(fileSystem: FileSystem, control: ControlNode, events: SessionEvents) {
     this.#fileSystem = fileSystem;
@@ -48,6 +50,7 @@ export class Session {
   /** Serves the request in the first `length` bytes of `request`. Returns the size of the reply; 0: there is none. */
   handle(length: number): number {
     const { request } = this;
+    this.postponedBy = undefined;
     if (length < IN_HEADER_SIZE || length > request.length) return 0;
     const opcode = readOpcode(request);
     try {
@@ -55,6 +58,10 @@ export class Session {
       const size = this.#run(opcode, length);
       return size === NO_REPLY ? 0 : this.#answer(OUT_HEADER_SIZE + size, 0);
     } catch (thrown) {
+      if (thrown instanceof Postponed) {
+        this.postponedBy = thrown.cause;
+        return 0;
+      }
       if (!(thrown instanceof Errno)) this.#report(opcode, thrown);
       if (!expectsReply(opcode)) return 0;
       return this.#answer(OUT_HEADER_SIZE, -(thrown instanceof Errno ? thrown : EIO).errno);

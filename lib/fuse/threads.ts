@@ -1,4 +1,6 @@
 import { once } from 'node:events';
+import { copyFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Log } from '../log.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
@@ -6,6 +8,7 @@ import { ControlClient } from './control-client.ts';
 import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
+import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
 
 export interface ThreadOptions {
   /** /dev/fuse, mounted. */
@@ -33,6 +36,16 @@ export interface Threads {
   terminate(): Promise<void>;
   /** The same for an 'exit' listener of the process, which cannot wait: else the exit hangs on the parked worker. */
   stopAtExit(): void;
+}
+
+/** The errno of the failure, or 0. */
+async function copy({ from, to }: BackgroundCopy): Promise<number> {
+  try {
+    await copyFile(from, to);
+    return 0;
+  } catch (error) {
+    return Math.abs((error as NodeJS.ErrnoException).errno ?? constants.errno.EIO);
+  }
 }
 
 export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOptions): Threads {
@@ -71,6 +84,8 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
         return ready.resolve();
       case 'answer':
         return client.answered(message);
+      case 'copy':
+        return void copy(message.copy).then((errno) => client.call('copied', message.copy.id, errno).catch(() => {}));
       case 'defect':
         return log.error('the file system failed a request', {
           opcode: message.operation,

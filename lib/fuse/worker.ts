@@ -4,7 +4,10 @@ import { WorkspaceFileSystem } from './workspace/index.ts';
 
 /** What the program's entry module runs in a worker thread whose workerData has the role 'fuse'. */
 export function runFuseWorker(workerData: unknown): void {
-  serveRequests(workerData as FuseWorkerData, (notifier) => new WorkspaceFileSystem(notifier));
+  serveRequests(
+    workerData as FuseWorkerData,
+    (notifier, startCopy) => new WorkspaceFileSystem(notifier, { startCopy }),
+  );
 }
 
 /** The same for the role 'fuse-notifier'. */

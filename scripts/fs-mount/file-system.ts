@@ -16,7 +16,10 @@ export { mountWorkspaces } from '../../lib/fuse/index.ts';
 if (!isMainThread) {
   const data = workerData as FuseWorkerData | FuseNotifierData;
   if (data.role === 'fuse-notifier') serveNotifications(data);
-  else profiled(() => serveRequests(data, (notifier) => counting(new WorkspaceFileSystem(notifier))));
+  else
+    profiled(() =>
+      serveRequests(data, (notifier, startCopy) => counting(new WorkspaceFileSystem(notifier, { startCopy }))),
+    );
 }
 
 function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {

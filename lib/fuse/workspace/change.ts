@@ -153,9 +153,10 @@ export class Change {
   #copy(node: Node, id: number): FileBody {
     const { base, delta, shared } = this.#workspace;
     const { size } = node.base!;
+    const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
+    delta.awaitCopy(fd);
     delta.claimBytes(size);
     delta.claimInodes(1);
-    const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
     const copied = delta.copyIn(fd, size, id);
     this.#newBytes += size;
     return copied;

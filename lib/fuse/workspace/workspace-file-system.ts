@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { ServiceError } from '../../errors.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
+import type { StartCopy } from '../control.ts';
 import type {
   Attr,
   ByteString,
@@ -20,6 +21,7 @@ import { changesOf, renamedDirectories, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { FrozenLayers } from './delta/frozen-layers.ts';
+import { LargeCopies } from './delta/large-copies.ts';
 import { lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
 import { EACCES, EPERM } from './errno.ts';
@@ -41,6 +43,8 @@ import { type ChangingPaths, Workspace } from './workspace.ts';
 export interface WorkspaceFileSystemOptions {
   /** Host files kept open besides those that must be; default 256. */
   maxOpenFiles?: number;
+  /** Has large host files copied by another thread, which tells by `copied`; absent: they are copied at once. */
+  startCopy?: StartCopy;
 }
 
 /**
@@ -55,9 +59,11 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #notifier: Notifier;
   readonly #clock = new Clock();
   readonly #frozen = new FrozenLayers();
+  readonly #copies: LargeCopies;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
     this.#notifier = notifier;
+    this.#copies = new LargeCopies(options.startCopy);
     this.#files = new HostFiles(options.maxOpenFiles ?? 256);
   }
 
@@ -72,6 +78,7 @@ export class WorkspaceFileSystem implements FileSystem {
       notifier: this.#notifier,
       clock: this.#clock,
       frozen: this.#frozen,
+      copies: this.#copies,
     };
     this.#workspaces.set(spec.id, new Workspace(spec, shared, this.#changingOf(spec.codebaseId)));
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
@@ -156,6 +163,14 @@ export class WorkspaceFileSystem implements FileSystem {
 
   layersRemoved(): void {
     this.#frozen.closeFiles();
+  }
+
+  copied(id: number, errno: number): void {
+    this.#copies.done(id, errno);
+  }
+
+  dropCopies(): void {
+    this.#copies.dropUnused();
   }
 
   usage(id: string): { bytes: number; files: number } {

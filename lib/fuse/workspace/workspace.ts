@@ -5,6 +5,7 @@ import { Base } from './base.ts';
 import type { Clock } from './clock.ts';
 import { Delta, type LayersOf } from './delta/delta.ts';
 import type { FrozenLayers } from './delta/frozen-layers.ts';
+import type { LargeCopies } from './delta/large-copies.ts';
 import { ESTALE } from './errno.ts';
 import type { HostFiles } from './host-files.ts';
 import { S_IFDIR } from './mode.ts';
@@ -18,6 +19,7 @@ export interface Shared {
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly frozen: FrozenLayers;
+  readonly copies: LargeCopies;
 }
 
 /** Base paths of one codebase that are being replaced, with how many replacements are under way. */
@@ -97,10 +99,10 @@ export class Workspace {
 
   #layers(): LayersOf {
     const { id, delta, layers, origin } = this.spec;
-    const { frozen } = this.shared;
+    const { frozen, copies } = this.shared;
     return layers === undefined
-      ? { root: `${delta}/data`, prefix: '', frozen }
-      : { root: layers, prefix: `${id}.`, frozen, origin };
+      ? { root: `${delta}/data`, prefix: '', frozen, copies }
+      : { root: layers, prefix: `${id}.`, frozen, copies, origin };
   }
 
   /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */

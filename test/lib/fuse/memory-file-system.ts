@@ -99,6 +99,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return { changes: [], more: false };
   }
 
+  copied(): void {}
+
+  dropCopies(): void {}
+
   contents(): [] {
     return [];
   }

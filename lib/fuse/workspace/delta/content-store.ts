@@ -3,6 +3,7 @@ import { ENOSPC } from '../errno.ts';
 import { closeQuietly, DataFiles, statData } from './data-files.ts';
 import { readFile, syncFiles, writeFile } from './host-io.ts';
 import type { DataRef, FileRef, Inode } from './inode.ts';
+import { LargeCopies } from './large-copies.ts';
 import { layerPath } from './layer-path.ts';
 import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
 
@@ -37,9 +38,14 @@ export class ContentStore {
   readonly #unsynced = new Set<Inode>();
 
   /** `root`: of all layers; `layer`: the one that is written to. */
-  constructor(root: string, layer: string, frozen: FrozenReader, journal: ContentJournal) {
+  constructor(
+    root: string,
+    layer: string,
+    { frozen, copies }: { frozen: FrozenReader; copies: LargeCopies },
+    journal: ContentJournal,
+  ) {
     this.#root = root;
-    this.#files = new DataFiles(root);
+    this.#files = new DataFiles(root, copies);
     this.#frozen = frozen;
     this.#slabs = new Slabs(layerPath(root, layer));
     this.#layer = layer;
@@ -84,6 +90,16 @@ export class ContentStore {
     } finally {
       closeQuietly(fd);
     }
+  }
+
+  /** Bytes of large files that are being copied in. */
+  get pendingBytes(): number {
+    return this.#files.pendingBytes(this.#layer);
+  }
+
+  /** Throws Postponed while an open host file is being copied in. */
+  awaitCopy(from: number): void {
+    this.#files.awaitCopy(from, this.#layer);
   }
 
   /** The data file, open for reading and writing; made when there is none. The caller closes it. */
@@ -206,7 +222,7 @@ export class ContentStore {
 
   /** Completes inodes of frozen layers by what their data files tell. */
   static findFrozen(root: string, inodes: Iterable<Inode>): void {
-    const files = new DataFiles(root);
+    const files = new DataFiles(root, new LargeCopies());
     for (const inode of inodes) {
       if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
       const stat = files.stat(inode.data);

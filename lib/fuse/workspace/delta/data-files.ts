@@ -3,7 +3,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  copyFileSync,
   fdatasyncSync,
   fstatSync,
   fsyncSync,
@@ -19,6 +18,8 @@ import type { ByteString, Time } from '../../filesystem.ts';
 import { timeOf } from '../clock.ts';
 import { hostErrno } from '../errno.ts';
 import type { FileRef } from './inode.ts';
+import { LargeCopies } from './large-copies.ts';
+import { layerPath } from './layer-path.ts';
 
 /** Data files in one directory of the host. */
 const SHARD = 1024;
@@ -27,10 +28,22 @@ const MANY = 32;
 /** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
 export class DataFiles {
   readonly #root: string;
+  readonly #copies: LargeCopies;
   #realRoot: ByteString | undefined;
 
-  constructor(root: string) {
+  constructor(root: string, copies: LargeCopies) {
     this.#root = root;
+    this.#copies = copies;
+  }
+
+  /** Of large files that are being copied into a layer. */
+  pendingBytes(layer: string): number {
+    return this.#copies.pendingBytes(layerPath(this.#root, layer));
+  }
+
+  /** Throws Postponed while the open file is being copied into the layer. */
+  awaitCopy(from: number, layer: string): void {
+    this.#copies.wait(from, layerPath(this.#root, layer));
   }
 
   /** For reading and writing; with `create` it comes to be, empty. The caller closes it. */
@@ -42,13 +55,13 @@ export class DataFiles {
   }
 
   /**
-   * Makes `ref` a copy of the open file `from` (a clone where the disk can) and returns the copy's mtime. Until a
-   * record names it the copy is litter that `sweep` removes: a crash leaves no half copy-up.
+   * Makes `ref` a copy of the open file `from` (a clone where the disk can) and returns the copy's mtime, or throws
+   * Postponed. Until a record names it the copy is litter that `sweep` removes: a crash leaves no half copy-up.
    */
   copy(from: number, ref: FileRef): Time {
     const path = this.#path(ref);
     try {
-      this.#inShard(ref, () => copyFileSync(`/proc/self/fd/${from}`, path, constants.COPYFILE_FICLONE));
+      this.#inShard(ref, () => this.#copies.copy(from, path, layerPath(this.#root, ref.layer)));
       return hosted(() => {
         chmodSync(path, 0o600);
         return timeOf(lstatSync(path, { bigint: true }).mtimeNs);
@@ -98,6 +111,7 @@ export class DataFiles {
   /** Removes each file of a layer that `keep` does not want. `keep` is told every file's size and mtime. */
   sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): void {
     const dir = `${this.#root}/${layer}`;
+    for (const litter of namesIn(dir).filter(LargeCopies.isCopy)) rmSync(`${dir}/${litter}`, { force: true });
     for (const shard of namesIn(dir).filter(isNumber)) {
       for (const name of namesIn(`${dir}/${shard}`)) {
         const path = `${dir}/${shard}/${name}`;

@@ -9,6 +9,7 @@ import { readFile, truncateFile, writeFile } from './host-io.ts';
 import type { Inode } from './inode.ts';
 import { InodeTable } from './inode-table.ts';
 import { Journal } from './journal.ts';
+import type { LargeCopies } from './large-copies.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './records.ts';
 import { NO_SLOT, SMALL } from './slabs.ts';
@@ -39,6 +40,7 @@ export interface LayersOf {
   /** Of the names of its own layers: no other delta has it. */
   prefix: string;
   frozen: FrozenLayers;
+  copies: LargeCopies;
   /** The frozen layer that a delta without a journal starts from. */
   origin?: string | undefined;
 }
@@ -82,7 +84,7 @@ export class Delta {
     this.#journal = new Journal(`${dir}/journal`);
     this.#layers = layers;
     const records = this.#readHeader();
-    this.#contents = new ContentStore(layers.root, this.#top, layers.frozen, {
+    this.#contents = new ContentStore(layers.root, this.#top, layers, {
       placed: (inode, { layer, id, slot }, fileTime) => {
         const times: Op[] = fileTime === undefined ? [] : [this.#attrOp(inode, inode, fileTime)];
         this.commit([['place', inode.id, layer, id, slot], ...times]);
@@ -133,7 +135,7 @@ export class Delta {
   claimBytes(count: number): void {
     const { maxBytes } = this.#quota;
     const room = maxBytes + Math.min(this.#unnamedBytes, maxBytes, LATE_BYTES);
-    if (count > 0 && maxBytes > 0 && this.bytes + count > room) throw EDQUOT;
+    if (count > 0 && maxBytes > 0 && this.bytes + this.#contents.pendingBytes + count > room) throw EDQUOT;
   }
 
   /** An inode lost its last name while the kernel still knows it. */
@@ -156,6 +158,11 @@ export class Delta {
     }
     const { sec, nsec } = this.#contents.putFile(from, { layer: this.#top, id });
     return [this.#top, id, NO_SLOT, size, sec, nsec];
+  }
+
+  /** Throws Postponed while the open host file is being copied in. */
+  awaitCopy(from: number): void {
+    this.#contents.awaitCopy(from);
   }
 
   drop([layer, id, slot]: FileBody): void {

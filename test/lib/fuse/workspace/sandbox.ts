@@ -11,7 +11,7 @@ import {
   type Notifier,
   type SetAttr,
 } from '../../../../lib/fuse/filesystem.ts';
-import { WorkspaceFileSystem } from '../../../../lib/fuse/workspace/index.ts';
+import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from '../../../../lib/fuse/workspace/index.ts';
 import type { WorkspaceSpec } from '../../../../lib/fuse/workspaces.ts';
 import type { Permission, PermissionRule } from '../../../../lib/messages.ts';
 
@@ -48,13 +48,19 @@ export class Sandbox {
   readonly home: string;
   readonly notices = new Notices();
   /** They hold files open until the test ends. */
+  readonly #settings: WorkspaceFileSystemOptions;
   readonly #killed: WorkspaceFileSystem[] = [];
   readonly #lookups = new Map<number, number>();
   spec: WorkspaceSpec;
   fs: WorkspaceFileSystem;
   caller = CALLER;
 
-  constructor(base: Record<string, string> = {}, options: Partial<WorkspaceSpec> = {}) {
+  constructor(
+    base: Record<string, string> = {},
+    options: Partial<WorkspaceSpec> = {},
+    settings: WorkspaceFileSystemOptions = {},
+  ) {
+    this.#settings = settings;
     this.home = mkdtempSync(join(tmpdir(), 'workspace-test-'));
     onTestFinished(() => this.remove());
     this.spec = {
@@ -70,7 +76,7 @@ export class Sandbox {
     };
     mkdirSync(this.spec.base, { recursive: true });
     for (const [path, content] of Object.entries(base)) this.putBase(path, content);
-    this.fs = new WorkspaceFileSystem(this.notices);
+    this.fs = new WorkspaceFileSystem(this.notices, this.#settings);
     this.fs.attach(this.spec);
   }
 
@@ -97,7 +103,7 @@ export class Sandbox {
   restart(): void {
     this.#lookups.clear();
     this.#killed.push(this.fs);
-    this.fs = new WorkspaceFileSystem(this.notices);
+    this.fs = new WorkspaceFileSystem(this.notices, this.#settings);
     this.fs.attach(this.spec);
   }
 

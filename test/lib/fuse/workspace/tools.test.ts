@@ -87,6 +87,15 @@ function shell(): { ask(line: string): Promise<string>; end(): Promise<void> } {
 }
 
 describe('tools', () => {
+  it('many at once change a large file that is copied up meanwhile, each its part', async () => {
+    await put('big', 'b'.repeat(20 << 20));
+    const parts = Array.from({ length: 8 }, (_, i) => i);
+    const write = `printf $0 | dd of=big bs=1 seek=$(($0 * 1000000)) conv=notrunc status=none & `;
+    await run(`${parts.map((part) => write.replaceAll('$0', String(part))).join('')} wait`);
+    const read = parts.map((part) => `tail -c +$((${part} * 1000000 + 1)) big | head -c 2; echo`).join('; ');
+    expect(await run(`wc -c <big; ${read}`)).toBe(`${20 << 20}\n${parts.map((part) => `${part}b`).join('\n')}\n`);
+  });
+
   it('git: a repository from first commit to garbage collection', async () => {
     const output = await run(`
       set -e
