@@ -10,6 +10,7 @@ import { join, resolve } from 'node:path';
 import { settings } from './demo/machine.mjs';
 import { buildPackages, checkOut, filesOf, isCode } from './demo/project.mjs';
 import { Report } from './demo/report.mjs';
+import { reviewAndCommit } from './demo/review.mjs';
 import { mountsBelow, Service } from './demo/service.mjs';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -40,11 +41,15 @@ process.stdout.on('error', () => giveUp(1));
 
 try {
   report.title('Paddock: this repository in a sandbox whose rules the file system enforces');
-  const { codebase, git } = await setUp();
+  const { codebase, checkout } = await setUp();
   const sandbox = await createSandbox(codebase);
-  await dailyWork(sandbox, git);
+  await dailyWork(sandbox, (...words) => checkout.git(checkout.project, ...words));
   await rulesHold(sandbox);
   await writesStay(codebase, sandbox);
+  await reviewAndCommit({ report, service, command, createSandbox, succeeds, refused }, codebase, {
+    ...checkout,
+    directory,
+  });
   await overGrpc(sandbox);
   await takeDown(codebase, sandbox);
 } catch (error) {
@@ -84,7 +89,7 @@ async function setUp() {
       text: `${file_count} files, ${(total_size / 1e6).toFixed(1)} MB: with .git, and with the packages its build needs`,
     };
   });
-  return { codebase, git: (...words) => git(project, ...words) };
+  return { codebase, checkout: { project, git } };
 }
 
 async function uploadAll(codebaseId, files) {
