@@ -101,7 +101,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
         mount,
         runtime: (name) => runtimes.get(name),
         basePath: (id) => codebases.filesPath(id),
-        apply: (id, plan, done) => codebases.apply(id, plan, done),
+        apply: (id, plan) => codebases.apply(id, plan),
         removeTree,
         maxDeltaBytes: sandbox.maxDeltaBytes,
         maxDeltaFiles: sandbox.maxDeltaFiles,

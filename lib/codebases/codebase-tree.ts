@@ -20,9 +20,15 @@ import { Totals } from './totals.ts';
 export const FILES = 'files';
 export const INCOMING = 'tmp';
 
-/** What `apply` is to do, and every path that it touches. */
-export interface Plan {
+/** A part of what `apply` is to do; `done` is called when the files have changed. */
+export interface Stage {
   steps: readonly Step[];
+  done: () => Promise<void>;
+}
+
+/** What `apply` is to do, stage after stage, and every path that it touches. */
+export interface Plan {
+  stages: readonly Stage[];
   paths: readonly string[];
 }
 
@@ -85,22 +91,25 @@ export class CodebaseTree {
 
   /**
    * Many changes as one. `plan` stages contents in the directory it is given and says what to do and which paths that
-   * touches; nothing else changes the files meanwhile. `done` is called when they have changed, before the watcher is
-   * told so. Once all is prepared it is finished, by the next server if need be.
+   * touches; nothing else changes the files meanwhile. Each stage's `done` is called before the watcher is told. Once all
+   * is prepared it is finished, by the next server if need be: then `done` is not called.
    */
-  apply(plan: (staging: string) => Promise<Plan>, done: () => Promise<void>): Promise<void> {
+  apply(plan: (staging: string) => Promise<Plan>): Promise<void> {
     return this.#change(async () => {
       await this.#journal.begin();
       let prepared = false;
       try {
-        const { steps, paths } = await plan(this.#journal.staging);
+        const { stages, paths } = await plan(this.#journal.staging);
+        const steps = stages.flatMap((stage) => stage.steps);
         if (steps.length > 0) {
           await this.#journal.prepare(steps);
           prepared = true;
           await this.#announce(paths, async () => {
             this.#totals.forget();
-            await this.#journal.apply(steps);
-            await done();
+            for (const stage of stages) {
+              await this.#journal.apply(stage.steps);
+              await stage.done();
+            }
           });
         }
         await this.#journal.end();

@@ -168,8 +168,8 @@ export class StoredCodebases implements Codebases {
   }
 
   /** See `CodebaseTree.apply`. */
-  async apply(id: string, plan: (staging: string) => Promise<Plan>, done: () => Promise<void>): Promise<void> {
-    await this.#tree(id).apply(plan, done).catch(rethrow);
+  async apply(id: string, plan: (staging: string) => Promise<Plan>): Promise<void> {
+    await this.#tree(id).apply(plan).catch(rethrow);
   }
 
   async removeFile(id: string, path: string): Promise<void> {

@@ -18,7 +18,7 @@ export interface Platform {
   /** Host directory of a codebase's files. */
   basePath(codebaseId: string): string;
   /** Many changes of a codebase as one; see `CodebaseTree.apply`. */
-  apply(codebaseId: string, plan: (staging: string) => Promise<Plan>, done: () => Promise<void>): Promise<void>;
+  apply(codebaseId: string, plan: (staging: string) => Promise<Plan>): Promise<void>;
   removeTree(path: string): Promise<void>;
   maxDeltaBytes: number;
   maxDeltaFiles: number;

@@ -253,6 +253,36 @@ const cases: Case[] = [
       expect(await scene.output(after, 'ls')).toBe('a\nb\nd\nf0\nf1\nf2\nf3\nf4\nf5\nf6\nrun.sh\n');
     },
   },
+  {
+    name: 'a program in a directory that was renamed finds all of its files while they are committed',
+    needs: ['commands'],
+    runtimes: ['bwrap'],
+    async run(scene) {
+      const codebase = await scene.codebase();
+      const first = await scene.sandbox(codebase);
+      await scene.output(first, 'mkdir -p d/sub && for i in $(seq 150); do echo $i > d/f$i; echo $i > d/sub/f$i; done');
+      await commit(scene, first);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'mv d e && echo more > e/more && mv e/sub s');
+      const program = [
+        'import os',
+        'seen = set()',
+        "open('/tmp/ready', 'w').close()",
+        "while not os.path.exists('/tmp/go'):",
+        "    for d in ('e', 's'):",
+        '        names = os.listdir(d)',
+        "        text = ''.join(open(d + '/' + name).read() for name in names)",
+        '        seen.add((d, len(names), len(text)))',
+        'print(sorted(seen))',
+      ].join('\n');
+      const running = scene.output(sandbox, 'python3 -', { stdin: program });
+      await scene.output(sandbox, 'while ! test -e /tmp/ready; do sleep 0.02; done; ls e s');
+      await commit(scene, sandbox);
+      await scene.output(sandbox, 'touch /tmp/go');
+      expect(await running).toBe("[('e', 151, 497), ('s', 150, 492)]\n");
+      expect(await changed(scene, sandbox)).toEqual([]);
+    },
+  },
 ];
 
 contract('committing changes', cases);

@@ -28,6 +28,8 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID)!;
   const ops: Op[] = [];
+  const origins = new Map<Inode, ByteString>();
+  const isShown = (path: ByteString) => showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
   const free: Inode[] = [];
   const shown: Place[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
@@ -35,9 +37,10 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
     const place = find(root, path);
     const base = workspace.base.lstat(path);
     if (place === undefined) {
-      // Its directory was moved since, or shows the base: what the base has here is the sandbox's own work.
+      // Its directory shows the base, as it did elsewhere; or it was moved since, which is the sandbox's own work.
       if (table.seen.get(path) !== undefined) ops.push(['unseen', path]);
-      if (base !== undefined && !isDirectory(base.mode)) ops.push(['seen', path, ...identityOf(base)]);
+      if (base !== undefined && !isDirectory(base.mode) && !isShown(path))
+        ops.push(['seen', path, ...identityOf(base)]);
       continue;
     }
     const { dir, name } = place;
@@ -46,6 +49,7 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
     if (base !== undefined && isDirectory(base.mode)) {
       if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0]) {
         ops.push(['origin', entry.id, path]);
+        origins.set(entry, path);
       } else if (entry === WHITEOUT && removed) {
         // It could not go: something in it stayed.
         ops.push(['drop', dir.id, name]);
@@ -62,7 +66,7 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
       continue;
     }
     ops.push(['unseen', path]);
-    if (base === undefined) continue;
+    if (base === undefined || (version === undefined && isShown(path))) continue;
     ops.push(['seen', path, ...identityOf(base)]);
     // Removed since: the base has it only now, so nothing hides it yet.
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
@@ -77,6 +81,20 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
     else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);
   }
   for (const inode of free) if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+}
+
+/** Whether the sandbox has nothing of its own at the path, nor on the way, and sees what the base has there. */
+function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
+  let dir = root;
+  let dirPath = '';
+  for (const name of path.split('/')) {
+    const entry = dir.entries!.get(name);
+    if (entry === undefined) return originOf(dir) === dirPath;
+    if (entry === WHITEOUT || !entry.isDirectory) return false;
+    dir = entry;
+    dirPath = joinPath(dirPath, name);
+  }
+  return false;
 }
 
 /** A changed directory that stays, merged with the base at its own path from now on. */

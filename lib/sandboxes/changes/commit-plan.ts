@@ -1,7 +1,28 @@
 import type { Step } from '../../codebases/commit-steps.ts';
-import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import type { Staged } from './staged.ts';
+
+/**
+ * A directory that the sandbox renamed shows the files of its old place until it is settled: what is only added, which is
+ * where it is now, comes first and is settled, and then what goes. (A directory that took the place of another is not only
+ * added: for a moment it shows what is half done.)
+ */
+export function inStages(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): WorkspaceChange[][] {
+  if (own.every(({ origin }) => origin === undefined)) return [[...changes]];
+  const adding: WorkspaceChange[] = [];
+  const others: WorkspaceChange[] = [];
+  // A directory in the place of a file waits for the file to go, with all that is in it.
+  let waiting = '/';
+  for (const change of changes) {
+    const { path, now, base } = change;
+    if (base !== undefined && now !== undefined && isDirectory(now) && !isDirectory(base)) waiting = `${path}/`;
+    (base === undefined && !path.startsWith(waiting) ? adding : others).push(change);
+  }
+  return [adding, others].filter(({ length }) => length > 0);
+}
+
+const isDirectory = (side: ChangeSide) => typeOf(side) === 'TYPE_DIRECTORY';
 
 /** What makes the codebase have what the sandbox has: room first, from the inside out, then what is new. */
 export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): Step[] {

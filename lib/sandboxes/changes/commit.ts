@@ -6,7 +6,7 @@ import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenPaths } from './chosen-paths.ts';
-import { announcedPaths, stepsOf } from './commit-plan.ts';
+import { announcedPaths, inStages, stepsOf } from './commit-plan.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { smallContents } from './small-contents.ts';
@@ -49,28 +49,26 @@ export async function commitFrom(
   context: SandboxContext,
 ): Promise<CommitResponse> {
   let outcome: CommitResponse | undefined;
-  let settled: Settled[] = [];
   let givenUp: ByteString[] = [];
-  await context.platform.apply(
-    record.codebase_id,
-    async (staging) => {
-      let own: OwnDirectory[] = [];
-      const small = smallContents((inodes) => mount.contents(id, inodes));
-      const all = await stagedOf(new Staged(staging, small), async () => {
-        own = await mount.renamed(id);
-        const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
-        refuseConflicts(changes, request);
-        return changes;
-      });
-      outcome = answer(all.changes, request, true);
-      const isTaken = ({ conflict }: WorkspaceChange) => !conflict || request.on_conflict !== 'theirs';
-      const taken = all.changes.filter(isTaken);
-      givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
-      settled = settledBy(taken, own);
-      return { steps: stepsOf(taken, all.staged), paths: announcedPaths(taken) };
-    },
-    () => mount.settle(id, settled),
-  );
+  await context.platform.apply(record.codebase_id, async (staging) => {
+    let own: OwnDirectory[] = [];
+    const small = smallContents((inodes) => mount.contents(id, inodes));
+    const all = await stagedOf(new Staged(staging, small), async () => {
+      own = await mount.renamed(id);
+      const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
+      refuseConflicts(changes, request);
+      return changes;
+    });
+    outcome = answer(all.changes, request, true);
+    const isTaken = ({ conflict }: WorkspaceChange) => !conflict || request.on_conflict !== 'theirs';
+    const taken = all.changes.filter(isTaken);
+    givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
+    const stages = inStages(taken, own).map((changes) => ({
+      steps: stepsOf(changes, all.staged),
+      done: () => mount.settle(id, settledBy(changes, own)),
+    }));
+    return { stages, paths: announcedPaths(taken) };
+  });
   // The sandbox's own version of these is not wanted; what lies in a directory that went has gone with it.
   for (const path of givenUp) await mount.revert(id, [path]).catch(() => undefined);
   return outcome!;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CommitJournal } from '../../../../lib/codebases/commit-journal.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
-import { announcedPaths, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { announcedPaths, inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
 import { outcome, Sandbox } from '../../fuse/workspace/sandbox.ts';
@@ -32,8 +32,11 @@ function work(s: Sandbox, steps: Steps): void {
   }
 }
 
-/** A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied. */
-async function commit(s: Sandbox, meanwhile: () => void): Promise<void> {
+/**
+ * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, `each` is
+ * called after every step of it.
+ */
+async function commit(s: Sandbox, meanwhile?: () => void, each = () => {}): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'paddock-commit-'));
   try {
     mkdirSync(join(home, 'commit'));
@@ -47,9 +50,17 @@ async function commit(s: Sandbox, meanwhile: () => void): Promise<void> {
     await staged.take(changes);
     const paths = announcedPaths(changes);
     s.fs.baseChanging('cb_1', paths);
-    await new CommitJournal(home, s.spec.base).apply(stepsOf(changes, staged));
-    meanwhile();
-    s.fs.settle('sb_1', settledBy(changes, own));
+    const journal = new CommitJournal(home, s.spec.base);
+    for (const stage of inStages(changes, own)) {
+      for (const step of stepsOf(stage, staged)) {
+        await journal.apply([step]);
+        each();
+      }
+      meanwhile?.();
+      meanwhile = undefined;
+      s.fs.settle('sb_1', settledBy(stage, own));
+      each();
+    }
     s.fs.baseChanged('cb_1', paths);
   } finally {
     rmSync(home, { recursive: true });
@@ -71,7 +82,7 @@ describe('whatever was done, committed', () => {
           work(s, steps);
           const before = s.tree();
           if (restart) s.restart();
-          await commit(s, () => {});
+          await commit(s);
           expect(s.tree()).toEqual(before);
           expect(changed(s)).toEqual([]);
           expect(over(s)).toEqual(before);
@@ -79,7 +90,7 @@ describe('whatever was done, committed', () => {
           const later = s.tree();
           s.restart();
           expect(s.tree()).toEqual(later);
-          await commit(s, () => {});
+          await commit(s);
           expect(over(s)).toEqual(later);
         },
       ),
@@ -98,11 +109,51 @@ describe('whatever was done, committed', () => {
         work(alone, [...steps, ...more]);
         await commit(s, () => work(s, more));
         expect(s.tree()).toEqual(alone.tree());
-        await commit(s, () => {});
+        await commit(s);
         expect(over(s)).toEqual(alone.tree());
         expect(changed(s)).toEqual([]);
       }),
       { numRuns: 120 },
     );
+  });
+
+  it('is what programs see at every step of it, in directories that were renamed, too', async () => {
+    const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
+    s.rename('d', 'n');
+    s.create('n/new', 'new');
+    s.write('n/x', 'X');
+    s.unlink('n/y');
+    s.mkdir('t');
+    s.rename('n/sub/deep', 't/deep');
+    s.rename('e', 't/e');
+    s.write('a', 'A');
+    const before = s.tree();
+    let steps = 0;
+    await commit(s, undefined, () => {
+      steps++;
+      s.forgetAll();
+      expect(s.tree()).toEqual(before);
+    });
+    expect(steps).toBeGreaterThan(10);
+    expect(changed(s)).toEqual([]);
+    expect(over(s)).toEqual(before);
+  });
+
+  it('in a renamed directory is no conflict with what the codebase has there later', async () => {
+    const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
+    s.rename('d', 'n');
+    await commit(s);
+    for (const path of ['n/x', 'n/sub/deep/f']) {
+      s.fs.baseChanging('cb_1', [path]);
+      s.putBase(path, 'uploaded later');
+      s.fs.baseChanged('cb_1', [path]);
+      expect(s.read(path)).toBe('uploaded later');
+      s.write(path, 'MINE');
+    }
+    const { changes } = s.fs.changes('sb_1', '', 1000);
+    expect(changes.map(({ path, conflict }) => [path, conflict])).toEqual([
+      ['n/sub/deep/f', false],
+      ['n/x', false],
+    ]);
   });
 });
