@@ -29,7 +29,8 @@ export class NodeTree {
   readonly #delta: Delta;
   /** Nodes without a name, open somewhere. */
   readonly loose = new Set<Node>();
-  readonly #byInode = new Map<Inode, Node>();
+  /** By id. */
+  readonly #byInode = new Map<number, Node>();
   /** Unchanged base files with several names: `dev:ino:level`. Names of different levels are different nodes. */
   readonly #byBaseLink = new Map<string, Node>();
   /** Directories that show a base directory. */
@@ -49,7 +50,7 @@ export class NodeTree {
     const stat = base.lstat('');
     if (stat === undefined || !isDirectory(stat.mode)) throw ESTALE;
     root.base = stat;
-    if (root.inode !== undefined) this.#byInode.set(root.inode, root);
+    if (root.inode !== undefined) this.#byInode.set(root.inode.id, root);
     this.#byBasePath.set('', root);
   }
 
@@ -86,7 +87,7 @@ export class NodeTree {
   adopt(dir: Node, name: ByteString, state: RuleState, { inode, base }: Found): Node {
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     let node =
-      inode !== undefined ? this.#byInode.get(inode) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
+      inode !== undefined ? this.#byInode.get(inode.id) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
     if (node !== undefined) {
       this.loose.delete(node);
       node.addLink(dir, name);
@@ -102,7 +103,7 @@ export class NodeTree {
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     node.inode = inode;
     if (inode !== undefined) {
-      this.#byInode.set(inode, node);
+      this.#byInode.set(inode.id, node);
       node.basePath = inode.origin;
       if (inode.origin !== undefined) node.base = this.#base.lstat(inode.origin);
     } else {
@@ -123,7 +124,7 @@ export class NodeTree {
     root.inode = this.#delta.table.get(ROOT_ID);
     root.listing = undefined;
     root.misses = 0;
-    if (root.inode !== undefined) this.#byInode.set(root.inode, root);
+    if (root.inode !== undefined) this.#byInode.set(root.inode.id, root);
     this.#byBasePath.set('', root);
   }
 
@@ -138,7 +139,7 @@ export class NodeTree {
     const { inode, base } = found;
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     const other =
-      inode !== undefined ? this.#byInode.get(inode) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
+      inode !== undefined ? this.#byInode.get(inode.id) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
     if (other !== undefined || shown.has(node)) return other === node;
     shown.add(node);
     this.#workspace.shared.files.close(node);
@@ -172,13 +173,13 @@ export class NodeTree {
       node.basePath = undefined;
     }
     node.inode = inode;
-    this.#byInode.set(inode, node);
+    this.#byInode.set(inode.id, node);
   }
 
   /** The node shows the base again, at `path`: the delta has nothing of it any more. */
   uncopied(node: Node, path: ByteString, base: BaseStat): void {
     this.#forgetBase(node);
-    if (node.inode !== undefined && this.#byInode.get(node.inode) === node) this.#byInode.delete(node.inode);
+    if (node.inode !== undefined && this.#byInode.get(node.inode.id) === node) this.#byInode.delete(node.inode.id);
     this.#workspace.shared.files.close(node);
     node.inode = undefined;
     node.base = base;
@@ -196,7 +197,7 @@ export class NodeTree {
 
   /** Whether a node stands for it. */
   shows(inode: Inode): boolean {
-    return this.#byInode.has(inode);
+    return this.#byInode.has(inode.id);
   }
 
   /** The node lost a name. Without any it lives on, loose, for those who have it open. */
@@ -260,8 +261,8 @@ export class NodeTree {
     const { inode } = node;
     const links = [...node.links];
     for (const { parent, name } of links) node.dropLink(parent, name);
-    if (inode !== undefined && this.#byInode.get(inode) === node) {
-      this.#byInode.delete(inode);
+    if (inode !== undefined && this.#byInode.get(inode.id) === node) {
+      this.#byInode.delete(inode.id);
       if (inode.names === 0) this.#delta.release(inode);
     }
     return links.map((link) => link.parent);

@@ -38,7 +38,7 @@ export class Node {
   lastLink: NodeLink | undefined;
 
   /** Set once the sandbox changed it. Until then (and for a directory with an origin, below it) `base` is shown. */
-  inode: Inode | undefined;
+  #inode: Inode | undefined;
   base: BaseStat | undefined;
   /** Where the base has it. For a changed directory: its origin, if it still has one. */
   basePath: ByteString | undefined;
@@ -66,6 +66,18 @@ export class Node {
     this.id = id;
     this.workspace = workspace;
     this.type = type & S_IFMT;
+  }
+
+  get inode(): Inode | undefined {
+    const inode = this.#inode;
+    if (inode === undefined || !inode.home.frozen) return inode;
+    // The delta was frozen since: it goes on with copies.
+    this.#inode = this.workspace!.delta.table.get(inode.id);
+    return this.#inode;
+  }
+
+  set inode(inode: Inode | undefined) {
+    this.#inode = inode;
   }
 
   get isDirectory(): boolean {

@@ -34,6 +34,7 @@ export class ContentStore {
   readonly #journal: ContentJournal;
   /** Frozen since they were synced last. */
   readonly #unsyncedLayers = new Set<string>();
+  readonly #unsyncedFiles: DataRef[] = [];
   /** Files with contents the disk may not have yet. */
   readonly #unsynced = new Set<Inode>();
 
@@ -56,6 +57,8 @@ export class ContentStore {
   freeze(layer: string): void {
     this.#slabs.close();
     this.#unsyncedLayers.add(this.#layer);
+    for (const inode of this.#unsynced) if (inode.hasFile) this.#unsyncedFiles.push(inode.data!);
+    this.#unsynced.clear();
     this.#slabs = new Slabs(layerPath(this.#root, layer));
     this.#layer = layer;
   }
@@ -63,7 +66,8 @@ export class ContentStore {
   /** As `freeze`, giving up what is not in a frozen layer. */
   restart(layer: string): void {
     this.freeze(layer);
-    this.#unsynced.clear();
+    this.#unsyncedFiles.length = 0;
+    this.#unsyncedLayers.clear();
   }
 
   /** Its contents are shared: they are copied before they are changed. */
@@ -268,6 +272,7 @@ export class ContentStore {
   #syncLayers(): void {
     for (const layer of this.#unsyncedLayers) syncFiles(slabPaths(layerPath(this.#root, layer)));
     this.#unsyncedLayers.clear();
+    this.#files.syncAll(this.#unsyncedFiles.splice(0));
   }
 
   /** Many slots wait for `journalSynced`. */

@@ -59,8 +59,8 @@ export class Delta {
   #below: readonly string[] = [];
   /** The one whose index the journal goes on from, or ''. */
   #continues = '';
-  /** What `table` goes on from. */
-  #index: FrozenIndex | undefined;
+  /** What `table` goes on from, and others that are kept in memory by that. */
+  readonly #indexes: FrozenIndex[] = [];
   /** Journals that lead here, with its own. */
   #segments = 1;
   readonly #contents: ContentStore;
@@ -300,8 +300,7 @@ export class Delta {
     } finally {
       this.#journal.close();
       this.#contents.close();
-      if (this.#index !== undefined) this.#layers.frozen.release(this.#index);
-      this.#index = undefined;
+      for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
     }
   }
 
@@ -321,9 +320,38 @@ export class Delta {
     this.#syncJournal();
     this.#journal.linkTo(indexPath(root, frozen));
     this.#startFrom(frozen, [...this.#below, frozen], this.#nextTop());
-    this.#segments++;
     this.#contents.freeze(this.#top);
+    this.#handOver(frozen);
+    this.#segments++;
     return frozen;
+  }
+
+  /** What is in memory becomes the frozen layer's, and is gone on from. */
+  #handOver(frozen: string): void {
+    const { table, bytes } = this;
+    table.frozen = true;
+    const nameless = [...this.#unnamed].map(({ id }) => id);
+    const { root, frozen: all } = this.#layers;
+    this.#indexes.push(
+      all.add(root, frozen, { table, bytes, layers: this.#below, segments: this.#segments, nameless }),
+    );
+    this.#goOnFrom(table);
+    if (this.table.depth > MAX_SEGMENTS) this.#flatten();
+  }
+
+  #goOnFrom(table: InodeTable): void {
+    this.table = new InodeTable(table);
+    const unnamed = [...this.#unnamed].map(({ id }) => this.table.get(id)!);
+    this.#unnamed.clear();
+    for (const inode of unnamed) this.#unnamed.add(inode);
+  }
+
+  /** One table for many that go on from each other; just after a freeze, when nothing but nodes knows any inode. */
+  #flatten(): void {
+    const { table } = this;
+    table.frozen = true;
+    this.#goOnFrom(table.flattened());
+    for (const index of this.#indexes.splice(0, this.#indexes.length - 1)) this.#layers.frozen.release(index);
   }
 
   /**
@@ -344,10 +372,9 @@ export class Delta {
     }
     this.#contents.restart(this.#top);
     this.#segments = index.segments + 1;
-    if (this.#index !== undefined) frozen.release(this.#index);
-    this.#index = index;
+    this.#indexes.push(index);
     this.table = table;
-    for (const inode of table.unnamed()) table.remove(inode);
+    for (const inode of table.unnamed(index.nameless)) table.remove(inode);
     this.bytes = table.bytes(index.bytes);
     this.#written.clear();
     this.#unnamed.clear();
@@ -392,7 +419,7 @@ export class Delta {
       return records.slice(1) as Op[][];
     }
     const index = frozen.take(root, this.#continues);
-    this.#index = index;
+    this.#indexes.push(index);
     this.table = new InodeTable(index.table);
     if (records.length > 0) this.#takeNumbers(headerOf(records));
     this.bytes = index.bytes;
@@ -408,7 +435,7 @@ export class Delta {
 
   #load(lines: readonly Op[][]): void {
     for (const line of lines) for (const op of line) this.table.apply(op);
-    for (const inode of this.table.unnamed()) this.table.remove(inode);
+    for (const inode of this.table.unnamed(this.#indexes[0]?.nameless)) this.table.remove(inode);
     this.#loadData();
     this.#rewrittenSize = this.#journal.size;
     if (lines.length === 0) this.#headerSize = this.#journal.size;

@@ -20,6 +20,8 @@ export interface FrozenIndex {
   layers: readonly string[];
   /** Journals that were read for it. */
   segments: number;
+  /** Inodes that were open without a name. */
+  nameless: readonly number[];
   /** What it is known by. */
   path: string;
 }
@@ -40,6 +42,14 @@ export class FrozenLayers {
     known.users++;
     this.#indexes.set(path, known);
     return known.index;
+  }
+
+  /** As `take`, of what was frozen just now, without reading it. */
+  add(root: string, layer: string, index: Omit<FrozenIndex, 'path'>): FrozenIndex {
+    const path = indexPath(root, layer);
+    const added = { ...index, path };
+    this.#indexes.set(path, { index: added, users: 1 });
+    return added;
   }
 
   release({ path }: FrozenIndex): void {
@@ -68,12 +78,15 @@ export class FrozenLayers {
     table.nextId = Math.max(table.nextId, nextId);
     table.nextIno = Math.max(table.nextIno, nextIno);
     // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
-    ContentStore.findFrozen(root, table.values());
+    const nameless = table.unnamed().map(({ id }) => id);
+    ContentStore.findFrozen(root, table.own());
+    table.frozen = true;
     return {
       table,
       bytes: table.bytes(0),
       layers: [...layers, layer],
       segments: segments.length,
+      nameless,
       path: indexPath(root, layer),
     };
   }

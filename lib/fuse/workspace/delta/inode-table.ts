@@ -1,5 +1,5 @@
 import type { ByteString, Time } from '../../filesystem.ts';
-import { Inode, WHITEOUT } from './inode.ts';
+import { type Home, Inode, WHITEOUT } from './inode.ts';
 import { bodyOf, type Op, type OpNamed, timesOf } from './records.ts';
 import { removeUnordered } from './remove-unordered.ts';
 import { Seen } from './seen.ts';
@@ -9,7 +9,7 @@ export const ROOT_ID = 1;
 const FIRST_INO = 2 ** 48;
 
 /** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
-export class InodeTable {
+export class InodeTable implements Home {
   readonly #below: InodeTable | undefined;
   /** Its own, and copies of those below that were asked for. */
   readonly #inodes = new Map<number, Inode>();
@@ -23,6 +23,7 @@ export class InodeTable {
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
   size = 0;
+  frozen = false;
 
   /** Goes on from `below`, which never changes from now on: what is not changed is shared with it. */
   constructor(below?: InodeTable) {
@@ -37,19 +38,69 @@ export class InodeTable {
   get(id: number): Inode | undefined {
     const own = this.#inodes.get(id);
     if (own !== undefined || this.#below === undefined || this.#gone.has(id)) return own;
-    const shared = this.#below.get(id);
+    const shared = this.#below.#find(id);
     if (shared === undefined) return undefined;
-    const inode = Inode.copyOf(shared, ({ id: other }) => this.#known(other));
+    const inode = Inode.copyOf(shared, this, ({ id: other }) => this.#known(other));
     this.#inodes.set(id, inode);
     return inode;
   }
 
+  /** As it is, perhaps in a table below. */
+  #find(id: number): Inode | undefined {
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
+      const inode = table.#inodes.get(id);
+      if (inode !== undefined || table.#gone.has(id)) return inode;
+    }
+    return undefined;
+  }
+
   *values(): Generator<Inode> {
-    for (const { id } of this.#below?.values() ?? []) {
+    for (const { id } of this.#found()) {
       const inode = this.get(id);
       if (inode !== undefined) yield inode;
     }
-    for (const inode of this.#inodes.values()) if (this.#below?.get(inode.id) === undefined) yield inode;
+  }
+
+  /** Each as it is, perhaps in a table below. */
+  *#found(): Generator<Inode> {
+    const told = new Set<number>();
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
+      for (const id of [...table.#inodes.keys()]) {
+        if (told.has(id)) continue;
+        told.add(id);
+        const inode = this.#find(id);
+        if (inode !== undefined) yield inode;
+      }
+    }
+  }
+
+  /** Tables that lie below each other, with this one. */
+  get depth(): number {
+    let depth = 0;
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) depth++;
+    return depth;
+  }
+
+  /** The same as one table. */
+  flattened(): InodeTable {
+    const flat = new InodeTable();
+    flat.nextId = this.nextId;
+    flat.nextIno = this.nextIno;
+    for (const { id, ino } of this.values()) {
+      flat.#inodes.set(
+        id,
+        Inode.copyOf(this.#find(id)!, flat, (other) => flat.#known(other.id)),
+      );
+      if (ino < FIRST_INO) flat.#keep(ino, 1);
+    }
+    flat.size = flat.#inodes.size;
+    for (const inode of flat.#inodes.values()) inode.resolve();
+    for (const key of this.#aliasKeys()) {
+      const inode = this.#aliasOf(key);
+      if (inode !== undefined) flat.#aliases.set(key, flat.get(inode.id));
+    }
+    for (const [path, identity] of this.seen.entries()) flat.seen.add(path, identity);
+    return flat;
   }
 
   /** All that may differ from the table below. */
@@ -60,9 +111,13 @@ export class InodeTable {
   /** Apparent size of all contents; `below` is that of the table below. */
   bytes(below: number): number {
     let bytes = below;
-    for (const { id, size } of this.#inodes.values()) bytes += size - (this.#below?.get(id)?.size ?? 0);
-    for (const id of this.#gone) bytes -= this.#below!.get(id)!.size;
+    for (const { id, size } of this.#inodes.values()) bytes += size - (this.#sizeBelow(id) ?? 0);
+    for (const id of this.#gone) bytes -= this.#sizeBelow(id) ?? 0;
     return bytes;
+  }
+
+  #sizeBelow(id: number): number | undefined {
+    return this.#below === undefined ? undefined : this.#below.#find(id)?.size;
   }
 
   alias(dev: number, ino: number): Inode | undefined {
@@ -145,7 +200,7 @@ export class InodeTable {
   remove(inode: Inode): void {
     if (!this.#inodes.delete(inode.id)) return;
     this.size--;
-    if (this.#below?.get(inode.id) !== undefined) this.#gone.add(inode.id);
+    if (this.#sizeBelow(inode.id) !== undefined) this.#gone.add(inode.id);
     if (inode.ino < FIRST_INO) this.#keep(inode.ino, -1);
   }
 
@@ -155,10 +210,13 @@ export class InodeTable {
     else this.#kept.set(ino, count);
   }
 
-  /** Inodes that nothing names: left by a crash between an unlink and the last close, or open when it was frozen. */
-  unnamed(): Inode[] {
-    // Those below are copied by this: only then do changes here take names from them.
-    for (const { id } of this.#below?.unnamed() ?? []) this.get(id);
+  /**
+   * Inodes that nothing names: left by a crash between an unlink and the last close, or open when it was frozen.
+   * `below`: those of the table below.
+   */
+  unnamed(below: readonly number[] = []): Inode[] {
+    // Only what was copied can have lost its name here.
+    for (const id of below) this.get(id);
     return [...this.#inodes.values()].filter((inode) => inode.id !== ROOT_ID && inode.names === 0);
   }
 
@@ -185,7 +243,7 @@ export class InodeTable {
 
   #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {
     if (this.get(id) !== undefined) throw new Error(`inode ${id} made twice`);
-    const inode = new Inode(id, ino, mode, uid, gid, time(t[0], t[1]), time(t[2], t[3]), time(t[4], t[5]));
+    const inode = new Inode(this, id, ino, mode, uid, gid, time(t[0], t[1]), time(t[2], t[3]), time(t[4], t[5]));
     if (inode.isDirectory) inode.origin = typeof body === 'string' ? body : undefined;
     else if (typeof body === 'string') {
       inode.target = body;

@@ -21,10 +21,17 @@ export interface DataRef extends FileRef {
 /** A name the sandbox removed although the base has it. Only in this index: nothing in the tree can stand for one. */
 export const WHITEOUT = null;
 
+/** The table an inode is in. */
+export interface Home {
+  /** It changes no more: a copy of the inode, in the table that goes on from it, is what counts. */
+  frozen: boolean;
+}
+
 export type Entries = Map<ByteString, Inode | typeof WHITEOUT>;
 
 /** Something the sandbox made or changed. Which fields are used follows from the type bits of `mode`. */
 export class Inode {
+  readonly home: Home;
   /** Within this delta; the journal's name for it. Never reused. */
   readonly id: number;
   /** As stat shows it: the base's when it was copied up. */
@@ -65,7 +72,18 @@ export class Inode {
   #shared: Inode | undefined;
   #ownerOf: ((shared: Inode) => Inode) | undefined;
 
-  constructor(id: number, ino: number, mode: number, uid: number, gid: number, atime: Time, mtime: Time, ctime: Time) {
+  constructor(
+    home: Home,
+    id: number,
+    ino: number,
+    mode: number,
+    uid: number,
+    gid: number,
+    atime: Time,
+    mtime: Time,
+    ctime: Time,
+  ) {
+    this.home = home;
     this.id = id;
     this.ino = ino;
     this.mode = mode;
@@ -80,9 +98,9 @@ export class Inode {
    * One of the same contents, names and entries, which `of` gives for what they name: at the first use, so that a copy of
    * a large tree costs what is used of it. `shared` never changes from now on.
    */
-  static copyOf(shared: Inode, of: (shared: Inode) => Inode): Inode {
+  static copyOf(shared: Inode, home: Home, of: (shared: Inode) => Inode): Inode {
     const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
-    const inode = new Inode(id, ino, mode, uid, gid, atime, mtime, ctime);
+    const inode = new Inode(home, id, ino, mode, uid, gid, atime, mtime, ctime);
     inode.aliases = shared.aliases;
     inode.origin = shared.origin;
     inode.subdirs = shared.subdirs;
@@ -91,6 +109,7 @@ export class Inode {
     inode.data = shared.data;
     inode.hasFile = shared.hasFile;
     inode.size = shared.size;
+    inode.writes = shared.writes;
     inode.hostMtime = shared.hostMtime;
     inode.#shared = shared;
     inode.#ownerOf = of;
@@ -111,6 +130,14 @@ export class Inode {
       this.#entries.set(name, entry === WHITEOUT ? WHITEOUT : this.#ownerOf!(entry));
     }
     return this.#entries;
+  }
+
+  /** Holds nothing of what it is a copy of. */
+  resolve(): void {
+    void this.links;
+    void this.entries;
+    this.#shared = undefined;
+    this.#ownerOf = undefined;
   }
 
   get isDirectory(): boolean {
