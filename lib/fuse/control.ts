@@ -19,6 +19,7 @@ export interface WorkspaceControl {
   trim(id: string): boolean;
   freeze(id: string): Frozen;
   rollback(id: string, layer: string): void;
+  absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept';
   layersRemoved(): void;
   /** A background copy is made (errno 0) or failed: what was postponed by it is run again next. */
   copied(id: number, errno: number): void;

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { Connection } from './connection.ts';
-import type { ControlOperation } from './control.ts';
+import type { ControlOperation, WorkspaceControl } from './control.ts';
 import { Deferred, settlesWithin } from './deferred.ts';
 import { syncMount } from './mount.ts';
 import { watch } from './watchdog.ts';
@@ -20,6 +20,9 @@ export interface MountOptions {
 
 const WATCHDOG_MS = 120_000;
 const SYNC_TIMEOUT_MS = 5_000;
+/** Contents moved while the file system serves nobody else: some milliseconds. */
+const ABSORBED_AT_ONCE = 100;
+const ABSORBING_CALLS = 100;
 
 /** Mounts the file system of all workspaces. Rejects, leaving nothing behind, when that cannot be done. */
 export async function mountWorkspaces(options: MountOptions): Promise<Workspaces> {
@@ -90,6 +93,13 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       // What is written back later would be written over what comes now.
       await syncMount(mountPoint);
       return call('rollback', id, layer);
+    },
+    async absorb(id, layers) {
+      for (let calls = 0; calls < ABSORBING_CALLS; calls++) {
+        const outcome = await call<ReturnType<WorkspaceControl['absorb']>>('absorb', id, layers, ABSORBED_AT_ONCE);
+        if (outcome !== 'more') return outcome;
+      }
+      return 'more';
     },
     layersRemoved: () => call('layersRemoved'),
     usage: (id) => call('usage', id),

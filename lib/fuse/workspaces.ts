@@ -136,6 +136,12 @@ export interface Workspaces {
    * of another kind, is ESTALE. Layers of its own that this leaves unneeded are the caller's to remove.
    */
   rollback(id: string, layer: string): Promise<void>;
+  /**
+   * Brings what the sandbox needs of these layers into its own, where that frees the disk of what nobody needs. They must
+   * be needed by no other delta, no origin and no checkpoint until it answers: what is left in them is changed with what
+   * was taken. 'done': it needs them no more. 'kept': it would not be worth it. 'more': call again.
+   */
+  absorb(id: string, layers: readonly string[]): Promise<'done' | 'kept' | 'more'>;
   /** After frozen layers were removed on disk: nothing holds them any more. */
   layersRemoved(): Promise<void>;
   usage(id: string): Promise<{ bytes: number; files: number }>;

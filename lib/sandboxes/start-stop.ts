@@ -15,6 +15,7 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
     sandbox.become('start');
     await launch(sandbox, context);
     await keep(sandbox, context);
+    if (sandbox.record.checkpoints !== undefined || sandbox.record.origin !== undefined) context.reclaimLayers();
     return sandbox.view();
   });
 }

@@ -82,6 +82,10 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
     await (await this.ready()).rollback(id, layer);
   }
 
+  async absorb(id: string, layers: readonly string[]): ReturnType<Workspaces['absorb']> {
+    return (await this.ready()).absorb(id, layers);
+  }
+
   /** Where nothing is mounted, or no longer, nothing is held. */
   async layersRemoved(): Promise<void> {
     await this.#tell((workspaces) => workspaces.layersRemoved());

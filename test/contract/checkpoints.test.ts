@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { ForkResult, Sandbox } from '../../lib/messages.ts';
 import { EVERYTHING, hide, read, write } from './rules.ts';
@@ -35,6 +37,13 @@ async function fork(scene: Scene, { id }: Sandbox, more: object = {}): Promise<S
 
 const layers = (scene: Scene) => readdirSync(join(scene.state.directory, 'mounts/layers'));
 const layersOf = (scene: Scene, { id }: Sandbox) => layers(scene).filter((name) => name.startsWith(`${id}.`));
+
+async function diskOf(scene: Scene, sandbox: Sandbox): Promise<number> {
+  const places = layersOf(scene, sandbox).map((name) => join(scene.state.directory, 'mounts/layers', name));
+  // What is removed meanwhile takes nothing.
+  const { stdout } = await promisify(execFile)('sh', ['-c', 'du -sc -B1 "$@" 2>/dev/null || :', 'sh', ...places]);
+  return Number(stdout.trim().split('\n').at(-1)!.split('\t')[0]);
+}
 
 const cases: Case[] = [
   {
@@ -212,7 +221,15 @@ const cases: Case[] = [
       await deleteCheckpoint(scene, sandbox, 'second');
       await eventually('the second is gone', async () => (layersOf(scene, sandbox).length <= 2 ? true : undefined));
       expect(await scene.output(sandbox, 'cat small; wc -c < large')).toBe('small\n3000000\n');
+      await scene.output(sandbox, 'head -c 12000000 /dev/zero > waste; rm large');
+      await checkpoint(scene, sandbox, 'wasteful');
+      await scene.output(sandbox, 'rm waste; head -c 3000000 /dev/zero > large');
+      expect(await diskOf(scene, sandbox)).toBeGreaterThan(15_000_000);
+      await deleteCheckpoint(scene, sandbox, 'wasteful');
       await deleteCheckpoint(scene, sandbox, 'first');
+      await eventually('what nobody needs is gone', async () =>
+        (await diskOf(scene, sandbox)) < 7_000_000 ? true : undefined,
+      );
       expect((await scene.client.call('ListCheckpoints', { sandbox_id: sandbox.id })).checkpoints).toEqual([]);
       expect(await scene.output(sandbox, 'cat small; wc -c < large')).toBe('small\n3000000\n');
     },

@@ -195,6 +195,10 @@ export class NodeTree {
     this.#byBasePath.set(path, node);
   }
 
+  nodeOf(inode: Inode): Node | undefined {
+    return this.#byInode.get(inode.id);
+  }
+
   /** Whether a node stands for it. */
   shows(inode: Inode): boolean {
     return this.#byInode.has(inode.id);

@@ -161,6 +161,14 @@ export class WorkspaceFileSystem implements FileSystem {
     rollback(this.#get(id), layer);
   }
 
+  absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept' {
+    const { delta, tree } = this.#get(id);
+    return delta.absorb(layers, limit, (inode) => {
+      const node = tree.nodeOf(inode);
+      if (node !== undefined) this.#files.close(node);
+    });
+  }
+
   layersRemoved(): void {
     this.#frozen.closeFiles();
   }

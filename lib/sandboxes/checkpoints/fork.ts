@@ -30,6 +30,7 @@ export async function forkSandbox(request: ForkRequest, context: SandboxContext)
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
     if (isExpired(record.expires_at, context.clock)) throw expired(id);
+    context.layers.freezing();
     const frozen =
       request.checkpoint === '' ? await mount.freeze(id) : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
     context.refuseWhenClosing();

@@ -119,6 +119,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   layersRemoved(): void {}
 
+  absorb(): 'kept' {
+    return 'kept';
+  }
+
   renamed(): [] {
     return [];
   }

@@ -103,6 +103,10 @@ export class FakeMount {
 
   async layersRemoved(): Promise<void> {}
 
+  async absorb(): Promise<'kept'> {
+    return 'kept';
+  }
+
   readonly reverted: string[][] = [];
 
   async revert(_id: string, paths: readonly string[]): Promise<number> {

@@ -35,6 +35,7 @@ function fakeWorkspaces(): Workspaces {
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
     rollback: told('rollback'),
     layersRemoved: async () => undefined,
+    absorb: async () => 'kept',
     usage: async () => ({ bytes: 0, files: 0 }),
     died: new Promise((resolve) => {
       dieNow = resolve;

@@ -106,6 +106,32 @@ export class ContentStore {
     this.#files.awaitCopy(from, this.#layer);
   }
 
+  /** Brings shared contents into the layer that is written to. */
+  absorb(inode: Inode): void {
+    const data = inode.data!;
+    const to = { layer: this.#layer, id: data.id, slot: NO_SLOT };
+    if (inode.hasFile) {
+      this.#files.link(data, to);
+      this.#journal.placed(inode, to, this.#files.stat(to)!.mtime);
+    } else if (inode.size === 0) {
+      this.#journal.placed(inode, to);
+    } else {
+      const slot = this.#slabs.take(inode.size);
+      try {
+        this.#slabs.write(slot, 0, this.small(inode));
+        this.#replace(inode, slot, (place) => this.#journal.placed(inode, place));
+      } catch (error) {
+        this.#slabs.give(slot, false);
+        throw error;
+      }
+    }
+    this.#unsynced.add(inode);
+  }
+
+  diskSize(layer: string): number {
+    return this.#files.diskSize(layer);
+  }
+
   /** The data file, open for reading and writing; made when there is none. The caller closes it. */
   open(inode: Inode): number {
     if (inode.hasFile) return this.#files.open(inode.data!, false, !this.isFrozen(inode));

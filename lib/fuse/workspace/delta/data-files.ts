@@ -6,6 +6,7 @@ import {
   fdatasyncSync,
   fstatSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -70,6 +71,23 @@ export class DataFiles {
       this.remove(ref);
       throw error;
     }
+  }
+
+  /** A file of one layer is another one of another layer, too. Throws where the disk cannot do that. */
+  link(from: FileRef, to: FileRef): void {
+    this.remove(to);
+    this.#inShard(to, () => linkSync(this.#path(from), this.#path(to)));
+  }
+
+  /** What a layer takes on the disk, in bytes. */
+  diskSize(layer: string): number {
+    let size = 0;
+    for (const name of namesIn(`${this.#root}/${layer}`)) {
+      const path = `${this.#root}/${layer}/${name}`;
+      const names = isNumber(name) ? namesIn(path).map((each) => `${path}/${each}`) : [path];
+      for (const each of names) size += (lstatSync(each, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+    }
+    return size;
   }
 
   /** The size and mtime of a file; undefined: it is not there. */

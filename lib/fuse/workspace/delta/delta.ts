@@ -19,6 +19,10 @@ const MAX_SEGMENTS = 32;
 /** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
 const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
+/** So many bytes of layers that nobody needs are worth moving the rest. */
+const WORTHWHILE = 4 << 20;
+/** What the contents of a file take more than their size, at most. */
+const BLOCK = 4096;
 
 /**
  * The kernel tells of a last close a little late: what was just removed may still count when the next file is made. So
@@ -59,6 +63,8 @@ export class Delta {
   #below: readonly string[] = [];
   /** The one whose index the journal goes on from, or ''. */
   #continues = '';
+  /** Some of what `absorb` is to move was moved. */
+  #absorbing = false;
   /** What `table` goes on from, and others that are kept in memory by that. */
   readonly #indexes: FrozenIndex[] = [];
   /** Journals that lead here, with its own. */
@@ -381,6 +387,37 @@ export class Delta {
     this.#unnamedBytes = 0;
   }
 
+  /**
+   * Takes what it needs of these layers, which no other delta and no checkpoint may need, into its own, so that they can
+   * be removed with all that is in them and that nobody needs. Asked for again and again, since a call moves `limit`
+   * contents at most: 'done' when the journal, durably, needs them no more, and 'kept' when that would free too little.
+   * `moved` is told whose data file is another one from then on.
+   */
+  absorb(layers: readonly string[], limit: number, moved: (inode: Inode) => void): 'more' | 'done' | 'kept' {
+    const from = new Set(layers.filter((layer) => this.#below.includes(layer)));
+    if (from.size === 0) return 'kept';
+    const shared: number[] = [];
+    let live = 0;
+    for (const inode of this.table.found()) {
+      if (inode.data === undefined || !from.has(inode.data.layer)) continue;
+      shared.push(inode.id);
+      live += hasContents(inode) ? inode.size + BLOCK : 0;
+    }
+    const disk = [...from].reduce((sum, layer) => sum + this.#contents.diskSize(layer), 0);
+    if (!this.#absorbing && from.size < MAX_SEGMENTS && disk - live < Math.max(WORTHWHILE, live)) return 'kept';
+    this.#absorbing = true;
+    for (const id of shared.slice(0, limit)) {
+      const inode = this.table.get(id)!;
+      this.#contents.absorb(inode);
+      moved(inode);
+    }
+    if (shared.length > limit) return 'more';
+    this.#absorbing = false;
+    this.#contents.syncAll();
+    this.#rewrite();
+    return 'done';
+  }
+
   #nextTop(): string {
     const { prefix } = this.#layers;
     return `${prefix}${Number(this.#top.slice(prefix.length)) + 1}`;
@@ -391,6 +428,7 @@ export class Delta {
     this.#continues = continues;
     this.#below = below;
     this.#top = top;
+    this.#absorbing = false;
     this.#headerSize = this.#rewrittenSize = this.#journal.size;
   }
 
@@ -462,7 +500,7 @@ export class Delta {
   #rewrite(): void {
     this.#recordHostTimes();
     const needed = new Set<string>();
-    for (const { data } of this.table.values()) if (data !== undefined) needed.add(data.layer);
+    for (const inode of this.table.found()) if (hasContents(inode)) needed.add(inode.data!.layer);
     needed.delete(this.#top);
     const below = [...needed];
     this.#journal.rewrite(wholeJournal(headerFrom(this.table, this.#top, below, ''), this.table));
@@ -491,6 +529,10 @@ export class Delta {
     for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileTime(inode);
     this.#written.clear();
   }
+}
+
+function hasContents(inode: Inode): boolean {
+  return inode.data !== undefined && (inode.hasFile || inode.data.slot !== NO_SLOT);
 }
 
 function headerFrom({ nextId, nextIno }: InodeTable, top: string, below: readonly string[], continues: string): Header {

@@ -55,14 +55,14 @@ export class InodeTable implements Home {
   }
 
   *values(): Generator<Inode> {
-    for (const { id } of this.#found()) {
+    for (const { id } of this.found()) {
       const inode = this.get(id);
       if (inode !== undefined) yield inode;
     }
   }
 
-  /** Each as it is, perhaps in a table below. */
-  *#found(): Generator<Inode> {
+  /** Each as it is, perhaps in a table below: only to be read. */
+  *found(): Generator<Inode> {
     const told = new Set<number>();
     for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
       for (const id of [...table.#inodes.keys()]) {
@@ -86,12 +86,10 @@ export class InodeTable implements Home {
     const flat = new InodeTable();
     flat.nextId = this.nextId;
     flat.nextIno = this.nextIno;
-    for (const { id, ino } of this.values()) {
-      flat.#inodes.set(
-        id,
-        Inode.copyOf(this.#find(id)!, flat, (other) => flat.#known(other.id)),
-      );
-      if (ino < FIRST_INO) flat.#keep(ino, 1);
+    for (const inode of this.found()) {
+      const copy = Inode.copyOf(inode, flat, ({ id }) => flat.#known(id));
+      flat.#inodes.set(copy.id, copy);
+      if (copy.ino < FIRST_INO) flat.#keep(copy.ino, 1);
     }
     flat.size = flat.#inodes.size;
     for (const inode of flat.#inodes.values()) inode.resolve();

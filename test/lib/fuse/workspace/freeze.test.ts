@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -222,6 +223,81 @@ describe('a rollback', () => {
     s.create('on', 'on');
     s.restart();
     expect(s.tree()).toEqual({ ...tree, on: 'on' });
+  });
+});
+
+describe('layers that only one sandbox needs', () => {
+  const absorb = (s: Sandbox, of: string[], limit = 3) => {
+    for (let calls = 1; ; calls++) {
+      const outcome = s.fs.absorb(s.spec.id, of, limit);
+      if (outcome !== 'more') return { outcome, calls };
+    }
+  };
+
+  function wasteful(): { s: Sandbox; layer: string } {
+    const s = sandbox();
+    s.mkdir('m');
+    for (let index = 0; index < 8; index++) s.create(`m/f${index}`, `${index}`.repeat(1000 * (index + 1)));
+    s.create('large', LARGE);
+    s.create('empty');
+    s.link('large', 'd/link');
+    s.create('waste', 'w');
+    s.set('waste', { size: 8 << 20 });
+    s.write('waste', 'x'.repeat(1 << 16), (8 << 20) - (1 << 16));
+    for (let at = 0; at < 6; at++) s.write('waste', 'y'.repeat(1 << 20), at << 20);
+    const layer = freeze(s);
+    s.unlink('waste');
+    s.forgetAll();
+    return { s, layer };
+  }
+
+  it('are taken in, a few contents at a time, when much in them is needed by nobody, and can go then', () => {
+    const { s, layer } = wasteful();
+    const tree = s.tree();
+    const large = s.id('large');
+    s.readId(large);
+    const { outcome, calls } = absorb(s, [layer]);
+    expect(outcome).toBe('done');
+    expect(calls).toBeGreaterThan(3);
+    rmSync(join(layers(s), layer), { recursive: true });
+    s.fs.layersRemoved();
+    expect(s.tree()).toEqual(tree);
+    s.fs.write(s.caller, large, 10, Buffer.from('own'), false);
+    expect(s.read('d/link').slice(8, 15)).toBe('llownll');
+    s.restart();
+    expect(s.tree()).toMatchObject({ ...tree, large: expect.any(String), 'd/link': expect.any(String) });
+    expect(absorb(s, [layer]).outcome).toBe('kept');
+  });
+
+  it('stay when little would be won', () => {
+    const s = sandbox();
+    s.create('f', LARGE);
+    const layer = freeze(s);
+    s.unlink('f');
+    expect(absorb(s, [layer]).outcome).toBe('kept');
+  });
+
+  it('are whole for a server that comes after one that was killed amid taking them in', () => {
+    const { s, layer } = wasteful();
+    const tree = s.tree();
+    for (let call = 0; call < 3; call++) expect(s.fs.absorb(s.spec.id, [layer], 2)).toBe('more');
+    s.restart();
+    expect(s.tree()).toEqual(tree);
+    expect(absorb(s, [layer]).outcome).toBe('done');
+    rmSync(join(layers(s), layer), { recursive: true });
+    s.restart();
+    expect(s.tree()).toEqual(tree);
+  });
+
+  it('may be frozen again amid that', () => {
+    const { s, layer } = wasteful();
+    const tree = s.tree();
+    expect(s.fs.absorb(s.spec.id, [layer], 4)).toBe('more');
+    const second = freeze(s);
+    s.write('large', 'changed');
+    s.write('m/f1', 'changed');
+    fork(s, second, 'f1');
+    expect(s.tree()).toEqual(tree);
   });
 });
 
