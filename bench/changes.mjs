@@ -1,5 +1,5 @@
 /**
- * What it costs to look at what a sandbox changed, to commit it and to give a sandbox other rules. This process is the
+ * What it costs to look at what a sandbox changed, to commit it, to give a sandbox other rules and to fork it. This process is the
  * client of the built server, over REST; sandboxes are bwrap's. Prints a Markdown table; medians.
  * `--quick`: fewer rounds. Names of parts as arguments: only these. Exit code 1 when a figure is missed.
  */
@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commit } from './changes/commit.mjs';
+import { fork } from './changes/fork.mjs';
 import { list } from './changes/list.mjs';
 import { rules } from './changes/rules.mjs';
 import { Server } from './exec/server.mjs';
@@ -14,7 +15,7 @@ import { table } from './exec/table.mjs';
 
 const quick = process.argv.includes('--quick');
 /** Each is given a server of its own, an empty directory on the disk of the server's state, and how often to measure. */
-const PARTS = { list, commit, rules };
+const PARTS = { list, commit, rules, fork };
 const ROUNDS = quick ? 3 : 9;
 
 const named = process.argv.slice(2).filter((each) => each in PARTS);
