@@ -2,6 +2,7 @@ import { type Composition, compose } from '../lib/composition.ts';
 import type { Invocation } from '../lib/config/load.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
+import { goFirst } from '../lib/priority.ts';
 import { UndoStack } from '../lib/undo-stack.ts';
 import { startCron } from './cron.ts';
 import { startGrpc } from './grpc.ts';
@@ -40,7 +41,7 @@ async function start(
   { entry, version }: Build,
   { log, ends, life }: { log: Log; ends: UndoStack; life: ProcessLife },
 ): Promise<void> {
-  const server = await compose(config, { entry, dockerEnvironment, log });
+  const server = await compose(config, { entry, dockerEnvironment, niceness: goFirst(), log });
   ends.add('server', () => server.close());
   life.lastResort = server.abandon;
   if (life.ending) return;

@@ -34,6 +34,8 @@ export interface Surroundings {
   /** The module of the worker threads. */
   entry: URL;
   dockerEnvironment: DockerEnvironment;
+  /** Of sandboxes; undefined: this process's own. */
+  niceness?: number | undefined;
   log: Log;
 }
 

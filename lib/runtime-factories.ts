@@ -10,11 +10,15 @@ import type { RuntimeFactory } from './runtimes.ts';
 /** How each runtime is made of the configuration. */
 export function runtimeFactories(
   { runtime, storage }: Config,
-  { dockerEnvironment, log }: { dockerEnvironment: DockerEnvironment; log: Log },
+  {
+    dockerEnvironment,
+    niceness,
+    log,
+  }: { dockerEnvironment: DockerEnvironment; niceness?: number | undefined; log: Log },
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
   const { bwrapPath, readOnlyPaths } = runtime;
   return {
-    RUNTIME_BWRAP: () => createBwrapRuntime({ bwrapPath, stateDir: storage.mountPath, readOnlyPaths, log }),
+    RUNTIME_BWRAP: () => createBwrapRuntime({ bwrapPath, stateDir: storage.mountPath, readOnlyPaths, niceness, log }),
     RUNTIME_DOCKER: () =>
       createDockerRuntime({ ...runtime.docker, environment: dockerEnvironment, stateDir: storage.mountPath, log }),
     RUNTIME_MOCK: () => createMockRuntime(),

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecResponse } from '../../lib/messages.ts';
 import { Server, type StartOptions, State } from '../contract/server.ts';
@@ -112,6 +113,17 @@ describe('a bwrap server', () => {
     expect(await api.get('/health')).toEqual({ status: 'ok' });
     expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
     expect(await run(api, id, 'cat file')).toBe('kept\n');
+  });
+
+  it('goes before its sandboxes, which have the priority that it was started with', async () => {
+    const { server, api } = await start();
+    const codebase = await api.codebase();
+    const own = getPriority();
+    for (let each = 0; each < 3; each++) {
+      const id = await api.create(codebase, { permissions: WRITE });
+      expect(await run(api, id, 'nice; (sleep 0.01; nice) & wait')).toBe(`${own}\n${own}\n`);
+    }
+    expect(getPriority(server.pid)).toBe(own - 7);
   });
 
   it('holds no descriptor of a sandbox that is destroyed', async () => {

@@ -19,6 +19,8 @@ export interface BwrapOptions {
   stateDir: string;
   /** Further host paths shown read-only inside at the same place (a toolchain outside /usr). */
   readOnlyPaths?: readonly string[];
+  /** That sandboxes get, where the server has another; undefined: the server's. */
+  niceness?: number | undefined;
   log: Log;
 }
 
@@ -48,12 +50,12 @@ class BwrapRuntime implements Runtime {
       bwrapPath: options.bwrapPath,
       root: this.#root,
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
-      closeFds: process.platform === 'linux' ? inheritedFds() : [],
+      inheritance: { closeFds: process.platform === 'linux' ? inheritedFds() : [], niceness: options.niceness },
     };
     this.#spares = new Spares(
       (resources) => {
         const name = `spare-${randomBytes(8).toString('hex')}`;
-        return new Launcher(this.#tree.create(name, resources), this.#settings.closeFds);
+        return new Launcher(this.#tree.create(name, resources), this.#settings.inheritance);
       },
       (err) => options.log.warn('a spare launcher failed', { err }),
     );

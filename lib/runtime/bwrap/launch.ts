@@ -11,6 +11,7 @@ import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
 import { Launcher } from './launcher.ts';
+import type { Inheritance } from './prelude.ts';
 
 /** How long stop waits for killed processes to leave; one stuck in the kernel is left to `reclaim`. */
 const STOP_MS = 2000;
@@ -20,8 +21,7 @@ export interface LaunchSettings {
   /** The server is root: sandboxes get host uids of their own. */
   root: boolean;
   resetSignals: readonly string[];
-  /** See LaunchPlan. */
-  closeFds: readonly number[];
+  inheritance: Inheritance;
 }
 
 /** One bwrap sandbox with its agent, from launch to stop. */
@@ -67,7 +67,7 @@ export class BwrapSandbox implements RunningSandbox {
     try {
       if (settings.root && spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
       tree.vacate(spec.id);
-      launcher ??= new Launcher(tree.create(spec.id, spec.resources), settings.closeFds);
+      launcher ??= new Launcher(tree.create(spec.id, spec.resources), settings.inheritance);
       const { cgroup } = launcher;
       if (spare) cgroup?.expectMove(spare.child.pid);
       const executor = await Executor.prepare({

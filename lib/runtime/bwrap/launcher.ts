@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
-import { type LaunchPlan, launchCommand, prelude, preludeShell } from './prelude.ts';
+import { type Inheritance, type LaunchPlan, launchCommand, prelude, preludeShell } from './prelude.ts';
 
 const MAX_ERROR = 500;
 /** How long `discard` waits for a killed shell to leave its cgroups; what it then leaves goes at the next start. */
@@ -20,10 +20,10 @@ export class Launcher {
   #alive = true;
 
   /** `cgroup` is its own from here on, also when this throws. */
-  constructor(cgroup: SandboxCgroup | undefined, closeFds: readonly number[]) {
+  constructor(cgroup: SandboxCgroup | undefined, inheritance: Inheritance) {
     this.cgroup = cgroup;
     try {
-      this.child = start(closeFds);
+      this.child = start(inheritance);
     } catch (error) {
       cgroup?.remove();
       throw error;
@@ -42,7 +42,7 @@ export class Launcher {
     child.stderr?.on('data', (data: Buffer) => {
       this.#said = (this.#said + data).slice(0, MAX_ERROR);
     });
-    child.stdin?.write(prelude(cgroup?.entries ?? [], closeFds));
+    child.stdin?.write(prelude(cgroup?.entries ?? [], inheritance));
   }
 
   get alive(): boolean {
@@ -76,6 +76,6 @@ export class Launcher {
  * A session of its own: a Ctrl-C at the server's terminal is the server's to handle. Never a cwd in a workspace. Its
  * stderr is no file: what descriptor 2 of the sandbox's init is can be read inside, and would be a host path.
  */
-function start(closeFds: readonly number[]): ChildProcess {
+function start({ closeFds }: Inheritance): ChildProcess {
   return spawn(preludeShell(closeFds), [], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });
 }

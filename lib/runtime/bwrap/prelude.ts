@@ -1,6 +1,15 @@
+import { RENICE } from '../../priority.ts';
 import { AGENT_DIR } from '../executor/places.ts';
 import { shellQuote } from '../executor/shell-quote.ts';
 import { SECCOMP_FD } from './arguments.ts';
+
+/** What a process that the server starts has of it, and a sandbox must not have. */
+export interface Inheritance {
+  /** Descriptors the server itself was started with: bwrap would pass them on into the sandbox. */
+  closeFds: readonly number[];
+  /** The server's is raised, and this is what it was; undefined: it is not. */
+  niceness: number | undefined;
+}
 
 export interface LaunchPlan {
   bwrapPath: string;
@@ -25,14 +34,14 @@ const NPROC = 16_384;
  * What /bin/sh on the host reads on its stdin on the way to bwrap, all in one process and any failure ending it. First
  * what needs no sandbox yet: into the cgroups, so that nothing of the sandbox was ever outside; then limits. It then
  * waits for the rest; the end of its stdin (the server is gone) ends it.
- * `cgroupEntries`: cgroup.procs files to enter. `closeFds`: descriptors the server itself was started with, which bwrap
- * would pass on into the sandbox. Runs with an empty environment.
+ * `cgroupEntries`: cgroup.procs files to enter. Runs with an empty environment.
  */
-export function prelude(cgroupEntries: readonly string[], closeFds: readonly number[]): string {
+export function prelude(cgroupEntries: readonly string[], { closeFds, niceness }: Inheritance): string {
   return [
     'set -e; umask 022; unset OLDPWD SHLVL',
     ...(closeFds.length > 0 ? [`exec ${closeFds.map((fd) => `${fd}>&-`).join(' ')}`] : []),
     ...cgroupEntries.map((file) => `echo 0 >${shellQuote(file)}`),
+    ...(niceness === undefined ? [] : [`${RENICE} -n ${niceness} -p $$`]),
     `{ echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj; } 2>/dev/null || :`,
     ...RLIMITS.map((limit) => `ulimit ${limit} 2>/dev/null || :`),
     `ulimit -u ${NPROC} 2>/dev/null || ulimit -p ${NPROC} 2>/dev/null || :`,

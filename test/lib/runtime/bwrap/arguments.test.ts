@@ -57,8 +57,10 @@ describe('the way to bwrap', () => {
     seccompFile: '/i/seccomp',
   };
 
+  const none = { closeFds: [], niceness: undefined };
+
   it('begins with exactly this: into every cgroup before anything else of the sandbox', () => {
-    expect(prelude(entries, [])).toMatchInlineSnapshot(`
+    expect(prelude(entries, none)).toMatchInlineSnapshot(`
       "set -e; umask 022; unset OLDPWD SHLVL
       echo 0 >'/cg/a/cgroup.procs'
       echo 0 >'/cg/b/cgroup.procs'
@@ -84,8 +86,12 @@ describe('the way to bwrap', () => {
   });
 
   it('closes what the server inherited, in a shell that can', () => {
-    expect(prelude(entries, [5, 251])).toContain('exec 5>&- 251>&-');
+    expect(prelude(entries, { ...none, closeFds: [5, 251] })).toContain('exec 5>&- 251>&-');
     expect([preludeShell([]), preludeShell([9]), preludeShell([10])]).toEqual(['/bin/sh', '/bin/sh', '/bin/bash']);
+  });
+
+  it('gives up the priority of a server that raised its own, or does not go on', () => {
+    expect(prelude(entries, { ...none, niceness: 5 }).split('\n')).toContain('/usr/bin/renice -n 5 -p $$');
   });
 
   it('keeps the uid of a server that is no root', () => {
@@ -100,7 +106,7 @@ describe('the way to bwrap', () => {
       argumentsFile: '/dev/null',
       seccompFile: '/dev/null',
     });
-    const run = (input: string) => spawnSync(shell, [], { input: `${prelude([], [])}${input}`, env: {} }).status;
+    const run = (input: string) => spawnSync(shell, [], { input: `${prelude([], none)}${input}`, env: {} }).status;
     expect(run(whole)).toBe(0);
     expect(run(whole.replace('/bin/true', '/bin/false'))).toBe(1);
     for (let cut = 1; cut < whole.length - 2; cut++)

@@ -40,7 +40,7 @@ async function launch(shell: string, index: number) {
     bwrapPath: '/usr/bin/bwrap',
     root: true,
     resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
-    closeFds: [],
+    inheritance: { closeFds: [], niceness: undefined },
   };
   return BwrapSandbox.launch(spec, { ...instance, view }, new CgroupTree('none'), settings);
 }
