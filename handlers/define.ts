@@ -37,13 +37,17 @@ interface MiddyRequest {
   error: unknown;
 }
 
+export { dataMessages } from './input/data-messages.ts';
 /** The fields of ExecRequest, which two operations take. */
 export { execRequest } from './input/exec-request.ts';
 
+/** Whose view of what, of every operation on a sandbox's files. */
+export { fileRequest } from './input/file-request.ts';
 /** The rules of a sandbox, which two operations take. */
 export { permissionRules } from './input/permission-rules.ts';
 
 export { resourceLimits } from './input/resource-limits.ts';
+export { readUpload } from './input/upload.ts';
 
 /** The only field of many requests. */
 export const sandboxId = { sandbox_id: string };

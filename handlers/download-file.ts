@@ -1,15 +1,12 @@
-import type { StoredFile } from '../lib/services.ts';
-import { define, string } from './define.ts';
-
-/** Bytes of data in one message: far below the 4 MiB that gRPC clients take by default. */
-const MESSAGE_BYTES = 256 * 1024;
+import type { ReadableFile, StoredFile } from '../lib/services.ts';
+import { dataMessages, define, string } from './define.ts';
 
 /**
  * One version of a file, and, iterated, the DownloadFileResponse messages of its whole content. Iterating closes it;
  * whoever does not iterate must call `close`.
  */
 export interface Download extends AsyncIterable<{ data: Uint8Array }> {
-  readonly file: StoredFile;
+  readonly file: ReadableFile;
   close(): Promise<void>;
 }
 
@@ -23,11 +20,7 @@ export const downloadFile = define(
 
 async function* messages(file: StoredFile): AsyncGenerator<{ data: Uint8Array }, void, void> {
   try {
-    for await (const bytes of file.read() as AsyncIterable<Buffer>) {
-      for (let from = 0; from < bytes.length; from += MESSAGE_BYTES) {
-        yield { data: bytes.subarray(from, from + MESSAGE_BYTES) };
-      }
-    }
+    yield* dataMessages(file.read() as AsyncIterable<Buffer>);
   } finally {
     await file.close();
   }

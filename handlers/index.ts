@@ -5,6 +5,7 @@ import { createSandbox } from './create-sandbox.ts';
 import type { Handler } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
+import { deleteFile } from './delete-file.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { discard } from './discard.ts';
 import { type Download, downloadFile } from './download-file.ts';
@@ -12,22 +13,30 @@ import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
 import { explainPermission } from './explain-permission.ts';
 import { type Export, exportChanges } from './export-changes.ts';
+import { exportFiles } from './export-files.ts';
 import { fork } from './fork.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
+import { importFiles } from './import-files.ts';
 import { listChanges } from './list-changes.ts';
 import { listCheckpoints } from './list-checkpoints.ts';
 import { listCodebases } from './list-codebases.ts';
+import { listDirectory } from './list-directory.ts';
 import { listFiles } from './list-files.ts';
 import { listPresets } from './list-presets.ts';
 import { listSandboxes } from './list-sandboxes.ts';
+import { makeDirectory } from './make-directory.ts';
+import { moveFile } from './move-file.ts';
+import { readFile } from './read-file.ts';
 import { removeFile } from './remove-file.ts';
 import { rollback } from './rollback.ts';
 import { startSandbox } from './start-sandbox.ts';
+import { statFile } from './stat-file.ts';
 import { stopSandbox } from './stop-sandbox.ts';
 import { updatePermissions } from './update-permissions.ts';
 import { uploadFile } from './upload-file.ts';
+import { writeFile } from './write-file.ts';
 
 export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
 export type { Download } from './download-file.ts';
@@ -83,6 +92,16 @@ export const operations: readonly Operation[] = [
   { operation: 'DeleteCheckpoint', rpc: 'SandboxService/DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', handler: deleteCheckpoint },
   { operation: 'Rollback', rpc: 'SandboxService/Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', handler: rollback },
   { operation: 'Fork', rpc: 'SandboxService/Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', handler: fork },
+  { operation: 'StatFile', rpc: 'SandboxService/StatFile', method: 'GET', path: `${SANDBOX}/stat`, kind: 'unary', handler: statFile },
+  { operation: 'ReadFile', rpc: 'SandboxService/ReadFile', method: 'GET', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
+  { operation: 'ReadFile', method: 'HEAD', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
+  { operation: 'WriteFile', rpc: 'SandboxService/WriteFile', method: 'PUT', path: `${SANDBOX}/files/{path+}`, kind: 'raw', handler: writeFile },
+  { operation: 'DeleteFile', rpc: 'SandboxService/DeleteFile', method: 'DELETE', path: `${SANDBOX}/files/{path+}`, kind: 'unary', handler: deleteFile },
+  { operation: 'ExportFiles', rpc: 'SandboxService/ExportFiles', method: 'GET', path: `${SANDBOX}/files`, query: 'format', kind: 'bytes', handler: exportFiles },
+  { operation: 'ListDirectory', rpc: 'SandboxService/ListDirectory', method: 'GET', path: `${SANDBOX}/files`, kind: 'unary', handler: listDirectory },
+  { operation: 'ImportFiles', rpc: 'SandboxService/ImportFiles', method: 'PUT', path: `${SANDBOX}/files`, kind: 'raw', handler: importFiles },
+  { operation: 'MakeDirectory', rpc: 'SandboxService/MakeDirectory', method: 'POST', path: `${SANDBOX}/mkdir`, kind: 'unary', handler: makeDirectory },
+  { operation: 'MoveFile', rpc: 'SandboxService/MoveFile', method: 'POST', path: `${SANDBOX}/move`, kind: 'unary', handler: moveFile },
   { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
   { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
   { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },

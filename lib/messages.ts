@@ -221,6 +221,48 @@ export interface ForkResult {
   error?: { code: number; message: string };
 }
 
+/** What is at a path of a sandbox's workspace. */
+export interface FileStat {
+  path: string;
+  type: FileType;
+  /** 0 of a directory; a symlink's is the length of its target. */
+  size: number;
+  /** Permission bits, as the one who asks has them. */
+  mode: number;
+  /** Unix seconds. */
+  modified_at: number;
+  /** Of a symlink that may be read; else empty. */
+  target: string;
+  /** What the sandbox's rules say, whoever asks. */
+  permission: Permission;
+}
+
+/** `as`: 'agent' (or empty), by the rules, or 'owner', everything. `path`: from the root of the workspace. */
+export interface FileRequest {
+  sandbox_id: string;
+  as: string;
+  path: string;
+}
+
+export type StatFileRequest = FileRequest;
+export type ReadFileRequest = FileRequest;
+export type ListDirectoryRequest = FileRequest & { recursive: boolean } & Page;
+/** `mode`: permission bits; 0: those of the file that is there, or 0644. */
+export type WriteFileRequest = FileRequest & { mode: number };
+export type MakeDirectoryRequest = FileRequest & { mode: number; parents: boolean };
+export type DeleteFileRequest = FileRequest & { recursive: boolean };
+export type MoveFileRequest = Omit<FileRequest, 'path'> & { from: string; to: string; replace: boolean };
+/** `path`: a directory. `format`: 'tar' (or empty). */
+export type ArchiveRequest = FileRequest & { format: string };
+
+export interface ImportFilesResponse {
+  files: number;
+  directories: number;
+  symlinks: number;
+  /** Bytes of contents. */
+  size: number;
+}
+
 export interface Page {
   page_size: number;
   page_token: string;

@@ -1,20 +1,30 @@
 import type { Readable } from 'node:stream';
 import type {
+  ArchiveRequest,
   Checkpoint,
   Codebase,
   CommitRequest,
   CommitResponse,
   CreateSandboxRequest,
+  DeleteFileRequest,
   ExecRequest,
   FileChange,
   FileInfo,
+  FileStat,
   ForkRequest,
   ForkResult,
+  ImportFilesResponse,
+  ListDirectoryRequest,
+  MakeDirectoryRequest,
+  MoveFileRequest,
   Page,
   PermissionExplanation,
   Preset,
+  ReadFileRequest,
   Sandbox,
+  StatFileRequest,
   UpdatePermissionsRequest,
+  WriteFileRequest,
 } from './messages.ts';
 import type { Execution } from './runtime/runtime.ts';
 
@@ -52,6 +62,20 @@ export interface Sandboxes {
   rollback(id: string, checkpoint: string): Promise<Sandbox>;
   /** RUNNING on return; as many results as were asked for. Rejects when there is nothing to fork. */
   fork(request: ForkRequest): Promise<ForkResult[]>;
+  /** Of a symlink itself. */
+  statFile(request: StatFileRequest): Promise<FileStat>;
+  /** In byte order of the paths. */
+  listDirectory(request: ListDirectoryRequest): Promise<{ files: FileStat[]; next_page_token: string }>;
+  readFile(request: ReadFileRequest): Promise<ReadableFile>;
+  /** Atomic: the file is the old or the new one; who has the old one open keeps it. */
+  writeFile(request: WriteFileRequest, content: AsyncIterable<Uint8Array>): Promise<FileStat>;
+  makeDirectory(request: MakeDirectoryRequest): Promise<FileStat>;
+  moveFile(request: MoveFileRequest): Promise<FileStat>;
+  deleteFile(request: DeleteFileRequest): Promise<{ removed: number }>;
+  /** A directory's contents as an archive; begun when it resolves. */
+  exportFiles(request: ArchiveRequest): Promise<ByteStream>;
+  /** An archive's contents into a directory, all or nothing. */
+  importFiles(request: ArchiveRequest, archive: AsyncIterable<Uint8Array>): Promise<ImportFilesResponse>;
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
   expire(): Promise<void>;
 }
@@ -61,16 +85,22 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
   contentType: string;
 }
 
-export interface StoredFile {
+/** One version of a file. */
+export interface ReadableFile {
   size: number;
-  /** Lower-case hex SHA-256 of the content. */
-  checksum: string;
+  /** Tells this version from any other. */
+  etag: string;
   /** Unix seconds. */
   modified_at: number;
   /** Bytes start (inclusive) to end (exclusive); the caller must consume or destroy it. Always the version of this object. */
   read(range?: { start: number; end: number }): Readable;
   /** Must be called once when no further read will be made; a read under way keeps its own hold. */
   close(): Promise<void>;
+}
+
+export interface StoredFile extends ReadableFile {
+  /** Lower-case hex SHA-256 of the content; the etag too. */
+  checksum: string;
 }
 
 export interface Codebases {

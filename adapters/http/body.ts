@@ -31,6 +31,8 @@ async function* bytesOf(req: IncomingMessage): AsyncGenerator<Buffer, void, void
     throw new ServiceError('CANCELLED', 'the upload was cut short');
   } finally {
     req.setTimeout(0);
+    // What a refusal left of the body is read and dropped: else the next request of this connection waits behind it.
+    if (!req.readableEnded) req.resume();
   }
   if (!req.complete) throw new ServiceError('CANCELLED', 'the upload was cut short');
 }

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../lib/errors.ts';
-import type { StoredFile } from '../../lib/services.ts';
+import type { ReadableFile } from '../../lib/services.ts';
 import { answerError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -33,7 +33,7 @@ export async function carryDownload({ req, res, operation, event, context }: Exc
   }
 }
 
-function headersOf(file: StoredFile): OutgoingHttpHeaders {
+function headersOf(file: ReadableFile): OutgoingHttpHeaders {
   return {
     'content-type': 'application/octet-stream',
     // A stored file must not run as a page of this origin, whatever is in it.
@@ -45,8 +45,8 @@ function headersOf(file: StoredFile): OutgoingHttpHeaders {
   };
 }
 
-function etagOf(file: StoredFile): string {
-  return `"${file.checksum}"`;
+function etagOf(file: ReadableFile): string {
+  return `"${file.etag}"`;
 }
 
 function matches(ifNoneMatch: string | undefined, etag: string): boolean {
@@ -56,7 +56,7 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
 /** The one range asked for, end exclusive. Several, or one that cannot be parsed: the whole file, as RFC 9110 allows. */
 function rangeOf(
   headers: { range?: string | undefined; 'if-range'?: string | string[] | undefined },
-  file: StoredFile,
+  file: ReadableFile,
 ): { start: number; end: number } | 'unsatisfiable' | undefined {
   const match = /^bytes=(?:(\d{1,15})-(\d{0,15})|-(\d{1,15}))$/.exec(headers.range ?? '');
   if (!match) return undefined;

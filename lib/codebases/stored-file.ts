@@ -60,6 +60,7 @@ function storedFile(handle: FileHandle, size: number, checksum: string, modified
   return {
     size,
     checksum,
+    etag: checksum,
     modified_at,
     read({ start, end } = { start: 0, end: size }) {
       if (holds === 0) throw new Error('the file was closed before');

@@ -2,6 +2,7 @@ import { type Code, ServiceError } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
+import type { Actor, FileOperation } from './workspace-files.ts';
 import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
@@ -23,6 +24,8 @@ export interface WorkspaceControl {
   layersRemoved(): void;
   /** A background copy is made (errno 0) or failed: what was postponed by it is run again next. */
   copied(id: number, errno: number): void;
+  /** One of `WorkspaceFiles`. */
+  files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown;
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */
   syncAll(): void;

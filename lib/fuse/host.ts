@@ -102,6 +102,8 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       return 'more';
     },
     layersRemoved: () => call('layersRemoved'),
+    flush: () => syncMount(mountPoint),
+    files: (id, actor, operation, ...args) => call('files', id, actor, operation, args),
     usage: (id) => call('usage', id),
     died: died.promise,
     close() {

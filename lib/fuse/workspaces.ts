@@ -1,5 +1,6 @@
 import type { PermissionRule } from '../messages.ts';
 import type { ByteString, Time } from './filesystem.ts';
+import type { Actor, FileOperation, WorkspaceFiles } from './workspace-files.ts';
 
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {
@@ -144,6 +145,15 @@ export interface Workspaces {
   absorb(id: string, layers: readonly string[]): Promise<'done' | 'kept' | 'more'>;
   /** After frozen layers were removed on disk: nothing holds them any more. */
   layersRemoved(): Promise<void>;
+  /** What programs changed in mapped pages until now is in their files when it resolves. */
+  flush(): Promise<void>;
+  /** One of `WorkspaceFiles`, in the worker. */
+  files<O extends FileOperation>(
+    id: string,
+    actor: Actor,
+    operation: O,
+    ...args: Parameters<WorkspaceFiles[O]>
+  ): Promise<ReturnType<WorkspaceFiles[O]>>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once, with the reason, when the file system stopped serving without `close`. */
   readonly died: Promise<string>;

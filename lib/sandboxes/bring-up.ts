@@ -57,6 +57,9 @@ async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string>
   const { record } = sandbox;
   if (record.runtime === 'RUNTIME_MOCK') return platform.basePath(record.codebase_id);
   sandbox.attached = true;
+  const { visited } = sandbox;
+  sandbox.visited = undefined;
+  if (visited !== undefined) return visited.workspace;
   return platform.mount.attach(workspaceSpec(sandbox, platform));
 }
 
@@ -78,9 +81,11 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
 
 /** Ends every process in it and takes its workspace away; its delta stays. Never throws: what is left is logged. */
 export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promise<void> {
-  const { id, attached } = sandbox;
+  const { id } = sandbox;
   await endProcesses(sandbox, platform);
+  const attached = sandbox.attached || sandbox.visited !== undefined;
   sandbox.attached = false;
+  sandbox.visited = undefined;
   if (attached) await platform.mount.detach(id).catch((err: unknown) => left(id, 'workspace', err, platform));
 }
 

@@ -15,7 +15,7 @@ export function updatePermissions(request: UpdatePermissionsRequest, context: Sa
     const after = { ...before, permissions };
     await context.metadata.sandboxes.put({ ...sandbox.settled(), permissions });
     sandbox.record = after;
-    if (!sandbox.attached) return sandbox.view();
+    if (!sandbox.attached && !sandbox.visited) return sandbox.view();
     try {
       await context.platform.mount.setRules(sandbox.id, permissions);
     } catch (error) {

@@ -18,6 +18,8 @@ export class LiveSandbox {
   readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** The count up to which everything is committed; undefined: not known. */
   committedCount: number | undefined;
+  /** Its workspace is attached while it is not up, for those who look at its files. */
+  visited: { workspace: string; count: number } | undefined;
   /** Being destroyed, or destroyed: no more work is taken. */
   leaving = false;
 

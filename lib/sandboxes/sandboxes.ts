@@ -14,6 +14,11 @@ import { destroySandbox } from './destroy.ts';
 import { execInSandbox } from './exec.ts';
 import { expireSandboxes } from './expire.ts';
 import { breakDown } from './failure.ts';
+import { exportFiles } from './files/export-files.ts';
+import { importFiles } from './files/import-files.ts';
+import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
+import { readFile } from './files/read-file.ts';
+import { writeFile } from './files/write-file.ts';
 import { each } from './limiter.ts';
 import { explainPermission, updatePermissions } from './permissions.ts';
 import { recoverSandboxes } from './recover.ts';
@@ -60,6 +65,15 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     deleteCheckpoint: (id, name) => deleteCheckpoint(id, name, context),
     rollback: (id, checkpoint) => rollback(id, checkpoint, context),
     fork: (request) => forkSandbox(request, context),
+    statFile: (request) => statFile(request, context),
+    listDirectory: (request) => listDirectory(request, context),
+    readFile: (request) => readFile(request, context),
+    writeFile: (request, content) => writeFile(request, content, context),
+    makeDirectory: (request) => makeDirectory(request, context),
+    moveFile: (request) => moveFile(request, context),
+    deleteFile: (request) => deleteFile(request, context),
+    exportFiles: (request) => exportFiles(request, context),
+    importFiles: (request, archive) => importFiles(request, archive, context),
     expire: () => expireSandboxes(context, jumps),
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>
@@ -68,6 +82,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
         .map((sandbox) => sandbox.id),
     workspacesLost: (reason) => {
       for (const sandbox of context.sandboxes.values()) {
+        sandbox.visited = undefined;
         if (!sandbox.attached) continue;
         void sandbox.queue.run(async () => {
           if (context.closing || !sandbox.attached || sandbox.leaving) return;

@@ -1,5 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
+import type { Actor, FileOperation, WorkspaceFiles } from '../fuse/workspace-files.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { PermissionRule } from '../messages.ts';
@@ -89,6 +90,19 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
   /** Where nothing is mounted, or no longer, nothing is held. */
   async layersRemoved(): Promise<void> {
     await this.#tell((workspaces) => workspaces.layersRemoved());
+  }
+
+  async flush(): Promise<void> {
+    await (await this.ready()).flush();
+  }
+
+  async files<O extends FileOperation>(
+    id: string,
+    actor: Actor,
+    operation: O,
+    ...args: Parameters<WorkspaceFiles[O]>
+  ): Promise<ReturnType<WorkspaceFiles[O]>> {
+    return (await this.ready()).files(id, actor, operation, ...args);
   }
 
   async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {

@@ -74,6 +74,15 @@ const NAMES = {
     'deleteCheckpoint',
     'rollback',
     'fork',
+    'statFile',
+    'listDirectory',
+    'readFile',
+    'writeFile',
+    'makeDirectory',
+    'moveFile',
+    'deleteFile',
+    'exportFiles',
+    'importFiles',
     'expire',
   ],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
@@ -124,6 +133,7 @@ export class MemoryCodebases {
     return {
       size: bytes.length,
       checksum: sha256(bytes),
+      etag: sha256(bytes),
       modified_at: 1_700_000_000,
       read: (range) => Readable.from([bytes.subarray(range?.start ?? 0, range?.end ?? bytes.length)]),
       close: async () => {

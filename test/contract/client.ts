@@ -7,7 +7,9 @@ import type {
   ExecStreamChunk,
   FileChange,
   FileInfo,
+  FileStat,
   ForkResult,
+  ImportFilesResponse,
   PermissionExplanation,
   Preset,
   Sandbox,
@@ -36,6 +38,11 @@ export interface Unary {
   Rollback: Sandbox;
   Fork: { results: ForkResult[] };
   ListChanges: { changes: FileChange[]; next_page_token: string };
+  StatFile: FileStat;
+  ListDirectory: { files: FileStat[]; next_page_token: string };
+  MakeDirectory: FileStat;
+  MoveFile: FileStat;
+  DeleteFile: { removed: number };
   CreateCodebase: Codebase;
   GetCodebase: Codebase;
   ListCodebases: { codebases: Codebase[]; next_page_token: string };
@@ -50,6 +57,13 @@ export interface UploadResult {
   checksum: string;
 }
 
+/** Whose view of what. */
+export interface OfFile {
+  sandbox_id: string;
+  as?: string;
+  path?: string;
+}
+
 /**
  * The service as one protocol carries it: proto field names, enums by name, int64 as number. Requests are plain
  * objects, so that cases can send what they should not. Every refusal is a `CallError`.
@@ -61,6 +75,10 @@ export interface Client {
   upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
   download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;
   exportChanges(sandboxId: string, format: string): AsyncIterable<Uint8Array>;
+  readFile(request: OfFile): AsyncIterable<Uint8Array>;
+  writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat>;
+  exportFiles(request: OfFile): AsyncIterable<Uint8Array>;
+  importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse>;
   close(): void;
 }
 

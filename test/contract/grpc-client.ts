@@ -15,12 +15,13 @@ import {
 } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
 import { CODES, type Code } from '../../lib/errors.ts';
-import type { ExecStreamChunk } from '../../lib/messages.ts';
+import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/messages.ts';
 import {
   CallError,
   type Client,
   type Content,
   chunksOf,
+  type OfFile,
   type Protocol,
   type Unary,
   type UploadResult,
@@ -58,9 +59,14 @@ export class GrpcClient implements Client {
 
   /** UploadFile with the messages as given. */
   uploadMessages(messages: AsyncIterable<object> | Iterable<object>): Promise<UploadResult> {
-    const open = this.#method('UploadFile') as (done: Callback<UploadResult>) => ClientWritableStream<object>;
+    return this.sendMessages('UploadFile', messages) as Promise<UploadResult>;
+  }
+
+  /** A client stream with the messages as given. */
+  sendMessages(method: string, messages: AsyncIterable<object> | Iterable<object>): Promise<unknown> {
+    const open = this.#method(method) as (done: Callback<unknown>) => ClientWritableStream<object>;
     return new Promise((done, failed) => {
-      const call = open((error, answer) => (error ? failed(callError(error)) : done(answer as UploadResult)));
+      const call = open((error, answer) => (error ? failed(callError(error)) : done(answer)));
       // A refusal ends the call before all is written: the callback tells it.
       pipeline(Readable.from(messages), call as Writable).catch(() => call.cancel());
     });
@@ -74,6 +80,25 @@ export class GrpcClient implements Client {
   async *exportChanges(sandbox_id: string, format: string): AsyncGenerator<Uint8Array, void, void> {
     const open = this.#method('ExportChanges') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
     for await (const { data } of received(open({ sandbox_id, format }))) yield data;
+  }
+
+  async *readFile(request: OfFile): AsyncGenerator<Uint8Array, void, void> {
+    const open = this.#method('ReadFile') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
+    for await (const { data } of received(open(request))) yield data;
+  }
+
+  writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat> {
+    return this.sendMessages('WriteFile', uploadMessages(request, content)) as Promise<FileStat>;
+  }
+
+  async *exportFiles(request: OfFile): AsyncGenerator<Uint8Array, void, void> {
+    const open = this.#method('ExportFiles') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
+    for await (const { data } of received(open({ ...request, format: 'tar' }))) yield data;
+  }
+
+  importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse> {
+    const messages = uploadMessages({ ...request, format: 'tar' }, archive);
+    return this.sendMessages('ImportFiles', messages) as Promise<ImportFilesResponse>;
   }
 
   close(): void {

@@ -2,13 +2,14 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingM
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { CODES, type Code } from '../../lib/errors.ts';
-import type { ExecStreamChunk } from '../../lib/messages.ts';
+import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/messages.ts';
 import {
   CallError,
   type Client,
   type Content,
   chunksOf,
   collect,
+  type OfFile,
   type Protocol,
   type Unary,
   type UploadResult,
@@ -33,6 +34,11 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   Rollback: ['POST', '/v1/sandboxes/{sandbox_id}/rollback'],
   Fork: ['POST', '/v1/sandboxes/{sandbox_id}/fork'],
   ListChanges: ['GET', '/v1/sandboxes/{sandbox_id}/changes'],
+  StatFile: ['GET', '/v1/sandboxes/{sandbox_id}/stat'],
+  ListDirectory: ['GET', '/v1/sandboxes/{sandbox_id}/files'],
+  MakeDirectory: ['POST', '/v1/sandboxes/{sandbox_id}/mkdir'],
+  MoveFile: ['POST', '/v1/sandboxes/{sandbox_id}/move'],
+  DeleteFile: ['DELETE', '/v1/sandboxes/{sandbox_id}/files/{path}'],
   CreateCodebase: ['POST', '/v1/codebases'],
   GetCodebase: ['GET', '/v1/codebases/{codebase_id}'],
   ListCodebases: ['GET', '/v1/codebases'],
@@ -97,7 +103,7 @@ export class RestClient implements Client {
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = String(rest[name] ?? '');
       delete rest[name];
-      return encodeURIComponent(value);
+      return name === 'path' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
     });
     const answer =
       method === 'POST' || method === 'PUT'
@@ -141,6 +147,32 @@ export class RestClient implements Client {
     yield* answer as AsyncIterable<Buffer>;
   }
 
+  async *readFile({ sandbox_id, path = '', ...rest }: OfFile): AsyncGenerator<Uint8Array, void, void> {
+    const answer = await this.open('GET', `${sandboxFile(sandbox_id, path)}${query(rest)}`, {});
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    yield* answer as AsyncIterable<Buffer>;
+  }
+
+  async writeFile(
+    { sandbox_id, path = '', mode, ...rest }: OfFile & { mode?: number },
+    body: Content,
+  ): Promise<FileStat> {
+    const fields = { ...rest, ...(mode !== undefined && { mode: mode.toString(8) }) };
+    return succeeded(await this.send('PUT', `${sandboxFile(sandbox_id, path)}${query(fields)}`, { body })) as FileStat;
+  }
+
+  async *exportFiles({ sandbox_id, ...rest }: OfFile): AsyncGenerator<Uint8Array, void, void> {
+    const at = `/v1/sandboxes/${encodeURIComponent(sandbox_id)}/files${query({ ...rest, format: 'tar' })}`;
+    const answer = await this.open('GET', at, {});
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    yield* answer as AsyncIterable<Buffer>;
+  }
+
+  async importFiles({ sandbox_id, ...rest }: OfFile, body: Content): Promise<ImportFilesResponse> {
+    const at = `/v1/sandboxes/${encodeURIComponent(sandbox_id)}/files${query({ ...rest, format: 'tar' })}`;
+    return succeeded(await this.send('PUT', at, { body })) as ImportFilesResponse;
+  }
+
   /** Any request at all; the answer whole, whatever its status. */
   async send(method: string, path: string, options: RawRequest = {}): Promise<RawAnswer> {
     const answer = await this.open(method, path, options);
@@ -175,6 +207,10 @@ export class RestClient implements Client {
 
 export function filePath(codebaseId: string, path: string): string {
   return `/v1/codebases/${encodeURIComponent(codebaseId)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
+}
+
+export function sandboxFile(sandboxId: string, path: string): string {
+  return `/v1/sandboxes/${encodeURIComponent(sandboxId)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
 export function splitAddress(address: string): [host: string, port: number] {

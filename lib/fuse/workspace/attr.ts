@@ -31,7 +31,7 @@ export function attrOf(workspace: Workspace, node: Node): Attr {
     ctime: hidden ? NO_TIME : of.ctime,
     nlink: nlinkOf(workspace, node),
     rdev: of.rdev,
-    ...ownership(workspace, node, of),
+    ...ownershipOf(workspace, node),
   };
 }
 
@@ -47,8 +47,9 @@ interface Ownership {
   gid: number;
 }
 
-function ownership(workspace: Workspace, node: Node, stored: Ownership): Ownership {
+export function ownershipOf(workspace: Workspace, node: Node): Ownership {
   const { spec, tree } = workspace;
+  const stored = node.inode ?? node.base!;
   if (spec.anyUid) return { mode: stored.mode, uid: stored.uid, gid: stored.gid };
   const type = stored.mode & S_IFMT;
   const own = { uid: spec.uid, gid: spec.uid };

@@ -99,6 +99,11 @@ export class Change {
     this.#add(['link', this.directory(dir), name, id]);
   }
 
+  /** The same in a directory that this change makes. */
+  linkIn(dir: number, name: ByteString, id: number): void {
+    this.#add(['link', dir, name, id]);
+  }
+
   /** Takes away a name that is there, hiding the base's when it has one. */
   unlink(dir: Node, name: ByteString): void {
     const id = this.directory(dir);

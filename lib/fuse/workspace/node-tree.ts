@@ -43,8 +43,8 @@ export class NodeTree {
     this.#delta = delta;
     this.root = root;
     this.#levels = new LinkLevels(workspace.rules);
-    root.rule = workspace.rules.root;
-    root.level = root.rule.level;
+    root.ruled = workspace.rules.root;
+    root.ruledLevel = root.ruled.level;
     root.inode = delta.table.get(ROOT_ID);
     root.basePath = '';
     const stat = base.lstat('');
@@ -79,18 +79,26 @@ export class NodeTree {
     if (name.length > NAME_MAX) throw ENAMETOOLONG;
     // Nothing can be seen here whatever there is: ask no disk, so that no time is taken that tells.
     if (state.level === NONE && !state.visibleBelow) return undefined;
-    const found = this.find(dir, name, state.level);
-    return found === undefined ? undefined : this.adopt(dir, name, state, found);
+    const ruled = this.#ruled(dir, name, state);
+    const found = this.find(dir, name, ruled.level);
+    return found === undefined ? undefined : this.adopt(dir, name, ruled, found);
+  }
+
+  /** What the sandbox's rules say of a name, where `state` is what they say to the one who acts. */
+  #ruled(dir: Node, name: ByteString, state: RuleState): RuleState {
+    return this.#workspace.noRules === undefined ? state : dir.ruled!.child(name);
   }
 
   /** The node for what was found, new or known by another name; it has the name from now on. */
-  adopt(dir: Node, name: ByteString, state: RuleState, { inode, base }: Found): Node {
+  adopt(dir: Node, name: ByteString, acting: RuleState, { inode, base }: Found): Node {
+    const state = this.#ruled(dir, name, acting);
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     let node =
       inode !== undefined ? this.#byInode.get(inode.id) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
     if (node !== undefined) {
       this.loose.delete(node);
       node.addLink(dir, name);
+      if (!node.isDirectory) node.ruledLevel = this.fileLevel(node, state.level);
       return node;
     }
     node = this.#workspace.shared.nodes.add(this.#workspace, (inode ?? base!).mode);
@@ -113,7 +121,7 @@ export class NodeTree {
     }
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
     if (node.isDirectory) this.#setDirectoryRule(node, state);
-    else node.level = this.fileLevel(node, state.level);
+    else node.ruledLevel = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
   }
 
@@ -158,6 +166,15 @@ export class NodeTree {
     this.loose.delete(node);
   }
 
+  /** A node for a file that no name leads to. */
+  unnamed(inode: Inode): Node {
+    const node = this.#workspace.shared.nodes.add(this.#workspace, inode.mode);
+    node.inode = inode;
+    node.ruledLevel = WRITE;
+    this.#byInode.set(inode.id, node);
+    return node;
+  }
+
   /** The directory node that shows a base directory, if the kernel knows one. */
   atBasePath(path: ByteString): Node | undefined {
     return this.#byBasePath.get(path);
@@ -166,7 +183,7 @@ export class NodeTree {
   /** The node's file is in the delta from now on. */
   copiedUp(node: Node, inode: Inode): void {
     if (!node.isDirectory) {
-      const key = node.base && linkKey(node.base, node.level as Level);
+      const key = node.base && linkKey(node.base, node.ruledLevel as Level);
       if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
       this.#workspace.shared.files.close(node);
       node.base = undefined;
@@ -207,6 +224,7 @@ export class NodeTree {
   /** The node lost a name. Without any it lives on, loose, for those who have it open. */
   unlink(node: Node, dir: Node, name: ByteString): void {
     node.dropLink(dir, name);
+    if (this.#workspace.noRules !== undefined && (node.inode?.names ?? 0) > 0) this.#relevel(node);
     if (node.links.length > 0) return;
     if (node.inode?.names === 0) this.#delta.unnamed(node.inode);
     if (node.nlookup > 0 || node.children?.size) this.loose.add(node);
@@ -217,7 +235,10 @@ export class NodeTree {
   move(node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
     node.dropLink(dir, name);
     node.addLink(newDir, newName);
-    if (node.isDirectory) this.#setDirectoryRule(node, newDir.rule!.child(newName));
+    // What its owner moves may come under other rules: `renewMoved`.
+    if (node.isDirectory && this.#workspace.noRules === undefined) {
+      this.#setDirectoryRule(node, newDir.ruled!.child(newName));
+    }
   }
 
   /** Two nodes have each other's names. */
@@ -225,7 +246,7 @@ export class NodeTree {
     b.dropLink(bDir, bName);
     this.move(a, aDir, aName, bDir, bName);
     b.addLink(aDir, aName);
-    if (b.isDirectory) this.#setDirectoryRule(b, aDir.rule!.child(aName));
+    if (b.isDirectory) this.#setDirectoryRule(b, aDir.ruled!.child(aName));
   }
 
   /** The base has something else, or nothing, by this name: the node is only for those who have it open. */
@@ -235,7 +256,7 @@ export class NodeTree {
   }
 
   #forgetBase(node: Node): void {
-    const key = node.base && linkKey(node.base, node.level as Level);
+    const key = node.base && linkKey(node.base, node.ruledLevel as Level);
     if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
     if (node.basePath !== undefined && this.#byBasePath.get(node.basePath) === node) {
       this.#byBasePath.delete(node.basePath);
@@ -302,10 +323,10 @@ export class NodeTree {
 
   /** A file's level under new rules. */
   setLevel(node: Node, level: Level): void {
-    const key = node.base && linkKey(node.base, node.level as Level);
+    const key = node.base && linkKey(node.base, node.ruledLevel as Level);
     const keyed = key !== undefined && this.#byBaseLink.get(key) === node;
     if (keyed) this.#byBaseLink.delete(key);
-    node.level = level;
+    node.ruledLevel = level;
     if (keyed) this.#byBaseLink.set(linkKey(node.base!, level)!, node);
   }
 
@@ -314,13 +335,13 @@ export class NodeTree {
    * before and after.
    */
   #setDirectoryRule(top: Node, topState: RuleState): void {
-    top.rule = topState;
-    top.level = topState.level;
+    top.ruled = topState;
+    top.ruledLevel = topState.level;
     for (const dir of nodesFrom(top)) {
       for (const [name, child] of dir.children ?? []) {
         if (!child.isDirectory) continue;
-        child.rule = dir.rule!.child(name);
-        child.level = child.rule.level;
+        child.ruled = dir.ruled!.child(name);
+        child.ruledLevel = child.ruled.level;
       }
     }
   }
@@ -329,10 +350,33 @@ export class NodeTree {
   fileLevel(node: Node, ofPath: Level): Level {
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
-      level = strictest(level, parent.rule!.child(name).level);
+      level = strictest(level, parent.ruled!.child(name).level);
     }
     const { inode } = node;
     return inode === undefined || inode.links.length < 2 ? level : strictest(level, this.#levels.of(inode));
+  }
+
+  /** Files with several names anew, after their owner moved a directory that some of them are in. */
+  levelLinks(): void {
+    this.renewLevels();
+    for (const node of this.#byInode.values()) {
+      if (!node.isDirectory && (node.inode?.links.length ?? 0) > 1) this.#levelAgain(node);
+    }
+  }
+
+  /** One of them, after its owner took away a name that the rules would have kept. */
+  #relevel(node: Node): void {
+    this.renewLevels();
+    this.#levelAgain(node);
+  }
+
+  #levelAgain(node: Node): void {
+    const link = node.links[0];
+    if (link === undefined) return;
+    const level = this.fileLevel(node, link.parent.ruled!.child(link.name).level);
+    if (level === node.ruledLevel) return;
+    this.setLevel(node, level);
+    this.#workspace.shared.notifier.invalInode(node.id);
   }
 
   /** A base file found while the base is being changed: whoever opens it keeps what it is now. */

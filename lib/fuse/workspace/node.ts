@@ -1,4 +1,4 @@
-import type { RuleState } from '../../permissions/index.ts';
+import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import type { BaseStat } from './base.ts';
 import type { Inode } from './delta/inode.ts';
@@ -30,10 +30,10 @@ export class Node {
   /** Directory: known nodes by name. A node lives as long as one of its children does. */
   children: Map<ByteString, Node> | undefined;
 
-  /** Of its path by the rules; with several names the strictest of them. */
-  level = 0;
-  /** Directory: of its path. */
-  rule: RuleState | undefined;
+  /** Of its path by the sandbox's rules; with several names the strictest of them. */
+  ruledLevel = 0;
+  /** Directory: of its path, by the sandbox's rules. */
+  ruled: RuleState | undefined;
   /** The name it lost last: what the rules say of that path holds on for those who have it open. */
   lastLink: NodeLink | undefined;
 
@@ -78,6 +78,16 @@ export class Node {
 
   set inode(inode: Inode | undefined) {
     this.#inode = inode;
+  }
+
+  /** What the one who acts may do with it: the sandbox by its rules, its owner (`Workspace.as`) everything. */
+  get level(): number {
+    return this.workspace?.noRules === undefined ? this.ruledLevel : WRITE;
+  }
+
+  /** Directory: the rules for the one who acts. */
+  get rule(): RuleState | undefined {
+    return this.workspace?.noRules ?? this.ruled;
   }
 
   get isDirectory(): boolean {

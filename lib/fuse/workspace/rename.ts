@@ -114,7 +114,8 @@ function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place
   if (node.isDirectory) requireSubtree(workspace, node, from.state, to.state);
 }
 
-function requireSubtree(workspace: Workspace, top: Node, topFrom: RuleState, topTo: RuleState): void {
+/** Throws EACCES unless all below may be changed, both by the rules of where it is and of where it goes. */
+export function requireSubtree(workspace: Workspace, top: Node, topFrom: RuleState, topTo: RuleState): void {
   const waiting: [Unlooked, RuleState, RuleState][] = [[top, topFrom, topTo]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [dir, from, to] = next;

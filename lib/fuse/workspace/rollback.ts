@@ -15,6 +15,8 @@ interface Known {
  */
 export function rollback(workspace: Workspace, layer: string): void {
   const { delta, tree, shared } = workspace;
+  // What callers of the service have open is void, and what they staged is of a delta that is no more.
+  workspace.handles.closeAll(tree);
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {
     if (!node.isDirectory) continue;

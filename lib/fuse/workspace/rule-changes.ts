@@ -35,13 +35,24 @@ export function setRules(workspace: Workspace, rules: readonly PermissionRule[])
   }
 }
 
+/** After the owner moved what the rules would not have let move: all of it comes under those of its new place. */
+export function renewMoved(workspace: Workspace, node: Node): void {
+  const link = node.links[0]!;
+  const state = link.parent.ruled!.child(link.name);
+  workspace.tree.renewLevels();
+  if (node.isDirectory) {
+    renewBelow(workspace, node, state);
+    workspace.tree.levelLinks();
+  } else if (renewLevel(workspace, node, state.level)) tellFile(workspace.shared.notifier, node);
+}
+
 /** Trees can be deeper than any stack: nothing here calls itself. */
 function renewBelow(workspace: Workspace, top: Node, state: RuleState): void {
   const waiting: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
-    waiting.push([dir, dir.rule!]);
-    dir.rule = to;
-    dir.level = to.level;
+    waiting.push([dir, dir.ruled!]);
+    dir.ruled = to;
+    dir.ruledLevel = to.level;
   };
   renewDirectory(top, state);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

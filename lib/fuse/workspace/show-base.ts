@@ -28,7 +28,7 @@ export function showBase(workspace: Workspace, dir: Node, name: ByteString): voi
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {
     const { inode } = node;
     tree.uncopied(node, path!, stat);
-    node.level = dir.rule!.child(name).level;
+    node.ruledLevel = dir.ruled!.child(name).level;
     if (inode !== undefined) delta.release(inode);
   } else {
     letGo(workspace, node);

@@ -14,6 +14,7 @@ import type {
   SetAttr,
   StatFs,
 } from '../filesystem.ts';
+import type { Actor, FileOperation } from '../workspace-files.ts';
 import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
@@ -25,6 +26,7 @@ import { LargeCopies } from './delta/large-copies.ts';
 import { lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
 import { EACCES, EPERM } from './errno.ts';
+import { runFileOperation } from './files/index.ts';
 import { HostFiles } from './host-files.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from './mode.ts';
 import { readRoot, rootAttr } from './mount-root.ts';
@@ -94,6 +96,7 @@ export class WorkspaceFileSystem implements FileSystem {
         this.#notifier.invalInode(node.id);
         this.#files.close(node);
       }
+      workspace.handles.closeAll(workspace.tree);
       workspace.tree.releaseLoose();
     }
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
@@ -179,6 +182,10 @@ export class WorkspaceFileSystem implements FileSystem {
 
   dropCopies(): void {
     this.#copies.dropUnused();
+  }
+
+  files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {
+    return runFileOperation(this.#get(id), actor, operation, args);
   }
 
   usage(id: string): { bytes: number; files: number } {

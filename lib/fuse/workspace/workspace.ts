@@ -1,5 +1,6 @@
 import { compileRules, type RuleSet, type RuleState } from '../../permissions/index.ts';
 import type { ByteString, Notifier, Time } from '../filesystem.ts';
+import type { Actor } from '../workspace-files.ts';
 import type { WorkspaceSpec } from '../workspaces.ts';
 import { Base } from './base.ts';
 import type { Clock } from './clock.ts';
@@ -7,6 +8,7 @@ import { Delta, type LayersOf } from './delta/delta.ts';
 import type { FrozenLayers } from './delta/frozen-layers.ts';
 import type { LargeCopies } from './delta/large-copies.ts';
 import { ESTALE } from './errno.ts';
+import { Handles } from './files/handles.ts';
 import type { HostFiles } from './host-files.ts';
 import { S_IFDIR } from './mode.ts';
 import type { NodeTable } from './node-table.ts';
@@ -25,11 +27,20 @@ export interface Shared {
 /** Base paths of one codebase that are being replaced, with how many replacements are under way. */
 export type ChangingPaths = Map<ByteString, number>;
 
+/** The rules of who owns a sandbox: none, everything may be done everywhere. */
+const NO_RULES = compileRules([
+  { pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 },
+]).root;
+
 /** One attached sandbox: its base, delta, rules and the nodes of it the kernel knows. Idle ones hold almost nothing. */
 export class Workspace {
   readonly spec: WorkspaceSpec;
   readonly shared: Shared;
   readonly changing: ChangingPaths;
+  /** Files that callers of the service have open. */
+  readonly handles = new Handles();
+  /** While its owner acts: what takes the place of the rules in every decision. */
+  noRules: RuleState | undefined;
   #rules: RuleSet | undefined;
   #opened: { base: Base; delta: Delta; tree: NodeTree } | undefined;
   #closed = false;
@@ -82,6 +93,17 @@ export class Workspace {
   /** Rules for a path from the root of the workspace. */
   stateOf(path: ByteString): RuleState {
     return this.rules.state(path);
+  }
+
+  /** Does `task` as what is served: the sandbox, by its rules, or its owner, by none. */
+  as<T>(actor: Actor, task: () => T): T {
+    const before = this.noRules;
+    this.noRules = actor === 'owner' ? NO_RULES : undefined;
+    try {
+      return task();
+    } finally {
+      this.noRules = before;
+    }
   }
 
   /** Makes index and contents outlive a power failure. */

@@ -133,6 +133,8 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   settle(): void {}
 
+  files(): undefined {}
+
   usage(_id: string): { bytes: number; files: number } {
     let lookups = -1;
     for (const node of this.#nodes.values()) lookups += node.nlookup;

@@ -73,6 +73,12 @@ export class FakeMount {
     return `/mnt/${spec.id}`;
   }
 
+  async flush(): Promise<void> {}
+
+  async files(): Promise<never> {
+    throw new Error('the fake has no files');
+  }
+
   async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
     this.attached.set(id, { ...this.attached.get(id)!, rules });
   }

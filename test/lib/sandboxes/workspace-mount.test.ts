@@ -36,6 +36,10 @@ function fakeWorkspaces(): Workspaces {
     rollback: told('rollback'),
     layersRemoved: async () => undefined,
     absorb: async () => 'kept',
+    flush: async () => {},
+    files: async () => {
+      throw new Error('the fake has no files');
+    },
     usage: async () => ({ bytes: 0, files: 0 }),
     died: new Promise((resolve) => {
       dieNow = resolve;

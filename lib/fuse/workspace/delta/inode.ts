@@ -102,6 +102,8 @@ export class Inode {
     const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
     const inode = new Inode(home, id, ino, mode, uid, gid, atime, mtime, ctime);
     inode.aliases = shared.aliases;
+    // Whoever compares versions finds the same one.
+    inode.writes = shared.writes;
     inode.origin = shared.origin;
     inode.subdirs = shared.subdirs;
     inode.rdev = shared.rdev;

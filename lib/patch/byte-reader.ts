@@ -1,0 +1,51 @@
+/** Bytes of a stream in the portions that are asked for. */
+export class ByteReader {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #held: Uint8Array = new Uint8Array(0);
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** At most `max` bytes, as they come; undefined at the end. */
+  async next(max: number): Promise<Uint8Array | undefined> {
+    while (this.#held.length === 0) {
+      const { value, done } = await this.#source.next();
+      if (done) return undefined;
+      this.#held = value;
+    }
+    const taken = this.#held.subarray(0, max);
+    this.#held = this.#held.subarray(taken.length);
+    return taken;
+  }
+
+  /** Exactly `size` bytes; undefined when there are fewer. */
+  async take(size: number): Promise<Buffer | undefined> {
+    const whole = Buffer.allocUnsafe(size);
+    for (let done = 0; done < size; ) {
+      const part = await this.next(size - done);
+      if (part === undefined) return undefined;
+      whole.set(part, done);
+      done += part.length;
+    }
+    return whole;
+  }
+
+  /** So many bytes less, or all there are. */
+  async skip(size: number): Promise<void> {
+    for (let left = size; left > 0; ) {
+      const part = await this.next(left);
+      if (part === undefined) return;
+      left -= part.length;
+    }
+  }
+
+  /** Reads to the end, at most `max` bytes more: whoever sends is answered after all was taken. */
+  async drain(max: number): Promise<void> {
+    await this.skip(max);
+  }
+
+  async close(): Promise<void> {
+    await this.#source.return?.();
+  }
+}

@@ -1,0 +1,88 @@
+import { ServiceError } from '../../errors.ts';
+import type { ByteString } from '../../fuse/filesystem.ts';
+import type { FileStatus, OpenedFile } from '../../fuse/workspace-files.ts';
+import type { ArchiveRequest } from '../../messages.ts';
+import { type Member, tar } from '../../patch/tar.ts';
+import type { ByteStream } from '../../services.ts';
+import { typeOf } from '../changes/list-changes.ts';
+import type { SandboxContext } from '../context.ts';
+import { directoryPath } from './paths.ts';
+import { closeOpened, contentOf } from './read-file.ts';
+import { type FileSession, openFiles, withFiles } from './session.ts';
+
+/** Entries asked for at once: the file system serves programs in between. */
+const AT_ONCE = 200;
+
+/**
+ * Each file comes as one of its versions. What is gone when its turn comes is left out, and so is what the one who asks
+ * may see and not read; sockets, FIFOs and devices are no files to take along.
+ */
+export async function exportFiles(
+  { sandbox_id, as, path, format }: ArchiveRequest,
+  context: SandboxContext,
+): Promise<ByteStream> {
+  requireTar(format);
+  const top = directoryPath('path', path);
+  await withFiles(sandbox_id, as, context, (files) => files.call('list', top, false, '', 1));
+  const bytes = async function* () {
+    const files = await openFiles(sandbox_id, as, context);
+    try {
+      await files.flush();
+      yield* tar(members(files, top));
+    } finally {
+      await files.close();
+    }
+  };
+  return { contentType: 'application/x-tar', [Symbol.asyncIterator]: bytes };
+}
+
+export function requireTar(format: string): void {
+  if (format !== '' && format !== 'tar') throw new ServiceError('INVALID_ARGUMENT', 'format: must be tar');
+}
+
+async function* members(files: FileSession, top: ByteString): AsyncGenerator<Member> {
+  const from = top === '' ? 0 : top.length + 1;
+  let after = '';
+  for (let more = true; more; ) {
+    const page = await files.call('list', top, true, after, AT_ONCE);
+    for (const entry of page.entries) yield* member(files, entry, entry.path.slice(from));
+    after = page.entries.at(-1)?.path ?? '';
+    more = page.more;
+  }
+}
+
+async function* member(files: FileSession, entry: FileStatus, path: ByteString): AsyncGenerator<Member> {
+  const type = typeOf(entry);
+  const head = { path, mode: entry.mode & 0o777, mtime: entry.mtime.sec, size: 0, content: nothing };
+  if (type === 'TYPE_DIRECTORY') yield { ...head, type: 'directory' };
+  if (type === 'TYPE_SYMLINK' && entry.target !== undefined) yield { ...head, type: 'symlink', target: entry.target };
+  if (type !== 'TYPE_FILE') return;
+  const file = await opened(files, entry.path);
+  if (file === undefined) return;
+  try {
+    const { size, mode, mtime } = file;
+    yield {
+      path,
+      type: 'file',
+      mode: mode & 0o777,
+      mtime: mtime.sec,
+      size,
+      content: () => contentOf(files, file),
+    };
+  } finally {
+    await closeOpened(files, file);
+  }
+}
+
+/** undefined: it is gone, is something else by now, or may not be read. */
+async function opened(files: FileSession, path: ByteString): Promise<OpenedFile | undefined> {
+  try {
+    return await files.call('open', path);
+  } catch (error) {
+    const codes = ['NOT_FOUND', 'PERMISSION_DENIED', 'FAILED_PRECONDITION'];
+    if (error instanceof ServiceError && codes.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}

@@ -1,0 +1,130 @@
+import type { ByteString } from '../../fuse/filesystem.ts';
+import type { Unpacked } from '../../fuse/workspace-files.ts';
+import type { ArchiveRequest, ImportFilesResponse } from '../../messages.ts';
+import { type Entry, invalid, untar } from '../../patch/untar.ts';
+import type { SandboxContext } from '../context.ts';
+import { requireTar } from './export-files.ts';
+import { directoryPath } from './paths.ts';
+import { type FileSession, withFiles } from './session.ts';
+import { drop, stageContent } from './write-file.ts';
+
+/** They are held in memory until the end, and given their names in one step, while which nothing else is served. */
+const MAX_MEMBERS = 100_000;
+const MAX_NAME = 255;
+const MAX_PATH = 4096;
+const MAX_TARGET = 4095;
+
+/**
+ * All of the archive or nothing: contents are staged as they come, names are given at its end. What an archive names
+ * twice is what it names last.
+ */
+export function importFiles(
+  { sandbox_id, as, path, format }: ArchiveRequest,
+  archive: AsyncIterable<Uint8Array>,
+  context: SandboxContext,
+): Promise<ImportFilesResponse> {
+  requireTar(format);
+  const top = directoryPath('path', path);
+  return withFiles(sandbox_id, as, context, async (files) => {
+    await files.call('mayUnpack', top);
+    const members = new Members(files);
+    try {
+      for await (const entry of untar(archive)) await members.add(entry);
+      await files.call('unpack', top, members.inOrder());
+      return members.count();
+    } finally {
+      // What was named twice has a staged file too many.
+      await members.drop();
+    }
+  });
+}
+
+class Members {
+  readonly #files: FileSession;
+  readonly #byPath = new Map<ByteString, Unpacked & { size: number }>();
+  readonly #handles = new Set<number>();
+  #count = 0;
+
+  constructor(files: FileSession) {
+    this.#files = files;
+  }
+
+  async add(entry: Entry): Promise<void> {
+    if (++this.#count > MAX_MEMBERS) throw invalid(`it has more than ${MAX_MEMBERS} members`);
+    const path = memberPath(entry.path);
+    if (path === '') {
+      if (entry.type !== 'directory') throw invalid('a member has no name');
+      return;
+    }
+    const before = this.#byPath.get(path);
+    if (before?.type === 'directory' && entry.type !== 'directory') {
+      throw invalid(`${shown(path)} is a directory and something else`);
+    }
+    this.#byPath.set(path, await this.#member(path, entry));
+  }
+
+  /** Parents before what is in them. */
+  inOrder(): Unpacked[] {
+    const all = [...this.#byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    for (const { path } of all) {
+      const slash = path.lastIndexOf('/');
+      const parent = slash === -1 ? undefined : this.#byPath.get(path.slice(0, slash));
+      if (parent === undefined || parent.type === 'directory') continue;
+      throw invalid(`${shown(path)} is below ${shown(parent.path)}, which is no directory`);
+    }
+    return all.map(({ size: _, ...member }) => member);
+  }
+
+  count(): ImportFilesResponse {
+    const all = [...this.#byPath.values()];
+    const of = (type: Unpacked['type']) => all.filter((member) => member.type === type).length;
+    return {
+      files: of('file'),
+      directories: of('directory'),
+      symlinks: of('symlink'),
+      size: all.reduce((sum, { size }) => sum + size, 0),
+    };
+  }
+
+  drop(): Promise<void> {
+    return drop(this.#files, [...this.#handles]);
+  }
+
+  async #member(path: ByteString, entry: Entry): Promise<Unpacked & { size: number }> {
+    const { type, mode, target } = entry;
+    if (type === 'directory') return { path, type, mode, size: 0 };
+    if (type === 'symlink') {
+      if (target === '' || target.length > MAX_TARGET || target.includes('\0')) {
+        throw invalid(`${shown(path)} is a symbolic link without a proper target`);
+      }
+      return { path, type, target, size: 0 };
+    }
+    if (type === 'link') {
+      const of = this.#byPath.get(memberPath(target));
+      if (of?.type !== 'file') throw invalid(`${shown(path)} is a link to what is no file before it in the archive`);
+      return { ...of, path, size: 0 };
+    }
+    const handle = await stageContent(this.#files, entry.content);
+    this.#handles.add(handle);
+    await this.#files.call('seal', handle, mode, entry.mtime);
+    return { path, type, handle, size: entry.size };
+  }
+}
+
+/** Without what names no directory (`./a/`). Throws for every path that is not below the place it is unpacked to. */
+function memberPath(path: ByteString): ByteString {
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  const at = names.join('/');
+  if (path.startsWith('/')) throw invalid(`${shown(path)} is an absolute path`);
+  if (names.includes('..')) throw invalid(`${shown(path)} has ".." in it`);
+  if (path.includes('\0')) throw invalid(`${shown(path)} has a NUL in it`);
+  if (at.length > MAX_PATH) throw invalid(`${shown(path)} has more than ${MAX_PATH} bytes`);
+  if (names.some((name) => name.length > MAX_NAME)) {
+    throw invalid(`${shown(path)} has more than ${MAX_NAME} bytes between slashes`);
+  }
+  return at;
+}
+
+function shown(path: ByteString): string {
+  return JSON.stringify(Buffer.from(path, 'latin1').toString().slice(0, 200));
+}

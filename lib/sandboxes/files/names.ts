@@ -1,0 +1,79 @@
+import { ServiceError } from '../../errors.ts';
+import type {
+  DeleteFileRequest,
+  FileStat,
+  ListDirectoryRequest,
+  MakeDirectoryRequest,
+  MoveFileRequest,
+  StatFileRequest,
+} from '../../messages.ts';
+import { cursorOf, pageSizeOf, tokenOf } from '../../paging.ts';
+import type { SandboxContext } from '../context.ts';
+import { directoryPath, filePath } from './paths.ts';
+import { withFiles } from './session.ts';
+import { shownStatus } from './shown-status.ts';
+
+/** Names removed at once: the file system serves programs in between. */
+const REMOVED_AT_ONCE = 500;
+
+export async function statFile({ sandbox_id, as, path }: StatFileRequest, context: SandboxContext): Promise<FileStat> {
+  const at = directoryPath('path', path);
+  return shownStatus(await withFiles(sandbox_id, as, context, (files) => files.call('stat', at)));
+}
+
+/** A page costs the directories it touches. */
+export async function listDirectory(
+  { sandbox_id, as, path, recursive, page_size, page_token }: ListDirectoryRequest,
+  context: SandboxContext,
+): Promise<{ files: FileStat[]; next_page_token: string }> {
+  const at = directoryPath('path', path);
+  const limit = pageSizeOf(page_size);
+  const scope = JSON.stringify(['files', sandbox_id, at, recursive]);
+  const after = cursorOf(scope, page_token) ?? '';
+  const { entries, more } = await withFiles(sandbox_id, as, context, (files) =>
+    files.call('list', at, recursive, after, limit),
+  );
+  const last = entries.at(-1);
+  return { files: entries.map(shownStatus), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
+}
+
+export async function makeDirectory(
+  { sandbox_id, as, path, mode, parents }: MakeDirectoryRequest,
+  context: SandboxContext,
+): Promise<FileStat> {
+  const at = filePath('path', path);
+  return shownStatus(
+    await withFiles(sandbox_id, as, context, (files) => files.call('makeDirectory', at, mode, parents)),
+  );
+}
+
+export async function moveFile(
+  { sandbox_id, as, from, to, replace }: MoveFileRequest,
+  context: SandboxContext,
+): Promise<FileStat> {
+  const source = filePath('from', from);
+  const target = filePath('to', to);
+  return shownStatus(await withFiles(sandbox_id, as, context, (files) => files.call('move', source, target, replace)));
+}
+
+/** What a directory holds goes name by name, as with rm -r, but nothing when any of it may not go. */
+export function deleteFile(
+  { sandbox_id, as, path, recursive }: DeleteFileRequest,
+  context: SandboxContext,
+): Promise<{ removed: number }> {
+  const at = filePath('path', path);
+  return withFiles(sandbox_id, as, context, async (files) => {
+    let removed = 0;
+    for (let more = true; more; ) {
+      const begun = removed > 0;
+      const step = await files.call('remove', at, recursive, begun, REMOVED_AT_ONCE).catch((error: unknown) => {
+        // A program removed the rest.
+        if (begun && error instanceof ServiceError && error.code === 'NOT_FOUND') return { removed: 0, more: false };
+        throw error;
+      });
+      removed += step.removed;
+      more = step.more;
+    }
+    return { removed };
+  });
+}

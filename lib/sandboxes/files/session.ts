@@ -1,0 +1,105 @@
+import { ServiceError } from '../../errors.ts';
+import type { Actor, FileOperation, WorkspaceFiles } from '../../fuse/workspace-files.ts';
+import { workspaceSpec } from '../bring-up.ts';
+import { isExpired } from '../clock.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
+import { expired } from '../start-stop.ts';
+
+/** One caller's access to the files of a sandbox, for as long as it takes. Whoever opened it closes it, once. */
+export interface FileSession {
+  /** One of `WorkspaceFiles`; ABORTED when the sandbox was stopped or destroyed meanwhile. */
+  call<O extends FileOperation>(
+    operation: O,
+    ...args: Parameters<WorkspaceFiles[O]>
+  ): Promise<ReturnType<WorkspaceFiles[O]>>;
+  /** What programs changed in mapped pages is seen from now on. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Beside the sandbox's commands, and beside what changes its state: a transfer may take hours. The agent's view is that
+ * of a running sandbox; the owner's is there in every state.
+ */
+export async function openFiles(id: string, as: string, context: SandboxContext): Promise<FileSession> {
+  const actor = actorOf(as);
+  context.refuseWhenClosing();
+  const sandbox = context.find(id);
+  if (sandbox.record.runtime === 'RUNTIME_MOCK') {
+    throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no files of its own`);
+  }
+  if (sandbox.status === 'SANDBOX_PENDING') await sandbox.queue.run(async () => undefined);
+  if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);
+  if (actor === 'agent') {
+    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
+    if (sandbox.status !== 'SANDBOX_RUNNING') throw sandbox.refuse();
+  }
+  const leave = sandbox.attached ? async () => undefined : await visit(id, context);
+  return session(sandbox, actor, context, leave);
+}
+
+/** Opens, does and closes. */
+export async function withFiles<T>(
+  id: string,
+  as: string,
+  context: SandboxContext,
+  task: (files: FileSession) => Promise<T>,
+): Promise<T> {
+  const files = await openFiles(id, as, context);
+  try {
+    return await task(files);
+  } finally {
+    await files.close();
+  }
+}
+
+function actorOf(as: string): Actor {
+  if (as === '' || as === 'agent') return 'agent';
+  if (as === 'owner') return 'owner';
+  throw new ServiceError('INVALID_ARGUMENT', 'as: must be agent or owner');
+}
+
+function session(
+  sandbox: LiveSandbox,
+  actor: Actor,
+  { platform }: SandboxContext,
+  close: () => Promise<void>,
+): FileSession {
+  const { id } = sandbox;
+  const whileThere = async <T>(task: () => Promise<T>): Promise<T> => {
+    const isThere = () => sandbox.attached || sandbox.visited !== undefined;
+    try {
+      if (isThere()) return await task();
+    } catch (error) {
+      if (isThere()) throw error;
+    }
+    throw new ServiceError('ABORTED', `sandbox ${id} was stopped meanwhile`);
+  };
+  return {
+    call: (operation, ...args) => whileThere(() => platform.mount.files(id, actor, operation, ...args)),
+    flush: () => whileThere(() => platform.mount.flush()),
+    close,
+  };
+}
+
+/** Keeps the workspace of one that is not up attached until the last visitor left, or it was brought up. */
+function visit(id: string, context: SandboxContext): Promise<() => Promise<void>> {
+  const { platform } = context;
+  return context.change(id, async (sandbox) => {
+    if (sandbox.attached) return async () => undefined;
+    if (sandbox.visited === undefined) {
+      const workspace = await platform.mount.attach(workspaceSpec(sandbox, platform));
+      sandbox.visited = { workspace, count: 0 };
+    }
+    const { visited } = sandbox;
+    visited.count++;
+    return () =>
+      sandbox.queue.run(async () => {
+        visited.count--;
+        if (visited.count > 0 || sandbox.visited !== visited) return;
+        sandbox.visited = undefined;
+        await platform.mount.detach(id);
+      });
+  });
+}

@@ -1,0 +1,18 @@
+import { textOf } from '../../codebases/file-path.ts';
+import type { FileStatus } from '../../fuse/workspace-files.ts';
+import type { FileStat } from '../../messages.ts';
+import { type Level, permissionOf } from '../../permissions/index.ts';
+import { typeOf } from '../changes/list-changes.ts';
+
+/** What is not UTF-8 is shown with U+FFFD. */
+export function shownStatus({ path, mode, size, mtime, target, level }: FileStatus): FileStat {
+  return {
+    path: textOf(path),
+    type: typeOf({ mode, size, mtime }),
+    size,
+    mode: mode & 0o7777,
+    modified_at: mtime.sec,
+    target: target === undefined ? '' : textOf(target),
+    permission: permissionOf(level as Level),
+  };
+}

@@ -1,0 +1,48 @@
+import type { FileStat, WriteFileRequest } from '../../messages.ts';
+import type { SandboxContext } from '../context.ts';
+import { filePath } from './paths.ts';
+import { inPieces } from './pieces.ts';
+import { type FileSession, withFiles } from './session.ts';
+import { shownStatus } from './shown-status.ts';
+
+const PIECE = 1 << 20;
+
+/** The file is the old or the new one, whole; an error of `content` leaves nothing. */
+export function writeFile(
+  { sandbox_id, as, path, mode }: WriteFileRequest,
+  content: AsyncIterable<Uint8Array>,
+  context: SandboxContext,
+): Promise<FileStat> {
+  const at = filePath('path', path);
+  return withFiles(sandbox_id, as, context, async (files) => {
+    // Before much is sent in vain.
+    await files.call('mayPlace', at);
+    const handle = await stageContent(files, content);
+    try {
+      return shownStatus(await files.call('place', handle, at, mode));
+    } catch (error) {
+      await drop(files, [handle]);
+      throw error;
+    }
+  });
+}
+
+/** A staged file with this content. When content or sandbox fail, nothing is left. */
+export async function stageContent(files: FileSession, content: AsyncIterable<Uint8Array>): Promise<number> {
+  let handle: number | undefined;
+  try {
+    for await (const piece of inPieces(content, PIECE)) {
+      if (handle === undefined) handle = await files.call('stage', piece);
+      else await files.call('append', handle, piece);
+    }
+    return handle ?? (await files.call('stage', new Uint8Array(0)));
+  } catch (error) {
+    if (handle !== undefined) await drop(files, [handle]);
+    throw error;
+  }
+}
+
+/** What has no name goes with its handle; in a sandbox that is gone it went already. */
+export async function drop(files: FileSession, handles: readonly number[]): Promise<void> {
+  if (handles.length > 0) await files.call('close', handles).catch(() => undefined);
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { deleteFile } from '../../handlers/delete-file.ts';
+import { call, json, message } from './call.ts';
+
+function fake() {
+  const asked: unknown[] = [];
+  const sandboxes = {
+    deleteFile: async (request: object) => {
+      asked.push(request);
+      return { removed: 1 };
+    },
+  };
+  return { asked, sandboxes };
+}
+
+describe('DeleteFile', () => {
+  it('passes the request of either protocol on', async () => {
+    const { asked, sandboxes } = fake();
+    await call(
+      deleteFile,
+      { pathParameters: { sandbox_id: 'sb_1', path: 'a' }, queryStringParameters: { recursive: 'true' } },
+      { sandboxes },
+    );
+    await call(deleteFile, message({ sandbox_id: 'sb_1', as: '', path: 'a', recursive: true }), { sandboxes });
+    expect(asked).toEqual([
+      { sandbox_id: 'sb_1', as: '', path: 'a', recursive: true },
+      { sandbox_id: 'sb_1', as: '', path: 'a', recursive: true },
+    ]);
+  });
+
+  it('refuses what is no field of it', async () => {
+    const { sandboxes } = fake();
+    const event = json({ sandbox_id: 'sb_1', user: 'root' });
+    await expect(call(deleteFile, event, { sandboxes })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+});

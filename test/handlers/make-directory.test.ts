@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { makeDirectory } from '../../handlers/make-directory.ts';
+import { call, json, message } from './call.ts';
+
+function fake() {
+  const asked: unknown[] = [];
+  const sandboxes = {
+    makeDirectory: async (request: object) => {
+      asked.push(request);
+      return {} as never;
+    },
+  };
+  return { asked, sandboxes };
+}
+
+describe('MakeDirectory', () => {
+  it('passes the request of either protocol on', async () => {
+    const { asked, sandboxes } = fake();
+    await call(
+      makeDirectory,
+      { pathParameters: { sandbox_id: 'sb_1' }, ...json({ path: 'a', mode: 448, parents: true }) },
+      { sandboxes },
+    );
+    await call(makeDirectory, message({ sandbox_id: 'sb_1', as: '', path: 'a', mode: 0o700, parents: true }), {
+      sandboxes,
+    });
+    expect(asked).toEqual([
+      { sandbox_id: 'sb_1', as: '', path: 'a', mode: 0o700, parents: true },
+      { sandbox_id: 'sb_1', as: '', path: 'a', mode: 0o700, parents: true },
+    ]);
+  });
+
+  it('refuses what is no field of it', async () => {
+    const { sandboxes } = fake();
+    const event = json({ sandbox_id: 'sb_1', user: 'root' });
+    await expect(call(makeDirectory, event, { sandboxes })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { statFile } from '../../handlers/stat-file.ts';
+import { call, json, message } from './call.ts';
+
+function fake() {
+  const asked: unknown[] = [];
+  const sandboxes = {
+    statFile: async (request: object) => {
+      asked.push(request);
+      return {} as never;
+    },
+  };
+  return { asked, sandboxes };
+}
+
+describe('StatFile', () => {
+  it('passes the request of either protocol on', async () => {
+    const { asked, sandboxes } = fake();
+    await call(
+      statFile,
+      { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { path: 'a', as: 'owner' } },
+      { sandboxes },
+    );
+    await call(statFile, message({ sandbox_id: 'sb_1', as: 'owner', path: 'a' }), { sandboxes });
+    expect(asked).toEqual([
+      { sandbox_id: 'sb_1', as: 'owner', path: 'a' },
+      { sandbox_id: 'sb_1', as: 'owner', path: 'a' },
+    ]);
+  });
+
+  it('refuses what is no field of it', async () => {
+    const { sandboxes } = fake();
+    const event = json({ sandbox_id: 'sb_1', user: 'root' });
+    await expect(call(statFile, event, { sandboxes })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+});

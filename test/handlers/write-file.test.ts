@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { writeFile } from '../../handlers/write-file.ts';
+import { call } from './call.ts';
+
+function fake() {
+  const taken: unknown[] = [];
+  const sandboxes = {
+    writeFile: async (request: object, content: AsyncIterable<Uint8Array>) => {
+      let text = '';
+      for await (const chunk of content) text += Buffer.from(chunk);
+      taken.push(request, text);
+      return {} as never;
+    },
+  };
+  return { taken, sandboxes };
+}
+
+async function* stream(...items: unknown[]) {
+  yield* items;
+}
+
+const HEAD = { sandbox_id: 'sb_1', as: '', path: 'a', mode: 0o755 };
+
+describe('WriteFile', () => {
+  it('takes what it is about from the request, and the bytes from the stream (REST)', async () => {
+    const { taken, sandboxes } = fake();
+    const event = {
+      pathParameters: { sandbox_id: 'sb_1', path: 'a' },
+      queryStringParameters: { mode: '493' },
+      stream: stream(Buffer.from('ab'), Buffer.from('c')),
+    };
+    await call(writeFile, event, { sandboxes });
+    expect(taken).toEqual([HEAD, 'abc']);
+  });
+
+  it('takes both from the messages (gRPC)', async () => {
+    const { taken, sandboxes } = fake();
+    const messages = stream({ ...HEAD, chunk: Buffer.from('a') }, { chunk: Buffer.from('b') }, { ...HEAD });
+    await call(writeFile, { stream: messages }, { sandboxes });
+    expect(taken).toEqual([HEAD, 'ab']);
+  });
+
+  it('refuses a first message that names no sandbox, and later ones that name another', async () => {
+    const { taken, sandboxes } = fake();
+    const refused = (...messages: object[]) =>
+      expect(call(writeFile, { stream: stream(...messages) }, { sandboxes })).rejects;
+    await refused().toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await refused({ path: 'a' }).toMatchObject({ message: expect.stringMatching(/^the first message must name/) });
+    await refused(HEAD, { path: 'b' }).toMatchObject({ message: expect.stringMatching(/^path must stay/) });
+    expect(taken).toEqual([]);
+  });
+});

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { untar } from '../../../lib/patch/untar.ts';
+
+let directory: string;
+const LONG = `${'deep-directory-name/'.repeat(12)}${'f'.repeat(120)}`;
+
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'paddock-untar-'));
+  mkdirSync(join(directory, LONG, '..'), { recursive: true });
+  writeFileSync(join(directory, LONG), 'long');
+  writeFileSync(join(directory, 'a'), Buffer.alloc(70_000, 'a'));
+  writeFileSync(join(directory, 'empty'), '');
+  chmodSync(join(directory, 'a'), 0o750);
+  utimesSync(join(directory, 'a'), 1_600_000_000.25, 1_600_000_000.25);
+  symlinkSync('a', join(directory, 'symlink'));
+  symlinkSync(`${'t/'.repeat(150)}x`, join(directory, 'long-target'));
+  linkSync(join(directory, 'a'), join(directory, 'z-linked'));
+});
+
+afterAll(() => rmSync(directory, { recursive: true }));
+
+const made = (...options: string[]) =>
+  execFileSync('tar', ['-cf', '-', '--sort=name', ...options, '.'], { cwd: directory });
+
+/** In portions that suit no block. */
+async function* portions(bytes: Uint8Array, size = 700) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function membersOf(bytes: Uint8Array, size?: number): Promise<string[]> {
+  const found: string[] = [];
+  for await (const { path, type, mode, content, size: length, target } of untar(portions(bytes, size))) {
+    let read = 0;
+    for await (const chunk of content) read += chunk.length;
+    expect(read).toBe(length);
+    found.push(`${type} ${path}${target && ` -> ${target}`} ${mode.toString(8)} ${length}`);
+  }
+  return found;
+}
+
+/** One header, with a right checksum unless it is told. */
+function header(fields: { name?: string; type?: string; size?: string; sum?: number; link?: string } = {}): Buffer {
+  const block = Buffer.alloc(512);
+  block.write(fields.name ?? 'f', 0, 'latin1');
+  block.write('0000644\0', 100);
+  block.write(fields.size ?? '00000000000\0', 124, 'latin1');
+  block.write('00000000000\0', 136);
+  block.write('        ', 148);
+  block.write(fields.type ?? '0', 156);
+  block.write(fields.link ?? '', 157);
+  block.write('ustar\x0000', 257);
+  const sum = fields.sum ?? block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
+
+const END = Buffer.alloc(1024);
+
+describe('reading an archive', () => {
+  it.each([['pax'], ['gnu'], ['ustar']])('takes what tar makes as %s', async (format) => {
+    const excluded = format === 'ustar' ? ['--exclude=long-target', '--exclude=deep-directory-name'] : [];
+    const found = await membersOf(made(`--format=${format}`, ...excluded));
+    expect(found).toContain('file ./a 750 70000');
+    expect(found).toContain('file ./empty 644 0');
+    expect(found).toContain('symlink ./symlink -> a 777 0');
+    expect(found).toContain('link ./z-linked -> ./a 750 0');
+    expect(found[0]).toMatch(/^directory \.\/ /);
+    if (format === 'ustar') return;
+    expect(found).toContain(`file ./${LONG} 644 4`);
+    expect(found).toContain(`symlink ./long-target -> ${'t/'.repeat(150)}x 777 0`);
+  });
+
+  it('takes times with their fractions, and skips contents that nobody reads', async () => {
+    const times = new Map<string, { sec: number; nsec: number }>();
+    for await (const { path, mtime } of untar(portions(made('--format=pax')))) times.set(path, mtime);
+    expect(times.get('./a')).toEqual({ sec: 1_600_000_000, nsec: 250_000_000 });
+    expect(times.size).toBeGreaterThan(5);
+  });
+
+  it('tells names byte for byte', async () => {
+    expect(await membersOf(Buffer.concat([header({ name: 'a\xff\xfe' }), END]))).toEqual(['file a\xff\xfe 644 0']);
+  });
+
+  const refused: [string, Buffer, RegExp][] = [
+    ['nothing at all', Buffer.alloc(0), /cut short/],
+    ['an archive without its end', header(), /cut short/],
+    ['a content that is cut short', Buffer.concat([header({ size: '00000002000\0' }), Buffer.alloc(512)]), /cut short/],
+    ['a compressed archive', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2048, 1)]), /compressed/],
+    ['garbage', Buffer.alloc(2048, 'garbage'), /wrong checksum/],
+    ['a header that was changed', Buffer.concat([header({ sum: 1 }), END]), /wrong checksum/],
+    ['a size that is no number', Buffer.concat([header({ size: '0000000zzzz\0' }), END]), /wrong size/],
+    ['a size that no file has', Buffer.concat([header({ size: `\x80${'\xff'.repeat(11)}` }), END]), /wrong size/],
+    ['a character device', Buffer.concat([header({ type: '3' }), END]), /"f" is a character device/],
+    ['a block device', Buffer.concat([header({ type: '4' }), END]), /block device/],
+    ['a FIFO', Buffer.concat([header({ type: '6' }), END]), /FIFO/],
+    ['a sparse file', Buffer.concat([header({ type: 'S' }), END]), /sparse/],
+    ['an unknown kind', Buffer.concat([header({ type: 'Z' }), END]), /not known/],
+    ['a huge record', Buffer.concat([header({ type: 'x', size: '77777777777\0' }), END]), /a record has more than/],
+    [
+      'a record of another length',
+      Buffer.concat([header({ type: 'x', size: '00000000012\0' }), Buffer.alloc(512, '99 path=x\n'), END]),
+      /not well formed/,
+    ],
+  ];
+  it.each(refused)('refuses %s', async (_, bytes, why) => {
+    for (const size of [1, 512, 4096]) {
+      const reading = membersOf(bytes, size);
+      await expect(reading).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: expect.stringMatching(why) });
+    }
+  });
+});
