@@ -290,6 +290,26 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
+    name: 'the owner is not led by a link of the sandbox to what the sandbox may not have',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn(TREE, RULES);
+      await scene.output(sandbox, 'ln -s secret/key out; ln -s secret dir; ln -s fixed/one one; ln -s README.md me');
+      for (const path of ['out', 'dir/key']) {
+        await expectRefusal(text(scene, sandbox, path, 'owner'), 'NOT_FOUND');
+        await expectRefusal(put(scene, sandbox, path, 'x', 'owner'), 'NOT_FOUND');
+      }
+      await expectRefusal(put(scene, sandbox, 'dir/new', 'x', 'owner'), 'NOT_FOUND');
+      await expectRefusal(put(scene, sandbox, 'one', 'x', 'owner'), 'PERMISSION_DENIED');
+      await expectRefusal(move(scene, sandbox, 'dir/key', 'got', { as: 'owner' }), 'NOT_FOUND');
+      await expectRefusal(scene.client.exportFiles(at(sandbox, 'dir', 'owner')), 'NOT_FOUND');
+      expect(await text(scene, sandbox, 'one', 'owner')).toBe('one\n');
+      await put(scene, sandbox, 'me', 'mine\n', 'owner');
+      expect(await text(scene, sandbox, 'README.md')).toBe('mine\n');
+      expect(await text(scene, sandbox, 'secret/key', 'owner')).toBe('key\n');
+    },
+  },
+  {
     name: 'paths that are none are refused by name',
     needs: ['commands'],
     async run(scene) {

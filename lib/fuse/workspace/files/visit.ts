@@ -1,3 +1,4 @@
+import { WRITE } from '../../../permissions/index.ts';
 import type { ByteString, Caller } from '../../filesystem.ts';
 import type { Actor } from '../../workspace-files.ts';
 import { ownershipOf } from '../attr.ts';
@@ -71,7 +72,8 @@ export class Visit {
   /**
    * Follows `path` by names, as the kernel would, and never out of the workspace: a symlink leads on from where it is
    * seen in the sandbox. `follow`: also the last name. Throws ENOENT for a missing directory on the way that `missing`
-   * does not make up for; one behind a symlink is never made up for.
+   * does not make up for; one behind a symlink is never made up for. Through a symlink that the sandbox may write, its
+   * owner gets no further than the sandbox: from there on, to the end of the operation, its rules hold.
    */
   walk(path: ByteString, follow: boolean, missing?: Missing): Spot {
     const { tree } = this.workspace;
@@ -100,6 +102,8 @@ export class Visit {
       if (node?.type === S_IFLNK && (follow || !last)) {
         if (++links > MAX_LINKS) throw ELOOP;
         const target = readlink(this.workspace, node).toString('latin1');
+        // The threat: a link that the sandbox made, to what its rules keep from it, for its owner to read or write through.
+        if (node.ruledLevel === WRITE) this.workspace.noRules = undefined;
         const names = target.split('/');
         if (target.startsWith('/')) at = undefined;
         linked += names.length;

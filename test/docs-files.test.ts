@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { RestClient } from './contract/rest-client.ts';
+import { EVERYTHING } from './contract/rules.ts';
+import { Server, State } from './contract/server.ts';
+
+let state: State;
+let server: Server;
+let directory: string;
+
+beforeAll(async () => {
+  state = await State.create();
+  server = await Server.start(state);
+  directory = mkdtempSync(join(tmpdir(), 'paddock-docs-'));
+  writeFileSync(join(directory, 'notes.txt'), 'my notes\n');
+});
+
+afterAll(async () => {
+  await server?.stop();
+  await state?.remove();
+  rmSync(directory, { recursive: true });
+});
+
+it('the commands in docs/files.md do what they say', async () => {
+  const client = new RestClient(server.httpAddress);
+  const { id: codebase_id } = await client.call('CreateCodebase', { name: 'docs', owner_id: 'me' });
+  const { id } = await client.call('CreateSandbox', { codebase_id, permissions: EVERYTHING });
+  client.close();
+  const text = readFileSync(resolve(import.meta.dirname, '../docs/files.md'), 'utf8');
+  const [, code = ''] = /```sh\n([\s\S]*?)```/.exec(text) ?? [];
+  const script = code.replace('http://127.0.0.1:8080', `http://${server.httpAddress}`).replace('$SANDBOX', id);
+  const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory });
+  expect(stderr).toBe('');
+  const stat = '"type":"TYPE_FILE","size":9,"mode":420,';
+  const inOrder = [
+    `{"path":"docs/notes.txt",${stat}`,
+    'my notes\n',
+    '{"files":[{"path":"docs/notes.txt"',
+    `{"path":"docs/notes.txt",${stat}`,
+    '{"path":"a/b","type":"TYPE_DIRECTORY"',
+    `{"path":"a/b/notes.txt",${stat}`,
+    '{"files":1,"directories":0,"symlinks":0,"size":9}',
+    'notes.txt\n',
+    '{"removed":2}',
+  ];
+  let at = 0;
+  for (const each of inOrder) {
+    const found = stdout.indexOf(each, at);
+    expect(found, `${each} in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);
+    at = found + 1;
+  }
+});
