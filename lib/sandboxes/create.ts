@@ -51,13 +51,21 @@ export function admit(
   return { sandbox, stored };
 }
 
-/** RUNNING and durable on return; after a failure nothing of it is left. */
-export function bringUpNew({ sandbox, stored }: Admitted, context: SandboxContext): Promise<Sandbox> {
+/**
+ * RUNNING and durable on return; after a failure nothing of it is left. Holds the sandbox's queue from the call on:
+ * whoever finds it meanwhile waits. `turn`: of many that are brought up.
+ */
+export function bringUpNew(
+  { sandbox, stored }: Admitted,
+  context: SandboxContext,
+  turn: <T>(task: () => Promise<T>) => Promise<T> = (task) => task(),
+): Promise<Sandbox> {
+  const launch = async () => {
+    context.refuseWhenClosing();
+    await bringUp(sandbox, context.platform, whenDied(sandbox, context));
+  };
   return sandbox.queue.run(async () => {
-    const [written, launched] = await Promise.allSettled([
-      stored,
-      bringUp(sandbox, context.platform, whenDied(sandbox, context)),
-    ]);
+    const [written, launched] = await Promise.allSettled([stored, turn(launch)]);
     const failed = [written, launched].find((outcome) => outcome.status === 'rejected');
     if (failed) {
       await undo(sandbox, failed.reason, context);

@@ -235,6 +235,51 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'large files are apart from the first byte that is written to one',
+    needs: ['commands'],
+    async run(scene) {
+      const parent = await scene.sandboxOn(TREE);
+      await scene.output(parent, 'head -c 9000000 /dev/urandom > large; sha1sum < large > /dev/null');
+      const sum = await scene.output(parent, 'sha1sum < large');
+      const [one, two] = (await fork(scene, parent, { count: 2 })) as [Sandbox, Sandbox];
+      const write = 'printf XYZ | dd of=large bs=1 seek=5000000 conv=notrunc 2>/dev/null';
+      const results = await Promise.all(
+        [one, parent].map((sandbox) => scene.output(sandbox, `${write}; sha1sum < large`)),
+      );
+      expect(results[0]).toBe(results[1]);
+      expect(results[0]).not.toBe(sum);
+      await scene.output(one, ': > large');
+      expect(await scene.output(two, 'sha1sum < large')).toBe(sum);
+      expect(await scene.output(parent, 'sha1sum < large')).toBe(results[0]);
+    },
+  },
+  {
+    name: 'pages that a running program has mapped and changed are in a fork and a checkpoint, and a rollback takes them back',
+    needs: ['commands'],
+    async run(scene) {
+      const parent = await scene.sandboxOn(TREE);
+      await scene.output(parent, 'echo AAAA > f');
+      await checkpoint(scene, parent, 'before');
+      const program = [
+        'import mmap, time, os',
+        "f = open('f', 'r+b')",
+        'm = mmap.mmap(f.fileno(), 4)',
+        "m[0:4] = b'BBBB'",
+        "open('/tmp/mapped', 'w')",
+        "while not os.path.exists('/tmp/go'): time.sleep(0.02)",
+        'print(m[0:4].decode())',
+      ].join('\n');
+      const running = scene.output(parent, 'python3 -', { stdin: program });
+      await scene.output(parent, 'while ! test -e /tmp/mapped; do sleep 0.02; done');
+      const [child] = await fork(scene, parent);
+      expect(await scene.output(child!, 'cat f')).toBe('BBBB\n');
+      await rollback(scene, parent, 'before');
+      expect(await scene.output(parent, 'cat f; touch /tmp/go')).toBe('AAAA\n');
+      expect(await running).toBe('AAAA\n');
+      expect(await scene.output(child!, 'cat f')).toBe('BBBB\n');
+    },
+  },
+  {
     name: 'conflicts are known to forks: the one that commits second is told',
     needs: ['commands'],
     async run(scene) {

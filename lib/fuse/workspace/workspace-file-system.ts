@@ -3,16 +3,17 @@ import { ServiceError } from '../../errors.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
 import type { StartCopy } from '../control.ts';
-import type {
-  Attr,
-  ByteString,
-  Caller,
-  EmitDirent,
-  Entry,
-  FileSystem,
-  Notifier,
-  SetAttr,
-  StatFs,
+import {
+  type Attr,
+  type ByteString,
+  type Caller,
+  type EmitDirent,
+  type Entry,
+  Errno,
+  type FileSystem,
+  type Notifier,
+  type SetAttr,
+  type StatFs,
 } from '../filesystem.ts';
 import type { Actor, FileOperation } from '../workspace-files.ts';
 import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
@@ -25,7 +26,7 @@ import { FrozenLayers } from './delta/frozen-layers.ts';
 import { LargeCopies } from './delta/large-copies.ts';
 import { lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
-import { EACCES, EPERM } from './errno.ts';
+import { EACCES, ENOSPC, EPERM, hostErrno } from './errno.ts';
 import { runFileOperation } from './files/index.ts';
 import { HostFiles } from './host-files.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from './mode.ts';
@@ -100,7 +101,11 @@ export class WorkspaceFileSystem implements FileSystem {
       workspace.tree.releaseLoose();
     }
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
-    workspace.close();
+    try {
+      workspace.close();
+    } finally {
+      if (this.#workspaces.size === 0) this.#frozen.closeFiles();
+    }
   }
 
   setRules(id: string, rules: readonly PermissionRule[]): void {
@@ -157,11 +162,13 @@ export class WorkspaceFileSystem implements FileSystem {
 
   freeze(id: string): Frozen {
     const { delta } = this.#get(id);
-    return { layer: delta.freeze(), files: delta.inodes, bytes: delta.bytes };
+    const layer = onHost(() => delta.freeze());
+    return { layer, files: delta.inodes, bytes: delta.bytes };
   }
 
   rollback(id: string, layer: string): void {
-    rollback(this.#get(id), layer);
+    const workspace = this.#get(id);
+    onHost(() => rollback(workspace, layer));
   }
 
   absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept' {
@@ -355,6 +362,19 @@ export class WorkspaceFileSystem implements FileSystem {
     const changing = this.#changing.get(codebaseId) ?? new Map<ByteString, number>();
     this.#changing.set(codebaseId, changing);
     return changing;
+  }
+}
+
+/** A full disk is nobody's defect, and has changed nothing. */
+function onHost<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    const error = hostErrno(thrown);
+    if (!(error instanceof Errno) || error.errno !== ENOSPC.errno) throw thrown;
+    throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk with the changes of sandboxes is full', [], {
+      cause: thrown,
+    });
   }
 }
 

@@ -42,8 +42,8 @@ export async function forkSandbox(request: ForkRequest, context: SandboxContext)
       ),
     );
   });
-  const limited = limiter(AT_ONCE);
-  return Promise.all(admitted.map((each) => limited(() => result(each, context))));
+  const turn = limiter(AT_ONCE);
+  return Promise.all(admitted.map((each) => result(each, turn, context)));
 }
 
 type Overrides = Partial<Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit'>> & {
@@ -100,10 +100,14 @@ function attempt(make: () => Admitted): Admitted | ServiceError {
   }
 }
 
-async function result(admitted: Admitted | ServiceError, context: SandboxContext): Promise<ForkResult> {
+async function result(
+  admitted: Admitted | ServiceError,
+  turn: ReturnType<typeof limiter>,
+  context: SandboxContext,
+): Promise<ForkResult> {
   try {
     if (admitted instanceof ServiceError) throw admitted;
-    return { sandbox: await bringUpNew(admitted, context) };
+    return { sandbox: await bringUpNew(admitted, context, turn) };
   } catch (error) {
     const { code, message, cause } = toServiceError(error);
     if (code === 'INTERNAL') context.log.error('a fork failed', { err: cause });

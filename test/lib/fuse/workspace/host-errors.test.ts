@@ -47,4 +47,41 @@ describe('a full disk of the host', () => {
     expect(s.exists('kept')).toBe(false);
     expect(s.stat('other').size).toBe(400_000);
   });
+
+  it('keeps a sandbox from being frozen and rolled back, and changes nothing by that', () => {
+    const s = onSmallDisk({});
+    s.create('f', 'then');
+    const { layer } = s.fs.freeze('sb_1');
+    s.write('f', 'now!');
+    const { nodeid } = s.create('fill');
+    const fill = (step: number) => {
+      for (let at = 0, last = 'ok'; last === 'ok'; at += step) {
+        last = outcome(() => s.fs.write(s.caller, nodeid, at, Buffer.alloc(step, 'f'), false));
+      }
+    };
+    fill(4096);
+    for (let made = 0; outcome(() => s.symlink('n'.repeat(250), `link-${made}`)) === 'ok'; made++);
+    const before = s.tree();
+    const full = expect.objectContaining({ code: 'RESOURCE_EXHAUSTED' });
+    const refused = (act: () => unknown) => {
+      try {
+        return act();
+      } catch (error) {
+        return error;
+      }
+    };
+    expect(refused(() => s.fs.freeze('sb_1'))).toEqual(full);
+    expect(refused(() => s.fs.rollback('sb_1', layer))).toEqual(full);
+    expect(s.tree()).toEqual(before);
+    s.restart();
+    expect(s.tree()).toEqual(before);
+    s.set('fill', { size: 0 });
+    s.unlink('fill');
+    s.forgetAll();
+    const second = s.fs.freeze('sb_1').layer;
+    s.fs.rollback('sb_1', layer);
+    expect(s.tree()).toEqual({ f: 'then' });
+    s.fs.rollback('sb_1', second);
+    expect(s.read('f')).toBe('now!');
+  });
 });
