@@ -67,11 +67,11 @@ async function run(script: string, uid = UID): Promise<string> {
   );
 }
 
-/** A shell in the workspace that takes one line at a time and answers each with its output. */
+/** A shell in the workspace that takes one line at a time and answers each with its output: one pipe, so in order. */
 function shell(): { ask(line: string): Promise<string>; end(): Promise<void> } {
-  const child = spawn('/bin/sh', ['-c', `cd "$0" && exec sh`, workspace], { cwd: '/', uid: UID, gid: UID });
+  const child = spawn('/bin/sh', ['-c', `exec 2>&1; cd "$0" && exec sh`, workspace], { cwd: '/', uid: UID, gid: UID });
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data));
+  child.stdout.on('data', (data) => (output += data));
   return {
     async ask(line) {
       output = '';
