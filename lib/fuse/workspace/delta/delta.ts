@@ -65,6 +65,8 @@ export class Delta {
   #continues = '';
   /** Some of what `absorb` is to move was moved. */
   #absorbing = false;
+  /** Inodes of what `table` goes on from that had no name then: open, or on their way to one. */
+  #nameless: readonly number[] = [];
   /** What `table` goes on from, and others that are kept in memory by that. */
   readonly #indexes: FrozenIndex[] = [];
   /** Journals that lead here, with its own. */
@@ -336,7 +338,8 @@ export class Delta {
   #handOver(frozen: string): void {
     const { table, bytes } = this;
     table.frozen = true;
-    const nameless = [...this.#unnamed].map(({ id }) => id);
+    const nameless = table.unnamed(this.#nameless).map(({ id }) => id);
+    this.#nameless = nameless;
     const { root, frozen: all } = this.#layers;
     this.#indexes.push(
       all.add(root, frozen, { table, bytes, layers: this.#below, segments: this.#segments, nameless }),
@@ -379,6 +382,7 @@ export class Delta {
     this.#contents.restart(this.#top);
     this.#segments = index.segments + 1;
     this.#indexes.push(index);
+    this.#nameless = index.nameless;
     this.table = table;
     for (const inode of table.unnamed(index.nameless)) table.remove(inode);
     this.bytes = table.bytes(index.bytes);
@@ -457,6 +461,7 @@ export class Delta {
       return records.slice(1) as Op[][];
     }
     const index = frozen.take(root, this.#continues);
+    this.#nameless = index.nameless;
     this.#indexes.push(index);
     this.table = new InodeTable(index.table);
     if (records.length > 0) this.#takeNumbers(headerOf(records));
@@ -473,7 +478,7 @@ export class Delta {
 
   #load(lines: readonly Op[][]): void {
     for (const line of lines) for (const op of line) this.table.apply(op);
-    for (const inode of this.table.unnamed(this.#indexes[0]?.nameless)) this.table.remove(inode);
+    for (const inode of this.table.unnamed(this.#nameless)) this.table.remove(inode);
     this.#loadData();
     this.#rewrittenSize = this.#journal.size;
     if (lines.length === 0) this.#headerSize = this.#journal.size;

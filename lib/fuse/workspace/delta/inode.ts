@@ -111,7 +111,6 @@ export class Inode {
     inode.data = shared.data;
     inode.hasFile = shared.hasFile;
     inode.size = shared.size;
-    inode.writes = shared.writes;
     inode.hostMtime = shared.hostMtime;
     inode.#shared = shared;
     inode.#ownerOf = of;

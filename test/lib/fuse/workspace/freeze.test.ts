@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { FileOperation } from '../../../../lib/fuse/workspace-files.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 const BASE = { a: 'base-a', 'd/x': 'base-x', 'd/y': 'base-y' };
@@ -103,6 +104,37 @@ describe('a frozen layer', () => {
     fork(s, layer, 'f1');
     expect(s.exists('f')).toBe(false);
     expect(s.fs.usage('f1')).toEqual({ bytes: 0, files: 1 });
+  });
+
+  it('has nothing for its forks of an upload that is under way, which goes on and gets its name', () => {
+    const s = sandbox();
+    s.create('f', 'f');
+    const upload = (operation: FileOperation, ...args: unknown[]) => s.fs.files('sb_1', 'owner', operation, args);
+    const { spec } = s;
+    const usage = s.fs.usage('sb_1');
+    const small = upload('stage', Buffer.from('small ')) as number;
+    const large = upload('stage', Buffer.from(LARGE)) as number;
+    const layer = freeze(s);
+    s.create('g', 'g');
+    const later = freeze(s);
+    const before = contentsOf(s, layer);
+    for (const handle of [small, large]) upload('append', handle, Buffer.from('more'));
+    upload('place', small, 'small', 0);
+    freeze(s);
+    upload('place', large, 'large', 0);
+    expect(contentsOf(s, layer)).toEqual(before);
+    const expected = { small: 'small more', large: `${LARGE}more`, f: 'f', g: 'g' };
+    expect(s.tree()).toMatchObject(expected);
+    // In memory, and read from the disk.
+    for (const name of ['f1', 'f2']) {
+      s.fs.attach({ ...spec, id: name, delta: join(s.home, name), origin: layer });
+      s.fs.attach({ ...spec, id: `${name}-later`, delta: join(s.home, `${name}-later`), origin: later });
+      expect(s.fs.usage(name)).toEqual(usage);
+      expect(s.fs.usage(`${name}-later`)).toEqual({ bytes: usage.bytes + 1, files: usage.files + 1 });
+      for (const id of [name, `${name}-later`]) s.fs.detach(id);
+      s.restart();
+    }
+    expect(s.tree()).toMatchObject(expected);
   });
 
   it('counts for those that share it what it counts for its sandbox', () => {
