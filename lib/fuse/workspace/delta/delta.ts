@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import type { ByteString, Time } from '../../filesystem.ts';
 import { sameTime } from '../clock.ts';
-import { EDQUOT, ESTALE } from '../errno.ts';
+import { ESTALE } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
 import { statData } from './data-files.ts';
 import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
@@ -13,6 +13,7 @@ import type { LargeCopies } from './large-copies.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './records.ts';
 import { NO_SLOT, SMALL } from './slabs.ts';
+import { type Quota, Usage } from './usage.ts';
 
 /** Journals that go on from each other, before the index is written whole again. */
 const MAX_SEGMENTS = 32;
@@ -23,19 +24,6 @@ const GROWTH = 2;
 const WORTHWHILE = 4 << 20;
 /** What the contents of a file take more than their size, at most. */
 const BLOCK = 4096;
-
-/**
- * The kernel tells of a last close a little late: what was just removed may still count when the next file is made. So
- * much of what has no name any more is not held against the sandbox.
- */
-const LATE_BYTES = 64 << 20;
-const LATE_INODES = 1024;
-
-export interface Quota {
-  /** 0: none. */
-  maxBytes: number;
-  maxFiles: number;
-}
 
 /** Where the layers of a delta lie. */
 export interface LayersOf {
@@ -73,24 +61,21 @@ export class Delta {
   #segments = 1;
   readonly #contents: ContentStore;
   readonly #journal: Journal;
-  readonly #quota: Quota;
   readonly #now: () => Time;
   /** Files whose times are newer than their record: their data file was written to since. */
   readonly #written = new Set<Inode>();
-  readonly #unnamed = new Set<Inode>();
-  #unnamedBytes = 0;
+  readonly #usage: Usage;
   #releasing = false;
   #rewrittenSize = 0;
   /** Of the journal with nothing but its header. */
   #headerSize = 0;
-  /** Apparent size of all contents, unnamed ones that are still open among them. */
-  bytes = 0;
 
   /** Reads the delta in `dir`, made when absent. Throws when it is damaged or of another version. */
   constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#journal = new Journal(`${dir}/journal`);
     this.#layers = layers;
+    this.#usage = new Usage(quota);
     const records = this.#readHeader();
     this.#contents = new ContentStore(layers.root, this.#top, layers, {
       placed: (inode, { layer, id, slot }, fileTime) => {
@@ -101,10 +86,9 @@ export class Delta {
         const before = inode.size;
         const now = this.#now();
         this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]]);
-        this.#counted(inode, size - before);
+        this.#usage.resized(inode, size - before);
       },
     });
-    this.#quota = quota;
     this.#now = now;
     this.#load(records);
   }
@@ -112,6 +96,11 @@ export class Delta {
   /** The layer that is written to. */
   get layer(): string {
     return this.#top;
+  }
+
+  /** Apparent size of all contents, unnamed ones that are still open among them. */
+  get bytes(): number {
+    return this.#usage.bytes;
   }
 
   get inodes(): number {
@@ -128,29 +117,23 @@ export class Delta {
     this.#journal.append(ops);
     for (const op of ops) {
       this.table.apply(op);
-      if (op[0] === 'new') this.bytes += this.table.get(op[1])!.size;
+      if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
     }
     if (this.#journal.size > GROWTH_BYTES + this.#rewrittenSize * GROWTH) this.#compact();
   }
 
   /** Throws EDQUOT when so many more inodes are too many. */
   claimInodes(count: number): void {
-    const { maxFiles } = this.#quota;
-    const room = maxFiles + Math.min(this.#unnamed.size, maxFiles, LATE_INODES);
-    if (count > 0 && maxFiles > 0 && this.table.size + count > room) throw EDQUOT;
+    this.#usage.claimInodes(count, this.table.size);
   }
 
   claimBytes(count: number): void {
-    const { maxBytes } = this.#quota;
-    const room = maxBytes + Math.min(this.#unnamedBytes, maxBytes, LATE_BYTES);
-    if (count > 0 && maxBytes > 0 && this.bytes + this.#contents.pendingBytes + count > room) throw EDQUOT;
+    this.#usage.claimBytes(count, this.#contents.pendingBytes);
   }
 
   /** An inode lost its last name while the kernel still knows it. */
   unnamed(inode: Inode): void {
-    if (this.#unnamed.has(inode)) return;
-    this.#unnamed.add(inode);
-    this.#unnamedBytes += inode.size;
+    this.#usage.unnamed(inode);
   }
 
   /**
@@ -235,16 +218,11 @@ export class Delta {
   #wrote(inode: Inode, size: number): void {
     const before = inode.size;
     inode.size = size;
-    this.#counted(inode, size - before);
+    this.#usage.resized(inode, size - before);
     inode.mtime = inode.ctime = this.#now();
     inode.writes++;
     this.#written.add(inode);
     this.#contents.touched(inode);
-  }
-
-  #counted(inode: Inode, bytes: number): void {
-    this.bytes += bytes;
-    if (this.#unnamed.has(inode)) this.#unnamedBytes += bytes;
   }
 
   /** The record of an inode's attributes as they are to be. */
@@ -264,9 +242,8 @@ export class Delta {
   release(inode: Inode): void {
     this.table.remove(inode);
     this.#written.delete(inode);
-    if (this.#unnamed.delete(inode)) this.#unnamedBytes -= inode.size;
+    this.#usage.released(inode);
     if (inode.isDirectory) return;
-    this.bytes -= inode.size;
     if (inode.data === undefined) return;
     this.#contents.release(inode, this.#releasing);
     if (this.#contents.waitsForJournal && !this.#releasing) this.#syncJournal();
@@ -350,9 +327,7 @@ export class Delta {
 
   #goOnFrom(table: InodeTable): void {
     this.table = new InodeTable(table);
-    const unnamed = [...this.#unnamed].map(({ id }) => this.table.get(id)!);
-    this.#unnamed.clear();
-    for (const inode of unnamed) this.#unnamed.add(inode);
+    this.#usage.find((id) => this.table.get(id)!);
   }
 
   /** One table for many that go on from each other; just after a freeze, when nothing but nodes knows any inode. */
@@ -385,10 +360,8 @@ export class Delta {
     this.#nameless = index.nameless;
     this.table = table;
     for (const inode of table.unnamed(index.nameless)) table.remove(inode);
-    this.bytes = table.bytes(index.bytes);
+    this.#usage.restart(table.bytes(index.bytes));
     this.#written.clear();
-    this.#unnamed.clear();
-    this.#unnamedBytes = 0;
   }
 
   /**
@@ -465,7 +438,7 @@ export class Delta {
     this.#indexes.push(index);
     this.table = new InodeTable(index.table);
     if (records.length > 0) this.#takeNumbers(headerOf(records));
-    this.bytes = index.bytes;
+    this.#usage.bytes = index.bytes;
     this.#segments = index.segments + 1;
     if (records.length === 0) this.#below = index.layers;
     return records.slice(1) as Op[][];
@@ -499,7 +472,7 @@ export class Delta {
       // A power failure took the data file.
       if (inode.data?.slot === NO_SLOT && !inode.hasFile) inode.size = 0;
     }
-    this.bytes = this.table.bytes(this.bytes);
+    this.#usage.bytes = this.table.bytes(this.#usage.bytes);
   }
 
   #rewrite(): void {
