@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { type Operation, operations } from '../handlers/index.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { answerError, errorBody } from './http/answer.ts';
-import { carryRaw } from './http/body.ts';
+import { carryRaw, discardRest } from './http/body.ts';
 import { carryBytes } from './http/bytes.ts';
 import { Connections } from './http/connections.ts';
 import { refuseCrossOrigin } from './http/cross-origin.ts';
@@ -61,6 +61,7 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
       const error = errorFor(thrown, { operation: name, requestId, signal: call.signal, log });
       if (res.headersSent) res.destroy();
       else if (!res.destroyed) answerError(res, error);
+      discardRest(req);
     }
   };
 

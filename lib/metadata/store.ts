@@ -26,7 +26,11 @@ export async function openMetadata(path: string, log: Log, fileSystem?: FileSyst
     (error) => log.error('metadata could not be written; the change was refused', { path, err: error }),
   );
   // Shows at once that the place can be written, and leaves a file that a restart finds.
-  await low.write();
+  await low.write().catch((error) => {
+    // What is stored stays as it is: a server must come back on a full disk, so that somebody can make room.
+    if (low.data === empty || !['ENOSPC', 'EDQUOT'].includes(error.code)) throw error;
+    log.error('the disk of the metadata is full: changes are refused until there is room', { path, err: error });
+  });
   return {
     fresh: low.data === empty,
     codebases: tableOf(low.data.codebases, commit),

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -98,6 +99,25 @@ describe('a raw upload', () => {
     );
     await answer;
     expect(names()).toEqual([]);
+  });
+
+  it('that is refused does not keep the next request on its connection waiting', async () => {
+    overrides.upload = async (_id, _path, content) => {
+      for await (const _ of content) throw new ServiceError('RESOURCE_EXHAUSTED', 'no room');
+      throw new Error('the body is empty');
+    };
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const send = (method: string, path: string, body?: Buffer) =>
+      new Promise<number | undefined>((done, failed) => {
+        const outgoing = request({ host: '127.0.0.1', port: rest.port, agent, method, path }, (answer) => {
+          answer.resume().once('end', () => done(answer.statusCode));
+        });
+        outgoing.once('error', failed).end(body);
+      });
+    const refused = send('PUT', `${FILES}/large`, Buffer.alloc(2 * MIB));
+    const next = send('GET', '/health');
+    expect([await refused, await next]).toEqual([429, 200]);
+    agent.destroy();
   });
 
   it('answers a refusal in the middle of a body that goes on', async () => {

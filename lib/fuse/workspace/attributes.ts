@@ -21,6 +21,7 @@ export function setattr(workspace: Workspace, node: Node, changes: SetAttr): Att
   if (node.level < WRITE) throw EACCES;
   if (changes.size !== undefined) requireFile(node);
   if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
+  const before = (node.inode ?? node.base!).size;
   // What a truncation to nothing throws away is not copied first.
   if (changes.size !== undefined) truncate(workspace, node, ownInode(workspace, node, changes.size > 0), changes.size);
   const of = node.inode ?? node.base!;
@@ -34,7 +35,8 @@ export function setattr(workspace: Workspace, node: Node, changes: SetAttr): Att
     ctime: now,
   };
   const onlySize = changes.size !== undefined && to.mode === of.mode && to.atime === of.atime && to.mtime === of.mtime;
-  if (!onlySize) Change.make(workspace, (change) => change.attr(node, to));
+  const shorter = changes.size !== undefined && changes.size <= before;
+  if (!onlySize) Change.make(workspace, (change) => change.attr(node, to), shorter);
   return attrOf(workspace, node);
 }
 

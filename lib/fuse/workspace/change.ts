@@ -40,11 +40,11 @@ export class Change {
   }
 
   /** Stages by `stage`, commits, and gives what `stage` gave. All or nothing. */
-  static make<T>(workspace: Workspace, stage: (change: Change) => T): T {
+  static make<T>(workspace: Workspace, stage: (change: Change) => T, makesRoom = false): T {
     const change = new Change(workspace);
     try {
       const result = stage(change);
-      change.#commit();
+      change.#commit(makesRoom);
       return result;
     } catch (error) {
       for (const { contents } of change.#staged.values()) if (contents !== undefined) workspace.delta.drop(contents);
@@ -176,11 +176,11 @@ export class Change {
     return [this.#workspace.delta.layer, id, NO_SLOT, 0, 0, 0];
   }
 
-  #commit(): void {
+  #commit(makesRoom: boolean): void {
     const { delta, tree } = this.#workspace;
     delta.claimInodes(this.#newInodes);
     delta.claimBytes(this.#newBytes);
-    delta.commit(this.#ops);
+    delta.commit(this.#ops, makesRoom);
     this.#workspace.countChange();
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;

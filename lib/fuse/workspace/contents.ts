@@ -73,7 +73,8 @@ export function fsync(workspace: Workspace, node: Node, datasync: boolean): void
 
 /** The node's inode in the delta, copied up with its contents if need be. */
 export function ownInode(workspace: Workspace, node: Node, contents = true): Inode {
-  if (node.inode === undefined) Change.make(workspace, (change) => change.node(node, contents));
+  // Who wants no contents is about to throw them away: that makes room.
+  if (node.inode === undefined) Change.make(workspace, (change) => change.node(node, contents), !contents);
   return node.inode!;
 }
 

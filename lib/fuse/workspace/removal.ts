@@ -24,11 +24,12 @@ export function requireEmpty(workspace: Workspace, dir: Node): void {
 }
 
 function remove(workspace: Workspace, dir: Node, name: ByteString, node: Node): void {
-  Change.make(workspace, (change) => {
+  const stage = (change: Change) => {
     stageLoss(change, node);
     change.unlink(dir, name);
     change.touch(dir);
-  });
+  };
+  Change.make(workspace, stage, true);
   dir.listing?.remove(name);
   workspace.tree.unlink(node, dir, name);
 }

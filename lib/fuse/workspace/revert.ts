@@ -45,7 +45,7 @@ function revertAll(workspace: Workspace, paths: readonly ByteString[]): number {
   }
   if (ops.length === 0) return 0;
   const count = ops.filter(([kind]) => kind === 'drop').length;
-  workspace.delta.commit(ops);
+  workspace.delta.commit(ops, true);
   for (const [, { dirPath, name }] of topmost) {
     const node = nodeAt(workspace, dirPath);
     if (node !== undefined) showBase(workspace, node, name);

@@ -71,7 +71,7 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
     // Removed since: the base has it only now, so nothing hides it yet.
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
-  if (ops.length > 0) workspace.delta.commit(ops);
+  if (ops.length > 0) workspace.delta.commit(ops, true);
   for (const { dirPath, name } of shown) {
     const node = nodeAt(workspace, dirPath);
     if (node === undefined) continue;

@@ -85,7 +85,7 @@ export class Delta {
       changed: (inode, { layer, id, slot }, size) => {
         const before = inode.size;
         const now = this.#now();
-        this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]]);
+        this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]], size < before || size === 0);
         this.#usage.resized(inode, size - before);
       },
     });
@@ -111,10 +111,13 @@ export class Delta {
     return this.table.nextId++;
   }
 
-  /** Journals the operations as one, then makes them. Throws ENOSPC and the like with nothing changed. */
-  commit(ops: readonly Op[]): void {
+  /**
+   * Journals the operations as one, then makes them. Throws ENOSPC and the like with nothing changed; less so when what
+   * they are about `makesRoom`.
+   */
+  commit(ops: readonly Op[], makesRoom = false): void {
     this.#requireHeader();
-    this.#journal.append(ops);
+    this.#journal.append(ops, makesRoom);
     for (const op of ops) {
       this.table.apply(op);
       if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  fstatSync,
   fsyncSync,
   ftruncateSync,
   linkSync,
@@ -10,7 +11,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { EIO, ENOSPC, hostErrno } from '../errno.ts';
+import { Errno } from '../../filesystem.ts';
+import { EDQUOT, EIO, ENOSPC, hostErrno } from '../errno.ts';
+import { type Joint, JournalReserve } from './journal-reserve.ts';
 
 /** Lines are written in blocks of about this size when the journal is rewritten. */
 const BLOCK = 1 << 20;
@@ -18,18 +21,27 @@ const BLOCK = 1 << 20;
 /**
  * An append-only file of JSON lines, one byte a char (latin1): names come back byte for byte, and JSON escapes line
  * ends. A line is there whole or not at all: it is handed to the host in one write before the caller goes on (a killed
- * server loses nothing), and a torn last line is cut off by `load`. Only `sync` outlives a power failure.
+ * server loses nothing), and a torn last line is cut off by `load`. Only `sync` outlives a power failure. On a full disk
+ * lines that make room go to a reserve beside it until there is some.
  */
 export class Journal {
   readonly #path: string;
+  readonly #reserve: JournalReserve;
+  #ino = 0;
   #fd = -1;
   #broken = false;
   #nameSynced = false;
   /** Bytes in the file. */
-  size = 0;
+  #size = 0;
 
   constructor(path: string) {
     this.#path = path;
+    this.#reserve = new JournalReserve(`${path}.reserve`);
+  }
+
+  /** Bytes of all lines. */
+  get size(): number {
+    return this.#size + this.#reserve.lines.length;
   }
 
   /**
@@ -42,28 +54,59 @@ export class Journal {
     if (read === undefined) return [];
     this.#open();
     if (read.torn) ftruncateSync(this.#fd, read.size);
-    this.size = read.size;
-    return read.records;
+    this.#size = read.size;
+    this.#reserve.load(this.#joint);
+    return [...read.records, ...parse(this.#reserve.lines)];
   }
 
   /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
   linkTo(path: string): void {
+    if (!this.#takeFromReserve()) throw ENOSPC;
     rmSync(path, { force: true });
     linkSync(this.#path, path);
   }
 
-  append(record: unknown): void {
+  /** `makesRoom`: it is about less than there was, so a full disk must not refuse it. */
+  append(record: unknown, makesRoom = false): void {
     if (this.#broken) throw EIO;
     const line = `${JSON.stringify(record)}\n`;
     try {
       if (this.#fd === -1) this.#open();
-      // Chars are bytes here, so a short count is a full disk.
-      if (writeSync(this.#fd, line, null, 'latin1') !== line.length) throw ENOSPC;
+      if (!this.#takeFromReserve()) throw ENOSPC;
+      this.#write(line);
+      this.#reserve.make();
+    } catch (error) {
+      const errno = hostErrno(error);
+      if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#joint)) throw errno;
+    }
+  }
+
+  /** Chars are bytes here, so a short count is a full disk. */
+  #write(text: string): void {
+    try {
+      if (writeSync(this.#fd, text, null, 'latin1') !== text.length) throw ENOSPC;
     } catch (error) {
       this.#cut();
-      throw hostErrno(error);
+      throw error;
     }
-    this.size += line.length;
+    this.#size += text.length;
+  }
+
+  /** Lines of the reserve come first. False: there is no room for them yet. */
+  #takeFromReserve(): boolean {
+    const { lines } = this.#reserve;
+    if (lines === '') return true;
+    try {
+      this.#write(lines);
+    } catch {
+      return false;
+    }
+    this.#reserve.clear();
+    return true;
+  }
+
+  get #joint(): Joint {
+    return { ino: this.#ino, size: this.#size };
   }
 
   /** Replaces the whole file, durably, by `records`: after a crash it is the old or the new one. */
@@ -88,9 +131,12 @@ export class Journal {
       closeSync(fd);
       throw error;
     }
-    this.close();
+    if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = fd;
-    this.size = size;
+    this.#ino = fstatSync(fd).ino;
+    this.#size = size;
+    // Not before: the reserve was of the file that is gone now.
+    this.#reserve.clear();
     try {
       this.#syncName();
     } catch (error) {
@@ -103,16 +149,19 @@ export class Journal {
   sync(): void {
     if (this.#fd === -1) return;
     fsyncSync(this.#fd);
+    this.#reserve.sync();
     if (!this.#nameSynced) this.#syncName();
   }
 
   close(): void {
     if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = -1;
+    this.#reserve.close();
   }
 
   #open(): void {
     this.#fd = openSync(this.#path, 'a', 0o600);
+    this.#ino = fstatSync(this.#fd).ino;
   }
 
   #syncName(): void {
@@ -125,7 +174,7 @@ export class Journal {
   /** Takes half a line off again. If even that fails nothing more may be appended after it. */
   #cut(): void {
     try {
-      if (this.#fd !== -1) ftruncateSync(this.#fd, this.size);
+      if (this.#fd !== -1) ftruncateSync(this.#fd, this.#size);
     } catch {
       this.#broken = true;
     }
@@ -142,9 +191,16 @@ export function readJournal(path: string): { records: unknown[]; size: number; t
     throw error;
   }
   const size = text.lastIndexOf('\n') + 1;
-  // Only between the lines: JSON escapes line ends. One array is parsed in half the time of its lines.
-  const lines = size === 0 ? '' : text.slice(0, size - 1).replaceAll('\n', ',');
-  return { records: JSON.parse(`[${lines}]`) as unknown[], size, torn: size < text.length };
+  return { records: parse(text.slice(0, size)), size, torn: size < text.length };
+}
+
+/** Only between the lines: JSON escapes line ends. One array is parsed in half the time of its lines. */
+function parse(lines: string): unknown[] {
+  return JSON.parse(`[${lines.slice(0, -1).replaceAll('\n', ',')}]`) as unknown[];
+}
+
+function isFull(thrown: unknown): boolean {
+  return thrown instanceof Errno && (thrown.errno === ENOSPC.errno || thrown.errno === EDQUOT.errno);
 }
 
 function writeAll(fd: number, text: string): number {

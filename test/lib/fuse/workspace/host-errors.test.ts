@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { outcome, Sandbox } from './sandbox.ts';
 
@@ -41,9 +41,15 @@ describe('a full disk of the host', () => {
     expect(before.kept).toBe('kept');
     s.restart();
     expect(s.tree()).toEqual(before);
-    s.set('fill', { size: 0 });
+    const free = statfsSync(s.spec.delta).bfree;
+    expect(free).toBeLessThan(2);
     expect(outcome(() => s.unlink('kept'))).toBe('ok');
     s.restart();
+    expect(s.exists('kept')).toBe(false);
+    s.set('fill', { size: 0 });
+    expect(outcome(() => s.mkdir('another'))).toBe('ok');
+    s.restart();
+    expect(s.exists('another')).toBe(true);
     expect(s.exists('kept')).toBe(false);
     expect(s.stat('other').size).toBe(400_000);
   });
@@ -84,4 +90,59 @@ describe('a full disk of the host', () => {
     s.fs.rollback('sb_1', second);
     expect(s.read('f')).toBe('now!');
   });
+
+  it('refuses no removal and no shortening, of the sandbox’s own or of the base’s, and a restart remembers them', () => {
+    const s = onSmallDisk({ 'd/b1': 'b', 'd/b2': 'b', 'd/sub/b3': 'b', shortened: 'b', kept: 'b' });
+    s.create('own', 'own');
+    s.create('other', 'other');
+    s.mkdir('empty');
+    s.create('fill', 'fill');
+    fill(s, 'fill');
+    const removals: (() => unknown)[] = [
+      () => s.unlink('d/b1'),
+      () => s.unlink('d/b2'),
+      () => s.unlink('d/sub/b3'),
+      () => s.rmdir('d/sub'),
+      () => s.rmdir('d'),
+      () => s.rmdir('empty'),
+      () => s.unlink('own'),
+      () => s.set('shortened', { size: 0, mtime: 'now' }),
+      () => s.set('other', { size: 2 }),
+    ];
+    for (const [index, removal] of removals.entries()) {
+      expect(outcome(removal), String(index)).toBe('ok');
+      if (index % 3 === 1) s.restart();
+    }
+    const after = { fill: expect.any(String), kept: 'b', other: 'ot', shortened: '' };
+    expect(s.tree()).toEqual(after);
+    s.restart();
+    expect(s.tree()).toEqual(after);
+    s.set('fill', { size: 0 });
+    s.create('again', 'again');
+    s.restart();
+    expect(s.tree()).toEqual({ ...after, fill: '', again: 'again' });
+  });
+
+  it('refuses no discard, which makes room', () => {
+    const s = onSmallDisk({ 'd/b': 'b', kept: 'b' });
+    s.unlink('d/b');
+    s.create('fill', 'fill');
+    fill(s, 'fill');
+    expect(s.fs.revert('sb_1', [''])).toBeGreaterThan(0);
+    expect(s.tree()).toEqual({ 'd/': '', 'd/b': 'b', kept: 'b' });
+    s.forgetAll();
+    s.create('new', 'new');
+    expect(s.read('new')).toBe('new');
+  });
 });
+
+function fill(s: Sandbox, path: string): void {
+  const id = s.id(path);
+  let last = 'ok';
+  for (let at = 0; last === 'ok'; at += 4096) {
+    last = outcome(() => s.fs.write(s.caller, id, at, Buffer.alloc(4096, 'f'), false));
+  }
+  let made = 0;
+  while (outcome(() => s.symlink('n'.repeat(100), `link-${made++}`)) === 'ok');
+  for (let n = 0; n < made - 1; n++) s.unlink(`link-${n}`);
+}

@@ -1,0 +1,116 @@
+import { closeSync, constants, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+
+const SIZE = 32 * 1024;
+/** A disk without room for a reserve is asked again after so many lines. */
+const PATIENCE = 256;
+const { O_RDWR, O_CREAT, O_EXCL } = constants;
+
+/** Which journal the lines go on from: its inode and its size. */
+export interface Joint {
+  ino: number;
+  size: number;
+}
+
+/**
+ * Room for lines of a journal on a full disk: a file whose blocks are its own from the start, written over in place, so
+ * that nobody can take them. It begins with the joint; behind the last line are zeros. (File systems that never write in
+ * place, like btrfs, may refuse here as well.)
+ */
+export class JournalReserve {
+  readonly #path: string;
+  #fd = -1;
+  #patience = 0;
+  #head = '';
+  /** Lines in the file, and how much of them the journal has. */
+  #text = '';
+  #taken = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** What the journal has not yet. */
+  get lines(): string {
+    return this.#text.slice(this.#taken);
+  }
+
+  /** Takes up what an earlier server left; `joint` is the journal's end now. */
+  load({ ino, size }: Joint): void {
+    let file: string;
+    try {
+      file = readFileSync(this.#path, 'latin1');
+      this.#fd = openSync(this.#path, O_RDWR);
+    } catch {
+      this.make();
+      return;
+    }
+    const used = Math.max(0, file.indexOf('\0'));
+    const end = file.lastIndexOf('\n', used) + 1;
+    const start = file.indexOf('\n') + 1;
+    if (start === 0 || start > end) return;
+    const [ofIno = 0, at = 0] = file.slice(0, start).split(' ').map(Number);
+    this.#head = file.slice(0, start);
+    this.#text = file.slice(start, end);
+    // A crash may have let the journal have a part of them.
+    this.#taken = size - at;
+    if (ofIno !== ino || this.#taken < 0 || this.#taken >= this.#text.length) this.clear();
+  }
+
+  /** When there is room for it. Without one, a full disk refuses removals like everything else. */
+  make(): void {
+    if (this.#fd !== -1 || this.#patience-- > 0) return;
+    this.#patience = PATIENCE;
+    try {
+      const fd = openSync(this.#path, O_RDWR | O_CREAT | O_EXCL, 0o600);
+      if (fillZeros(fd, SIZE)) {
+        this.#fd = fd;
+        return;
+      }
+      closeSync(fd);
+    } catch {
+      // There is no room now, or something is there that cannot be read.
+    }
+    rmSync(this.#path, { force: true });
+  }
+
+  /** Whether there was room for a line more. */
+  add(line: string, { ino, size }: Joint): boolean {
+    if (this.#fd === -1) return false;
+    const first = this.#text === '';
+    const head = first ? `${ino} ${size}\n` : this.#head;
+    const text = first ? head + line : line;
+    const at = first ? 0 : head.length + this.#text.length;
+    // One zero stays behind the last line.
+    if (at + text.length >= SIZE) return false;
+    const bytes = Buffer.from(text, 'latin1');
+    try {
+      if (writeSync(this.#fd, bytes, 0, bytes.length, at) !== bytes.length) return false;
+    } catch {
+      return false;
+    }
+    this.#head = head;
+    this.#text += line;
+    return true;
+  }
+
+  /** The journal has all lines. The start goes first: a crash leaves no lines without their joint. */
+  clear(): void {
+    const used = this.#head.length + this.#text.length;
+    if (this.#fd !== -1 && used > 0) fillZeros(this.#fd, used);
+    this.#head = this.#text = '';
+    this.#taken = 0;
+  }
+
+  sync(): void {
+    if (this.#text !== '') fsyncSync(this.#fd);
+  }
+
+  close(): void {
+    if (this.#fd !== -1) closeSync(this.#fd);
+    this.#fd = -1;
+  }
+}
+
+function fillZeros(fd: number, length: number): boolean {
+  return writeSync(fd, Buffer.alloc(length), 0, length, 0) === length;
+}

@@ -1,0 +1,103 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Journal } from '../../../../lib/fuse/workspace/delta/journal.ts';
+import { JournalReserve } from '../../../../lib/fuse/workspace/delta/journal-reserve.ts';
+
+function place(): string {
+  const home = mkdtempSync(join(tmpdir(), 'journal-reserve-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  return join(home, 'journal');
+}
+
+/** A journal of two lines, and a reserve of three that a full disk kept from it. */
+function withReserve(path: string): { joint: { ino: number; size: number }; lines: string[] } {
+  const journal = new Journal(path);
+  journal.append(['one']);
+  journal.append(['two']);
+  journal.close();
+  const { ino, size } = statSync(path);
+  const reserve = new JournalReserve(`${path}.reserve`);
+  reserve.load({ ino, size });
+  const lines = ['three', 'four', 'five'].map((word) => `["${word}"]\n`);
+  for (const line of lines) expect(reserve.add(line, { ino, size })).toBe(true);
+  reserve.close();
+  return { joint: { ino, size }, lines };
+}
+
+const words = (path: string) => (new Journal(path).load() as string[][]).map(([word]) => word);
+
+describe('lines that a full disk kept from the journal', () => {
+  it('are there after a restart, and come before the next', () => {
+    const path = place();
+    withReserve(path);
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
+    const journal = new Journal(path);
+    journal.load();
+    journal.append(['six']);
+    journal.close();
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
+    expect(readFileSync(path, 'latin1').split('\n')).toHaveLength(7);
+  });
+
+  it.each([0, 1, 2, 3])('are there once when a crash let the journal have %i of them', (taken) => {
+    const path = place();
+    const { lines } = withReserve(path);
+    appendFileSync(path, lines.slice(0, taken).join(''));
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
+    const journal = new Journal(path);
+    journal.load();
+    journal.append(['six']);
+    journal.close();
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
+  });
+
+  it('are there once when a crash let the journal have half of one', () => {
+    const path = place();
+    const { lines } = withReserve(path);
+    appendFileSync(path, `${lines[0]}${lines[1]!.slice(0, 3)}`);
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
+  });
+
+  it('are void once the journal was written anew', () => {
+    const path = place();
+    withReserve(path);
+    const reserve = readFileSync(`${path}.reserve`);
+    const journal = new Journal(path);
+    journal.load();
+    journal.rewrite([['all']]);
+    journal.close();
+    expect(words(path)).toEqual(['all']);
+    // As a crash leaves it that came right after.
+    truncateSync(`${path}.reserve`, 0);
+    appendFileSync(`${path}.reserve`, reserve);
+    expect(words(path)).toEqual(['all']);
+  });
+
+  it('that are half written are none, and damage is no line', () => {
+    const path = place();
+    withReserve(path);
+    const text = readFileSync(`${path}.reserve`, 'latin1');
+    rmSync(`${path}.reserve`);
+    appendFileSync(`${path}.reserve`, text.replace('"five"]\n', '"fi\0\0\0\0'), 'latin1');
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four']);
+    rmSync(`${path}.reserve`);
+    appendFileSync(`${path}.reserve`, '\0'.repeat(20));
+    expect(words(path)).toEqual(['one', 'two']);
+  });
+
+  it('are as many as fit', () => {
+    const path = place();
+    const { joint } = withReserve(path);
+    const reserve = new JournalReserve(`${path}.reserve`);
+    reserve.load(joint);
+    const line = `["${'x'.repeat(1000)}"]\n`;
+    let added = 0;
+    while (reserve.add(line, joint)) added++;
+    reserve.close();
+    expect(added).toBeGreaterThan(20);
+    expect(words(path)).toHaveLength(5 + added);
+    expect(statSync(`${path}.reserve`).size).toBe(32 * 1024);
+  });
+});
