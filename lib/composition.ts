@@ -92,7 +92,11 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
     path: storage.codebasePath,
     records: metadata.codebases,
     usedBy: (id) => sandboxes.usersOf(id),
-    watcher: mount,
+    watcher: {
+      baseChanging: (id, paths) => mount.baseChanging(id, paths),
+      baseChanged: (id, paths) => mount.baseChanged(id, paths),
+      baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
+    },
     log,
   });
   const sandboxes: SandboxKeeper = createSandboxes(

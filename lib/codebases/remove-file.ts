@@ -23,12 +23,13 @@ export async function removeFile(root: string, path: FilePath, announce: Announc
       throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
     }
     await openEmptied(reached, open);
-    await announce(vanishing(path, open.length), async () => {
+    const change = async () => {
       await reached.directory.unlink(path.name);
       totals.replace(found, undefined);
       const left = await removeEmptied(open, path.parents);
       await left.sync();
-    });
+    };
+    await announce(vanishing(path, open.length), change, [[...path.parents, path.name].join('/')]);
   } finally {
     await Promise.all(open.map((directory) => directory.close()));
   }

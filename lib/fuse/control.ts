@@ -16,6 +16,7 @@ export interface WorkspaceControl {
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
   revert(id: string, paths: readonly ByteString[]): number;
   renamed(id: string): OwnDirectory[];
+  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
   settle(id: string, settled: readonly Settled[]): void;
   trim(id: string): boolean;
   freeze(id: string): Frozen;

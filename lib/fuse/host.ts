@@ -81,6 +81,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       return count;
     },
     renamed: (id) => call('renamed', id),
+    keepRemoved: (spec, paths) => call('keepRemoved', spec, paths),
     async settle(id, settled) {
       await call('settle', id, settled);
       trim(id);

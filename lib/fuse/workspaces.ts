@@ -154,6 +154,11 @@ export interface Workspaces {
     operation: O,
     ...args: Parameters<WorkspaceFiles[O]>
   ): Promise<ReturnType<WorkspaceFiles[O]>>;
+  /**
+   * Call before files and directories of the codebase go: what directories that the sandbox renamed show of them becomes
+   * its own. Answers whether it has any renamed directory. The workspace need not be attached.
+   */
+  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): Promise<boolean>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once, with the reason, when the file system stopped serving without `close`. */
   readonly died: Promise<string>;

@@ -20,6 +20,8 @@ export class LiveSandbox {
   committedCount: number | undefined;
   /** Its workspace is attached while it is not up, for those who look at its files. */
   visited: { workspace: string; count: number } | undefined;
+  /** The state of its delta in which it was found to have no renamed directory. */
+  withoutRenamed: string | undefined;
   /** Being destroyed, or destroyed: no more work is taken. */
   leaving = false;
 

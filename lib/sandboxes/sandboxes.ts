@@ -1,9 +1,11 @@
+import type { ByteString } from '../fuse/filesystem.ts';
 import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
+import { keepRemoved } from './changes/keep-removed.ts';
 import { listChanges } from './changes/list-changes.ts';
 import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
 import { forkSandbox } from './checkpoints/fork.ts';
@@ -31,6 +33,8 @@ export interface SandboxKeeper extends Sandboxes {
   recover(): Promise<() => Promise<void>>;
   /** Ids of the sandboxes on a codebase, also those being made or destroyed. */
   usersOf(codebaseId: string): string[];
+  /** Before files of the codebase go: sandboxes keep what directories that they renamed show of them. */
+  keepRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
   /** The workspace file system died: every sandbox on it is broken. */
   workspacesLost(reason: string): void;
   /** Ends all commands and sandboxes; their records stay as they are, so a restart brings them up again. */
@@ -80,6 +84,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       [...context.sandboxes.values()]
         .filter(({ record }) => record.codebase_id === codebaseId)
         .map((sandbox) => sandbox.id),
+    keepRemoved: (codebaseId, paths) => keepRemoved(codebaseId, paths, context),
     workspacesLost: (reason) => {
       for (const sandbox of context.sandboxes.values()) {
         sandbox.visited = undefined;

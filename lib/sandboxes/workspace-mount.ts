@@ -71,6 +71,10 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
     return (await this.ready()).renamed(id);
   }
 
+  async keepRemoved(...args: Parameters<Workspaces['keepRemoved']>): Promise<boolean> {
+    return (await this.ready()).keepRemoved(...args);
+  }
+
   async settle(...args: Parameters<Workspaces['settle']>): Promise<void> {
     await (await this.ready()).settle(...args);
   }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { Codebase, Sandbox } from '../../lib/messages.ts';
+import { filePath } from './rest-client.ts';
 import { hide, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
@@ -281,6 +282,30 @@ const cases: Case[] = [
       await scene.output(sandbox, 'touch /tmp/go');
       expect(await running).toBe("[('e', 151, 497), ('s', 150, 492)]\n");
       expect(await changed(scene, sandbox)).toEqual([]);
+    },
+  },
+  {
+    name: 'another sandbox keeps what its renamed directories show of files that go, running or stopped',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ ...TREE, 'big/file': Buffer.alloc(5 << 20, 'b') });
+      const [first, running, stopped] = [
+        await scene.sandbox(codebase),
+        await scene.sandbox(codebase),
+        await scene.sandbox(codebase),
+      ];
+      const look = 'cat e/x e/sub/y; wc -c < large/file; ls e e/sub large';
+      for (const sandbox of [running, stopped]) await scene.output(sandbox, 'mv d e; mv big large');
+      const before = await scene.output(running, look);
+      await scene.client.call('StopSandbox', { sandbox_id: stopped.id });
+      expect(await scene.rest.send('DELETE', filePath(codebase.id, 'd/sub/y'))).toMatchObject({ status: 200 });
+      await scene.output(first, 'rm -r d big');
+      await commit(scene, first);
+      expect(await scene.output(running, look)).toBe(before);
+      await scene.client.call('StartSandbox', { sandbox_id: stopped.id });
+      expect(await scene.output(stopped, look)).toBe(before);
+      await commit(scene, running);
+      expect(await scene.output(first, look)).toBe(before);
     },
   },
 ];

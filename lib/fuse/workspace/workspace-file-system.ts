@@ -12,6 +12,7 @@ import {
   Errno,
   type FileSystem,
   type Notifier,
+  Postponed,
   type SetAttr,
   type StatFs,
 } from '../filesystem.ts';
@@ -29,6 +30,7 @@ import { enter, link, make, symlink } from './entries.ts';
 import { EACCES, ENOSPC, EPERM, hostErrno } from './errno.ts';
 import { runFileOperation } from './files/index.ts';
 import { HostFiles } from './host-files.ts';
+import { keepRemoved } from './keep-removed.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from './mode.ts';
 import { readRoot, rootAttr } from './mount-root.ts';
 import type { Node } from './node.ts';
@@ -56,6 +58,8 @@ export interface WorkspaceFileSystemOptions {
  */
 export class WorkspaceFileSystem implements FileSystem {
   readonly #workspaces = new Map<string, Workspace>();
+  /** Not attached, and open for the length of a call. */
+  readonly #visited = new Map<string, Workspace>();
   readonly #changing = new Map<string, ChangingPaths>();
   readonly #nodes = new NodeTable();
   readonly #files: HostFiles;
@@ -75,6 +79,12 @@ export class WorkspaceFileSystem implements FileSystem {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
     mkdirSync(spec.delta, { recursive: true, mode: 0o700 });
+    this.#endVisit(spec.id);
+    this.#workspaces.set(spec.id, this.#make(spec));
+    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
+  }
+
+  #make(spec: WorkspaceSpec): Workspace {
     const shared = {
       nodes: this.#nodes,
       files: this.#files,
@@ -83,8 +93,7 @@ export class WorkspaceFileSystem implements FileSystem {
       frozen: this.#frozen,
       copies: this.#copies,
     };
-    this.#workspaces.set(spec.id, new Workspace(spec, shared, this.#changingOf(spec.codebaseId)));
-    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
+    return new Workspace(spec, shared, this.#changingOf(spec.codebaseId));
   }
 
   /** Syncs the delta. Whatever is open in it fails from now on (ESTALE). Unknown ids are fine. */
@@ -149,6 +158,35 @@ export class WorkspaceFileSystem implements FileSystem {
 
   renamed(id: string): OwnDirectory[] {
     return renamedDirectories(this.#get(id));
+  }
+
+  /** Of one that is not attached, too: nothing else knows of it meanwhile. */
+  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
+    const attached = this.#workspaces.get(spec.id);
+    if (attached !== undefined) return keepRemoved(attached, paths);
+    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
+    this.#visited.set(spec.id, visited);
+    let postponed = false;
+    try {
+      return keepRemoved(visited, paths);
+    } catch (error) {
+      // Called again when a large copy is there.
+      postponed = error instanceof Postponed;
+      throw error;
+    } finally {
+      if (!postponed) this.#endVisit(spec.id);
+    }
+  }
+
+  #endVisit(id: string): void {
+    const visited = this.#visited.get(id);
+    this.#visited.delete(id);
+    if (!visited?.isOpen) return;
+    for (const node of visited.tree.nodes()) {
+      this.#files.close(node);
+      this.#nodes.delete(node);
+    }
+    visited.close();
   }
 
   settle(id: string, settled: readonly Settled[]): void {

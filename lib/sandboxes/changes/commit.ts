@@ -7,6 +7,7 @@ import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenPaths } from './chosen-paths.ts';
 import { announcedPaths, inStages, stepsOf } from './commit-plan.ts';
+import { keepRemoved } from './keep-removed.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { smallContents } from './small-contents.ts';
@@ -63,6 +64,8 @@ export async function commitFrom(
     const isTaken = ({ conflict }: WorkspaceChange) => !conflict || request.on_conflict !== 'theirs';
     const taken = all.changes.filter(isTaken);
     givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
+    const removed = taken.filter((change) => isRemoved(change)).map(({ path }) => path);
+    await keepRemoved(record.codebase_id, removed, context, id);
     const stages = inStages(taken, own).map((changes) => ({
       steps: stepsOf(changes, all.staged),
       done: () => mount.settle(id, settledBy(changes, own)),
@@ -95,6 +98,11 @@ async function stagedOf(
     changes = after;
   }
   throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
+}
+
+/** The codebase has something at the path that it will not have, or not as what it is. */
+function isRemoved({ now, base }: WorkspaceChange): boolean {
+  return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
 }
 
 function isChosen({ path }: WorkspaceChange, chosen: readonly ByteString[]): boolean {

@@ -21,7 +21,7 @@ const CLIENT = `
   const codebases = await StoredCodebases.open({
     path, log, usedBy: () => [],
     records: { get: () => record, values: () => [record], put: async () => {}, remove: async () => {} },
-    watcher: { baseChanging: async () => {}, baseChanged: async () => {} },
+    watcher: { baseChanging: async () => {}, baseChanged: async () => {}, baseRemoving: async () => {} },
   });
   async function* content(text) {
     for (let i = 0; i < 20; i++) yield Buffer.from(text.repeat(500));

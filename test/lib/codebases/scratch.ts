@@ -56,6 +56,7 @@ export class Scratch {
         baseChanged: async (_, paths) => {
           this.told.push(`changed ${paths}`);
         },
+        baseRemoving: async () => {},
       },
       log: silentLog,
     });

@@ -131,6 +131,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return false;
   }
 
+  keepRemoved(): boolean {
+    return false;
+  }
+
   settle(): void {}
 
   files(): undefined {}

@@ -101,6 +101,10 @@ export class FakeMount {
 
   async settle(): Promise<void> {}
 
+  async keepRemoved(): Promise<boolean> {
+    return false;
+  }
+
   async freeze(id: string): Promise<Frozen> {
     return { layer: `${id}.0`, files: 0, bytes: 0 };
   }

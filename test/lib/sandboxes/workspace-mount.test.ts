@@ -32,6 +32,7 @@ function fakeWorkspaces(): Workspaces {
     revert: async () => 0,
     renamed: async () => [],
     settle: told('settle'),
+    keepRemoved: async () => false,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
     rollback: told('rollback'),
     layersRemoved: async () => undefined,

@@ -1,0 +1,58 @@
+import { WRITE } from '../../permissions/index.ts';
+import type { ByteString } from '../filesystem.ts';
+import { Postponed } from '../filesystem.ts';
+import { Change } from './change.ts';
+import { renamedDirectories } from './changes.ts';
+import type { Node } from './node.ts';
+import type { Workspace } from './workspace.ts';
+
+/**
+ * Before the base loses `paths`: what a directory that the sandbox renamed shows of them becomes the sandbox's own, for it
+ * has them elsewhere, and nobody took them away there. Answers whether there is such a directory at all. Each file is
+ * kept or lost by itself (a quota, a full disk): throws what went wrong first, after trying all. May throw Postponed.
+ */
+export function keepRemoved(workspace: Workspace, paths: readonly ByteString[]): boolean {
+  const renamed = renamedDirectories(workspace).filter(({ origin }) => origin !== undefined);
+  let failure: { error: unknown } | undefined;
+  for (const { path, origin } of renamed) {
+    for (const removed of paths) {
+      if (!removed.startsWith(`${origin}/`)) continue;
+      try {
+        keep(workspace, `${path}${removed.slice(origin!.length)}`, removed);
+      } catch (error) {
+        if (error instanceof Postponed) throw error;
+        failure ??= { error };
+      }
+    }
+  }
+  if (failure !== undefined) throw failure.error;
+  return renamed.length > 0;
+}
+
+function keep(workspace: Workspace, path: ByteString, removed: ByteString): void {
+  const { tree } = workspace;
+  const node = nodeAt(workspace, path);
+  if (node === undefined) return;
+  try {
+    if (node.inode === undefined && node.basePath === removed) Change.make(workspace, (change) => change.node(node));
+  } finally {
+    tree.free(node);
+  }
+}
+
+/** The node of a path, whatever the rules say. */
+function nodeAt({ tree }: Workspace, path: ByteString): Node | undefined {
+  let node = tree.root;
+  for (const name of path.split('/')) {
+    if (!node.isDirectory) return undefined;
+    const state = node.rule!.child(name);
+    const found = node.children?.get(name) === undefined ? tree.find(node, name, WRITE) : undefined;
+    const child = node.children?.get(name) ?? (found && tree.adopt(node, name, state, found));
+    if (child === undefined) {
+      tree.free(node);
+      return undefined;
+    }
+    node = child;
+  }
+  return node;
+}
