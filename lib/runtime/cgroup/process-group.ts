@@ -46,18 +46,24 @@ export function killTree(dir: string, children: readonly string[] = []): void {
   }
 }
 
-/** A cgroup of one runner. `procs` is kept open: reading it again by position costs a fifth of opening it. */
+/**
+ * A cgroup of one runner. In v2 its list is kept open: reading it again by position costs a fifth of opening it. In v1
+ * what is read again by the same descriptor within a second is the old list (cgroup_pidlist_start in the kernel's
+ * cgroup-v1.c), so it is opened each time.
+ */
 export class CgroupProcessGroup {
   readonly #dir: string;
   readonly #entries: readonly string[];
+  /** v2, until it is removed. */
   #procs: number | undefined;
+  #removed = false;
 
   /** `entries`: further cgroup.procs files that a member must also be written to (limits of commands). */
   constructor(dir: string, entries: readonly string[]) {
     mkdirSync(dir);
     this.#dir = dir;
     this.#entries = [join(dir, 'cgroup.procs'), ...entries];
-    this.#procs = openSync(join(dir, 'cgroup.procs'), 'r');
+    if (existsSync(join(dir, 'cgroup.events'))) this.#procs = openSync(join(dir, 'cgroup.procs'), 'r');
   }
 
   add(pid: number): void {
@@ -65,7 +71,8 @@ export class CgroupProcessGroup {
   }
 
   pids(): number[] {
-    if (this.#procs === undefined) return [];
+    if (this.#removed) return [];
+    if (this.#procs === undefined) return readPids(this.#dir);
     const buffer = Buffer.allocUnsafe(4096);
     let text = '';
     for (let read = -1; read !== 0; text += buffer.toString('latin1', 0, Math.max(read, 0))) {
@@ -82,6 +89,7 @@ export class CgroupProcessGroup {
   remove(): boolean {
     if (this.#procs !== undefined) closeSync(this.#procs);
     this.#procs = undefined;
+    this.#removed = true;
     try {
       rmdirSync(this.#dir);
     } catch (error) {

@@ -54,6 +54,22 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     expect(existsSync(join(root, 'a'))).toBe(false);
   });
 
+  it('tell at once of who joins a group', async () => {
+    const cgroup = make('d');
+    const members = [enter(cgroup.entries, 'sleep 60'), enter(cgroup.entries, 'sleep 60')];
+    await until('both are inside', () => members.every(({ pid }) => cgroup.basePids().includes(pid!)));
+    const group = cgroup.addGroup('1');
+    for (const [count, { pid }] of members.entries()) {
+      group.add(pid!);
+      expect(group.pids()).toEqual(expect.arrayContaining(members.slice(0, count + 1).map((member) => member.pid)));
+    }
+    group.kill();
+    await until('it is empty', () => group.pids().length === 0);
+    group.release();
+    cgroup.kill();
+    await until('all is removed', () => cgroup.remove());
+  });
+
   it('have groups of which one is ended and the others are not', async () => {
     const cgroup = make('b');
     const [one, two] = [enter(cgroup.entries, 'sleep 60 & sleep 60'), enter(cgroup.entries, 'sleep 60 & sleep 60')];
