@@ -1,6 +1,6 @@
 /** Rows that compare the file system with itself: many rules, many sandboxes, a sandbox that floods. */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ALL_WRITE, spec, UID } from './systems.mjs';
@@ -82,7 +82,7 @@ async function flooded(flooder, other, rounds, median) {
       }
     }
   } finally {
-    groups.remove();
+    await groups.remove();
   }
   return [median(quiet), median(loud)];
 }
@@ -95,7 +95,11 @@ function cpuGroups(...names) {
   const files = directories.map((directory) => join(directory, 'cgroup.procs'));
   return {
     ...Object.fromEntries(names.map((each, i) => [each, files[i]])),
-    remove: () => directories.forEach((directory) => void rmdirSync(directory)),
+    async remove() {
+      // Whoever was killed leaves a little later.
+      for (const file of files) while (readFileSync(file, 'latin1') !== '') await sleep(10);
+      for (const directory of directories) rmdirSync(directory);
+    },
   };
 }
 
