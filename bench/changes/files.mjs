@@ -2,15 +2,18 @@
 export const FILES = 10_000;
 const BYTES = 1024;
 
-/** A shell command that makes `count` files of 1 KiB below `directory`, `each` to a directory, from the number `first` on. */
-export function makeFiles(directory, count, each, first = 0) {
+/**
+ * A shell command that makes `count` files of 1 KiB below `directory`, `each` to a directory, numbered from `first` on; the
+ * same directories with another `prefix`.
+ */
+export function makeFiles(directory, count, each, first = 0, prefix = '') {
   const program = [
     'import os, sys',
     `for n in range(${first}, ${first + count}):`,
     `    if n % ${each} == 0:`,
     `        at = "${directory}" if ${each} == ${count} else "${directory}/d%04d" % (n // ${each})`,
     '        os.makedirs(at, exist_ok=True)',
-    '    with open("%s/f%06d" % (at, n), "w") as file:',
+    `    with open("%s/${prefix}f%06d" % (at, n), "w") as file:`,
     `        file.write(("%d\\n" % n) * ${BYTES})`,
     `        file.truncate(${BYTES})`,
   ].join('\n');

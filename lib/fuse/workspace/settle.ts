@@ -1,6 +1,6 @@
 import type { ByteString } from '../filesystem.ts';
 import type { Settled } from '../workspaces.ts';
-import { joinPath } from './base.ts';
+import { type BaseStat, joinPath } from './base.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import type { Op } from './delta/records.ts';
@@ -31,21 +31,22 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
   const origins = new Map<Inode, ByteString>();
   const isShown = (path: ByteString) => showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
   const free: Inode[] = [];
-  const shown: Place[] = [];
+  const shown: (Place & { base: BaseStat | undefined })[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
   for (const { path, version, removed } of settled) {
     const place = find(root, path);
     const base = workspace.base.lstat(path);
+    const seen = table.seen.get(path) !== undefined;
     if (place === undefined) {
       // Its directory shows the base, as it did elsewhere; or it was moved since, which is the sandbox's own work.
-      if (table.seen.get(path) !== undefined) ops.push(['unseen', path]);
+      if (seen) ops.push(['unseen', path]);
       if (base !== undefined && !isDirectory(base.mode) && !isShown(path))
         ops.push(['seen', path, ...identityOf(base)]);
       continue;
     }
     const { dir, name } = place;
     const entry = dir.entries!.get(name);
-    shown.push(place);
+    shown.push({ ...place, base });
     if (base !== undefined && isDirectory(base.mode)) {
       if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0]) {
         ops.push(['origin', entry.id, path]);
@@ -61,23 +62,24 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
         ? base === undefined
         : entry !== undefined && base !== undefined && version?.[0] === entry.id && version[1] === entry.writes;
     if (asCommitted) {
-      ops.push(['unseen', path], ['drop', dir.id, name]);
+      if (seen) ops.push(['unseen', path]);
+      ops.push(['drop', dir.id, name]);
       if (entry !== WHITEOUT && entry !== undefined) free.push(entry);
       continue;
     }
-    ops.push(['unseen', path]);
+    if (seen) ops.push(['unseen', path]);
     if (base === undefined || (version === undefined && isShown(path))) continue;
     ops.push(['seen', path, ...identityOf(base)]);
     // Removed since: the base has it only now, so nothing hides it yet.
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
   if (ops.length > 0) workspace.delta.commit(ops, true);
-  for (const { dirPath, name } of shown) {
+  for (const { dirPath, name, base } of shown) {
     const node = nodeAt(workspace, dirPath);
     if (node === undefined) continue;
     if (node.inode?.origin !== undefined) node.basePath = node.inode.origin;
     const entry = node.inode?.entries?.get(name);
-    if (entry === undefined) showBase(workspace, node, name);
+    if (entry === undefined) showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined);
     else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);
   }
   for (const inode of free) if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);

@@ -1,17 +1,23 @@
 import type { ByteString } from '../filesystem.ts';
-import { joinPath } from './base.ts';
+import { type BaseStat, joinPath } from './base.ts';
 import { isDirectory, S_IFMT } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
  * After the delta let go of a name: the nodes the kernel knows there, and below, show the base from now on. One that has
- * nothing to show, or would have to show something of another kind, lives on for those who have it open.
+ * nothing to show, or would have to show something of another kind, lives on for those who have it open. `known`: what
+ * the base has by that name, when the caller has looked.
  */
-export function showBase(workspace: Workspace, dir: Node, name: ByteString): void {
+export function showBase(
+  workspace: Workspace,
+  dir: Node,
+  name: ByteString,
+  known?: { stat: BaseStat | undefined },
+): void {
   const { base, tree, shared, delta } = workspace;
   const path = dir.basePath === undefined ? undefined : joinPath(dir.basePath, name);
-  const stat = path === undefined ? undefined : base.lstat(path);
+  const stat = known !== undefined ? known.stat : path === undefined ? undefined : base.lstat(path);
   const node = dir.children?.get(name);
   if (stat === undefined) dir.listing?.remove(name);
   else dir.listing?.add(name, stat.mode & S_IFMT);

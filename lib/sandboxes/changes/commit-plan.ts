@@ -1,6 +1,8 @@
 import type { Step } from '../../codebases/commit-steps.ts';
+import type { ByteString } from '../../fuse/filesystem.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
 import { typeOf } from './list-changes.ts';
+import { topOf } from './new-directories.ts';
 import type { Staged } from './staged.ts';
 
 /**
@@ -13,11 +15,11 @@ export function inStages(changes: readonly WorkspaceChange[], own: readonly OwnD
   const adding: WorkspaceChange[] = [];
   const others: WorkspaceChange[] = [];
   // A directory in the place of a file waits for the file to go, with all that is in it.
-  let waiting = '/';
+  const waiting = new Set<ByteString>();
   for (const change of changes) {
     const { path, now, base } = change;
-    if (base !== undefined && now !== undefined && isDirectory(now) && !isDirectory(base)) waiting = `${path}/`;
-    (base === undefined && !path.startsWith(waiting) ? adding : others).push(change);
+    if (base !== undefined && now !== undefined && isDirectory(now) && !isDirectory(base)) waiting.add(path);
+    (base === undefined && topOf(path, waiting) === undefined ? adding : others).push(change);
   }
   return [adding, others].filter(({ length }) => length > 0);
 }
@@ -35,10 +37,12 @@ export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): St
     const nowDirectory = now !== undefined && typeOf(now) === 'TYPE_DIRECTORY';
     const wasDirectory = base !== undefined && typeOf(base) === 'TYPE_DIRECTORY';
     const mode = (now?.mode ?? 0) & 0o777;
+    if (staged.isInWhole(path)) continue;
     if (wasDirectory && !nowDirectory) rmdirs.push(['rmdir', path]);
     if (base !== undefined && !wasDirectory && (now === undefined || nowDirectory)) unlinks.push(['unlink', path]);
     if (now === undefined) continue;
-    if (nowDirectory && !wasDirectory) mkdirs.push(['mkdir', path, mode]);
+    if (staged.isWhole(path)) puts.push(['put', path, staged.nameOf(path)]);
+    else if (nowDirectory && !wasDirectory) mkdirs.push(['mkdir', path, mode]);
     else if (!nowDirectory && contentChanged) puts.push(['put', path, staged.nameOf(path)]);
     else chmods.push(['chmod', path, mode]);
   }

@@ -1,7 +1,10 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { OwnDirectory, Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
 import type { CommitRequest, CommitResponse } from '../../messages.ts';
+import { removeTree } from '../../remove-tree.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -9,8 +12,9 @@ import { chosenPaths } from './chosen-paths.ts';
 import { announcedPaths, inStages, stepsOf } from './commit-plan.ts';
 import { keepRemoved } from './keep-removed.ts';
 import { shownChange, typeOf } from './list-changes.ts';
+import { newDirectories } from './new-directories.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
-import { smallContents } from './small-contents.ts';
+import { type SmallContents, smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -43,20 +47,28 @@ export async function commitChanges(request: CommitRequest, context: SandboxCont
 
 /** From the queue of a sandbox whose workspace is attached. */
 export async function commitFrom(
-  { id, record }: LiveSandbox,
+  sandbox: LiveSandbox,
   request: CommitRequest,
   chosen: readonly ByteString[],
   mount: Platform['mount'],
   context: SandboxContext,
 ): Promise<CommitResponse> {
+  const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
   let givenUp: ByteString[] = [];
   await context.platform.apply(record.codebase_id, async (staging) => {
     let own: OwnDirectory[] = [];
     const small = smallContents((inodes) => mount.contents(id, inodes));
-    const all = await stagedOf(new Staged(staging, small), async () => {
+    let count: number | undefined;
+    let changes: WorkspaceChange[] = [];
+    const all = await stagedOf(staging, small, async () => {
+      // What programs wrote to mapped pages counts as well, once it is written back.
+      if (count !== undefined) await mount.changes(id, '', 0);
+      const now = Atomics.load(sandbox.changeCount, 0);
+      if (count === now) return changes;
+      count = now;
       own = await mount.renamed(id);
-      const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
+      changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
       refuseConflicts(changes, request);
       return changes;
     });
@@ -85,19 +97,34 @@ async function lookFor(
   return (await mount.changes(id, '', ALL)).changes.filter((change) => isChosen(change, chosen));
 }
 
-/** Copies contents until a look afterwards finds them as they were copied: a state that the sandbox was in. */
+/**
+ * Copies contents until a look afterwards finds them as they were copied: a state that the sandbox was in. New directories
+ * are made whole as long as nothing is written meanwhile: then moving one to its place is one step.
+ */
 async function stagedOf(
-  staged: Staged,
+  staging: string,
+  small: SmallContents,
   look: () => Promise<WorkspaceChange[]>,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let changes = await look();
+  let staged = new Staged(staging, small, newDirectories(changes));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
     const after = await look();
-    if (staged.holds(after)) return { changes: after, staged };
+    if (after === changes ? staged.holds(after) : !staged.hasWhole && staged.holds(after)) {
+      return { changes: after, staged };
+    }
+    if (staged.hasWhole) {
+      await emptyDirectory(staging);
+      staged = new Staged(staging, small);
+    }
     changes = after;
   }
   throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
+}
+
+async function emptyDirectory(path: string): Promise<void> {
+  for (const name of await readdir(path)) await removeTree(join(path, name));
 }
 
 /** The codebase has something at the path that it will not have, or not as what it is. */

@@ -7,7 +7,7 @@ type Done = (error: Error | null) => void;
  * A new file of the server's own with these contents, mode and mtime. Rejects with the errno of what failed. By callbacks:
  * a commit makes thousands, and a promise and a handle for each step take longer than the step.
  */
-export function stageFile(path: string, bytes: Uint8Array, mode: number, mtime: Time): Promise<void> {
+export function stageFile(path: Buffer, bytes: Uint8Array, mode: number, mtime: Time): Promise<void> {
   return new Promise((resolve, reject) => {
     open(path, 'wx', 0o600, (refused, fd) => {
       if (refused) return reject(refused);

@@ -1,32 +1,59 @@
 import { constants } from 'node:fs';
-import { chmod, copyFile, rm, symlink, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, copyFile, mkdir, rm, symlink, utimes } from 'node:fs/promises';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
+import { topOf } from './new-directories.ts';
 import { batchesOfSmall, type SmallContents } from './small-contents.ts';
 import { stageFile } from './stage-file.ts';
 
 const AT_ONCE = 16;
 
-/** Copies of what is to be committed, each a numbered file or symlink with its mode and time. */
+/**
+ * Copies of what is to be committed, with their modes and times: each a numbered file or symlink, and directories of
+ * `whole` with all that is in them. These are taken once, and not brought up to date.
+ */
 export class Staged {
   readonly #directory: string;
   readonly #small: SmallContents;
+  readonly #whole = new Map<ByteString, string>();
   readonly #byPath = new Map<ByteString, { name: string; as: Now | undefined }>();
 
-  constructor(directory: string, small: SmallContents) {
+  constructor(directory: string, small: SmallContents, whole: ReadonlySet<ByteString> = new Set()) {
     this.#directory = directory;
     this.#small = small;
+    for (const path of whole) this.#whole.set(path, `whole-${this.#whole.size}`);
   }
 
   nameOf(path: ByteString): string {
-    return this.#byPath.get(path)!.name;
+    return this.#whole.get(path) ?? this.#byPath.get(path)!.name;
+  }
+
+  isWhole(path: ByteString): boolean {
+    return this.#whole.has(path);
+  }
+
+  /** It is there already as a part of a directory. */
+  isInWhole(path: ByteString): boolean {
+    return topOf(path, this.#whole) !== undefined;
+  }
+
+  get hasWhole(): boolean {
+    return this.#whole.size > 0;
   }
 
   /** Copies what it does not hold as it is. A file that vanishes meanwhile is not held. */
   async take(changes: readonly WorkspaceChange[]): Promise<void> {
+    const directories = changes.filter(({ path, now }) => {
+      return now !== undefined && typeOf(now) === 'TYPE_DIRECTORY' && (this.isWhole(path) || this.isInWhole(path));
+    });
+    for (const { path } of directories) await mkdir(this.#place(path), { mode: 0o700 });
+    await this.#takeContents(changes);
+    for (const { path, now } of directories.reverse()) await chmod(this.#place(path), now!.mode & 0o777);
+  }
+
+  async #takeContents(changes: readonly WorkspaceChange[]): Promise<void> {
     const missing = changes.filter((change) => hasContents(change) && !this.#holds(change));
     const batches = [...batchesOfSmall(missing)];
     let next = batches[0] && this.#small(batches[0]);
@@ -49,9 +76,16 @@ export class Staged {
     const before = this.#byPath.get(path)?.name;
     const name = before ?? String(this.#byPath.size);
     this.#byPath.set(path, { name, as: undefined });
-    if (await copied(change, bytes, join(this.#directory, name), before !== undefined)) {
+    if (await copied(change, bytes, this.#place(path), before !== undefined)) {
       this.#byPath.set(path, { name, as: change.now });
     }
+  }
+
+  /** As bytes: in a whole directory, names are those of the sandbox. */
+  #place(path: ByteString): Buffer {
+    const top = this.#whole.has(path) ? path : topOf(path, this.#whole);
+    const name = top === undefined ? this.#byPath.get(path)!.name : this.#whole.get(top)! + path.slice(top.length);
+    return Buffer.concat([Buffer.from(`${this.#directory}/`), Buffer.from(name, 'latin1')]);
   }
 
   /** Whether each has the contents that were copied. */
@@ -94,7 +128,7 @@ function isAs(a: Now, b: Now): boolean {
 async function copied(
   { now }: WorkspaceChange,
   bytes: Uint8Array | undefined,
-  to: string,
+  to: Buffer,
   again: boolean,
 ): Promise<boolean> {
   if (again) await rm(to, { force: true });
@@ -115,7 +149,7 @@ async function copied(
   return true;
 }
 
-async function cloned(from: Buffer, to: string): Promise<boolean> {
+async function cloned(from: Buffer, to: Buffer): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
     return true;

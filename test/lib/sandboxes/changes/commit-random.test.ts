@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { CommitJournal } from '../../../../lib/codebases/commit-journal.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
 import { announcedPaths, inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
 import { outcome, Sandbox } from '../../fuse/workspace/sandbox.ts';
@@ -34,9 +35,9 @@ function work(s: Sandbox, steps: Steps): void {
 
 /**
  * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, `each` is
- * called after every step of it.
+ * called after every step of it. `whole`: new directories are moved to their places whole.
  */
-async function commit(s: Sandbox, meanwhile?: () => void, each = () => {}): Promise<void> {
+async function commit(s: Sandbox, meanwhile?: () => void, each = () => {}, whole = true): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'paddock-commit-'));
   try {
     mkdirSync(join(home, 'commit'));
@@ -46,6 +47,7 @@ async function commit(s: Sandbox, meanwhile?: () => void, each = () => {}): Prom
     const staged = new Staged(
       join(home, 'commit'),
       smallContents(async (inodes) => s.fs.contents('sb_1', inodes)),
+      whole ? newDirectories(changes) : undefined,
     );
     await staged.take(changes);
     const paths = announcedPaths(changes);
@@ -77,12 +79,13 @@ describe('whatever was done, committed', () => {
         fc.array(step, { maxLength: 20 }),
         fc.array(step, { maxLength: 8 }),
         fc.boolean(),
-        async (steps, more, restart) => {
+        fc.boolean(),
+        async (steps, more, restart, whole) => {
           const s = new Sandbox(BASE);
           work(s, steps);
           const before = s.tree();
           if (restart) s.restart();
-          await commit(s);
+          await commit(s, undefined, undefined, whole);
           expect(s.tree()).toEqual(before);
           expect(changed(s)).toEqual([]);
           expect(over(s)).toEqual(before);
@@ -101,43 +104,56 @@ describe('whatever was done, committed', () => {
   // Without renamed directories: between the change of the codebase and the settling, one shows its old place.
   it('while it goes on, keeps what was done meanwhile as changes', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 6 }), async (all, more) => {
-        const steps = all.filter(([what]) => what !== 'rename');
-        const s = new Sandbox(BASE);
-        work(s, steps);
-        const alone = new Sandbox(BASE);
-        work(alone, [...steps, ...more]);
-        await commit(s, () => work(s, more));
-        expect(s.tree()).toEqual(alone.tree());
-        await commit(s);
-        expect(over(s)).toEqual(alone.tree());
-        expect(changed(s)).toEqual([]);
-      }),
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.array(step, { maxLength: 6 }),
+        fc.boolean(),
+        async (all, more, whole) => {
+          const steps = all.filter(([what]) => what !== 'rename');
+          const s = new Sandbox(BASE);
+          work(s, steps);
+          const alone = new Sandbox(BASE);
+          work(alone, [...steps, ...more]);
+          await commit(s, () => work(s, more), undefined, whole);
+          expect(s.tree()).toEqual(alone.tree());
+          await commit(s);
+          expect(over(s)).toEqual(alone.tree());
+          expect(changed(s)).toEqual([]);
+        },
+      ),
       { numRuns: 120 },
     );
   });
 
-  it('is what programs see at every step of it, in directories that were renamed, too', async () => {
-    const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
-    s.rename('d', 'n');
-    s.create('n/new', 'new');
-    s.write('n/x', 'X');
-    s.unlink('n/y');
-    s.mkdir('t');
-    s.rename('n/sub/deep', 't/deep');
-    s.rename('e', 't/e');
-    s.write('a', 'A');
-    const before = s.tree();
-    let steps = 0;
-    await commit(s, undefined, () => {
-      steps++;
-      s.forgetAll();
-      expect(s.tree()).toEqual(before);
-    });
-    expect(steps).toBeGreaterThan(10);
-    expect(changed(s)).toEqual([]);
-    expect(over(s)).toEqual(before);
-  });
+  it.each([true, false])(
+    'is what programs see at every step of it, in directories that were renamed, too (whole: %s)',
+    async (whole) => {
+      const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
+      s.rename('d', 'n');
+      s.create('n/new', 'new');
+      s.write('n/x', 'X');
+      s.unlink('n/y');
+      s.mkdir('t');
+      s.rename('n/sub/deep', 't/deep');
+      s.rename('e', 't/e');
+      s.write('a', 'A');
+      const before = s.tree();
+      let steps = 0;
+      await commit(
+        s,
+        undefined,
+        () => {
+          steps++;
+          s.forgetAll();
+          expect(s.tree()).toEqual(before);
+        },
+        whole,
+      );
+      expect(steps).toBeGreaterThan(8);
+      expect(changed(s)).toEqual([]);
+      expect(over(s)).toEqual(before);
+    },
+  );
 
   it('in a renamed directory is no conflict with what the codebase has there later', async () => {
     const s = new Sandbox({ ...BASE, 'd/sub/deep/f': 'f' });
@@ -155,5 +171,30 @@ describe('whatever was done, committed', () => {
       ['n/sub/deep/f', false],
       ['n/x', false],
     ]);
+  });
+
+  it('takes directories in the place of files, beside others of such names, and all that is in them', async () => {
+    const s = new Sandbox({ a: 'a', 'a-x': 'x', 'd/x': 'x' });
+    s.rename('d', 'n');
+    for (const name of ['a', 'a-x']) {
+      s.unlink(name);
+      s.mkdir(name);
+      s.mkdir(`${name}/sub`);
+      s.create(`${name}/sub/f`, name);
+      s.create(`${name}/f`, name);
+    }
+    for (const name of ['b', 'b-x', 'b.x']) {
+      s.mkdir(name, 0o750);
+      s.mkdir(`${name}/sub`, 0o700);
+      s.create(`${name}/sub/f`, name, 0o600);
+      s.symlink('f', `${name}/link`);
+    }
+    const before = s.tree();
+    const modes = ['b', 'b/sub', 'b/sub/f'].map((path) => s.stat(path).mode);
+    await commit(s);
+    expect(over(s)).toEqual(before);
+    expect(s.tree()).toEqual(before);
+    expect(['b', 'b/sub', 'b/sub/f'].map((path) => s.stat(path).mode)).toEqual(modes);
+    expect(changed(s)).toEqual([]);
   });
 });

@@ -1,0 +1,30 @@
+import type { ByteString } from '../../fuse/filesystem.ts';
+import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import { typeOf } from './list-changes.ts';
+
+/** Longer ones are reached a name at a time only. */
+const MAX_PATH = 2000;
+
+/** The topmost of the directories that the codebase does not have: each can be made whole elsewhere and moved to its place. */
+export function newDirectories(changes: readonly WorkspaceChange[]): Set<ByteString> {
+  const found = new Set<ByteString>();
+  for (const { path, now, base } of changes) {
+    if (path.length > MAX_PATH) return new Set();
+    if (base !== undefined || now === undefined || typeOf(now) !== 'TYPE_DIRECTORY') continue;
+    if (topOf(path, found) === undefined) found.add(path);
+  }
+  return found;
+}
+
+/** The one of `tops` that the path lies below. */
+export function topOf(
+  path: ByteString,
+  tops: { has(path: ByteString): boolean; readonly size: number },
+): ByteString | undefined {
+  if (tops.size === 0) return undefined;
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    const parent = path.slice(0, slash);
+    if (tops.has(parent)) return parent;
+  }
+  return undefined;
+}
