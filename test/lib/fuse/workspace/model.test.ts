@@ -7,8 +7,8 @@ import type { WorkspaceSpec } from '../../../../lib/fuse/workspaces.ts';
 import { ModelFileSystem } from './model.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 
-/** Runs of random operations; `PADDOCK_MODEL_RUNS` asks for more (each takes about 20 ms). */
-const RUNS = Number(process.env.PADDOCK_MODEL_RUNS ?? 150);
+/** Runs of random operations, each about 20 ms: minutes of them in CI, and as many as `PADDOCK_MODEL_RUNS` asks for. */
+const RUNS = Number(process.env.PADDOCK_MODEL_RUNS ?? (process.env.CI ? 6000 : 150));
 
 const RULES = [rule('/**', 'WRITE'), rule('**/ro', 'READ', 1), rule('b/c/**', 'READ', 1), rule('**/ro/a', 'WRITE', 2)];
 
