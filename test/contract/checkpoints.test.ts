@@ -317,15 +317,17 @@ const cases: Case[] = [
     },
   },
   {
-    name: '100 forks at once are all there',
+    name: 'as many forks at once as may be asked for are all there',
     needs: ['commands'],
     timeoutMs: 60_000,
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
       await scene.output(parent, 'for i in $(seq 300); do echo $i > f$i; done');
-      const children = await fork(scene, parent, { count: 100 });
-      expect(new Set(children.map(({ id }) => id)).size).toBe(100);
-      for (const child of [children[0]!, children[57]!, children[99]!]) {
+      // A container takes a quarter of a second each.
+      const count = scene.runtime === 'docker' ? 20 : 100;
+      const children = await fork(scene, parent, { count });
+      expect(new Set(children.map(({ id }) => id)).size).toBe(count);
+      for (const child of [children[0]!, children[count >> 1]!, children[count - 1]!]) {
         expect(await scene.output(child, 'cat f300; ls | wc -l; echo mine > f1; cat f1')).toBe('300\n303\nmine\n');
       }
       expect(await scene.output(parent, 'cat f1')).toBe('1\n');

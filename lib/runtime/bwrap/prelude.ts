@@ -51,13 +51,14 @@ export function prelude(cgroupEntries: readonly string[], { closeFds, niceness }
 
 /**
  * The rest: the loss of root, then bwrap. One command in braces: the shell runs nothing of it before it has all of it,
- * and then never reads its stdin again.
+ * and then never reads its stdin again. From setpriv on (bwrap says so again) the end of the server ends it; one that is
+ * killed in the moment before leaves a sandbox that nobody speaks to, and that the next server ends.
  */
 export function launchCommand(plan: LaunchPlan): string {
   const setpriv =
     plan.uid === undefined
       ? ''
-      : `/usr/bin/setpriv --reuid ${plan.uid} --regid ${plan.uid} --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- `;
+      : `/usr/bin/setpriv --reuid ${plan.uid} --regid ${plan.uid} --clear-groups --no-new-privs --pdeathsig KILL --inh-caps=-all --bounding-set=-all -- `;
   return [
     '{',
     `exec </dev/null ${ARGUMENTS_FD}<${shellQuote(plan.argumentsFile)} ${SECCOMP_FD}<${shellQuote(plan.seccompFile)}`,

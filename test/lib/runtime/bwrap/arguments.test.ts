@@ -79,7 +79,7 @@ describe('the way to bwrap', () => {
     expect(launchCommand(plan)).toMatchInlineSnapshot(`
       "{
       exec </dev/null 3<'/run/x/args' 4<'/i/seccomp'
-      exec /usr/bin/setpriv --reuid 200001 --regid 200001 --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all -- '/opt/my bwrap' --args 3 -- /bin/sh /run/agent/agent
+      exec /usr/bin/setpriv --reuid 200001 --regid 200001 --clear-groups --no-new-privs --pdeathsig KILL --inh-caps=-all --bounding-set=-all -- '/opt/my bwrap' --args 3 -- /bin/sh /run/agent/agent
       }
       "
     `);
