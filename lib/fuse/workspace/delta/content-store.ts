@@ -80,13 +80,13 @@ export class ContentStore {
     const to = { layer: this.#layer, id: inode.data!.id, slot: NO_SLOT };
     if (!contents) {
       this.#journal.placed(inode, to);
-      inode.hasFile = false;
       return;
     }
     const fd = this.#files.open(inode.data!, false, false);
     try {
       const time = this.#files.copy(fd, to);
       this.#journal.placed(inode, to, time);
+      inode.hasFile = true;
       this.#unsynced.add(inode);
     } catch (error) {
       this.#files.remove(to);
@@ -113,6 +113,7 @@ export class ContentStore {
     if (inode.hasFile) {
       this.#files.link(data, to);
       this.#journal.placed(inode, to, this.#files.stat(to)!.mtime);
+      inode.hasFile = true;
     } else if (inode.size === 0) {
       this.#journal.placed(inode, to);
     } else {

@@ -56,9 +56,7 @@ export class Inode {
   /** Symlink: its target. */
   target: ByteString | undefined;
 
-  /** File. */
-  data: DataRef | undefined;
-  /** File: its data file is there. It has one, a slot, or neither: then it is empty. */
+  /** File: its data file is there. It has one, a slot, or neither: then it is empty. Of the place in `data` only. */
   hasFile = false;
   size = 0;
   /** How often its contents or its mode changed since this process knows it. */
@@ -66,6 +64,7 @@ export class Inode {
   /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
   hostMtime: Time | undefined;
 
+  #data: DataRef | undefined;
   #links: Link[] | undefined;
   #entries: Entries | undefined;
   /** Whose links and entries these are, as long as nobody asked for them. */
@@ -108,13 +107,25 @@ export class Inode {
     inode.subdirs = shared.subdirs;
     inode.rdev = shared.rdev;
     inode.target = shared.target;
-    inode.data = shared.data;
+    inode.#data = shared.#data;
     inode.hasFile = shared.hasFile;
     inode.size = shared.size;
     inode.hostMtime = shared.hostMtime;
     inode.#shared = shared;
     inode.#ownerOf = of;
     return inode;
+  }
+
+  /** File: where its contents are. */
+  get data(): DataRef | undefined {
+    return this.#data;
+  }
+
+  /** Whoever moves them to a data file says afterwards that it is there: what was known of the old place is void. */
+  set data(place: DataRef | undefined) {
+    this.#data = place;
+    this.hasFile = false;
+    this.hostMtime = undefined;
   }
 
   /** Every entry of the index that names it. */
