@@ -97,6 +97,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
       baseChanged: (id, paths) => mount.baseChanged(id, paths),
       baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
     },
+    rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
     log,
   });
   const sandboxes: SandboxKeeper = createSandboxes(
@@ -108,6 +109,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
         runtime: (name) => runtimes.get(name),
         basePath: (id) => codebases.filesPath(id),
         apply: (id, plan) => codebases.apply(id, plan),
+        finishCommit: (id) => codebases.finishCommit(id),
         removeTree,
         maxDeltaBytes: sandbox.maxDeltaBytes,
         maxDeltaFiles: sandbox.maxDeltaFiles,
@@ -121,6 +123,8 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
   );
   ends.add('sandboxes', () => sandboxes.close());
   const resume = await sandboxes.recover();
+  // Needs the sandboxes they come from, and comes before any of them is brought up.
+  await codebases.finishCommits();
   return {
     services: { sandboxes, codebases, limits: { execOutputBytes: config.limits.execOutputBytes } },
     resume,

@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ServiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
 import type { FileInfo, Page } from '../messages.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { StoredFile } from '../services.ts';
 import { type Announce, announceTo, type BaseWatcher } from './announce.ts';
+import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
-import { CommitJournal } from './commit-journal.ts';
-import type { Step } from './commit-steps.ts';
+import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
 import type { Directory } from './directory.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
@@ -20,17 +22,14 @@ import { Totals } from './totals.ts';
 export const FILES = 'files';
 export const INCOMING = 'tmp';
 
-/** A part of what `apply` is to do; `done` is called when the files have changed. */
-export interface Stage {
-  steps: readonly Step[];
-  done: () => Promise<void>;
-}
-
 /** What `apply` is to do, stage after stage, and every path that it touches. */
-export interface Plan {
-  stages: readonly Stage[];
+export interface Plan extends Pick<Commit, 'stages' | 'givenUp'> {
+  sandboxId: string;
   paths: readonly string[];
 }
+
+/** Has the sandbox of a commit let go of what the codebase has from now on. `resumed`: the commit was under way before. */
+export type RebaseSandbox = (commit: Commit, stage: number, resumed: boolean) => Promise<void>;
 
 /**
  * The files of one codebase. Content streams in concurrently; changes that can be seen are made one at a time, so that
@@ -45,12 +44,25 @@ export class CodebaseTree {
   readonly #changes = new SerialQueue();
   readonly #totals = new Totals();
   readonly #journal: CommitJournal;
+  readonly #rebase: RebaseSandbox;
+  readonly #log: Log;
   #gone = false;
   /** A commit may be prepared and not finished: that comes before anything else. */
   #unfinished = true;
 
-  constructor(id: string, directory: string, watcher: BaseWatcher, checksums: Checksums) {
+  constructor(
+    id: string,
+    directory: string,
+    {
+      watcher,
+      checksums,
+      rebase,
+      log,
+    }: { watcher: BaseWatcher; checksums: Checksums; rebase: RebaseSandbox; log: Log },
+  ) {
     this.#id = id;
+    this.#rebase = rebase;
+    this.#log = log;
     this.#files = join(directory, FILES);
     this.#incoming = join(directory, INCOMING);
     this.#announce = announceTo(watcher, id);
@@ -91,26 +103,20 @@ export class CodebaseTree {
 
   /**
    * Many changes as one. `plan` stages contents in the directory it is given and says what to do and which paths that
-   * touches; nothing else changes the files meanwhile. Each stage's `done` is called before the watcher is told. Once all
-   * is prepared it is finished, by the next server if need be: then `done` is not called.
+   * touches; nothing else changes the files meanwhile. After each stage, and before the watcher is told, the sandbox is
+   * rebased. Once all is prepared it is finished, in the codebase and in the sandbox, by the next server if need be.
    */
   apply(plan: (staging: string) => Promise<Plan>): Promise<void> {
     return this.#change(async () => {
       await this.#journal.begin();
       let prepared = false;
       try {
-        const { stages, paths } = await plan(this.#journal.staging);
-        const steps = stages.flatMap((stage) => stage.steps);
-        if (steps.length > 0) {
-          await this.#journal.prepare(steps);
+        const { paths, ...planned } = await plan(this.#journal.staging);
+        const commit = { id: randomUUID(), ...planned };
+        if (commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
+          await this.#journal.prepare(commit);
           prepared = true;
-          await this.#announce(paths, async () => {
-            this.#totals.forget();
-            for (const stage of stages) {
-              await this.#journal.apply(stage.steps);
-              await stage.done();
-            }
-          });
+          await this.#carryOut(commit, paths, false);
         }
         await this.#journal.end();
       } catch (error) {
@@ -119,6 +125,32 @@ export class CodebaseTree {
         throw error;
       }
     });
+  }
+
+  #carryOut(commit: Commit, paths: readonly string[], resumed: boolean): Promise<void> {
+    const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
+    return this.#announce(paths, () => {
+      this.#totals.forget();
+      return this.#journal.apply(commit, done);
+    });
+  }
+
+  /** Finishes what a crash, or a failure of the disk, left prepared, and removes what it left before that. */
+  async #finish(): Promise<void> {
+    const commit = await this.#journal.unfinished();
+    if (commit === undefined) {
+      await this.#journal.abandon();
+    } else {
+      await this.#carryOut(commit, changedPaths(commit), true);
+      await this.#journal.end();
+      this.#log.info('finished a commit that was under way', { codebase_id: this.#id, sandbox_id: commit.sandboxId });
+    }
+    this.#unfinished = false;
+  }
+
+  /** Finishes a commit that is prepared and not finished. Throws when it cannot be. */
+  async finishCommit(): Promise<void> {
+    if (this.#unfinished) await this.#change(async () => undefined);
   }
 
   removeFile(path: FilePath): Promise<void> {
@@ -142,10 +174,7 @@ export class CodebaseTree {
   #change<T>(change: () => Promise<T>): Promise<T> {
     return this.#changes.run(async () => {
       if (this.#gone) throw notFound(this.#id);
-      if (this.#unfinished) {
-        await this.#journal.recover();
-        this.#unfinished = false;
-      }
+      if (this.#unfinished) await this.#finish();
       return change();
     });
   }

@@ -8,7 +8,7 @@ import type { Codebases, StoredFile } from '../services.ts';
 import type { BaseWatcher } from './announce.ts';
 import { checkCreate } from './check-create.ts';
 import { Checksums } from './checksums.ts';
-import { CodebaseTree, FILES, notFound, type Plan } from './codebase-tree.ts';
+import { CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
 import { parseFilePath } from './file-path.ts';
 import { Storage } from './storage.ts';
@@ -28,6 +28,7 @@ export interface CodebasesOptions {
   /** Ids of the sandboxes that use the codebase. Synchronous: no sandbox can come between this and `records.remove`. */
   usedBy(codebaseId: string): readonly string[];
   watcher: BaseWatcher;
+  rebase: RebaseSandbox;
   log: Log;
   /** Milliseconds since the epoch. */
   now?: () => number;
@@ -172,6 +173,21 @@ export class StoredCodebases implements Codebases {
     await this.#tree(id).apply(plan).catch(rethrow);
   }
 
+  /** See `CodebaseTree.finishCommit`. */
+  async finishCommit(id: string): Promise<void> {
+    await this.#tree(id).finishCommit().catch(rethrow);
+  }
+
+  /** After `open`, when sandboxes are known: what cannot be finished is tried again before the codebase's next change. */
+  async finishCommits(): Promise<void> {
+    for (const { id } of this.#options.records.values()) {
+      if (!(await this.#storage.hasCommit(id))) continue;
+      await this.finishCommit(id).catch((err: unknown) =>
+        this.#options.log.error('a commit that was under way could not be finished', { codebase_id: id, err }),
+      );
+    }
+  }
+
   async removeFile(id: string, path: string): Promise<void> {
     const parsed = parseFilePath('file_path', path);
     await this.#tree(id).removeFile(parsed).catch(rethrow);
@@ -188,7 +204,13 @@ export class StoredCodebases implements Codebases {
     this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
-    const tree = new CodebaseTree(id, this.#storage.directory(id), this.#options.watcher, this.#checksums);
+    const { watcher, rebase, log } = this.#options;
+    const tree = new CodebaseTree(id, this.#storage.directory(id), {
+      watcher,
+      checksums: this.#checksums,
+      rebase,
+      log,
+    });
     this.#trees.set(id, tree);
     return tree;
   }

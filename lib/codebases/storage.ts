@@ -4,7 +4,7 @@ import { isId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { removeTree } from '../remove-tree.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
-import { CommitJournal } from './commit-journal.ts';
+import { JOURNAL, STAGING } from './commit-journal.ts';
 import { ignoreAbsent } from './disk-errors.ts';
 
 const DELETING = '.deleting-';
@@ -61,14 +61,17 @@ export class Storage {
   }
 
   async #putRight(id: string, log: Log): Promise<void> {
-    await this.#emptyIncoming(id);
-    const journal = new CommitJournal(this.directory(id), join(this.directory(id), FILES));
     try {
-      if (await journal.recover()) log.info('finished a commit that was under way', { codebase_id: id });
+      await this.#emptyIncoming(id);
     } catch (err) {
-      // Tried again before the codebase's next change.
-      log.error('a commit that was under way could not be finished', { codebase_id: id, err });
+      log.error('what is left of uploads to a codebase could not be removed', { codebase_id: id, err });
     }
+  }
+
+  /** Something of a commit is there, finished or not. Whatever cannot be looked at may be. */
+  async hasCommit(id: string): Promise<boolean> {
+    const names = await readdir(this.directory(id)).catch(() => [JOURNAL]);
+    return names.some((name) => [JOURNAL, `${JOURNAL}.new`, STAGING].includes(name));
   }
 
   async #emptyIncoming(id: string): Promise<void> {

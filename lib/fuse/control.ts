@@ -3,7 +3,7 @@ import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
 import type { Actor, FileOperation } from './workspace-files.ts';
-import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
+import type { Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
 export interface WorkspaceControl {
@@ -17,7 +17,7 @@ export interface WorkspaceControl {
   revert(id: string, paths: readonly ByteString[]): number;
   renamed(id: string): OwnDirectory[];
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
-  settle(id: string, settled: readonly Settled[]): void;
+  settle(spec: WorkspaceSpec, settlement: Settlement): void;
   trim(id: string): boolean;
   freeze(id: string): Frozen;
   rollback(id: string, layer: string): void;

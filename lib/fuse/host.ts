@@ -82,9 +82,9 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     },
     renamed: (id) => call('renamed', id),
     keepRemoved: (spec, paths) => call('keepRemoved', spec, paths),
-    async settle(id, settled) {
-      await call('settle', id, settled);
-      trim(id);
+    async settle(spec, settlement) {
+      await call('settle', spec, settlement);
+      trim(spec.id);
     },
     async freeze(id) {
       await syncMount(mountPoint);

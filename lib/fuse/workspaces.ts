@@ -92,6 +92,20 @@ export interface Settled {
   removed?: boolean;
 }
 
+/** A stage of a commit that the base took over. */
+export interface Settlement {
+  commit: string;
+  stage: number;
+  settled: readonly Settled[];
+  /** Paths that are given back to the base, as by `revert`, as far as that is possible. */
+  givenUp: readonly ByteString[];
+  /**
+   * The commit was under way when a server ended or a disk failed. Versions are void then, so contents are compared; and a
+   * stage that was settled before is left as it is.
+   */
+  resumed: boolean;
+}
+
 /**
  * The mounted file system of all workspaces. All calls may be made concurrently; none touches the mount from the
  * calling thread synchronously. After `close`, and after the mount died, every call rejects with UNAVAILABLE.
@@ -123,9 +137,9 @@ export interface Workspaces {
   renamed(id: string): Promise<OwnDirectory[]>;
   /**
    * After the base took over what the sandbox had at these paths, in order of the paths, and before `baseChanged`: the
-   * delta lets go of what it still has as it was. Open files go on.
+   * delta lets go of what it still has as it was, journaled as one. Open files go on. The workspace need not be attached.
    */
-  settle(id: string, settled: readonly Settled[]): Promise<void>;
+  settle(spec: WorkspaceSpec, settlement: Settlement): Promise<void>;
   /**
    * Makes what the sandbox has now a layer that never changes: a delta may start from it or go back to it, for as long
    * as the layers that `neededLayers` tells of it are there. One point in time for all programs. The same layer as

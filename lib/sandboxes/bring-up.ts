@@ -19,6 +19,8 @@ export interface Platform {
   basePath(codebaseId: string): string;
   /** Many changes of a codebase as one; see `CodebaseTree.apply`. */
   apply(codebaseId: string, plan: (staging: string) => Promise<Plan>): Promise<void>;
+  /** Finishes a commit that a failure of the disk left unfinished; throws when that is still not possible. */
+  finishCommit(codebaseId: string): Promise<void>;
   removeTree(path: string): Promise<void>;
   maxDeltaBytes: number;
   maxDeltaFiles: number;

@@ -1,3 +1,4 @@
+import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
@@ -7,6 +8,7 @@ import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
 import { keepRemoved } from './changes/keep-removed.ts';
 import { listChanges } from './changes/list-changes.ts';
+import { rebaseSandbox } from './changes/rebase.ts';
 import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
 import { forkSandbox } from './checkpoints/fork.ts';
 import { JumpDetector } from './clock.ts';
@@ -35,6 +37,8 @@ export interface SandboxKeeper extends Sandboxes {
   usersOf(codebaseId: string): string[];
   /** Before files of the codebase go: sandboxes keep what directories that they renamed show of them. */
   keepRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+  /** After a stage of a commit is in the codebase: its sandbox lets go of what the codebase has. */
+  rebase: RebaseSandbox;
   /** The workspace file system died: every sandbox on it is broken. */
   workspacesLost(reason: string): void;
   /** Ends all commands and sandboxes; their records stay as they are, so a restart brings them up again. */
@@ -85,6 +89,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
         .filter(({ record }) => record.codebase_id === codebaseId)
         .map((sandbox) => sandbox.id),
     keepRemoved: (codebaseId, paths) => keepRemoved(codebaseId, paths, context),
+    rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
     workspacesLost: (reason) => {
       for (const sandbox of context.sandboxes.values()) {
         sandbox.visited = undefined;

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Codebase, Sandbox } from '../../lib/messages.ts';
 import { eventually, Scene } from './scene.ts';
 import { Server, State } from './server.ts';
 
@@ -57,15 +58,24 @@ describe('a server that is killed while it commits', () => {
     expect([3, FILES + WHOLE - 1]).toContain(file_count);
     expect(await second.content(codebase, 'kept')).toBe(file_count === 3 ? 'kept\n' : 'changed\n');
     expect(await second.output(sandbox, LIST)).toBe(whole);
+    if (file_count !== 3) await expectRebased(second, codebase, sandbox);
     expect(await second.client.call('Commit', { sandbox_id: sandbox.id })).toMatchObject({
       committed: true,
-      count: file_count === 3 ? FILES + WHOLE + 4 : 0,
+      count: file_count === 3 ? FILES + WHOLE + 4 : 1,
       conflicts: [],
     });
     const other = await second.sandbox(codebase);
-    expect(await second.output(other, LIST)).toBe(whole);
+    expect(await second.output(other, LIST)).toBe(await second.output(sandbox, LIST));
     expect(existsSync(join(directory, 'commit'))).toBe(false);
     for (const { id } of [sandbox, other]) await second.client.call('DestroySandbox', { sandbox_id: id });
     await second.close();
   });
 });
+
+/** The commit was finished in the sandbox, too: it shows later uploads, and its next edit is no conflict with the commit. */
+async function expectRebased(scene: Scene, codebase: Codebase, sandbox: Sandbox): Promise<void> {
+  const { changes } = await scene.client.call('ListChanges', { sandbox_id: sandbox.id });
+  expect(changes).toEqual([]);
+  await scene.client.upload(codebase.id, 'f1', 'uploaded later\n');
+  expect(await scene.output(sandbox, 'cat f1; echo again > f2')).toBe('uploaded later\n');
+}

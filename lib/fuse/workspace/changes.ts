@@ -169,6 +169,15 @@ function isSame(workspace: Workspace, path: ByteString, now: Present, was: BaseS
   return was.size === 0 || sameContents(sourceOf(workspace, now), baseSource(workspace, path, was));
 }
 
+/** Whether the base has at the path what the inode is: type, permission bits and contents. */
+export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
+  const bits = S_IFMT | PERMISSIONS;
+  return (
+    (inode.mode & bits) === (was.mode & bits) &&
+    isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was)
+  );
+}
+
 function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
   const { delta } = workspace;
   if (inode === undefined) return baseSource(workspace, basePath!, base!);

@@ -1,12 +1,15 @@
+import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../filesystem.ts';
-import type { Settled } from '../workspaces.ts';
+import type { Settlement } from '../workspaces.ts';
 import { type BaseStat, joinPath } from './base.ts';
+import { isAsInBase } from './changes.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import type { Op } from './delta/records.ts';
 import { identityOf } from './delta/seen.ts';
 import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
+import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -20,14 +23,29 @@ interface Place {
  * After the base took over what the sandbox had at `settled`: the delta lets go of each path that it still has as it
  * was committed, journaled as one. What was changed since stays, as a change of the version that is the base's now.
  */
-export function settle(workspace: Workspace, settled: readonly Settled[]): void {
-  if (workspace.delta.table.get(ROOT_ID) !== undefined) workspace.delta.releasing(() => settleAll(workspace, settled));
+export function settle(workspace: Workspace, settlement: Settlement): void {
+  const { delta } = workspace;
+  if (delta.table.get(ROOT_ID) === undefined) return;
+  const { commit, stage, givenUp, resumed } = settlement;
+  const { rebased } = delta.table;
+  if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
+  for (const path of givenUp) giveUp(workspace, path);
+  delta.releasing(() => settleAll(workspace, settlement));
 }
 
-function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
+/** What lies in a directory that went has gone with it. */
+function giveUp(workspace: Workspace, path: ByteString): void {
+  try {
+    revert(workspace, [path]);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
+}
+
+function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): void {
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID)!;
-  const ops: Op[] = [];
+  const ops: Op[] = [['rebased', commit, stage]];
   const origins = new Map<Inode, ByteString>();
   const isShown = (path: ByteString) => showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
   const free: Inode[] = [];
@@ -57,10 +75,10 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
       }
       continue;
     }
+    const isCommitted = (inode: Inode, now: BaseStat) =>
+      resumed ? isAsInBase(workspace, path, inode, now) : version?.[0] === inode.id && version[1] === inode.writes;
     const asCommitted =
-      entry === WHITEOUT
-        ? base === undefined
-        : entry !== undefined && base !== undefined && version?.[0] === entry.id && version[1] === entry.writes;
+      entry === WHITEOUT ? base === undefined : entry !== undefined && base !== undefined && isCommitted(entry, base);
     if (asCommitted) {
       if (seen) ops.push(['unseen', path]);
       ops.push(['drop', dir.id, name]);
@@ -73,7 +91,7 @@ function settleAll(workspace: Workspace, settled: readonly Settled[]): void {
     // Removed since: the base has it only now, so nothing hides it yet.
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
-  if (ops.length > 0) workspace.delta.commit(ops, true);
+  workspace.delta.commit(ops, true);
   for (const { dirPath, name, base } of shown) {
     const node = nodeAt(workspace, dirPath);
     if (node === undefined) continue;

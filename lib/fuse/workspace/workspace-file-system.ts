@@ -17,7 +17,7 @@ import {
   type StatFs,
 } from '../filesystem.ts';
 import type { Actor, FileOperation } from '../workspace-files.ts';
-import type { Frozen, OwnDirectory, Settled, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
+import type { Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
 import { changesOf, renamedDirectories, smallContents } from './changes.ts';
@@ -189,8 +189,20 @@ export class WorkspaceFileSystem implements FileSystem {
     visited.close();
   }
 
-  settle(id: string, settled: readonly Settled[]): void {
-    settle(this.#get(id), settled);
+  /** Of one that is not attached, too: nothing else knows of it meanwhile. */
+  settle(spec: WorkspaceSpec, settlement: Settlement): void {
+    const attached = this.#workspaces.get(spec.id);
+    if (attached !== undefined) {
+      onHost(() => settle(attached, settlement));
+      return;
+    }
+    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
+    this.#visited.set(spec.id, visited);
+    try {
+      onHost(() => settle(visited, settlement));
+    } finally {
+      this.#endVisit(spec.id);
+    }
   }
 
   /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */

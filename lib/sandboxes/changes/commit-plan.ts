@@ -1,3 +1,4 @@
+import { asText } from '../../codebases/changed-paths.ts';
 import type { Step } from '../../codebases/commit-steps.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
@@ -49,16 +50,6 @@ export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): St
   return [...unlinks, ...rmdirs.reverse(), ...mkdirs, ...puts, ...chmods];
 }
 
-/** As text; of a name that has none, the directory it is in. */
 export function announcedPaths(changes: readonly WorkspaceChange[]): string[] {
-  const paths = new Set<string>();
-  for (const { path } of changes) {
-    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-      const text = Buffer.from(at, 'latin1').toString();
-      if (Buffer.from(text).toString('latin1') !== at) continue;
-      paths.add(text);
-      break;
-    }
-  }
-  return [...paths];
+  return asText(changes.map(({ path }) => path));
 }

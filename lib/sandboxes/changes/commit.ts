@@ -55,7 +55,6 @@ export async function commitFrom(
 ): Promise<CommitResponse> {
   const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
-  let givenUp: ByteString[] = [];
   await context.platform.apply(record.codebase_id, async (staging) => {
     let own: OwnDirectory[] = [];
     const small = smallContents((inodes) => mount.contents(id, inodes));
@@ -75,17 +74,15 @@ export async function commitFrom(
     outcome = answer(all.changes, request, true);
     const isTaken = ({ conflict }: WorkspaceChange) => !conflict || request.on_conflict !== 'theirs';
     const taken = all.changes.filter(isTaken);
-    givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
+    const givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
     const removed = taken.filter((change) => isRemoved(change)).map(({ path }) => path);
     await keepRemoved(record.codebase_id, removed, context, id);
     const stages = inStages(taken, own).map((changes) => ({
       steps: stepsOf(changes, all.staged),
-      done: () => mount.settle(id, settledBy(changes, own)),
+      settled: settledBy(changes, own),
     }));
-    return { stages, paths: announcedPaths(taken) };
+    return { sandboxId: id, stages, givenUp, paths: announcedPaths(all.changes) };
   });
-  // The sandbox's own version of these is not wanted; what lies in a directory that went has gone with it.
-  for (const path of givenUp) await mount.revert(id, [path]).catch(() => undefined);
   return outcome!;
 }
 

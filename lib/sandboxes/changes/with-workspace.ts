@@ -26,6 +26,7 @@ export async function withAttached<T>(
   if (sandbox.record.runtime === 'RUNTIME_MOCK') {
     throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
   }
+  await context.platform.finishCommit(sandbox.record.codebase_id);
   if (sandbox.attached || sandbox.visited) return task(mount);
   await mount.attach(workspaceSpec(sandbox, context.platform));
   try {

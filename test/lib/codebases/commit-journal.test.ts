@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CommitJournal } from '../../../lib/codebases/commit-journal.ts';
-import type { Step } from '../../../lib/codebases/commit-steps.ts';
+import { type Commit, CommitJournal } from '../../../lib/codebases/commit-journal.ts';
+import { carryOut, type Step } from '../../../lib/codebases/commit-steps.ts';
 
 let home: string;
 let files: string;
@@ -34,11 +34,32 @@ const STEPS: Step[] = [
   ['chmod', 'b', 0o600],
 ];
 
+const commitOf = (...stages: Step[][]): Commit => ({
+  id: 'c',
+  sandboxId: 'sb',
+  stages: stages.map((steps) => ({ steps, settled: [] })),
+  givenUp: [],
+});
+
+const apply = (steps: readonly Step[]) => carryOut(files, journal.staging, steps);
+
+/** As the next server does. True: there was something to finish. */
+async function recover(): Promise<boolean> {
+  const next = new CommitJournal(home, files);
+  const commit = await next.unfinished();
+  if (commit === undefined) await next.abandon();
+  else {
+    await next.apply(commit, async () => {});
+    await next.end();
+  }
+  return commit !== undefined;
+}
+
 async function prepare(): Promise<void> {
   await journal.begin();
   for (const name of ['0', '1', '2']) writeFileSync(join(journal.staging, name), `new ${name}\n`);
   symlinkSync('b', join(journal.staging, '3'));
-  await journal.prepare(STEPS);
+  await journal.prepare(commitOf(STEPS.slice(0, 5), STEPS.slice(5)));
 }
 
 const tree = () =>
@@ -52,15 +73,15 @@ describe('a commit that a crash ended', () => {
     await journal.begin();
     writeFileSync(join(journal.staging, '0'), 'half');
     writeFileSync(join(home, 'commit.json.new'), '[["unl');
-    expect(await new CommitJournal(home, files).recover()).toBe(false);
+    expect(await recover()).toBe(false);
     expect(tree()).toBe(before);
     expect([existsSync(journal.staging), existsSync(join(home, 'commit.json.new'))]).toEqual([false, false]);
   });
 
   it.each(STEPS.map((_, index) => index).concat(STEPS.length))('after step %i is finished', async (done) => {
     await prepare();
-    await journal.apply(STEPS.slice(0, done));
-    expect(await new CommitJournal(home, files).recover()).toBe(true);
+    await apply(STEPS.slice(0, done));
+    expect(await recover()).toBe(true);
     expect(tree()).toBe(
       [
         ' d 755 ',
@@ -81,15 +102,41 @@ describe('a commit that a crash ended', () => {
       ].join('\n'),
     );
     expect(existsSync(join(home, 'commit.json'))).toBe(false);
-    expect(await journal.recover()).toBe(false);
+    expect(await recover()).toBe(false);
   });
 
   it('in its recovery is finished by the next', async () => {
     await prepare();
-    await journal.apply(STEPS);
+    await apply(STEPS);
     const after = tree();
-    await journal.apply(STEPS);
+    await apply(STEPS);
     expect(tree()).toBe(after);
+  });
+});
+
+describe('the journal of a commit', () => {
+  it('of an older server, which is a list of steps, is finished', async () => {
+    await prepare();
+    writeFileSync(join(home, 'commit.json'), JSON.stringify(STEPS));
+    expect(await recover()).toBe(true);
+    expect(readFileSync(join(files, 'd'), 'utf8')).toBe('new 1\n');
+  });
+
+  it.each(['', '{', 'null', '7', '{"id":"c"}'])('that is damaged (%j) is DATA_LOSS', async (text) => {
+    writeFileSync(join(home, 'commit.json'), text);
+    await expect(recover()).rejects.toMatchObject({ code: 'DATA_LOSS', message: /commit journal/ });
+  });
+
+  it('tells of each stage after its steps, and of paths given up at the end', async () => {
+    await prepare();
+    const told: [number, boolean][] = [];
+    const commit = { ...commitOf(STEPS.slice(0, 5), STEPS.slice(5)), givenUp: ['x'] };
+    await journal.apply(commit, async (_, stage) => void told.push([stage, existsSync(join(files, 'link'))]));
+    expect(told).toEqual([
+      [0, false],
+      [1, true],
+      [2, true],
+    ]);
   });
 });
 
@@ -100,15 +147,15 @@ describe('the steps', () => {
     symlinkSync(outside, join(files, 'out'));
     await journal.begin();
     writeFileSync(join(journal.staging, '0'), 'x');
-    await journal.prepare([['put', 'out/f', '0']]);
-    await expect(journal.apply([['put', 'out/f', '0']])).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
-    await journal.apply([['unlink', 'out/f']]);
+    await journal.prepare(commitOf([['put', 'out/f', '0']]));
+    await expect(apply([['put', 'out/f', '0']])).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+    await apply([['unlink', 'out/f']]);
     expect(existsSync(join(outside, 'f'))).toBe(false);
   });
 
   it('keep a directory that still has something in it', async () => {
     await journal.begin();
-    await journal.apply([['rmdir', 'd']]);
+    await apply([['rmdir', 'd']]);
     expect(existsSync(join(files, 'd/x'))).toBe(true);
   });
 });

@@ -39,6 +39,7 @@ export class Scratch {
   /** What the watcher was told, like `changing a,a/b`. */
   readonly told: string[] = [];
   sandboxes: string[] = [];
+  onRebase: () => Promise<void> | void = () => {};
   onChanging: () => Promise<void> | void = () => {};
   codebases!: StoredCodebases;
 
@@ -58,8 +59,13 @@ export class Scratch {
         },
         baseRemoving: async () => {},
       },
+      rebase: async ({ id }, stage, resumed) => {
+        this.told.push(`rebase ${id === '' ? 'unknown' : 'commit'} ${stage}${resumed ? ' resumed' : ''}`);
+        await this.onRebase();
+      },
       log: silentLog,
     });
+    await this.codebases.finishCommits();
     return this.codebases;
   }
 

@@ -168,6 +168,7 @@ export class Fixture {
         apply: async () => {
           throw new Error('the fixture has no codebases');
         },
+        finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
         maxDeltaBytes: 7,
         maxDeltaFiles: 8,

@@ -31,7 +31,7 @@ function fakeWorkspaces(): Workspaces {
     contents: async () => [],
     revert: async () => 0,
     renamed: async () => [],
-    settle: told('settle'),
+    settle: ({ id }) => told('settle')(id),
     keepRemoved: async () => false,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
     rollback: told('rollback'),

@@ -20,6 +20,8 @@ export class InodeTable implements Home {
   /** Base inode numbers kept by copied-up inodes, with how many more do than below: the base may give them out again. */
   readonly #kept = new Map<number, number>();
   readonly seen: Seen;
+  /** The last stage of a commit that the sandbox was rebased after. */
+  rebased: { readonly commit: string; readonly stage: number } | undefined;
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
   size = 0;
@@ -33,6 +35,7 @@ export class InodeTable implements Home {
     this.nextId = below.nextId;
     this.nextIno = below.nextIno;
     this.size = below.size;
+    this.rebased = below.rebased;
   }
 
   get(id: number): Inode | undefined {
@@ -86,6 +89,7 @@ export class InodeTable implements Home {
     const flat = new InodeTable();
     flat.nextId = this.nextId;
     flat.nextIno = this.nextIno;
+    flat.rebased = this.rebased;
     for (const inode of this.found()) {
       const copy = Inode.copyOf(inode, flat, ({ id }) => flat.#known(id));
       flat.#inodes.set(copy.id, copy);
@@ -189,6 +193,9 @@ export class InodeTable implements Home {
       case 'origin':
         this.#dir(op[1]).origin = op[2];
         break;
+      case 'rebased':
+        this.rebased = { commit: op[1], stage: op[2] };
+        break;
       default:
         throw new Error(`unknown record ${JSON.stringify(op)}`);
     }
@@ -237,6 +244,7 @@ export class InodeTable implements Home {
       yield [['alias', inode.id, dev, ino, inode.aliases]];
     }
     for (const [path, identity] of this.seen.entries()) yield [['seen', path, ...identity]];
+    if (this.rebased !== undefined) yield [['rebased', this.rebased.commit, this.rebased.stage]];
   }
 
   #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {

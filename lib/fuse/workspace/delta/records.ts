@@ -41,7 +41,9 @@ export type Op =
   | ['seen', path: ByteString, ...identity: Identity]
   | ['unseen', path: ByteString]
   /** A directory is merged with another one of the base from now on. */
-  | ['origin', id: number, path: ByteString];
+  | ['origin', id: number, path: ByteString]
+  /** The sandbox was rebased after this stage of a commit. */
+  | ['rebased', commit: string, stage: number];
 
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 

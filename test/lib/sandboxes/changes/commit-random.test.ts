@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CommitJournal } from '../../../../lib/codebases/commit-journal.ts';
+import { carryOut } from '../../../../lib/codebases/commit-steps.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
 import { announcedPaths, inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
@@ -37,7 +38,13 @@ function work(s: Sandbox, steps: Steps): void {
  * A commit of everything, without the main thread's part; `meanwhile` is what programs do while it is applied, `each` is
  * called after every step of it. `whole`: new directories are moved to their places whole.
  */
-async function commit(s: Sandbox, meanwhile?: () => void, each = () => {}, whole = true): Promise<void> {
+async function commit(
+  s: Sandbox,
+  meanwhile?: () => void,
+  each = () => {},
+  whole = true,
+  crashAt = Infinity,
+): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'paddock-commit-'));
   try {
     mkdirSync(join(home, 'commit'));
@@ -51,16 +58,28 @@ async function commit(s: Sandbox, meanwhile?: () => void, each = () => {}, whole
     );
     await staged.take(changes);
     const paths = announcedPaths(changes);
+    const stages = inStages(changes, own).map((stage) => ({
+      steps: stepsOf(stage, staged),
+      settled: settledBy(stage, own),
+    }));
+    let goOn = meanwhile;
+    const id = randomUUID();
+    const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [
+      ...steps.map((step) => () => carryOut(s.spec.base, join(home, 'commit'), [step])),
+      (resumed: boolean) => s.fs.settle(s.spec, { commit: id, stage, settled, givenUp: [], resumed }),
+    ]);
     s.fs.baseChanging('cb_1', paths);
-    const journal = new CommitJournal(home, s.spec.base);
-    for (const stage of inStages(changes, own)) {
-      for (const step of stepsOf(stage, staged)) {
-        await journal.apply([step]);
-        each();
+    for (const [index, step] of steps.entries()) {
+      if (index === crashAt) {
+        goOn?.();
+        s.restart();
+        for (const again of steps) await again(true);
+        return;
       }
-      meanwhile?.();
-      meanwhile = undefined;
-      s.fs.settle('sb_1', settledBy(stage, own));
+      // The first rebase is the last step of its stage.
+      if (index === stages[0]!.steps.length) goOn?.();
+      if (index === stages[0]!.steps.length) goOn = undefined;
+      await step(false);
       each();
     }
     s.fs.baseChanged('cb_1', paths);
@@ -123,6 +142,68 @@ describe('whatever was done, committed', () => {
       ),
       { numRuns: 120 },
     );
+  });
+
+  it('and interrupted by a crash at any step, is in the codebase and no change any more', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 12 }),
+        fc.array(step, { maxLength: 4 }),
+        fc.nat(24),
+        fc.boolean(),
+        async (all, more, crashAt, whole) => {
+          // Without renamed directories: what programs do between the change of the codebase and the rebase sees both.
+          const renames = more.length === 0;
+          const steps = renames ? all : all.filter(([what]) => what !== 'rename');
+          const s = new Sandbox(BASE);
+          work(s, steps);
+          const alone = new Sandbox(BASE);
+          work(alone, [...steps, ...more]);
+          await commit(s, () => work(s, more), undefined, whole, crashAt);
+          expect(s.tree()).toEqual(alone.tree());
+          if (renames) expect(changed(s)).toEqual([]);
+          expect(s.fs.changes('sb_1', '', 1000).changes.filter(({ conflict }) => conflict)).toEqual([]);
+          await commit(s);
+          expect(over(s)).toEqual(alone.tree());
+          expect(changed(s)).toEqual([]);
+        },
+      ),
+      { numRuns: 80 },
+    );
+  });
+
+  it('and interrupted by a crash, hides no later upload and is no conflict with itself', async () => {
+    const s = new Sandbox(BASE);
+    s.write('a', 'A');
+    s.write('d/y', 'Y');
+    s.create('removed', 'r');
+    s.unlink('d/x');
+    s.mkdir('n');
+    s.create('n/f', 'f');
+    // The last step is the rebase.
+    await commit(
+      s,
+      () => {
+        s.write('d/y', 'Y, later');
+        s.unlink('removed');
+      },
+      undefined,
+      true,
+      5,
+    );
+    expect(changed(s)).toEqual(['d/y', 'removed']);
+    for (const path of ['a', 'n/f', 'd/x']) {
+      s.fs.baseChanging('cb_1', [path]);
+      s.putBase(path, 'uploaded later');
+      s.fs.baseChanged('cb_1', [path]);
+      expect(s.read(path)).toBe('uploaded later');
+    }
+    s.write('a', 'mine');
+    expect(s.fs.changes('sb_1', '', 1000).changes.map(({ path, conflict }) => [path, conflict])).toEqual([
+      ['a', false],
+      ['d/y', false],
+      ['removed', false],
+    ]);
   });
 
   it.each([true, false])(

@@ -1,0 +1,39 @@
+import type { Commit } from '../../codebases/commit-journal.ts';
+import { ServiceError } from '../../errors.ts';
+import { workspaceSpec } from '../bring-up.ts';
+import type { SandboxContext } from '../context.ts';
+
+/**
+ * After a stage of a commit is in the codebase: the sandbox it comes from lets go of what the codebase has. Of one that is
+ * not up, too. Not in the sandbox's queue: a commit waits for the codebase there.
+ */
+export async function rebaseSandbox(
+  commit: Commit,
+  stage: number,
+  resumed: boolean,
+  context: SandboxContext,
+): Promise<void> {
+  const sandbox = commit.sandboxId === undefined ? undefined : context.sandboxes.get(commit.sandboxId);
+  if (sandbox === undefined || sandbox.leaving) return;
+  const settlement = {
+    commit: commit.id,
+    stage,
+    settled: commit.stages[stage]?.settled ?? [],
+    givenUp: stage === commit.stages.length ? commit.givenUp : [],
+    resumed,
+  };
+  try {
+    await context.platform.mount.settle(workspaceSpec(sandbox, context.platform), settlement);
+  } catch (err) {
+    if (!resumed || isTransient(err)) throw err;
+    // A damaged delta must not keep others from using the codebase.
+    context.log.error('a resumed commit is in the codebase, but its sandbox could not be rebased', {
+      sandbox_id: sandbox.id,
+      err,
+    });
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof ServiceError && (error.code === 'UNAVAILABLE' || error.code === 'RESOURCE_EXHAUSTED');
+}
