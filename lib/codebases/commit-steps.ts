@@ -27,9 +27,11 @@ export async function carryOut(root: string, staging: string, steps: readonly St
       const parents = names.join('/');
       // Paths come in order: most lie in the directory of the one before.
       if (open?.parents !== parents || open.depth !== names.length) {
-        await open?.directory.close();
+        const above = open;
         open = undefined;
-        const directory = await enter(root, names, kind === 'put' || kind === 'mkdir');
+        const below = above && (await oneBelow(above, parents));
+        await above?.directory.close();
+        const directory = below ?? (await enter(root, names, kind === 'put' || kind === 'mkdir'));
         if (directory === undefined) continue;
         open = { directory, parents, depth: names.length };
       }
@@ -43,6 +45,16 @@ export async function carryOut(root: string, staging: string, steps: readonly St
   } finally {
     await open?.directory.close();
   }
+}
+
+/** What is made in one directory after the other, each in the one before, is not reached from the root each time. */
+async function oneBelow(
+  { directory, parents }: { directory: Directory; parents: string },
+  path: string,
+): Promise<Directory | undefined> {
+  const name = path.slice(parents === '' ? 0 : parents.length + 1);
+  if (path !== (parents === '' ? name : `${parents}/${name}`) || name === '' || name.includes('/')) return undefined;
+  return directory.directory(name).catch(() => undefined);
 }
 
 /** Steps of one kind that follow one another in one directory, at most so many: none needs another of them. */

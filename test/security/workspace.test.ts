@@ -106,7 +106,7 @@ print(json.dumps(tried))`;
       expect(await scene.output(sandbox, 'rm -f f g h; echo x >a; cat a')).toBe('x\n');
     });
 
-    it('29: trees deeper than any path and names of every byte are used, and destroyed whole', async () => {
+    it('29: trees as deep as a path can be and names of every byte are used, committed, discarded, and destroyed whole', async () => {
       const { scene, state } = target;
       const sandbox = await scene.sandboxOn({});
       const program = `
@@ -115,15 +115,17 @@ for name in (b'n' * 255, b'-rf', b'a\\nb', b'\\x1b[31m', b'\\xff\\xfe', b'*', b'
 long = attempt(open, b'n' * 256, 'w')
 deep = 0
 try:
-    for deep in range(2500): os.mkdir('d'); os.chdir('d')
-    open('end', 'w').write('x')
-except OSError as e: deep = errno.errorcode[e.errno]
-path = attempt(os.stat, '/workspace' + '/d' * 2100)
-print(json.dumps([long, deep, path]))`;
-      expect(await python(scene, sandbox, program)).toEqual(['ENAMETOOLONG', 2499, 'ENAMETOOLONG']);
+    for deep in range(20000): os.mkdir('d'); os.chdir('d')
+except OSError as e: refused = errno.errorcode[e.errno]
+print(json.dumps([long, deep, refused]))`;
+      expect(await python(scene, sandbox, program)).toEqual(['ENAMETOOLONG', 2048, 'ENAMETOOLONG']);
+      const discarded = await scene.client.call('Discard', { sandbox_id: sandbox.id, paths: ['a\nb'] });
+      expect(discarded).toMatchObject({ discarded: 1 });
+      const committed = await scene.client.call('Commit', { sandbox_id: sandbox.id });
+      expect(committed).toMatchObject({ committed: true, count: 2048 + 8 });
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
       await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });
-      expect(await scene.output(sandbox, 'find . -mindepth 1 -maxdepth 1 -printf x')).toBe('x'.repeat(10));
+      expect(await scene.output(sandbox, 'find . -mindepth 1 -maxdepth 1 -printf x')).toBe('x'.repeat(9));
       await scene.client.call('DestroySandbox', { sandbox_id: sandbox.id });
       await eventually('no delta left', async () =>
         ['deltas', 'layers'].some((place) =>

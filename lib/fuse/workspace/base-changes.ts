@@ -3,6 +3,7 @@ import { joinPath, sameFile } from './base.ts';
 import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import { nodesFrom } from './node-tree.ts';
+import { parentOf, Ways } from './ways.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
@@ -21,14 +22,13 @@ export function baseChanging(workspace: Workspace, paths: readonly ByteString[])
 export function baseChanged(workspace: Workspace, paths: readonly ByteString[]): void {
   if (!workspace.isOpen) return;
   const refresh = new Refresh(workspace);
+  // A new file may have brought new directories, so every name on the way is looked at.
+  const ways = new Ways<void>(undefined, (_, name, path) => {
+    const dir = workspace.tree.atBasePath(parentOf(path));
+    if (dir !== undefined) refresh.name(dir, name);
+  });
   for (const path of paths) {
-    // A new file may have brought new directories, so every name on the way is looked at.
-    let dirPath = '';
-    for (const name of path.split('/')) {
-      const dir = workspace.tree.atBasePath(dirPath);
-      if (dir !== undefined) refresh.name(dir, name);
-      dirPath = joinPath(dirPath, name);
-    }
+    ways.at(path);
     const dir = workspace.tree.atBasePath(path);
     if (dir !== undefined) refresh.directory(dir);
   }

@@ -67,13 +67,23 @@ export class Change {
 
   /** The id of a directory in the index, copied up with its parents when it is not there yet. */
   directory(node: Node): number {
-    const known = node.inode?.id ?? this.#staged.get(node)?.id;
+    let known = this.#idOf(node);
     if (known !== undefined) return known;
-    const link = node.links[0];
-    const id = node === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newId();
-    this.#stage(node, id, node.basePath ?? null);
-    if (link !== undefined) this.#add(['link', this.directory(link.parent), link.name, id]);
-    return id;
+    // Trees can be deeper than any stack: nothing here calls itself.
+    const missing: Node[] = [];
+    for (let at: Node | undefined = node; at !== undefined && this.#idOf(at) === undefined; at = at.parent)
+      missing.push(at);
+    for (const dir of missing.reverse()) {
+      const link = dir.links[0];
+      known = dir === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newId();
+      this.#stage(dir, known, dir.basePath ?? null);
+      if (link !== undefined) this.#add(['link', this.#idOf(link.parent)!, link.name, known]);
+    }
+    return known!;
+  }
+
+  #idOf(node: Node): number | undefined {
+    return node.inode?.id ?? this.#staged.get(node)?.id;
   }
 
   /** The id of any node, copied up when needed; without `contents` a file comes out empty. */

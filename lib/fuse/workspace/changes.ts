@@ -1,3 +1,4 @@
+import { ServiceError } from '../../errors.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import type { OwnDirectory, WorkspaceChange } from '../workspaces.ts';
@@ -7,6 +8,8 @@ import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { identityOf, sameIdentity } from './delta/seen.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
+import { NAME_MAX } from './node-tree.ts';
+import { MAX_PATH_BYTES } from './path-limit.ts';
 import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -28,13 +31,24 @@ export function* changesOf(workspace: Workspace, after: ByteString = ''): Genera
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const dir = { inode: root, base: undefined, basePath: '' };
-  const walk: Walk = { workspace, renamed: once(() => renamedDirectories(workspace)) };
-  yield* below(walk, { path: '', now: dir, wasDirectory: true, rule: workspace.rules.root }, after);
+  const walk: Walk = {
+    workspace,
+    origins: once(() => new Set(renamedDirectories(workspace).flatMap(({ origin }) => origin ?? []))),
+  };
+  // Trees can be deeper than any stack: nothing here calls itself.
+  const stack = [open(walk, { path: '', now: dir, wasDirectory: true, rule: workspace.rules.root }, after)];
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const { done, value } = frame.entries.next();
+    if (done) stack.pop();
+    else if ('kind' in value) yield value;
+    else stack.push(open(walk, value.dir, value.after));
+  }
 }
 
 interface Walk {
   workspace: Workspace;
-  renamed: () => OwnDirectory[];
+  /** Where the base has directories that the sandbox renamed. */
+  origins: () => ReadonlySet<ByteString>;
 }
 
 /** A path that is a directory now, or was one in the base. */
@@ -45,8 +59,28 @@ interface Compared {
   rule: RuleState;
 }
 
-/** `after`: from here on. */
-function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange> {
+/** A directory to look at, from the path `after` on. */
+interface Descent {
+  dir: Compared;
+  after: ByteString;
+}
+
+function open(walk: Walk, dir: Compared, after: ByteString): { entries: Generator<WorkspaceChange | Descent> } {
+  if (dir.path.length > MAX_PATH_BYTES + NAME_MAX) throw tooDeep(dir.path);
+  return { entries: below(walk, dir, after) };
+}
+
+/** Made by an older version of the service, which had no limit. Below such a path the work of a listing has no bound. */
+function tooDeep(path: ByteString): ServiceError {
+  const top = JSON.stringify(Buffer.from(path.split('/', 1)[0]!, 'latin1').toString());
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    `the sandbox has a path of more than ${MAX_PATH_BYTES} bytes below ${top}: remove it or discard the changes there`,
+  );
+}
+
+/** The changes in a directory and, in their places, the directories in it. */
+function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange | Descent> {
   const { workspace } = walk;
   const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
   const names = own ? changedNames(dir.now!) : allNames(workspace, dir.path, dir.now);
@@ -68,7 +102,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const wasDirectory = was !== undefined && isDirectory(was.mode);
     if (!nowDirectory && !wasDirectory) continue;
     const rest = after.startsWith(key) ? after.slice(key.length) : '';
-    yield* below(walk, { path, now: nowDirectory ? now : undefined, wasDirectory, rule }, rest);
+    yield { dir: { path, now: nowDirectory ? now : undefined, wasDirectory, rule }, after: rest };
   }
 }
 
@@ -129,13 +163,20 @@ function compare(
 }
 
 /** Whether the base no longer has what the sandbox took up here. */
-function isConflict({ workspace, renamed }: Walk, path: ByteString, was: BaseStat | undefined): boolean {
+function isConflict({ workspace, origins }: Walk, path: ByteString, was: BaseStat | undefined): boolean {
   const seen = workspace.delta.table.seen.get(path);
   if (was === undefined) return seen !== undefined;
   if (isDirectory(was.mode)) return false;
   if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
   // Moved with its directory: the sandbox shows what the base has now, elsewhere.
-  return !renamed().some(({ origin }) => origin !== undefined && path.startsWith(`${origin}/`));
+  return !isBelow(path, origins());
+}
+
+function isBelow(path: ByteString, tops: ReadonlySet<ByteString>): boolean {
+  if (tops.size === 0) return false;
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
+    if (tops.has(path.slice(0, slash))) return true;
+  return false;
 }
 
 /** Directories of the sandbox's own that are not merged with the base at their own path. */

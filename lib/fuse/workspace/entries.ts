@@ -6,6 +6,7 @@ import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } 
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from './mode.ts';
 import type { Node } from './node.ts';
 import { NAME_MAX } from './node-tree.ts';
+import { requireShortPath } from './path-limit.ts';
 import { isVisible, isVisibleNode } from './visibility.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -32,6 +33,7 @@ export function requireAbsent(workspace: Workspace, dir: Node, name: ByteString)
   if (name.length > NAME_MAX) throw ENAMETOOLONG;
   requireDirectory(workspace, dir);
   if (visibleChild(workspace, dir, name) !== undefined) throw EEXIST;
+  requireShortPath(dir, name);
   const state = dir.rule!.child(name);
   if (state.level !== WRITE) throw EACCES;
   return state;

@@ -9,6 +9,7 @@ import { mergedListing } from './merged-listing.ts';
 import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
 import { NAME_MAX } from './node-tree.ts';
+import { requireShortPaths } from './path-limit.ts';
 import { requireEmpty, stageLoss } from './removal.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -40,10 +41,12 @@ export function rename(
   if (flags === RENAME_NOREPLACE && to.node !== undefined) throw EEXIST;
   if (flags === RENAME_EXCHANGE && to.node === undefined) throw ENOENT;
   requireMovable(workspace, from.node, from, to);
+  requireShortPaths(toDir, toName, from.node);
   if (isBelow(toDir, from.node)) throw EINVAL;
   if (flags === RENAME_EXCHANGE) {
     if (isBelow(fromDir, to.node!)) throw EINVAL;
     requireMovable(workspace, to.node!, to, from);
+    requireShortPaths(fromDir, fromName, to.node!);
     if (from.node !== to.node) exchange(workspace, from, to);
     return;
   }

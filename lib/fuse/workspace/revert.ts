@@ -36,12 +36,14 @@ function revertAll(workspace: Workspace, paths: readonly ByteString[]): number {
     }
   }
   // What lies in a directory that goes back goes with it.
-  const topmost = [...places].filter(([path]) => !parentsOf(path).some((parent) => places.has(parent)));
+  const topmost = [...places].filter(([path]) => !isBelow(path, places));
   const ops: Op[] = [];
   const dropped = new Set<Inode>();
-  for (const [path, { dir, name }] of topmost) {
-    drop(dir, name, ops, dropped);
-    for (const seen of workspace.delta.table.seen.below(path)) ops.push(['unseen', seen]);
+  for (const [, { dir, name }] of topmost) drop(dir, name, ops, dropped);
+  if (topmost.length > 0) {
+    for (const [seen] of workspace.delta.table.seen.entries()) {
+      if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
+    }
   }
   if (ops.length === 0) return 0;
   const count = ops.filter(([kind]) => kind === 'drop').length;
@@ -92,13 +94,19 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
   );
 }
 
+/** The name and all below it, from the inside out. Trees can be deeper than any stack: nothing here calls itself. */
 function drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>): void {
-  const entry = dir.entries!.get(name);
-  if (entry !== WHITEOUT && entry !== undefined) {
-    for (const below of entry.entries?.keys() ?? []) drop(entry, below, ops, dropped);
+  const downwards: Op[] = [];
+  const waiting: [Inode, ByteString][] = [[dir, name]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [above, at] = next;
+    downwards.push(['drop', above.id, at]);
+    const entry = above.entries!.get(at);
+    if (entry === WHITEOUT || entry === undefined) continue;
     dropped.add(entry);
+    for (const below of entry.entries?.keys() ?? []) waiting.push([entry, below]);
   }
-  ops.push(['drop', dir.id, name]);
+  for (const op of downwards.reverse()) ops.push(op);
 }
 
 function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
@@ -107,7 +115,8 @@ function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
   return node;
 }
 
-function parentsOf(path: ByteString): ByteString[] {
-  const names = path.split('/');
-  return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'));
+function isBelow(path: ByteString, tops: ReadonlyMap<ByteString, unknown>): boolean {
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1))
+    if (tops.has(path.slice(0, slash))) return true;
+  return false;
 }

@@ -11,6 +11,7 @@ import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
 import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
+import { parentOf, Ways } from './ways.ts';
 import type { Workspace } from './workspace.ts';
 
 interface Place {
@@ -49,10 +50,11 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
   const origins = new Map<Inode, ByteString>();
   const isShown = (path: ByteString) => showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
   const free: Inode[] = [];
+  const directories = new Ways<Inode | undefined>(root, directoryIn);
   const shown: (Place & { base: BaseStat | undefined })[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
   for (const { path, version, removed } of settled) {
-    const place = find(root, path);
+    const place = placeOf(directories, path);
     const base = workspace.base.lstat(path);
     const seen = table.seen.get(path) !== undefined;
     if (place === undefined) {
@@ -92,8 +94,10 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
   workspace.delta.commit(ops, true);
+  // A directory is shown as it is to be before what is in it is asked for.
+  const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   for (const { dirPath, name, base } of shown) {
-    const node = nodeAt(workspace, dirPath);
+    const node = nodes.at(dirPath);
     if (node === undefined) continue;
     if (node.inode?.origin !== undefined) node.basePath = node.inode.origin;
     const entry = node.inode?.entries?.get(name);
@@ -130,22 +134,13 @@ function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode)
   }
 }
 
-function find(root: Inode, path: ByteString): Place | undefined {
-  const names = path.split('/');
-  const name = names.pop() as ByteString;
-  let dir = root;
-  let dirPath = '';
-  for (const each of names) {
-    const entry = dir.entries!.get(each);
-    if (entry === undefined || entry === WHITEOUT || !entry.isDirectory) return undefined;
-    dir = entry;
-    dirPath = joinPath(dirPath, each);
-  }
-  return { dir, dirPath, name };
+function placeOf(directories: Ways<Inode | undefined>, path: ByteString): Place | undefined {
+  const dirPath = parentOf(path);
+  const dir = directories.at(dirPath);
+  return dir && { dir, dirPath, name: path.slice(path.lastIndexOf('/') + 1) };
 }
 
-function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
-  let node: Node | undefined = workspace.tree.root;
-  for (const name of path === '' ? [] : path.split('/')) node = node?.children?.get(name);
-  return node;
+function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {
+  const entry = above?.entries?.get(name);
+  return entry === undefined || entry === WHITEOUT || !entry.isDirectory ? undefined : entry;
 }

@@ -2,6 +2,7 @@ import type { ByteString } from '../filesystem.ts';
 import { type BaseStat, joinPath } from './base.ts';
 import { isDirectory, S_IFMT } from './mode.ts';
 import type { Node } from './node.ts';
+import { nodesFrom } from './node-tree.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
@@ -11,10 +12,31 @@ import type { Workspace } from './workspace.ts';
  */
 export function showBase(
   workspace: Workspace,
-  dir: Node,
-  name: ByteString,
+  top: Node,
+  topName: ByteString,
   known?: { stat: BaseStat | undefined },
 ): void {
+  // Trees can be deeper than any stack: nothing here calls itself.
+  const waiting: [Node, ByteString][] = [];
+  const below = showName(workspace, top, topName, known);
+  if (below !== undefined) pushNames(waiting, below);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const directory = showName(workspace, ...next, undefined);
+    if (directory !== undefined) pushNames(waiting, directory);
+  }
+}
+
+function pushNames(waiting: [Node, ByteString][], dir: Node): void {
+  for (const name of dir.children?.keys() ?? []) waiting.push([dir, name]);
+}
+
+/** Returns the node of a directory that shows the base again, so that what is in it must, too. */
+function showName(
+  workspace: Workspace,
+  dir: Node,
+  name: ByteString,
+  known: { stat: BaseStat | undefined } | undefined,
+): Node | undefined {
   const { base, tree, shared, delta } = workspace;
   const path = dir.basePath === undefined ? undefined : joinPath(dir.basePath, name);
   const stat = known !== undefined ? known.stat : path === undefined ? undefined : base.lstat(path);
@@ -24,13 +46,14 @@ export function showBase(
   shared.notifier.invalInode(dir.id);
   if (node === undefined) {
     shared.notifier.invalEntry(dir.id, name);
-    return;
+    return undefined;
   }
   const same = stat !== undefined && (stat.mode & S_IFMT) === node.type;
   if (same && isDirectory(stat.mode)) {
     tree.uncopied(node, path!, stat);
     node.listing = undefined;
-    for (const below of [...(node.children?.keys() ?? [])]) showBase(workspace, node, below);
+    shared.notifier.invalInode(node.id);
+    return node;
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {
     const { inode } = node;
     tree.uncopied(node, path!, stat);
@@ -42,12 +65,15 @@ export function showBase(
     shared.notifier.invalEntry(dir.id, name);
   }
   shared.notifier.invalInode(node.id);
+  return undefined;
 }
 
 /** A directory that is gone has nothing in it. */
-function letGo(workspace: Workspace, dir: Node): void {
-  for (const [name, child] of [...(dir.children ?? [])]) {
-    letGo(workspace, child);
+function letGo(workspace: Workspace, top: Node): void {
+  const below: [dir: Node, name: ByteString, child: Node][] = [];
+  for (const dir of nodesFrom(top)) for (const [name, child] of dir.children ?? []) below.push([dir, name, child]);
+  // From the inside out.
+  for (const [dir, name, child] of below.reverse()) {
     workspace.tree.detach(child, dir, name);
     workspace.shared.notifier.invalEntry(dir.id, name);
   }

@@ -200,9 +200,11 @@ function answer(
 export function settledBy(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Settled[] {
   const settled = new Map<ByteString, Settled>();
   for (const { path, now } of changes) {
-    for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
+    // Each is told after all above it: what is above one that is known is known, too.
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
       const parent = path.slice(0, slash);
-      if (!settled.has(parent)) settled.set(parent, { path: parent });
+      if (settled.has(parent)) break;
+      settled.set(parent, { path: parent });
     }
     settled.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
   }

@@ -7,6 +7,8 @@ import { Seen } from './seen.ts';
 export const ROOT_ID = 1;
 /** New inode numbers start here: above those host file systems give out, below 2^53. */
 const FIRST_INO = 2 ** 48;
+/** Longer ones are all the same: none may come to be. */
+const MAX_REACH = 4097;
 
 /** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
 export class InodeTable implements Home {
@@ -309,6 +311,7 @@ export class InodeTable implements Home {
     dir.entries!.set(name, inode);
     inode.links.push({ dir, name });
     if (inode.isDirectory) dir.subdirs++;
+    lengthen(dir, name.length + (inode.reach > 0 ? 1 + inode.reach : 0));
   }
 
   #take(dir: Inode, name: ByteString): void {
@@ -330,6 +333,18 @@ export class InodeTable implements Home {
     const inode = this.#known(id);
     if (!inode.isDirectory) throw new Error(`inode ${id} is no directory`);
     return inode;
+  }
+}
+
+/** Bounded, so that a deep tree costs each of its names no more than a path of that length. */
+function lengthen(dir: Inode, bytes: number): void {
+  let reach = Math.min(bytes, MAX_REACH);
+  for (let at = dir; at.reach < reach; ) {
+    at.reach = reach;
+    const link = at.links[0];
+    if (link === undefined) return;
+    reach = Math.min(link.name.length + 1 + reach, MAX_REACH);
+    at = link.dir;
   }
 }
 

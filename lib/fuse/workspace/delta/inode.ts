@@ -49,6 +49,8 @@ export class Inode {
   origin: ByteString | undefined;
   /** Directory: how many entries are directories. */
   subdirs = 0;
+  /** Directory: bytes of the longest path of entries below it, at most: names that were taken away may still count. */
+  reach = 0;
 
   /** Device: its number, as the kernel encodes it. */
   rdev = 0;
@@ -105,6 +107,7 @@ export class Inode {
     inode.writes = shared.writes;
     inode.origin = shared.origin;
     inode.subdirs = shared.subdirs;
+    inode.reach = shared.reach;
     inode.rdev = shared.rdev;
     inode.target = shared.target;
     inode.#data = shared.#data;

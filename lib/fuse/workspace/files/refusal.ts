@@ -18,7 +18,7 @@ const REFUSALS: ReadonlyMap<number, readonly [Code, string]> = new Map([
   [errno.ENOTEMPTY, ['FAILED_PRECONDITION', 'is a directory that is not empty']],
   [errno.EINVAL, ['FAILED_PRECONDITION', 'is not of the kind that this is for']],
   [errno.ELOOP, ['FAILED_PRECONDITION', 'leads through too many symbolic links']],
-  [errno.ENAMETOOLONG, ['INVALID_ARGUMENT', 'leads to a name of more than 255 bytes']],
+  [errno.ENAMETOOLONG, ['INVALID_ARGUMENT', 'leads to a name of more than 255 bytes, or to a path of more than 4096']],
   [errno.EDQUOT, ['RESOURCE_EXHAUSTED', 'would be more than the sandbox may write']],
   [errno.ENOSPC, ['RESOURCE_EXHAUSTED', 'does not fit the disk']],
   [errno.EFBIG, ['RESOURCE_EXHAUSTED', 'is larger than a file can be']],

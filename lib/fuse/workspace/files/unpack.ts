@@ -8,6 +8,7 @@ import { requireAbsent } from '../entries.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../errno.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../mode.ts';
 import type { Node } from '../node.ts';
+import { requireShortPath } from '../path-limit.ts';
 import { stageLoss } from '../removal.ts';
 import { makeOne } from './names.ts';
 import { foresee } from './place.ts';
@@ -79,6 +80,7 @@ class Unpacking {
     const into = this.#directory(change, slash === -1 ? '' : member.path.slice(0, slash), DIRECTORY_MODE);
     const name = member.path.slice(slash + 1);
     const old = this.#room(change, into, name);
+    this.#requireShort(member.path);
     const { workspace, caller } = this.#visit;
     const id =
       member.type === 'file'
@@ -119,6 +121,11 @@ class Unpacking {
     return into;
   }
 
+  /** Directories to be made are no nodes yet, so the path is known by its names. */
+  #requireShort(path: ByteString): void {
+    requireShortPath(this.#directories.get('')!.node!, path);
+  }
+
   #enter(change: Change, into: Into, name: ByteString, path: ByteString, mode: number): Into {
     const visit = this.#visit;
     const node = into.node && visit.child(into.node, name);
@@ -129,6 +136,7 @@ class Unpacking {
     if (node !== undefined && !node.isDirectory) throw ENOTDIR;
     if (node !== undefined) return { state: node.rule!, node };
     this.#room(change, into, name);
+    this.#requireShort(path);
     const id = change.create(S_IFDIR | mode, visit.caller.uid, visit.caller.gid, {});
     this.#give(change, into, name, id, S_IFDIR, undefined);
     return { state: into.state.child(name), id };

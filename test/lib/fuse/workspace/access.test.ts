@@ -192,10 +192,10 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.write('a', 'x'))).toBe('ok');
   });
 
-  it('a tree deeper than any stack obeys new rules', () => {
+  it('a tree as deep as a path can be obeys new rules', () => {
     const s = new Sandbox();
     let dir = s.id('');
-    for (let n = 0; n < 20_000; n++) dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
+    for (let n = 0; n < 2000; n++) dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
     const file = s.fs.create(s.caller, dir, 'f', 0o644, 0).nodeid;
     s.mkdir('e');
     s.rename('d', 'e/d');
