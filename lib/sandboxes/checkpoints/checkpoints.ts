@@ -25,11 +25,12 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
         `sandbox ${id} has ${MAX_CHECKPOINTS} checkpoints, the most there can be`,
       );
     }
-    context.layers.freezing();
-    const { layer, files, bytes } = await mount.freeze(id);
-    const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
-    await keep(sandbox, [...checkpoints, checkpoint], context);
-    return shown(id, checkpoint);
+    return context.layers.growing(id, async () => {
+      const { layer, files, bytes } = await mount.freeze(id);
+      const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
+      await keep(sandbox, [...checkpoints, checkpoint], context);
+      return shown(id, checkpoint);
+    });
   });
 }
 

@@ -30,17 +30,18 @@ export async function forkSandbox(request: ForkRequest, context: SandboxContext)
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
     if (isExpired(record.expires_at, context.clock)) throw expired(id);
-    context.layers.freezing();
-    const frozen =
-      request.checkpoint === '' ? await mount.freeze(id) : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
-    context.refuseWhenClosing();
-    return Array.from({ length: count }, () =>
-      attempt(() =>
-        admit(record.codebase_id, context, (owner_id, uid) =>
-          recordOf(record, overrides, { owner_id, uid, origin: frozen.layer }, context),
+    return context.layers.growing(id, async () => {
+      const frozen =
+        request.checkpoint === '' ? await mount.freeze(id) : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
+      context.refuseWhenClosing();
+      return Array.from({ length: count }, () =>
+        attempt(() =>
+          admit(record.codebase_id, context, (owner_id, uid) =>
+            recordOf(record, overrides, { owner_id, uid, origin: frozen.layer }, context),
+          ),
         ),
-      ),
-    );
+      );
+    });
   });
   const turn = limiter(AT_ONCE);
   return Promise.all(admitted.map((each) => result(each, turn, context)));

@@ -1,11 +1,12 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { layersOfDelta, layersOfFrozen } from '../../fuse/layers.ts';
-import { deltaOf, firstLayer } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
+import { LayerNeeds } from './layer-needs.ts';
+import { NeedsGate } from './needs-gate.ts';
 
-type Needs = Map<string, string[]>;
+/** Names of layers that are being removed; no layer of a sandbox begins so. */
+const REMOVED = '.removed-';
 
 /**
  * Removes the layers that no sandbox and no checkpoint needs. What is needed is read from the disk each time, so nothing
@@ -15,9 +16,12 @@ export class LayerReclaimer {
   readonly #root: string;
   /** Never removed: nothing is known of them. */
   #foreign = new Set<string>();
+  readonly #gate = new NeedsGate();
+  /** Sandboxes that may have come to need more since the layers were listed. */
+  #grown = new Set<string>();
+  #growths = 0;
   #running: Promise<void> | undefined;
   #again = false;
-  #freezes = 0;
 
   constructor(root: string) {
     this.#root = root;
@@ -25,12 +29,19 @@ export class LayerReclaimer {
 
   /** For a server that starts without any metadata: what is there now may be needed by what it does not know. */
   async keepAll(): Promise<void> {
-    this.#foreign = new Set(await readdir(this.#root));
+    this.#foreign = new Set((await readdir(this.#root)).filter((name) => !name.startsWith(REMOVED)));
   }
 
-  /** To be called in the sandbox's queue before something of it is frozen: others may need its layers then. */
-  freezing(): void {
-    this.#freezes++;
+  /**
+   * Runs, in the sandbox's queue, what freezes it until the checkpoint or the forks that need the layer are in the
+   * records: no layer is taken away in between.
+   */
+  growing<T>(id: string, task: () => Promise<T>): Promise<T> {
+    return this.#gate.shared(() => {
+      this.#growths++;
+      this.#grown.add(id);
+      return task();
+    });
   }
 
   /** In the background, one at a time; one that is asked for meanwhile comes after. */
@@ -41,7 +52,12 @@ export class LayerReclaimer {
     });
   }
 
-  /** Resolves when none is under way. */
+  /** Resolves when the one under way, if any, is done with all that was asked for. */
+  get done(): Promise<void> {
+    return this.#running ?? Promise.resolve();
+  }
+
+  /** Resolves when none is under way; what is asked for besides is left to the next server. */
   async idle(): Promise<void> {
     this.#again = false;
     await this.#running;
@@ -56,54 +72,59 @@ export class LayerReclaimer {
     }
   }
 
+  /**
+   * The journals cannot be read at one moment. So they are read while work goes on, and then, while nothing is frozen or
+   * forked, once more for those that may need more than was read. From there to the removal nobody comes to need a layer.
+   */
   async #once(context: SandboxContext): Promise<void> {
-    // In this order: what comes to be after the list is no candidate, and what is on it and unneeded at a moment after
-    // that nobody can come to need, since only what is needed can be forked.
-    const freezes = this.#freezes;
+    const { sandboxes, platform, log } = context;
+    this.#grown = new Set();
+    // Before the sandboxes: a layer that comes to be later is no candidate.
     const found = await readdir(this.#root);
-    const needs = await this.#needs(context);
-    const unneeded = found.filter((layer) => !needs.has(layer) && !this.#foreign.has(layer));
-    for (const layer of unneeded) await context.platform.removeTree(join(this.#root, layer));
-    if (unneeded.length > 0) await context.platform.mount.layersRemoved();
-    await this.#absorb(context, needs, freezes);
+    const needs = new LayerNeeds(platform.layout, log);
+    for (const sandbox of [...sandboxes.values()]) await needs.add(sandbox);
+    const [removed, growths] = await this.#gate.exclusive(async () => {
+      for (const sandbox of [...sandboxes.values()]) {
+        if (this.#grown.has(sandbox.id) || !needs.has(sandbox.id)) await needs.add(sandbox);
+      }
+      return [await this.#takeAway(found, needs), this.#growths];
+    });
+    for (const name of removed) await platform.removeTree(join(this.#root, name));
+    if (removed.length > 0) await platform.mount.layersRemoved();
+    await this.#absorb(context, needs, growths);
+  }
+
+  /** In one step each; a crash after it leaves what the next one removes. */
+  async #takeAway(found: readonly string[], needs: LayerNeeds): Promise<string[]> {
+    const removed: string[] = [];
+    for (const layer of found) {
+      if (needs.isNeeded(layer) || this.#foreign.has(layer)) continue;
+      const name = layer.startsWith(REMOVED) ? layer : `${REMOVED}${layer}`;
+      // A sandbox that was destroyed meanwhile took its own layer with it.
+      const gone = (error: NodeJS.ErrnoException) => error.code === 'ENOENT';
+      const taken = await rename(join(this.#root, layer), join(this.#root, name)).then(
+        () => true,
+        (error) => {
+          if (gone(error)) return false;
+          throw error;
+        },
+      );
+      if (taken) removed.push(name);
+    }
+    return removed;
   }
 
   /** What only one sandbox needs and is not its own top: it may hold much that nobody needs. */
-  async #absorb(context: SandboxContext, needs: Needs, freezes: number): Promise<void> {
-    const alone = new Map<string, string[]>();
-    for (const [layer, [first, ...others]] of needs) {
-      if (first === undefined || others.length > 0) continue;
-      alone.set(first, [...(alone.get(first) ?? []), layer]);
-    }
-    for (const [id, layers] of alone) {
+  async #absorb(context: SandboxContext, needs: LayerNeeds, growths: number): Promise<void> {
+    for (const [id, layers] of needs.alone()) {
       if (!context.sandboxes.get(id)?.attached) continue;
-      // Only a freeze, which is in its queue too, can make somebody else need them.
+      // Only what is frozen or forked since, which is in its queue too, can make somebody else need them.
       const absorb = async ({ attached }: LiveSandbox) => {
         if (!attached) return 'kept';
-        return this.#freezes === freezes ? context.platform.mount.absorb(id, layers) : 'more';
+        return this.#growths === growths ? context.platform.mount.absorb(id, layers) : 'more';
       };
       const outcome = await context.change(id, absorb).catch(() => 'kept');
       if (outcome !== 'kept') this.#again = true;
     }
-  }
-
-  /** Who needs each layer: sandboxes by their ids, and origins and checkpoints. */
-  async #needs({ sandboxes, platform }: SandboxContext): Promise<Needs> {
-    const needs: Needs = new Map();
-    const need = (layer: string, user: string) => needs.set(layer, [...(needs.get(layer) ?? []), user]);
-    const frozen = new Set<string>();
-    const users = [...sandboxes.values()].map(({ id, record: { origin, checkpoints = [] } }) => {
-      for (const { layer } of checkpoints) frozen.add(layer);
-      return { id, origin };
-    });
-    for (const { id, origin } of users) {
-      const layers = await layersOfDelta(deltaOf(id, platform.layout));
-      if (layers === undefined && origin !== undefined) frozen.add(origin);
-      for (const layer of [layers?.top ?? firstLayer(id), ...(layers?.below ?? [])]) need(layer, id);
-    }
-    for (const layer of frozen) {
-      for (const each of await layersOfFrozen(this.#root, layer)) need(each, `as ${layer}`);
-    }
-    return needs;
   }
 }

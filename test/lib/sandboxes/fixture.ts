@@ -147,6 +147,8 @@ export class Fixture {
   settings = { ...SETTINGS };
   uids = { start: 1000, size: 100 };
   removeTree = removeTree;
+  /** 0: deltas have no quota. */
+  maxDelta = 1;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -170,8 +172,8 @@ export class Fixture {
         },
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
-        maxDeltaBytes: 7,
-        maxDeltaFiles: 8,
+        maxDeltaBytes: this.maxDelta && 7,
+        maxDeltaFiles: this.maxDelta && 8,
         log: silentLog,
       },
       settings: this.settings,

@@ -1,0 +1,55 @@
+import type { Caller } from '../../../lib/fuse/filesystem.ts';
+import { WorkspaceFileSystem } from '../../../lib/fuse/workspace/index.ts';
+import type { Frozen, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
+import { Notices } from '../fuse/workspace/sandbox.ts';
+import { FakeMount } from './fixture.ts';
+
+/** Real deltas and layers, without a kernel: what programs do is done by `write` and read by `read`. */
+export class DirectMount extends FakeMount {
+  readonly fs = new WorkspaceFileSystem(new Notices());
+
+  override async attach(spec: WorkspaceSpec): Promise<string> {
+    const path = await super.attach(spec);
+    this.fs.attach(spec);
+    return path;
+  }
+
+  override async detach(id: string): Promise<void> {
+    this.fs.detach(id);
+    await super.detach(id);
+  }
+
+  override async freeze(id: string): Promise<Frozen> {
+    return this.fs.freeze(id);
+  }
+
+  override async rollback(id?: string, layer?: string): Promise<void> {
+    this.fs.rollback(id!, layer!);
+  }
+
+  override async layersRemoved(): Promise<void> {
+    this.fs.layersRemoved();
+  }
+
+  /** Makes or overwrites a file in the root. */
+  write(id: string, name: string, content: string): void {
+    const { caller, root } = this.#root(id);
+    const { nodeid } = this.fs.lookup(caller, root, name) ?? this.fs.create(caller, root, name, 0o644, 0);
+    this.fs.setattr(caller, nodeid, { size: 0 });
+    this.fs.write(caller, nodeid, 0, Buffer.from(content), false);
+  }
+
+  read(id: string, name: string): string | undefined {
+    const { caller, root } = this.#root(id);
+    const found = this.fs.lookup(caller, root, name);
+    if (found === undefined) return undefined;
+    const into = Buffer.alloc(found.attr.size);
+    return into.toString('latin1', 0, this.fs.read(caller, found.nodeid, 0, into));
+  }
+
+  #root(id: string): { caller: Caller; root: number } {
+    const { uid } = this.attached.get(id)!;
+    const caller = { uid, gid: uid, pid: 1 };
+    return { caller, root: this.fs.lookup(caller, 1, id)!.nodeid };
+  }
+}

@@ -1,0 +1,156 @@
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ForkRequest, Sandbox } from '../../../lib/messages.ts';
+import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import { DirectMount } from './direct-mount.ts';
+import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
+
+/** Called before the reclaimer reads the journal of a delta. */
+const hooks = vi.hoisted(() => ({ reading: async (_delta: string): Promise<void> => {} }));
+
+vi.mock('../../../lib/fuse/layers.ts', async (original) => {
+  const layers = await original<typeof import('../../../lib/fuse/layers.ts')>();
+  return {
+    ...layers,
+    layersOfDelta: async (delta: string) => {
+      await hooks.reading(delta);
+      return layers.layersOfDelta(delta);
+    },
+  };
+});
+
+let fixture: Fixture;
+let mount: DirectMount;
+let sandboxes: SandboxKeeper;
+
+async function start(): Promise<void> {
+  mount = new DirectMount();
+  fixture.mount = mount;
+  sandboxes = await fixture.start();
+  mkdirSync(join(fixture.folder, 'codebases/cb_1'), { recursive: true });
+  await fixture.addCodebase();
+}
+
+beforeEach(async () => {
+  fixture = new Fixture();
+  fixture.settings.maxPerUser = 0;
+  fixture.maxDelta = 0;
+  await start();
+});
+
+afterEach(async () => {
+  hooks.reading = async () => {};
+  await sandboxes.close();
+  fixture.remove();
+});
+
+const create = () => sandboxes.create(createRequest({ permissions: [WRITE] }));
+const WRITE = { pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 } as const;
+
+async function fork(of: Sandbox, checkpoint = ''): Promise<Sandbox> {
+  const request: ForkRequest = {
+    sandbox_id: of.id,
+    count: 1,
+    checkpoint,
+    permissions: [],
+    preset: '',
+    labels: {},
+    expires_in: 0,
+    auto_commit: '',
+    resources: NO_LIMITS,
+  };
+  return (await sandboxes.fork(request))[0]!.sandbox!;
+}
+
+const layers = () => readdirSync(fixture.layout.layers);
+
+/** Asks for it, and waits until it and what it asked for again are done. */
+async function reclaimed(): Promise<void> {
+  fixture.context.reclaimLayers();
+  await fixture.context.layers.done;
+}
+
+describe('a fork that is admitted while layers are reclaimed', () => {
+  it('keeps its files when its parent is rolled back before the parent is read', async () => {
+    const parent = await create();
+    mount.write(parent.id, 'file', 'first');
+    await sandboxes.createCheckpoint(parent.id, 'first');
+    mount.write(parent.id, 'file', 'second');
+    // Frozen by itself, so that the layer is there before the layers are listed.
+    const unused = await fork(parent);
+    await sandboxes.destroy(unused.id);
+    await reclaimed();
+    let forked: Sandbox | undefined;
+    hooks.reading = async (delta) => {
+      if (forked !== undefined || !delta.endsWith(parent.id)) return;
+      forked = {} as Sandbox;
+      forked = await fork(parent);
+      await sandboxes.rollback(parent.id, 'first');
+    };
+    await reclaimed();
+    expect(mount.read(parent.id, 'file')).toBe('first');
+    expect(mount.read(forked!.id, 'file')).toBe('second');
+    await sandboxes.close();
+    await start();
+    await (await sandboxes.recover())();
+    expect(mount.read(forked!.id, 'file')).toBe('second');
+  });
+
+  it('is not admitted between the decision and the removal', async () => {
+    const parent = await create();
+    mount.write(parent.id, 'file', 'first');
+    await sandboxes.createCheckpoint(parent.id, 'first');
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, n) => {
+        mount.write(parent.id, 'file', `change ${n}`);
+        const reclaim = reclaimed();
+        const forking = fork(parent);
+        const back = sandboxes.rollback(parent.id, 'first');
+        const [forked] = await Promise.all([forking, back, reclaim]);
+        expect(mount.read(forked.id, 'file')).toMatch(/^(change \d+|first)$/);
+        if (n % 2 === 0) await sandboxes.destroy(forked.id);
+      }),
+    );
+    await reclaimed();
+    for (const { id } of sandboxes.list({ codebase_id: 'cb_1', page_size: 100, page_token: '' }).sandboxes) {
+      await sandboxes.destroy(id);
+    }
+    await reclaimed();
+    expect(layers()).toEqual([]);
+  });
+});
+
+describe('a layer that is missing or damaged', () => {
+  it('keeps no others from being reclaimed', async () => {
+    const [broken, whole] = [await create(), await create()];
+    for (const { id } of [broken, whole]) {
+      mount.write(id, 'file', 'first');
+      await sandboxes.createCheckpoint(id, 'first');
+      mount.write(id, 'file', 'second');
+      await sandboxes.createCheckpoint(id, 'second');
+    }
+    const [gone] = fixture.metadata.sandboxes.get(broken.id)!.checkpoints!;
+    rmSync(join(fixture.layout.layers, gone!.layer), { recursive: true });
+    const [, second] = fixture.metadata.sandboxes.get(whole.id)!.checkpoints!;
+    writeFileSync(join(fixture.layout.layers, second!.layer, 'index'), 'not an index');
+    mkdirSync(join(fixture.layout.layers, 'sb_nobody.0'));
+    await reclaimed();
+    expect(layers()).not.toContain('sb_nobody.0');
+    // What the damaged one may need is kept.
+    const { checkpoints } = fixture.metadata.sandboxes.get(whole.id)!;
+    for (const { layer } of checkpoints!) expect(layers()).toContain(layer);
+  });
+
+  it('that a killed server was removing is removed by the next', async () => {
+    const { id } = await create();
+    mount.write(id, 'file', 'file');
+    await sandboxes.createCheckpoint(id, 'c');
+    await sandboxes.deleteCheckpoint(id, 'c');
+    mkdirSync(join(fixture.layout.layers, 'sb_gone.0'));
+    renameSync(join(fixture.layout.layers, 'sb_gone.0'), join(fixture.layout.layers, '.removed-sb_gone.0'));
+    await reclaimed();
+    expect(layers().filter((name) => name.includes('gone'))).toEqual([]);
+    expect(mount.read(id, 'file')).toBe('file');
+  });
+});
