@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ServiceError } from '../errors.ts';
+import type { ByteString } from '../fuse/filesystem.ts';
+import type { Directory } from '../host-tree/directory.ts';
 import type { Log } from '../log.ts';
 import type { FileInfo, Page } from '../messages.ts';
 import { SerialQueue } from '../serial-queue.ts';
@@ -9,7 +11,6 @@ import { type Announce, announceTo, type BaseWatcher } from './announce.ts';
 import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
 import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
-import type { Directory } from './directory.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { putFile } from './put-file.ts';
@@ -25,7 +26,7 @@ export const INCOMING = 'tmp';
 /** What `apply` is to do, stage after stage, and every path that it touches. */
 export interface Plan extends Pick<Commit, 'stages' | 'givenUp'> {
   sandboxId: string;
-  paths: readonly string[];
+  paths: readonly ByteString[];
 }
 
 /** Has the sandbox of a commit let go of what the codebase has from now on. `resumed`: the commit was under way before. */
@@ -91,7 +92,7 @@ export class CodebaseTree {
   }
 
   async #put(path: FilePath, received: Received): Promise<Directory> {
-    const directory = await putFile(this.#files, path, received.path, this.#announce, this.#totals);
+    const directory = await putFile(this.#files, path, received, this.#announce, this.#totals);
     // Not before: being moved changed its ctime.
     this.#checksums.remember(await received.handle.stat({ bigint: true }), received.checksum);
     return directory;
@@ -127,7 +128,7 @@ export class CodebaseTree {
     });
   }
 
-  #carryOut(commit: Commit, paths: readonly string[], resumed: boolean): Promise<void> {
+  #carryOut(commit: Commit, paths: readonly ByteString[], resumed: boolean): Promise<void> {
     const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
     return this.#announce(paths, () => {
       this.#totals.forget();

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { Settled } from '../fuse/workspaces.ts';
-import { removeTree } from '../remove-tree.ts';
+import { removeTree } from '../host-tree/remove-tree.ts';
 import { carryOut, type Step } from './commit-steps.ts';
 import { errnoOf } from './disk-errors.ts';
 

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { ByteString } from '../fuse/filesystem.ts';
-import type { Directory } from './directory.ts';
-import { errnoOf } from './disk-errors.ts';
+import { Directory } from '../host-tree/directory.ts';
+import { errnoOf, ignoreAbsent } from './disk-errors.ts';
 import { reach } from './reach.ts';
 
 /**
@@ -19,6 +19,8 @@ const AT_ONCE = 32;
 
 /** Makes the steps in order. Every path is walked from the root, no symlink followed. */
 export async function carryOut(root: string, staging: string, steps: readonly Step[]): Promise<void> {
+  // Absent: the commit ended but for the removal of its journal.
+  const staged = await Directory.open(staging).catch(ignoreAbsent);
   let open: { directory: Directory; parents: string; depth: number } | undefined;
   try {
     for (const alike of inOneDirectory(steps)) {
@@ -35,7 +37,7 @@ export async function carryOut(root: string, staging: string, steps: readonly St
         if (directory === undefined) continue;
         open = { directory, parents, depth: names.length };
       }
-      await makeAll(alike, open.directory, staging);
+      await makeAll(alike, open.directory, staged);
       // What stood for a directory may be another one now.
       if (kind === 'rmdir') {
         await open.directory.close();
@@ -44,6 +46,7 @@ export async function carryOut(root: string, staging: string, steps: readonly St
     }
   } finally {
     await open?.directory.close();
+    await staged?.close();
   }
 }
 
@@ -73,8 +76,8 @@ function parentOf(path: ByteString): ByteString {
 }
 
 /** All end before a failure is told: nothing goes on in a directory that is closed. */
-async function makeAll(steps: readonly Step[], directory: Directory, staging: string): Promise<void> {
-  const made = steps.map((step) => make(step, directory, step[1].slice(step[1].lastIndexOf('/') + 1), staging));
+async function makeAll(steps: readonly Step[], directory: Directory, staged: Directory | undefined): Promise<void> {
+  const made = steps.map((step) => make(step, directory, step[1].slice(step[1].lastIndexOf('/') + 1), staged));
   const failed = (await Promise.allSettled(made)).find(({ status }) => status === 'rejected');
   if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
 }
@@ -109,7 +112,7 @@ async function enter(root: string, names: readonly ByteString[], create: boolean
   }
 }
 
-async function make(step: Step, directory: Directory, name: ByteString, staging: string): Promise<void> {
+async function make(step: Step, directory: Directory, name: ByteString, staged: Directory | undefined): Promise<void> {
   switch (step[0]) {
     case 'unlink':
       return directory.unlink(name).catch(unless('ENOENT', 'EISDIR', 'EPERM'));
@@ -119,7 +122,8 @@ async function make(step: Step, directory: Directory, name: ByteString, staging:
       await directory.makeDirectory(name).catch(unless('EEXIST'));
       return chmod(directory, name, step[2]);
     case 'put':
-      return directory.take(`${staging}/${step[2]}`, name).catch(unless('ENOENT'));
+      if (staged !== undefined) await directory.take(staged, step[2], name).catch(unless('ENOENT'));
+      return;
     case 'chmod':
       return chmod(directory, name, step[2]);
   }
@@ -131,7 +135,7 @@ async function chmod(directory: Directory, name: ByteString, mode: number): Prom
     const child = await directory.directory(name);
     await child.chmod(mode).finally(() => child.close());
   } else if (stat?.isFile()) {
-    const handle = await directory.open(name, 0);
+    const handle = await directory.openFile(name);
     await handle.chmod(mode).finally(() => handle.close());
   }
 }

@@ -1,20 +1,21 @@
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
+import type { Directory } from '../host-tree/directory.ts';
 import type { Announce } from './announce.ts';
-import type { Directory } from './directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type FilePath, shown } from './file-path.ts';
 import { type Reached, reach } from './reach.ts';
+import type { Received } from './receive.ts';
 import type { Totals } from './totals.ts';
 
 /**
- * Moves the file at `from` to `path`, in place of the file or symlink there, making the directories on the way. Returns
+ * Moves the received file to `path`, in place of the file or symlink there, making the directories on the way. Returns
  * the directory it is in: sync and close it. After a failure the tree is as it was.
  */
 export async function putFile(
   root: string,
   path: FilePath,
-  from: string,
+  received: Pick<Received, 'directory' | 'name'>,
   announce: Announce,
   totals: Totals,
 ): Promise<Directory> {
@@ -28,7 +29,7 @@ export async function putFile(
     await announce(appearing(path, there), async () => {
       try {
         for (const name of path.parents.slice(there)) await enterNew(reached, name);
-        await reached.directory.take(from, path.name);
+        await reached.directory.take(received.directory, received.name, path.name);
       } catch (error) {
         // What went wrong first is what is told; a directory left empty does no harm.
         await removeNew(reached, path.parents, there).catch(() => undefined);
@@ -44,8 +45,8 @@ export async function putFile(
 }
 
 /** The paths that change: the file, and before it the directories that are not there yet. */
-function appearing(path: FilePath, there: number): string[] {
-  const names = path.text.split('/');
+function appearing(path: FilePath, there: number): ByteString[] {
+  const names = [...path.parents, path.name];
   return names.slice(there).map((_, i) => names.slice(0, there + i + 1).join('/'));
 }
 

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
-import { Directory } from './directory.ts';
+import { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { shown, textOf } from './file-path.ts';
 

@@ -1,13 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { Directory } from '../host-tree/directory.ts';
 import { ignoreAbsent } from './disk-errors.ts';
+
+const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** Content on disk under a name nobody sees. */
 export interface Received {
   /** Open, so that the file can be told from any other after it was moved. */
   handle: FileHandle;
-  path: string;
+  directory: Directory;
+  name: string;
   size: number;
   /** Lower-case hex SHA-256. */
   checksum: string;
@@ -18,8 +22,12 @@ export interface Received {
  * When content or disk fails, nothing is left. Give the result to `discard` in any case.
  */
 export async function receive(directory: string, content: AsyncIterable<Uint8Array>, mode: number): Promise<Received> {
-  const path = join(directory, randomUUID());
-  const handle = await open(path, 'wx', 0o600);
+  const name = randomUUID();
+  const incoming = await Directory.open(directory);
+  const handle = await incoming.open(name, CREATE, 0o600).catch(async (error) => {
+    await incoming.close();
+    throw error;
+  });
   try {
     const hash = createHash('sha256');
     let size = 0;
@@ -32,15 +40,23 @@ export async function receive(directory: string, content: AsyncIterable<Uint8Arr
     }
     await handle.chmod(mode);
     await handle.sync();
-    return { handle, path, size, checksum: hash.digest('hex') };
+    return { handle, directory: incoming, name, size, checksum: hash.digest('hex') };
   } catch (error) {
-    await discard({ handle, path });
+    await discard({ handle, directory: incoming, name });
     throw error;
   }
 }
 
 /** Ends the hold on the content, and removes it unless it was moved to its place. */
-export async function discard({ handle, path }: Pick<Received, 'handle' | 'path'>): Promise<void> {
-  await handle.close();
-  await unlink(path).catch(ignoreAbsent);
+export async function discard({
+  handle,
+  directory,
+  name,
+}: Pick<Received, 'handle' | 'directory' | 'name'>): Promise<void> {
+  try {
+    await handle.close();
+    await directory.unlink(name).catch(ignoreAbsent);
+  } finally {
+    await directory.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
+import type { Directory } from '../host-tree/directory.ts';
 import type { Announce } from './announce.ts';
-import type { Directory } from './directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type FilePath, shown } from './file-path.ts';
 import { type Reached, reachAll } from './reach.ts';
@@ -29,7 +29,8 @@ export async function removeFile(root: string, path: FilePath, announce: Announc
       const left = await removeEmptied(open, path.parents);
       await left.sync();
     };
-    await announce(vanishing(path, open.length), change, [[...path.parents, path.name].join('/')]);
+    const gone = vanishing(path, open.length);
+    await announce(gone, change, gone);
   } finally {
     await Promise.all(open.map((directory) => directory.close()));
   }
@@ -44,8 +45,8 @@ async function openEmptied({ trail }: Reached, open: Directory[]): Promise<void>
   }
 }
 
-function vanishing(path: FilePath, levels: number): string[] {
-  const names = path.text.split('/');
+function vanishing(path: FilePath, levels: number): ByteString[] {
+  const names = [...path.parents, path.name];
   return Array.from({ length: levels }, (_, up) => names.slice(0, names.length - up).join('/'));
 }
 

@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../host-tree/remove-tree.ts';
 import { isId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import { removeTree } from '../remove-tree.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
 import { JOURNAL, STAGING } from './commit-journal.ts';
 import { ignoreAbsent } from './disk-errors.ts';

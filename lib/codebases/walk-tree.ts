@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import type { ByteString } from '../fuse/filesystem.ts';
-import type { Directory } from './directory.ts';
+import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type Reached, reachAll } from './reach.ts';
 

@@ -10,8 +10,8 @@ export interface WorkspaceControl {
   attach(spec: WorkspaceSpec): void;
   detach(id: string): void;
   setRules(id: string, rules: readonly PermissionRule[]): void;
-  baseChanging(codebaseId: string, paths: readonly string[]): void;
-  baseChanged(codebaseId: string, paths: readonly string[]): void;
+  baseChanging(codebaseId: string, paths: readonly ByteString[]): void;
+  baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean };
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
   revert(id: string, paths: readonly ByteString[]): number;

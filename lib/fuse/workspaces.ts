@@ -1,3 +1,4 @@
+import type { HostFile } from '../host-tree/host-file.ts';
 import type { PermissionRule } from '../messages.ts';
 import type { ByteString, Time } from './filesystem.ts';
 import type { Actor, FileOperation, WorkspaceFiles } from './workspace-files.ts';
@@ -56,7 +57,7 @@ export interface WorkspaceChange {
     /** Symlink. */
     target?: ByteString;
     /** File: the host's file with its contents, which may still be written to. */
-    hostPath?: ByteString;
+    hostFile?: HostFile;
     /** File without one: `contents` has it. */
     small?: boolean;
     /** File or symlink of the sandbox's own: another one when its contents are others. Of one attachment only. */
@@ -117,10 +118,10 @@ export interface Workspaces {
   detach(id: string): Promise<void>;
   /** From its answer on every operation obeys the new rules. */
   setRules(id: string, rules: readonly PermissionRule[]): Promise<void>;
-  /** Call before files of a codebase change on disk (paths relative to its root): open readers keep the old content. */
-  baseChanging(codebaseId: string, paths: readonly string[]): Promise<void>;
+  /** Call before files of a codebase change on disk (paths as bytes, relative to its root): open readers keep the old content. */
+  baseChanging(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
   /** Call after they did, also when the change failed: every attached sandbox sees the present state on return. */
-  baseChanged(codebaseId: string, paths: readonly string[]): Promise<void>;
+  baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
   /** At most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
   changes(id: string, after: ByteString, limit: number): Promise<{ changes: WorkspaceChange[]; more: boolean }>;
   /**

@@ -109,11 +109,11 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
     return (await this.ready()).files(id, actor, operation, ...args);
   }
 
-  async baseChanging(codebaseId: string, paths: readonly string[]): Promise<void> {
+  async baseChanging(codebaseId: string, paths: readonly ByteString[]): Promise<void> {
     await this.#tell((workspaces) => workspaces.baseChanging(codebaseId, paths));
   }
 
-  async baseChanged(codebaseId: string, paths: readonly string[]): Promise<void> {
+  async baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void> {
     await this.#tell((workspaces) => workspaces.baseChanged(codebaseId, paths));
   }
 

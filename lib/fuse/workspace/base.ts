@@ -1,4 +1,6 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { closeSync, fstatSync } from 'node:fs';
+import type { HostFile } from '../../host-tree/host-file.ts';
+import type { HostTree } from '../../host-tree/host-tree.ts';
 import type { ByteString, Time } from '../filesystem.ts';
 import { timeOf } from './clock.ts';
 import { ESTALE, hostErrno } from './errno.ts';
@@ -24,63 +26,39 @@ export interface BaseName {
   type: number;
 }
 
-/**
- * The codebase's files, only read. Paths are relative to its root, '' is the root. The host resolves them by name, so
- * a directory that turned into a symlink meanwhile could lead out: `open` checks where it arrived.
- */
+/** The codebase's files, only read. Paths are relative to its root, '' is the root; no symbolic link is followed. */
 export class Base {
-  readonly #root: ByteString;
+  readonly #root: string;
+  readonly #tree: HostTree;
 
-  constructor(root: string) {
-    this.#root = Buffer.from(realpathSync(root)).toString('latin1');
+  constructor(root: string, tree: HostTree) {
+    this.#root = root;
+    this.#tree = tree;
   }
 
   lstat(path: ByteString): BaseStat | undefined {
-    try {
-      const stat = lstatSync(this.#bytes(path), { bigint: true, throwIfNoEntry: false });
-      return stat === undefined ? undefined : fromHost(stat);
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      // Longer than the host can hold, or below a file: then it is not there.
-      if (code === 'ENAMETOOLONG' || code === 'ELOOP' || code === 'ENOTDIR') return undefined;
-      throw hostErrno(error);
-    }
+    const stat = hosted(() => this.#tree.lstat(path));
+    return stat === undefined ? undefined : fromHost(stat);
   }
 
-  /** Names of a directory; none when it is gone. */
+  /** Names of a directory; none when it is gone, or is no directory any more. */
   readdir(path: ByteString): BaseName[] {
-    try {
-      return readdirSync(this.#bytes(path), { withFileTypes: true, encoding: 'latin1' }).map((dirent) => ({
-        name: dirent.name,
-        type: typeOf(dirent),
-      }));
-    } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return [];
-      throw hostErrno(error);
-    }
+    return hosted(() => this.#tree.readdir(path)).map((dirent) => ({ name: dirent.name, type: typeOf(dirent) }));
   }
 
+  /** Throws ESTALE when it is gone. */
   readlink(path: ByteString): Buffer {
-    try {
-      return readlinkSync(this.#bytes(path), { encoding: 'buffer' });
-    } catch (error) {
-      throw hostErrno(error);
-    }
+    const target = hosted(() => this.#tree.readlink(path));
+    if (target === undefined) throw ESTALE;
+    return target;
   }
 
   /** The file `expected` describes, for reading, or ESTALE when the path has come to lead to another. The caller closes it. */
   open(path: ByteString, expected: BaseStat): number {
-    const bytes = this.#bytes(path);
-    let fd: number;
+    const fd = hosted(() => this.#tree.openFile(path));
+    if (fd === undefined) throw ESTALE;
     try {
-      fd = openSync(bytes, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    } catch (error) {
-      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? ESTALE : hostErrno(error);
-    }
-    try {
-      const same = sameFile(fromHost(fstatSync(fd, { bigint: true })), expected);
-      if (same && readlinkSync(`/proc/self/fd/${fd}`, { encoding: 'buffer' }).equals(bytes)) return fd;
+      if (sameFile(fromHost(fstatSync(fd, { bigint: true })), expected)) return fd;
     } catch (error) {
       closeSync(fd);
       throw hostErrno(error);
@@ -89,13 +67,17 @@ export class Base {
     throw ESTALE;
   }
 
-  /** For the server's own reading: whoever opens it checks where it arrived. */
-  hostPath(path: ByteString): ByteString {
-    return this.#bytes(path).toString('latin1');
+  /** For the server's own reading, which resolves it as this does. */
+  hostFile(path: ByteString, { ino }: Pick<BaseStat, 'ino'>): HostFile {
+    return { root: this.#root, path, ino };
   }
+}
 
-  #bytes(path: ByteString): Buffer {
-    return Buffer.from(path === '' ? this.#root : `${this.#root}/${path}`, 'latin1');
+function hosted<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw hostErrno(error);
   }
 }
 

@@ -232,16 +232,16 @@ function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Sou
 function contentsOf(
   workspace: Workspace,
   now: Present,
-): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostPath' | 'small' | 'version'> {
+): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostFile' | 'small' | 'version'> {
   const type = modeOf(now) & S_IFMT;
   const { inode, basePath } = now;
   if (type === S_IFLNK) {
     return { target: targetOf(workspace, now), ...(inode && { version: [inode.id, inode.writes] as const }) };
   }
   if (type !== S_IFREG) return {};
-  if (inode === undefined) return { hostPath: workspace.base.hostPath(basePath!) };
+  if (inode === undefined) return { hostFile: workspace.base.hostFile(basePath!, now.base!) };
   const version = [inode.id, inode.writes] as const;
-  return inode.hasFile ? { version, hostPath: workspace.delta.filePath(inode) } : { version, small: true };
+  return inode.hasFile ? { version, hostFile: workspace.delta.hostFile(inode) } : { version, small: true };
 }
 
 function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {

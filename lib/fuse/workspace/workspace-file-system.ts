@@ -20,6 +20,7 @@ import type { Actor, FileOperation } from '../workspace-files.ts';
 import type { Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
+import { BaseTrees } from './base-trees.ts';
 import { changesOf, renamedDirectories, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
@@ -43,11 +44,13 @@ import { rollback } from './rollback.ts';
 import { setRules } from './rule-changes.ts';
 import { settle } from './settle.ts';
 import { statfs } from './statfs.ts';
-import { type ChangingPaths, Workspace } from './workspace.ts';
+import { Workspace } from './workspace.ts';
 
 export interface WorkspaceFileSystemOptions {
   /** Host files kept open besides those that must be; default 256. */
   maxOpenFiles?: number;
+  /** Directories of codebases kept open besides; default 256. */
+  maxOpenDirectories?: number;
   /** Has large host files copied by another thread, which tells by `copied`; absent: they are copied at once. */
   startCopy?: StartCopy;
 }
@@ -60,9 +63,9 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #workspaces = new Map<string, Workspace>();
   /** Not attached, and open for the length of a call. */
   readonly #visited = new Map<string, Workspace>();
-  readonly #changing = new Map<string, ChangingPaths>();
   readonly #nodes = new NodeTable();
   readonly #files: HostFiles;
+  readonly #bases: BaseTrees;
   readonly #notifier: Notifier;
   readonly #clock = new Clock();
   readonly #frozen = new FrozenLayers();
@@ -72,6 +75,7 @@ export class WorkspaceFileSystem implements FileSystem {
     this.#notifier = notifier;
     this.#copies = new LargeCopies(options.startCopy);
     this.#files = new HostFiles(options.maxOpenFiles ?? 256);
+    this.#bases = new BaseTrees(options.maxOpenDirectories ?? 256);
   }
 
   /** Throws ALREADY_EXISTS. Delta and rules are read at the first use: what is wrong with them is EIO to that. */
@@ -88,12 +92,13 @@ export class WorkspaceFileSystem implements FileSystem {
     const shared = {
       nodes: this.#nodes,
       files: this.#files,
+      bases: this.#bases,
       notifier: this.#notifier,
       clock: this.#clock,
       frozen: this.#frozen,
       copies: this.#copies,
     };
-    return new Workspace(spec, shared, this.#changingOf(spec.codebaseId));
+    return new Workspace(spec, shared);
   }
 
   /** Syncs the delta. Whatever is open in it fails from now on (ESTALE). Unknown ids are fine. */
@@ -121,22 +126,14 @@ export class WorkspaceFileSystem implements FileSystem {
     setRules(this.#get(id), rules);
   }
 
-  baseChanging(codebaseId: string, paths: readonly string[]): void {
-    const changing = this.#changingOf(codebaseId);
-    const bytes = paths.map(bytesOf);
-    for (const path of bytes) changing.set(path, (changing.get(path) ?? 0) + 1);
-    for (const workspace of this.#ofCodebase(codebaseId)) baseChanging(workspace, bytes);
+  baseChanging(codebaseId: string, paths: readonly ByteString[]): void {
+    this.#bases.willChange(codebaseId, paths);
+    for (const workspace of this.#ofCodebase(codebaseId)) baseChanging(workspace, paths);
   }
 
-  baseChanged(codebaseId: string, paths: readonly string[]): void {
-    const changing = this.#changingOf(codebaseId);
-    const bytes = paths.map(bytesOf);
-    for (const path of bytes) {
-      const left = (changing.get(path) ?? 1) - 1;
-      if (left > 0) changing.set(path, left);
-      else changing.delete(path);
-    }
-    for (const workspace of this.#ofCodebase(codebaseId)) baseChanged(workspace, bytes);
+  baseChanged(codebaseId: string, paths: readonly ByteString[]): void {
+    this.#bases.changed(codebaseId, paths);
+    for (const workspace of this.#ofCodebase(codebaseId)) baseChanged(workspace, paths);
   }
 
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean } {
@@ -406,12 +403,6 @@ export class WorkspaceFileSystem implements FileSystem {
 
   *#ofCodebase(codebaseId: string): Generator<Workspace> {
     for (const workspace of this.#workspaces.values()) if (workspace.spec.codebaseId === codebaseId) yield workspace;
-  }
-
-  #changingOf(codebaseId: string): ChangingPaths {
-    const changing = this.#changing.get(codebaseId) ?? new Map<ByteString, number>();
-    this.#changing.set(codebaseId, changing);
-    return changing;
   }
 }
 

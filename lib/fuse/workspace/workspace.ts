@@ -3,6 +3,7 @@ import type { ByteString, Notifier, Time } from '../filesystem.ts';
 import type { Actor } from '../workspace-files.ts';
 import type { WorkspaceSpec } from '../workspaces.ts';
 import { Base } from './base.ts';
+import type { BaseTrees, ChangingPaths } from './base-trees.ts';
 import type { Clock } from './clock.ts';
 import { Delta, type LayersOf } from './delta/delta.ts';
 import type { FrozenLayers } from './delta/frozen-layers.ts';
@@ -18,14 +19,12 @@ import { NodeTree } from './node-tree.ts';
 export interface Shared {
   readonly nodes: NodeTable;
   readonly files: HostFiles;
+  readonly bases: BaseTrees;
   readonly notifier: Notifier;
   readonly clock: Clock;
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;
 }
-
-/** Base paths of one codebase that are being replaced, with how many replacements are under way. */
-export type ChangingPaths = Map<ByteString, number>;
 
 /** The rules of who owns a sandbox: none, everything may be done everywhere. */
 const NO_RULES = compileRules([
@@ -45,10 +44,10 @@ export class Workspace {
   #opened: { base: Base; delta: Delta; tree: NodeTree } | undefined;
   #closed = false;
 
-  constructor(spec: WorkspaceSpec, shared: Shared, changing: ChangingPaths) {
+  constructor(spec: WorkspaceSpec, shared: Shared) {
     this.spec = spec;
     this.shared = shared;
-    this.changing = changing;
+    this.changing = shared.bases.changingOf(spec.codebaseId);
   }
 
   get rules(): RuleSet {
@@ -116,7 +115,13 @@ export class Workspace {
     const opened = this.#opened;
     this.#closed = true;
     this.#opened = undefined;
-    opened?.delta.close();
+    if (opened === undefined) return;
+    this.#releaseBase();
+    opened.delta.close();
+  }
+
+  #releaseBase(): void {
+    this.shared.bases.release(this.spec.codebaseId, this.spec.base);
   }
 
   #layers(): LayersOf {
@@ -131,12 +136,17 @@ export class Workspace {
   #open(): { base: Base; delta: Delta; tree: NodeTree } {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
-    const { maxBytes, maxFiles } = this.spec;
-    const base = new Base(this.spec.base);
-    const delta = new Delta(this.spec.delta, this.#layers(), { maxBytes, maxFiles }, () => this.now());
-    const root = this.shared.nodes.add(this, S_IFDIR);
-    const tree = new NodeTree(this, base, delta, root);
-    this.#opened = { base, delta, tree };
-    return this.#opened;
+    const { codebaseId, maxBytes, maxFiles } = this.spec;
+    const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
+    try {
+      const delta = new Delta(this.spec.delta, this.#layers(), { maxBytes, maxFiles }, () => this.now());
+      const root = this.shared.nodes.add(this, S_IFDIR);
+      const tree = new NodeTree(this, base, delta, root);
+      this.#opened = { base, delta, tree };
+      return this.#opened;
+    } catch (error) {
+      this.#releaseBase();
+      throw error;
+    }
   }
 }

@@ -1,4 +1,3 @@
-import { asText } from '../../codebases/changed-paths.ts';
 import type { Step } from '../../codebases/commit-steps.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
@@ -48,8 +47,4 @@ export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): St
     else chmods.push(['chmod', path, mode]);
   }
   return [...unlinks, ...rmdirs.reverse(), ...mkdirs, ...puts, ...chmods];
-}
-
-export function announcedPaths(changes: readonly WorkspaceChange[]): string[] {
-  return asText(changes.map(({ path }) => path));
 }

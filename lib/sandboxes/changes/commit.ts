@@ -1,15 +1,13 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { OwnDirectory, Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
+import { emptyTree } from '../../host-tree/remove-tree.ts';
 import type { CommitRequest, CommitResponse } from '../../messages.ts';
-import { removeTree } from '../../remove-tree.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenPaths } from './chosen-paths.ts';
-import { announcedPaths, inStages, stepsOf } from './commit-plan.ts';
+import { inStages, stepsOf } from './commit-plan.ts';
 import { keepRemoved } from './keep-removed.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
@@ -81,7 +79,7 @@ export async function commitFrom(
       steps: stepsOf(changes, all.staged),
       settled: settledBy(changes, own),
     }));
-    return { sandboxId: id, stages, givenUp, paths: announcedPaths(all.changes) };
+    return { sandboxId: id, stages, givenUp, paths: all.changes.map(({ path }) => path) };
   });
   return outcome!;
 }
@@ -112,16 +110,12 @@ async function stagedOf(
       return { changes: after, staged };
     }
     if (staged.hasWhole) {
-      await emptyDirectory(staging);
+      await emptyTree(staging);
       staged = new Staged(staging, small);
     }
     changes = after;
   }
   throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
-}
-
-async function emptyDirectory(path: string): Promise<void> {
-  for (const name of await readdir(path)) await removeTree(join(path, name));
 }
 
 /** The codebase has something at the path that it will not have, or not as what it is. */

@@ -1,12 +1,12 @@
-import { readlink, realpath } from 'node:fs/promises';
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
 import { type Member, tar } from '../../patch/tar.ts';
 import type { ByteStream } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
-import { hostFile } from './host-file.ts';
+import { changed, hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
 import { PresentContents } from './present-contents.ts';
 import { withWorkspace } from './with-workspace.ts';
@@ -14,12 +14,15 @@ import { withWorkspace } from './with-workspace.ts';
 /** Changes asked for at once: the file system serves programs in between. */
 const AT_ONCE = 1000;
 
+/** What the codebase has at a path. */
+type BaseContents = (path: ByteString) => { file: HostFile; reader: HostFileReader };
+
 const FORMATS: Readonly<
   Record<
     string,
     {
       contentType: string;
-      make: (changes: WorkspaceChange[], contents: PresentContents, base: ByteString) => AsyncIterable<Uint8Array>;
+      make: (changes: WorkspaceChange[], contents: PresentContents, base: BaseContents) => AsyncIterable<Uint8Array>;
     }
   >
 > = {
@@ -34,26 +37,32 @@ const FORMATS: Readonly<
 export async function exportChanges(id: string, format: string, context: SandboxContext): Promise<ByteStream> {
   const made = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
   if (made === undefined) throw new ServiceError('INVALID_ARGUMENT', 'format: must be patch or tar');
-  const [changes, base] = await withWorkspace(id, context, async (mount, sandbox) => {
+  const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {
       const page = await mount.changes(id, all.at(-1)?.path ?? '', AT_ONCE);
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
-    return [all, await realpath(context.platform.basePath(sandbox.record.codebase_id), 'latin1')] as const;
+    return [all, context.platform.basePath(sandbox.record.codebase_id)] as const;
   });
-  const contents = new PresentContents(changes, (inodes) =>
-    withWorkspace(id, context, (mount) => mount.contents(id, inodes)),
-  );
-  const bytes = made.make(changes, contents, base);
-  return { contentType: made.contentType, [Symbol.asyncIterator]: () => bytes[Symbol.asyncIterator]() };
+  const bytes = async function* () {
+    const reader = new HostFileReader();
+    try {
+      const small = (inodes: readonly number[]) => withWorkspace(id, context, (mount) => mount.contents(id, inodes));
+      const contents = new PresentContents(changes, small, reader);
+      yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }));
+    } finally {
+      await reader.close();
+    }
+  };
+  return { contentType: made.contentType, [Symbol.asyncIterator]: bytes };
 }
 
 async function* patch(
   changes: WorkspaceChange[],
   contents: PresentContents,
-  base: ByteString,
+  base: BaseContents,
 ): AsyncGenerator<Uint8Array> {
   for (const change of changes) {
     const before = await baseSide(change, base);
@@ -70,14 +79,16 @@ async function presentSide(change: WorkspaceChange, contents: PresentContents): 
   return { mode: gitMode(now.mode), size: now.size, content: () => contents.of(change) };
 }
 
-async function baseSide({ base, path }: WorkspaceChange, root: ByteString): Promise<PatchSide | undefined> {
+async function baseSide({ base, path }: WorkspaceChange, contents: BaseContents): Promise<PatchSide | undefined> {
   if (base === undefined) return undefined;
-  const host = `${root}/${path}`;
+  const { file, reader } = contents(path);
   if (typeOf(base) === 'TYPE_SYMLINK') {
-    return bytesSide(await readlink(Buffer.from(host, 'latin1'), { encoding: 'buffer' }));
+    const target = await reader.readlink(file);
+    if (target === undefined) throw changed();
+    return bytesSide(target);
   }
   if (typeOf(base) !== 'TYPE_FILE') return undefined;
-  return { mode: gitMode(base.mode), size: base.size, content: () => hostFile(host, base.size) };
+  return { mode: gitMode(base.mode), size: base.size, content: () => hostFile(file, base.size, reader) };
 }
 
 function bytesSide(bytes: Buffer): PatchSide {

@@ -1,23 +1,14 @@
-import { constants } from 'node:fs';
-import { open, readlink } from 'node:fs/promises';
 import { ServiceError } from '../../errors.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
+import type { HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 
 const CHUNK = 256 * 1024;
 
-/**
- * The first `size` bytes of a host file of a delta or a codebase. ABORTED when there are fewer, or when the path has
- * come to lead elsewhere.
- */
-export async function* hostFile(path: ByteString, size: number): AsyncGenerator<Uint8Array> {
+/** The first `size` bytes of a file of a delta or a codebase. ABORTED when there are fewer, or when it is another file. */
+export async function* hostFile(file: HostFile, size: number, reader: HostFileReader): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
-  const bytes = Buffer.from(path, 'latin1');
-  const handle = await open(bytes, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(() => {
-    throw changed();
-  });
+  const handle = await reader.open(file);
+  if (handle === undefined) throw changed();
   try {
-    const arrived = await readlink(`/proc/self/fd/${handle.fd}`, { encoding: 'buffer' });
-    if (!arrived.equals(bytes)) throw changed();
     for (let at = 0; at < size; ) {
       const chunk = Buffer.allocUnsafeSlow(Math.min(CHUNK, size - at));
       const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);

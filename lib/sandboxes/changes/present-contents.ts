@@ -1,24 +1,32 @@
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { HostFileReader } from '../../host-tree/host-file.ts';
 import { changed, hostFile } from './host-file.ts';
 import { batchesOfSmall, smallContents } from './small-contents.ts';
 
 /** What a sandbox has at its changes, as it is when it is asked for: best in the order of the changes. */
 export class PresentContents {
+  readonly #reader: HostFileReader;
   readonly #contents: ReturnType<typeof smallContents>;
   /** Of each small file the batch that it is asked for with. */
   readonly #batches = new Map<WorkspaceChange, WorkspaceChange[]>();
   #read: { batch: WorkspaceChange[]; contents: Map<WorkspaceChange, Uint8Array> } | undefined;
 
-  constructor(changes: readonly WorkspaceChange[], contents: Parameters<typeof smallContents>[0]) {
+  /** `reader`: open for as long as contents are asked for. */
+  constructor(
+    changes: readonly WorkspaceChange[],
+    contents: Parameters<typeof smallContents>[0],
+    reader: HostFileReader,
+  ) {
+    this.#reader = reader;
     this.#contents = smallContents(contents);
     for (const batch of batchesOfSmall(changes)) for (const change of batch) this.#batches.set(change, batch);
   }
 
   /** Of a file; ABORTED when it no longer has the size it had. */
   async *of(change: WorkspaceChange): AsyncGenerator<Uint8Array> {
-    const { hostPath, size } = change.now!;
-    if (hostPath !== undefined) {
-      yield* hostFile(hostPath, size);
+    const { hostFile: file, size } = change.now!;
+    if (file !== undefined) {
+      yield* hostFile(file, size, this.#reader);
       return;
     }
     const batch = this.#batches.get(change)!;

@@ -1,14 +1,21 @@
-import { constants } from 'node:fs';
-import { chmod, copyFile, mkdir, rm, symlink, utimes } from 'node:fs/promises';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { Directory } from '../../host-tree/directory.ts';
+import { HostFileReader } from '../../host-tree/host-file.ts';
+import { OpenDirectories } from '../../host-tree/open-directories.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import { batchesOfSmall, type SmallContents } from './small-contents.ts';
-import { stageFile } from './stage-file.ts';
+import { stageCopy, stageFile } from './stage-file.ts';
 
 const AT_ONCE = 16;
+
+/** What is open while contents are copied. */
+interface Open {
+  staging: OpenDirectories;
+  sources: HostFileReader;
+}
 
 /**
  * Copies of what is to be committed, with their modes and times: each a numbered file or symlink, and directories of
@@ -45,15 +52,31 @@ export class Staged {
 
   /** Copies what it does not hold as it is. A file that vanishes meanwhile is not held. */
   async take(changes: readonly WorkspaceChange[]): Promise<void> {
+    const open = { staging: new OpenDirectories(this.#directory), sources: new HostFileReader() };
+    try {
+      await this.#takeAll(changes, open);
+    } finally {
+      await open.staging.close();
+      await open.sources.close();
+    }
+  }
+
+  async #takeAll(changes: readonly WorkspaceChange[], open: Open): Promise<void> {
     const directories = changes.filter(({ path, now }) => {
       return now !== undefined && typeOf(now) === 'TYPE_DIRECTORY' && (this.isWhole(path) || this.isInWhole(path));
     });
-    for (const { path } of directories) await mkdir(this.#place(path), { mode: 0o700 });
-    await this.#takeContents(changes);
-    for (const { path, now } of directories.reverse()) await chmod(this.#place(path), now!.mode & 0o777);
+    for (const { path } of directories) {
+      const { parent, name } = this.#place(path);
+      await open.staging.use(parent, (directory) => directory.makeDirectory(name, 0o700));
+    }
+    await this.#takeContents(changes, open);
+    for (const { path, now } of directories.reverse()) {
+      const { parent, name } = this.#place(path);
+      await open.staging.use(joined(parent, name), (directory) => directory.chmod(now!.mode & 0o777));
+    }
   }
 
-  async #takeContents(changes: readonly WorkspaceChange[]): Promise<void> {
+  async #takeContents(changes: readonly WorkspaceChange[], open: Open): Promise<void> {
     const missing = changes.filter((change) => hasContents(change) && !this.#holds(change));
     const batches = [...batchesOfSmall(missing)];
     let next = batches[0] && this.#small(batches[0]);
@@ -63,29 +86,33 @@ export class Staged {
       // Read while these are written.
       next = following && this.#small(following);
       next?.catch(() => undefined);
-      await all(batch, (change) => this.#take(change, contents.get(change)));
+      await all(batch, (change) => this.#take(change, contents.get(change), open));
     }
     await all(
       missing.filter(({ now }) => !now!.small),
-      (change) => this.#take(change, undefined),
+      (change) => this.#take(change, undefined, open),
     );
   }
 
-  async #take(change: WorkspaceChange, bytes: Uint8Array | undefined): Promise<void> {
+  async #take(change: WorkspaceChange, bytes: Uint8Array | undefined, open: Open): Promise<void> {
     const { path } = change;
     const before = this.#byPath.get(path)?.name;
     const name = before ?? String(this.#byPath.size);
     this.#byPath.set(path, { name, as: undefined });
-    if (await copied(change, bytes, this.#place(path), before !== undefined)) {
+    const place = this.#place(path);
+    await open.staging.use(place.parent, async (directory) => {
+      if (before !== undefined) await removeIfThere(directory, place.name);
+      if (!(await copied(change, bytes, directory, place.name, open.sources))) return;
       this.#byPath.set(path, { name, as: change.now });
-    }
+    });
   }
 
-  /** As bytes: in a whole directory, names are those of the sandbox. */
-  #place(path: ByteString): Buffer {
+  /** In a whole directory, names are those of the sandbox. */
+  #place(path: ByteString): { parent: ByteString; name: ByteString } {
     const top = this.#whole.has(path) ? path : topOf(path, this.#whole);
-    const name = top === undefined ? this.#byPath.get(path)!.name : this.#whole.get(top)! + path.slice(top.length);
-    return Buffer.concat([Buffer.from(`${this.#directory}/`), Buffer.from(name, 'latin1')]);
+    const at = top === undefined ? this.#byPath.get(path)!.name : this.#whole.get(top)! + path.slice(top.length);
+    const slash = at.lastIndexOf('/');
+    return { parent: at.slice(0, Math.max(0, slash)), name: at.slice(slash + 1) };
   }
 
   /** Whether each has the contents that were copied. */
@@ -119,42 +146,46 @@ function isAs(a: Now, b: Now): boolean {
     a.mtime.sec === b.mtime.sec &&
     a.mtime.nsec === b.mtime.nsec &&
     a.target === b.target &&
-    a.hostPath === b.hostPath &&
+    a.hostFile?.root === b.hostFile?.root &&
+    a.hostFile?.path === b.hostFile?.path &&
+    a.hostFile?.ino === b.hostFile?.ino &&
     a.version?.[0] === b.version?.[0] &&
     a.version?.[1] === b.version?.[1]
   );
 }
 
+/** False: what was to be copied is not there any more, or is another file. */
 async function copied(
   { now }: WorkspaceChange,
   bytes: Uint8Array | undefined,
-  to: Buffer,
-  again: boolean,
+  directory: Directory,
+  name: ByteString,
+  sources: HostFileReader,
 ): Promise<boolean> {
-  if (again) await rm(to, { force: true });
   if (now?.target !== undefined) {
-    await symlink(Buffer.from(now.target, 'latin1'), to);
+    await directory.symlink(Buffer.from(now.target, 'latin1'), name);
     return true;
   }
   if (now === undefined) return false;
-  const mode = now.mode & 0o777;
+  const as = { mode: now.mode & 0o777, mtime: now.mtime };
   if (bytes !== undefined) {
-    await stageFile(to, bytes, mode, now.mtime);
+    await stageFile(directory.path(name), bytes, as);
     return true;
   }
-  if (now.hostPath === undefined || !(await cloned(Buffer.from(now.hostPath, 'latin1'), to))) return false;
-  const time = now.mtime.sec + now.mtime.nsec / 1e9;
-  await utimes(to, time, time);
-  await chmod(to, mode);
-  return true;
+  const source = now.hostFile && (await sources.open(now.hostFile));
+  if (source === undefined) return false;
+  try {
+    await stageCopy(directory.path(name), source, as);
+    return true;
+  } finally {
+    await source.close();
+  }
 }
 
-async function cloned(from: Buffer, to: Buffer): Promise<boolean> {
-  try {
-    await copyFile(from, to, constants.COPYFILE_FICLONE);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
+async function removeIfThere(directory: Directory, name: ByteString): Promise<void> {
+  if ((await directory.lstat(name)) !== undefined) await directory.unlink(name);
+}
+
+function joined(parent: ByteString, name: ByteString): ByteString {
+  return parent === '' ? name : `${parent}/${name}`;
 }

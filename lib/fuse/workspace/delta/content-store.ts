@@ -1,4 +1,5 @@
-import type { ByteString, Time } from '../../filesystem.ts';
+import type { HostFile } from '../../../host-tree/host-file.ts';
+import type { Time } from '../../filesystem.ts';
 import { ENOSPC } from '../errno.ts';
 import { closeQuietly, DataFiles, statData } from './data-files.ts';
 import { readFile, syncFiles, writeFile } from './host-io.ts';
@@ -153,9 +154,9 @@ export class ContentStore {
     }
   }
 
-  /** Host path of the data file there is, as bytes and without symlinks. */
-  filePath(inode: Inode): ByteString {
-    return this.#files.realPath(inode.data!);
+  /** The data file there is. */
+  hostFile(inode: Inode): HostFile {
+    return this.#files.hostFile(inode.data!);
   }
 
   /** `fd` gives the data file, if there is one. */

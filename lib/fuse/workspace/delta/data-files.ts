@@ -11,11 +11,11 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  realpathSync,
   rmSync,
   unlinkSync,
 } from 'node:fs';
-import type { ByteString, Time } from '../../filesystem.ts';
+import type { HostFile } from '../../../host-tree/host-file.ts';
+import type { Time } from '../../filesystem.ts';
 import { timeOf } from '../clock.ts';
 import { hostErrno } from '../errno.ts';
 import type { FileRef } from './inode.ts';
@@ -30,7 +30,6 @@ const MANY = 32;
 export class DataFiles {
   readonly #root: string;
   readonly #copies: LargeCopies;
-  #realRoot: ByteString | undefined;
 
   constructor(root: string, copies: LargeCopies) {
     this.#root = root;
@@ -96,10 +95,8 @@ export class DataFiles {
     return stat && { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
   }
 
-  /** The path of a file that is there, as bytes and without symlinks. */
-  realPath(ref: FileRef): ByteString {
-    this.#realRoot ??= realpathSync(this.#root, 'latin1');
-    return `${this.#realRoot}${this.#path(ref).slice(this.#root.length)}`;
+  hostFile(ref: FileRef): HostFile {
+    return { root: this.#root, path: this.#path(ref).slice(this.#root.length + 1) };
   }
 
   sync(ref: FileRef, datasync: boolean): void {

@@ -1,5 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import type { ByteString, Time } from '../../filesystem.ts';
+import type { HostFile } from '../../../host-tree/host-file.ts';
+import type { Time } from '../../filesystem.ts';
 import { sameTime } from '../clock.ts';
 import { ESTALE } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
@@ -174,9 +175,9 @@ export class Delta {
     return this.#contents.open(inode);
   }
 
-  /** Host path of the data file there is, as bytes and without symlinks. */
-  filePath(inode: Inode): ByteString {
-    return this.#contents.filePath(inode);
+  /** The data file there is. */
+  hostFile(inode: Inode): HostFile {
+    return this.#contents.hostFile(inode);
   }
 
   /**

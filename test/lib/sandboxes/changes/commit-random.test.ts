@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { carryOut } from '../../../../lib/codebases/commit-steps.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
-import { announcedPaths, inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
+import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
@@ -57,7 +57,7 @@ async function commit(
       whole ? newDirectories(changes) : undefined,
     );
     await staged.take(changes);
-    const paths = announcedPaths(changes);
+    const paths = changes.map(({ path }) => path);
     const stages = inStages(changes, own).map((stage) => ({
       steps: stepsOf(stage, staged),
       settled: settledBy(stage, own),

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { removeTree } from '../../lib/remove-tree.ts';
+import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 
 let scratch: string;
 let tree: string;

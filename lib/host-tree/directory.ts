@@ -1,0 +1,152 @@
+import { type BigIntStats, constants, type Dirent } from 'node:fs';
+import {
+  chmod,
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  opendir,
+  readlink,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
+import { ServiceError } from '../errors.ts';
+import type { ByteString } from '../fuse/filesystem.ts';
+import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
+
+/** O_PATH: names a file without opening it, so it takes no permission of the file's own. Node has no constant for it. */
+const O_PATH = 0o10000000;
+
+/**
+ * An open directory. Every operation resolves one name from here and follows no symbolic link at it: a component that is
+ * swapped for a symbolic link meanwhile leads nowhere. Close it.
+ */
+export class Directory {
+  readonly #handle: FileHandle;
+  readonly #identity: string;
+
+  private constructor(handle: FileHandle, identity: string) {
+    this.#handle = handle;
+    this.#identity = identity;
+  }
+
+  /** Of the server's own: `path` is resolved by name, but for its last component. */
+  static async open(path: string | Buffer): Promise<Directory> {
+    const handle = await open(path, OPEN_DIRECTORY);
+    try {
+      const { dev, ino } = await handle.stat({ bigint: true });
+      return new Directory(handle, `${dev}:${ino}`);
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  /** Errno ENOENT, or ENOTDIR for anything that is not a directory, a symbolic link to one included. */
+  directory(name: ByteString): Promise<Directory> {
+    return Directory.open(this.path(name));
+  }
+
+  /** The directory this one was reached from; ABORTED when it was moved meanwhile. */
+  async parent(expected: { readonly identity: string }): Promise<Directory> {
+    const parent = await Directory.open(`${itself(this.#handle.fd)}/..`);
+    if (parent.identity === expected.identity) return parent;
+    await parent.close();
+    throw new ServiceError('ABORTED', 'the directory was moved meanwhile; try again');
+  }
+
+  /** A host path for one system call on `name` that follows no symbolic link; valid while this is open. */
+  path(name: ByteString): Buffer {
+    return at(this.#handle.fd, name);
+  }
+
+  /** Tells directories apart while they exist. */
+  get identity(): string {
+    return this.#identity;
+  }
+
+  /** Of the name itself; undefined when it is not there. */
+  async lstat(name: ByteString): Promise<BigIntStats | undefined> {
+    try {
+      return await lstat(this.path(name), { bigint: true });
+    } catch (error) {
+      if (isAbsence(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** In no order, a part of the directory at a time: it may have millions. */
+  async *entries(): AsyncGenerator<Dirent> {
+    yield* await opendir(itself(this.#handle.fd), { encoding: 'latin1', bufferSize: 1024 });
+  }
+
+  async hasMoreThanOne(): Promise<boolean> {
+    const directory = await opendir(itself(this.#handle.fd));
+    try {
+      await directory.read();
+      return (await directory.read()) !== null;
+    } finally {
+      await directory.close();
+    }
+  }
+
+  makeDirectory(name: ByteString, mode = 0o755): Promise<void> {
+    return mkdir(this.path(name), { mode });
+  }
+
+  removeDirectory(name: ByteString): Promise<void> {
+    return rmdir(this.path(name));
+  }
+
+  unlink(name: ByteString): Promise<void> {
+    return unlink(this.path(name));
+  }
+
+  symlink(target: Buffer, name: ByteString): Promise<void> {
+    return symlink(target, this.path(name));
+  }
+
+  readlink(name: ByteString): Promise<Buffer> {
+    return readlink(this.path(name), { encoding: 'buffer' });
+  }
+
+  /** Moves `from` of another directory to `name`, in place of what is there. */
+  take(source: Directory, from: ByteString, name: ByteString): Promise<void> {
+    return rename(source.path(from), this.path(name));
+  }
+
+  /** Errno ELOOP for a symbolic link. With O_CREAT, `mode` is that of the new file, under the server's umask. */
+  open(name: ByteString, flags: number, mode?: number): Promise<FileHandle> {
+    return open(this.path(name), flags | constants.O_NOFOLLOW, mode);
+  }
+
+  /** For reading, without waiting for anything. The caller checks what it is. */
+  openFile(name: ByteString): Promise<FileHandle> {
+    return open(this.path(name), OPEN_FILE);
+  }
+
+  chmod(mode: number): Promise<void> {
+    return this.#handle.chmod(mode);
+  }
+
+  /** Makes a directory in this one accessible to a server that is not root, and that owns it. */
+  async unlock(name: ByteString): Promise<void> {
+    const handle = await open(this.path(name), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    try {
+      await chmod(itself(handle.fd), 0o700);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  /** Makes names that were added, moved or removed durable. */
+  sync(): Promise<void> {
+    return this.#handle.sync();
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}

@@ -1,0 +1,55 @@
+import { closeSync } from 'node:fs';
+import type { ByteString } from '../fuse/filesystem.ts';
+
+/** An open directory of one tree, by its path in it. */
+export interface HeldDirectory {
+  readonly owner: Map<ByteString, HeldDirectory>;
+  readonly path: ByteString;
+  readonly fd: number;
+}
+
+/** Open directories of all trees of a thread, at most `limit`: the least recently used one is closed for a new one. */
+export class HeldDirectories {
+  readonly #limit: number;
+  readonly #byUse = new Set<HeldDirectory>();
+  #latest: HeldDirectory | undefined;
+
+  /** `limit`: at least 8, so that a directory and its parent are never closed for each other. */
+  constructor(limit: number) {
+    this.#limit = Math.max(8, limit);
+  }
+
+  get size(): number {
+    return this.#byUse.size;
+  }
+
+  hold(directory: HeldDirectory): void {
+    directory.owner.set(directory.path, directory);
+    this.#byUse.add(directory);
+    this.#latest = directory;
+    if (this.#byUse.size <= this.#limit) return;
+    for (const oldest of this.#byUse) {
+      this.release(oldest);
+      return;
+    }
+  }
+
+  used(directory: HeldDirectory): void {
+    if (directory === this.#latest) return;
+    this.#byUse.delete(directory);
+    this.#byUse.add(directory);
+    this.#latest = directory;
+  }
+
+  release(directory: HeldDirectory): void {
+    if (!this.#byUse.delete(directory)) return;
+    directory.owner.delete(directory.path);
+    if (this.#latest === directory) this.#latest = undefined;
+    closeSync(directory.fd);
+  }
+
+  /** Gives every descriptor back to a process that has none left. */
+  releaseAll(): void {
+    for (const directory of this.#byUse) this.release(directory);
+  }
+}

@@ -1,0 +1,157 @@
+import {
+  type BigIntStats,
+  closeSync,
+  type Dirent,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+} from 'node:fs';
+import type { ByteString } from '../fuse/filesystem.ts';
+import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
+import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
+
+/**
+ * A directory tree of the host whose names and symbolic links are chosen by tenants, read by synchronous calls. A path
+ * ('' is the root) is resolved from the root's descriptor one component at a time, no symbolic link followed: whatever
+ * lies on the way, nothing outside of the tree is reached.
+ *
+ * Directories stay open between calls, so most lookups resolve one component. An open directory that was moved or
+ * removed would show what the tree no longer has: whoever changes the tree names the paths in `changing` first and calls
+ * `release`, and takes them out of `changing` afterwards. Directories at and below a changing path are not kept open.
+ */
+export class HostTree {
+  readonly #root: string;
+  readonly #changing: ReadonlyMap<ByteString, unknown>;
+  readonly #held: HeldDirectories;
+  readonly #byPath = new Map<ByteString, HeldDirectory>();
+
+  /** `root`: the server's own directory; its path may lead through symbolic links. Throws when it is not there. */
+  constructor(root: string, held: HeldDirectories, changing: ReadonlyMap<ByteString, unknown> = new Map()) {
+    this.#root = realpathSync(root);
+    this.#held = held;
+    this.#changing = changing;
+  }
+
+  /** Of a symbolic link itself; undefined when the path leads to nothing in the tree. */
+  lstat(path: ByteString): BigIntStats | undefined {
+    return this.#inParent(path, (parent, name) => {
+      if (name === '') return fstatSync(parent, { bigint: true });
+      return lstatSync(at(parent, name), { bigint: true, throwIfNoEntry: false });
+    });
+  }
+
+  /** The entries of a directory; none when there is no such directory in the tree. Names have one char a byte. */
+  readdir(path: ByteString): Dirent[] {
+    return (
+      this.#in(path, (fd) => readdirSync(itself(fd), { withFileTypes: true, encoding: 'latin1' })) ?? ([] as Dirent[])
+    );
+  }
+
+  /** undefined when the path leads to nothing in the tree. Throws EINVAL for what is no symbolic link. */
+  readlink(path: ByteString): Buffer | undefined {
+    return this.#inParent(path, (parent, name) => readlinkSync(at(parent, name), { encoding: 'buffer' }));
+  }
+
+  /** A file for reading; the caller checks what was opened, and closes it. undefined as of `readlink`. */
+  openFile(path: ByteString): number | undefined {
+    return this.#inParent(path, (parent, name) => openSync(at(parent, name), OPEN_FILE));
+  }
+
+  /** After paths were added to `changing`, before they change: directories at and below them are not held any more. */
+  release(): void {
+    if (this.#changing.size === 0) return;
+    for (const directory of [...this.#byPath.values()]) {
+      if (this.#isChanging(directory.path)) this.#held.release(directory);
+    }
+  }
+
+  /** Closes all directories. Later calls open them again. */
+  close(): void {
+    for (const directory of [...this.#byPath.values()]) this.#held.release(directory);
+  }
+
+  #inParent<T>(path: ByteString, use: (parent: number, name: ByteString) => T): T | undefined {
+    const slash = path.lastIndexOf('/');
+    return this.#in(slash === -1 ? '' : path.slice(0, slash), (fd) => use(fd, path.slice(slash + 1)));
+  }
+
+  /** undefined: there is no such directory, or `use` found nothing. */
+  #in<T>(path: ByteString, use: (fd: number) => T): T | undefined {
+    try {
+      return this.#resolve(path, use);
+    } catch (error) {
+      if (isAbsence(error)) return undefined;
+      if (!isShortOfDescriptors(error) || this.#held.size === 0) throw error;
+    }
+    this.#held.releaseAll();
+    try {
+      return this.#resolve(path, use);
+    } catch (error) {
+      if (isAbsence(error)) return undefined;
+      throw error;
+    }
+  }
+
+  #resolve<T>(path: ByteString, use: (fd: number) => T): T {
+    const held = this.#byPath.get(path);
+    if (held === undefined) return this.#walk(this.#deepestHeld(path), path, use);
+    this.#held.used(held);
+    return use(held.fd);
+  }
+
+  #deepestHeld(path: ByteString): HeldDirectory {
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      const held = this.#byPath.get(path.slice(0, slash));
+      if (held === undefined) continue;
+      this.#held.used(held);
+      return held;
+    }
+    return this.#byPath.get('') ?? this.#openRoot();
+  }
+
+  #openRoot(): HeldDirectory {
+    const root = { owner: this.#byPath, path: '', fd: openSync(this.#root, OPEN_DIRECTORY) };
+    this.#held.hold(root);
+    return root;
+  }
+
+  #walk<T>(start: HeldDirectory, path: ByteString, use: (fd: number) => T): T {
+    let { fd } = start;
+    /** Not held, and to be closed here. */
+    let own = -1;
+    try {
+      for (let from = start.path === '' ? 0 : start.path.length + 1; from < path.length; ) {
+        const slash = path.indexOf('/', from);
+        const to = slash === -1 ? path.length : slash;
+        const next = openSync(at(fd, path.slice(from, to)), OPEN_DIRECTORY);
+        if (own !== -1) closeSync(own);
+        own = -1;
+        const reached = path.slice(0, to);
+        if (this.#isChanging(reached)) own = next;
+        else this.#held.hold({ owner: this.#byPath, path: reached, fd: next });
+        fd = next;
+        from = to + 1;
+      }
+      return use(fd);
+    } finally {
+      if (own !== -1) closeSync(own);
+    }
+  }
+
+  #isChanging(path: ByteString): boolean {
+    if (this.#changing.size === 0) return false;
+    if (this.#changing.has(path) || this.#changing.has('')) return true;
+    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
+      if (this.#changing.has(path.slice(0, slash))) return true;
+    }
+    return false;
+  }
+}
+
+function isShortOfDescriptors(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'EMFILE' || code === 'ENFILE';
+}

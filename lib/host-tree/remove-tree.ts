@@ -1,0 +1,94 @@
+import { basename, dirname } from 'node:path';
+import type { ByteString } from '../fuse/filesystem.ts';
+import { Directory } from './directory.ts';
+
+/** Files of one directory removed at once; leaves half of the thread pool to others. */
+const BATCH = 32;
+
+/**
+ * Removes `path` and all below it; not being there is fine. The directory that `path` is in must be the server's own:
+ * from there on one name at a time is resolved, so no symbolic link is followed, whatever becomes of the tree meanwhile.
+ * Works at any depth: what lies deeper is first moved up, so that no more than three directories are open. After a
+ * crash, call it again.
+ */
+export async function removeTree(path: string): Promise<void> {
+  const name = Buffer.from(basename(path)).toString('latin1');
+  const parent = await Directory.open(`${dirname(path)}/.`).catch(ignoreAbsent);
+  try {
+    const found = await parent?.lstat(name);
+    if (parent === undefined || found === undefined) return;
+    if (!found.isDirectory()) return await parent.unlink(name);
+    const top = await entered(parent, name);
+    await emptied(top).finally(() => top.close());
+    await parent.removeDirectory(name);
+  } finally {
+    await parent?.close();
+  }
+}
+
+/** The same of all that is in `path`, a directory of the server's own, which stays. */
+export async function emptyTree(path: string): Promise<void> {
+  const top = await Directory.open(path);
+  await emptied(top).finally(() => top.close());
+}
+
+async function emptied(top: Directory): Promise<void> {
+  let moved = 0;
+  const movedName = () => `.moved-${moved++}`;
+  for (let names = await removeFiles(top); names.length > 0; names = await removeFiles(top)) {
+    for (const name of names) await removeInner(top, name, movedName);
+  }
+}
+
+/** Moves the directories that are in a directory of `top` to `top`, and removes it. */
+async function removeInner(top: Directory, name: ByteString, movedName: () => string): Promise<void> {
+  const directory = await entered(top, name);
+  try {
+    for (const inner of await removeFiles(directory)) await moveUp(directory, inner, top, movedName);
+  } finally {
+    await directory.close();
+  }
+  await top.removeDirectory(name);
+}
+
+/** Removes what is not a directory; returns the names of what is. */
+async function removeFiles(directory: Directory): Promise<ByteString[]> {
+  const directories: ByteString[] = [];
+  let files: ByteString[] = [];
+  const removeBatch = async () => {
+    await Promise.all(files.map((file) => directory.unlink(file)));
+    files = [];
+  };
+  for await (const entry of directory.entries()) {
+    if (entry.isDirectory()) directories.push(entry.name);
+    else if (files.push(entry.name) === BATCH) await removeBatch();
+  }
+  await removeBatch();
+  return directories;
+}
+
+async function entered(parent: Directory, name: ByteString): Promise<Directory> {
+  try {
+    return await parent.directory(name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    // Only met by a server that is not root: its own directory, closed by its mode.
+    await parent.unlock(name);
+    return await parent.directory(name);
+  }
+}
+
+async function moveUp(from: Directory, name: ByteString, top: Directory, newName: () => string): Promise<void> {
+  for (;;) {
+    try {
+      return await top.take(from, name, newName());
+    } catch (error) {
+      // A name of this run is already there, from the run that a crash ended or by the tree's own choice.
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    }
+  }
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,214 @@
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HeldDirectories } from '../../../lib/host-tree/held-directories.ts';
+import { HostFileReader } from '../../../lib/host-tree/host-file.ts';
+import { HostTree } from '../../../lib/host-tree/host-tree.ts';
+import { OpenDirectories } from '../../../lib/host-tree/open-directories.ts';
+
+let scratch: string;
+let root: string;
+let outside: string;
+let held: HeldDirectories;
+
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'host-tree-'));
+  root = join(scratch, 'root');
+  outside = join(scratch, 'outside');
+  mkdirSync(join(root, 'a/b'), { recursive: true });
+  mkdirSync(outside);
+  writeFileSync(join(root, 'a/b/file'), 'inside');
+  writeFileSync(join(outside, 'file'), 'secret');
+  symlinkSync('file', join(outside, 'link'));
+  held = new HeldDirectories(64);
+});
+
+afterEach(() => {
+  held.releaseAll();
+  rmSync(scratch, { recursive: true, force: true });
+});
+
+/** What the process has open in the scratch directory. */
+function descriptors(): string[] {
+  return readdirSync('/proc/self/fd')
+    .map((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    })
+    .filter((path) => path.startsWith(scratch));
+}
+
+const swaps: [string, () => void][] = [
+  ['an absolute symbolic link', () => symlinkSync(outside, join(root, 'a/b'))],
+  ['a relative symbolic link', () => symlinkSync('../../outside', join(root, 'a/b'))],
+  ['a symbolic link to itself', () => symlinkSync('b', join(root, 'a/b'))],
+  ['a file', () => writeFileSync(join(root, 'a/b'), 'x')],
+  ['nothing', () => undefined],
+];
+
+describe('a directory on the way that became', () => {
+  for (const [what, put] of swaps) {
+    it(`${what} leads nowhere`, async () => {
+      rmSync(join(root, 'a/b'), { recursive: true });
+      put();
+      const tree = new HostTree(root, held);
+      expect(tree.lstat('a/b/file')).toBeUndefined();
+      expect(tree.lstat('a/b/link')).toBeUndefined();
+      expect(tree.readdir('a/b')).toEqual([]);
+      expect(tree.readlink('a/b/link')).toBeUndefined();
+      expect(tree.openFile('a/b/file')).toBeUndefined();
+      const reader = new HostFileReader();
+      expect(await reader.open({ root, path: 'a/b/file' })).toBeUndefined();
+      expect(await reader.readlink({ root, path: 'a/b/link' })).toBeUndefined();
+      await reader.close();
+      held.releaseAll();
+      expect(descriptors()).toEqual([]);
+    });
+  }
+});
+
+describe('HostTree', () => {
+  it('reads what is there, by one component a lookup once a directory is held', () => {
+    const tree = new HostTree(root, held);
+    expect(Number(tree.lstat('a/b/file')?.size)).toBe(6);
+    expect(tree.lstat('')?.isDirectory()).toBe(true);
+    expect(tree.readdir('').map(({ name }) => name)).toEqual(['a']);
+    expect(tree.readdir('a/b').map(({ name }) => name)).toEqual(['file']);
+    const fd = tree.openFile('a/b/file')!;
+    expect(readFileSync(fd, 'utf8')).toBe('inside');
+    closeSync(fd);
+    expect(held.size).toBe(3);
+  });
+
+  it('tells a symbolic link as what it is and opens no file through it', () => {
+    symlinkSync(join(outside, 'file'), join(root, 'a/link'));
+    const tree = new HostTree(root, held);
+    expect(tree.lstat('a/link')?.isSymbolicLink()).toBe(true);
+    expect(tree.readlink('a/link')?.toString()).toBe(join(outside, 'file'));
+    expect(tree.openFile('a/link')).toBeUndefined();
+  });
+
+  it('refuses a path that is absolute or steps up', () => {
+    const tree = new HostTree(root, held);
+    for (const path of ['a/../../outside/file', '../outside/file', 'a/./b', '/etc/passwd']) {
+      expect(() => tree.lstat(path)).toThrow('not a name in a directory');
+    }
+  });
+
+  it('holds no more directories than allowed, and finds all of a deeper tree', () => {
+    held = new HeldDirectories(8);
+    const deep = Array.from({ length: 40 }, (_, depth) => `d${depth}`).join('/');
+    mkdirSync(join(root, deep), { recursive: true });
+    writeFileSync(join(root, deep, 'file'), 'deep');
+    const tree = new HostTree(root, held);
+    for (let round = 0; round < 3; round++) {
+      expect(Number(tree.lstat(`${deep}/file`)?.size)).toBe(4);
+      expect(Number(tree.lstat('a/b/file')?.size)).toBe(6);
+      expect(held.size).toBeLessThanOrEqual(8);
+    }
+    tree.close();
+    expect(descriptors()).toEqual([]);
+  });
+
+  it('holds nothing at and below a path that is being changed, and sees each state of it', () => {
+    const changing = new Map<string, number>();
+    const tree = new HostTree(root, held, changing);
+    expect(tree.lstat('a/b/file')).toBeDefined();
+    changing.set('a/b', 1);
+    tree.release();
+    expect(descriptors().sort()).toEqual([root, join(root, 'a')]);
+    expect(tree.lstat('a/b/file')).toBeDefined();
+    renameSync(join(root, 'a/b'), join(scratch, 'old'));
+    expect(tree.lstat('a/b/file')).toBeUndefined();
+    mkdirSync(join(root, 'a/b'));
+    writeFileSync(join(root, 'a/b/file'), 'another');
+    expect(Number(tree.lstat('a/b/file')?.size)).toBe(7);
+    expect(descriptors().sort()).toEqual([root, join(root, 'a')]);
+    changing.delete('a/b');
+    expect(Number(tree.lstat('a/b/file')?.size)).toBe(7);
+    expect(descriptors().sort()).toEqual([root, join(root, 'a'), join(root, 'a/b')]);
+  });
+
+  it('takes a name of any bytes', () => {
+    const name = Buffer.from([0xff, 0xfe]);
+    mkdirSync(Buffer.concat([Buffer.from(`${root}/`), name]));
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/`), name, Buffer.from('/x')]), '1');
+    const tree = new HostTree(root, held);
+    expect(tree.readdir('\xff\xfe').map((entry) => entry.name)).toEqual(['x']);
+  });
+});
+
+describe('HostFileReader', () => {
+  it('opens the file that was meant, and no other that took its place', async () => {
+    const path = 'a/b/file';
+    const { ino } = new HostTree(root, held).lstat(path)!;
+    const reader = new HostFileReader();
+    const handle = await reader.open({ root, path, ino: Number(ino) });
+    expect(await handle?.readFile('utf8')).toBe('inside');
+    await handle?.close();
+    writeFileSync(join(scratch, 'new'), 'other');
+    renameSync(join(scratch, 'new'), join(root, path));
+    expect(await reader.open({ root, path, ino: Number(ino) })).toBeUndefined();
+    unlinkSync(join(root, path));
+    mkdirSync(join(root, path));
+    expect(await reader.open({ root, path })).toBeUndefined();
+    await reader.close();
+  });
+});
+
+describe('OpenDirectories', () => {
+  it('gives the same directory to all who use it at once, and closes those not used last', async () => {
+    for (let n = 0; n < 30; n++) mkdirSync(join(root, `d${n}/e`), { recursive: true });
+    const directories = new OpenDirectories(root, 4);
+    const identities = await Promise.all(
+      Array.from({ length: 90 }, (_, n) =>
+        directories.use(`d${n % 30}/e`, async ({ identity }) => [n % 30, identity] as const),
+      ),
+    );
+    for (const [n, identity] of identities) {
+      const { dev, ino } = fstatSync(openedOf(join(root, `d${n}/e`)), { bigint: true });
+      expect(identity).toBe(`${dev}:${ino}`);
+    }
+    for (const fd of opened.splice(0)) closeSync(fd);
+    await directories.use('d0', async () => undefined);
+    expect(descriptors().length).toBeLessThanOrEqual(6);
+    await directories.close();
+    expect(descriptors()).toEqual([]);
+  });
+
+  it('rejects with what is in the way, and goes on', async () => {
+    symlinkSync(outside, join(root, 'a/link'));
+    const directories = new OpenDirectories(root);
+    await expect(directories.use('a/link', async () => undefined)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(directories.use('a/none/b', async () => undefined)).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(directories.use('a/b', async () => 'there')).resolves.toBe('there');
+    await directories.close();
+    expect(descriptors()).toEqual([]);
+  });
+});
+
+const opened: number[] = [];
+
+function openedOf(path: string): number {
+  const fd = openSync(path, 'r');
+  opened.push(fd);
+  return fd;
+}
