@@ -50,7 +50,10 @@ export class BaseTrees {
   }
 
   changed(codebaseId: string, paths: readonly ByteString[]): void {
-    const { changing } = this.#codebase(codebaseId);
+    const { changing, trees } = this.#codebase(codebaseId);
+    // A file system that was mounted in between was not told before.
+    for (const path of paths) if (!changing.has(path)) changing.set(path, 1);
+    for (const { tree } of trees.values()) tree.release();
     for (const path of paths) {
       const left = (changing.get(path) ?? 1) - 1;
       if (left > 0) changing.set(path, left);
