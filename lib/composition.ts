@@ -75,7 +75,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
   ends.add('runtimes', () => runtimes.close());
   const mount = new WorkspaceMount({
     mount: () => mountAnew(layout.fs, entry, log),
-    lost: (reason) => sandboxes.workspacesLost(reason),
+    lost: (reason, back) => sandboxes.workspacesLost(reason, back),
     log,
   });
   ends.add('workspaces', () => mount.close());

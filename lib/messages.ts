@@ -49,7 +49,7 @@ export interface Sandbox {
   runtime: RuntimeName;
   image: string;
   resources: ResourceLimits;
-  /** Why the sandbox is SANDBOX_ERROR; empty otherwise. Added to the contract: field 11. */
+  /** Why the sandbox is SANDBOX_ERROR, or why the server last brought it up again by itself; empty otherwise. Added to the contract: field 11. */
   status_reason: string;
   /** Added to the contract: fields 12 to 14. */
   auto_commit: AutoCommit;

@@ -6,7 +6,7 @@ import type { ControlOperation, WorkspaceControl } from './control.ts';
 import { Deferred, settlesWithin } from './deferred.ts';
 import { syncMount } from './mount.ts';
 import { watch } from './watchdog.ts';
-import type { Workspaces } from './workspaces.ts';
+import type { Death, Workspaces } from './workspaces.ts';
 
 export interface MountOptions {
   /** Made when absent; its missing parents too. Nothing else may be kept in it. */
@@ -29,15 +29,18 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
   const mountPoint = resolve(options.mountPoint);
   const connection = await Connection.open({ mountPoint, entry: options.entry, log: options.log });
   const { control, ended } = connection.threads;
-  const died = new Deferred<string>();
+  const died = new Deferred<Death>();
   let closing: Promise<void> | undefined;
+  let dead = false;
 
   const watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
-  Promise.race([ended, watchdog.alarm]).then(async (reason) => {
+  Promise.race([ended, watchdog.alarm]).then(async (death) => {
     watchdog.stop();
-    control.close(reason);
+    control.close(death.reason);
     if (closing) return;
-    died.resolve(reason);
+    dead = true;
+    // Sandboxes are ended first: their commands fail with this reason, and not with errors of a file system that is gone.
+    died.resolve(death);
     await connection
       .close({ force: true })
       .catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
@@ -107,9 +110,16 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     files: (id, actor, operation, ...args) => call('files', id, actor, operation, args),
     usage: (id) => call('usage', id),
     died: died.promise,
+    ended: connection.threads.gone,
+    async check() {
+      await watchdog.checkMount();
+      // `died` is heard of first.
+      await new Promise((resolve) => setImmediate(resolve));
+    },
     close() {
       closing ??= (async () => {
         watchdog.stop();
+        if (dead) return connection.close({ force: true });
         // Pages that programs have mapped and changed reach the deltas first, then the deltas reach the disk.
         const synced = syncMount(mountPoint).then(() => control.call('syncAll'));
         synced.catch((err: unknown) => options.log.error('the deltas were not synced', { err }));

@@ -11,6 +11,7 @@ import {
   type WorkspaceControl,
 } from './control.ts';
 import { ControlNode } from './control-node.ts';
+import { CurrentWorkspace } from './current-workspace.ts';
 import { descriptor, type PostponedRequest, serve } from './device.ts';
 import { type Notifier, Postponed } from './filesystem.ts';
 import { NotificationQueue } from './notification-queue.ts';
@@ -32,6 +33,8 @@ export interface FuseWorkerData {
   control: MessagePort;
   /** NotificationBatch out, to the notifier thread. */
   notifications: MessagePort;
+  /** The memory of a `CurrentWorkspace`, which this thread writes. */
+  current: SharedArrayBuffer;
 }
 
 /**
@@ -41,11 +44,12 @@ export interface FuseWorkerData {
  */
 export function serveRequests(
   data: FuseWorkerData,
-  makeFileSystem: (notifier: Notifier, startCopy: StartCopy) => ControlledFileSystem,
+  makeFileSystem: (notifier: Notifier, startCopy: StartCopy, current: CurrentWorkspace) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
   const notifications = new NotificationQueue(data.notifications, data.fd);
-  const fileSystem = makeFileSystem(notifications, (copy) => post({ kind: 'copy', copy }));
+  const current = new CurrentWorkspace(data.current);
+  const fileSystem = makeFileSystem(notifications, (copy) => post({ kind: 'copy', copy }), current);
   const requests = new Waiting<PostponedRequest>();
   const controls = new Waiting<ControlRequest>();
   let serving = true;
@@ -67,6 +71,7 @@ export function serveRequests(
     const { id, operation, args } = request;
     if (operation === 'stop') serving = false;
     const answer = run(fileSystem, operation, args);
+    current.clear();
     if (answer instanceof Postponed) {
       controls.add(answer.cause, request);
       return;
@@ -88,6 +93,7 @@ export function serveRequests(
   goFirst();
   const eager = data.eagerFd === undefined ? undefined : descriptor(data.eagerFd);
   const reason = serve(new RequestReader(descriptor(data.fd), eager), session, requests, () => {
+    current.clear();
     fileSystem.dropCopies();
     notifications.flush();
     return serving;

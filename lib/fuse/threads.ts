@@ -5,10 +5,12 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import type { Log } from '../log.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
+import { CurrentWorkspace } from './current-workspace.ts';
 import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
+import type { Death } from './workspaces.ts';
 
 export interface ThreadOptions {
   /** /dev/fuse, mounted. */
@@ -20,13 +22,20 @@ export interface ThreadOptions {
   log: Log;
 }
 
+/** How much earlier than the request worker's end that of the notifier may be told. */
+const WORKER_END_MS = 200;
+
 /** The request worker and the notifier of one connection. */
 export interface Threads {
   control: ControlClient;
   /** Settles when the kernel's INIT was answered: from then on the mount serves. */
   ready: Promise<void>;
-  /** Settles with the reason when either thread has ended, for whatever reason. */
-  ended: Promise<string>;
+  /** Settles when either thread has ended, for whatever reason. */
+  ended: Promise<Death>;
+  /** The workspace that the request worker is serving. */
+  current: CurrentWorkspace;
+  /** Settles when both threads have ended: nothing is written any more. */
+  gone: Promise<unknown>;
   /**
    * Ends both threads at the end of what they are doing. The notifier goes first: the request worker still serves
    * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs.
@@ -53,6 +62,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
   const notifications = new MessageChannel();
   const written = new MessageChannel();
   const client = new ControlClient(fd, control.port1);
+  const current = new CurrentWorkspace();
   const workerData: FuseWorkerData = {
     role: 'fuse',
     fd,
@@ -61,6 +71,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
     controlUid: process.getuid?.() ?? 0,
     control: control.port2,
     notifications: notifications.port1,
+    current: current.buffer,
   };
   const notifierData: FuseNotifierData = {
     role: 'fuse-notifier',
@@ -76,7 +87,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
   });
 
   const ready = new Deferred<void>();
-  const ended = new Deferred<string>();
+  const ended = new Deferred<Death>();
   written.port2.on('message', (batch: number) => client.batchWritten(batch));
   const received = (message: WorkerMessage) => {
     switch (message.kind) {
@@ -92,7 +103,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
           err: decodeError(message.error),
         });
       case 'ended':
-        return ended.resolve(`the mount was ${message.reason}`);
+        return ended.resolve({ reason: `the mount was ${message.reason}` });
     }
   };
   control.port1.on('message', received);
@@ -102,19 +113,25 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
       received(last.message as WorkerMessage);
   });
   for (const [name, thread] of Object.entries({ 'request worker': worker, notifier })) {
+    const end = (how: string) =>
+      ended.resolve({ reason: `the ${name} ${how}`, ...(thread === worker && { workspace: current.id }) });
     thread.on('error', (err) => {
       log.error(`the ${name} failed`, { err });
-      ended.resolve(`the ${name} failed`);
+      end(isOutOfMemory(err) ? 'ran out of memory' : 'failed');
     });
-    thread.on('exit', () => ended.resolve(`the ${name} ended`));
+    // The worker's end closes the notifier's port and so ends the notifier, which may be heard of first.
+    thread.on('exit', () => (thread === worker ? end('ended') : void setTimeout(() => end('ended'), WORKER_END_MS)));
   }
-  ended.promise.then((reason) => ready.reject(new Error(reason)));
+  const gone = Promise.all([worker, notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))));
+  ended.promise.then(({ reason }) => ready.reject(new Error(reason)));
   ready.promise.catch(() => {});
 
   return {
     control: client,
     ready: ready.promise,
     ended: ended.promise,
+    current,
+    gone,
     async stop() {
       await notifier.terminate();
       const exited = once(worker, 'exit');
@@ -127,4 +144,8 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
     },
     stopAtExit: () => client.stop(),
   };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -107,6 +107,12 @@ export interface Settlement {
   resumed: boolean;
 }
 
+export interface Death {
+  reason: string;
+  /** The workspace that was being served when the request worker ended; absent: none, or that was not its end. */
+  workspace?: string | undefined;
+}
+
 /**
  * The mounted file system of all workspaces. All calls may be made concurrently; none touches the mount from the
  * calling thread synchronously. After `close`, and after the mount died, every call rejects with UNAVAILABLE.
@@ -175,8 +181,12 @@ export interface Workspaces {
    */
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): Promise<boolean>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
-  /** Settles once, with the reason, when the file system stopped serving without `close`. */
-  readonly died: Promise<string>;
+  /** Settles once when the file system stopped serving without `close`, before programs are told by errors. */
+  readonly died: Promise<Death>;
+  /** Settles when the threads that served it have ended, which may be after `close`: nothing writes to deltas any more. */
+  readonly ended: Promise<unknown>;
+  /** Looks at once whether the mount is still in place; `died` settles when it is not. Else that takes a second. */
+  check(): Promise<void>;
   /** Unmounts and ends the worker; deltas are synced. */
   close(): Promise<void>;
 }

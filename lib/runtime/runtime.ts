@@ -40,8 +40,11 @@ export type Execution = AsyncIterable<CommandEvent>;
 export interface RunningSandbox {
   /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
   exec(command: Command): Promise<Execution>;
-  /** Ends every process in it and gives back all it held (processes, cgroups, run directory). Never throws twice. */
-  stop(): Promise<void>;
+  /**
+   * Ends every process in it and gives back all it held (processes, cgroups, run directory). Never throws twice.
+   * Commands under way end with UNAVAILABLE and `reason`, or that the sandbox was stopped.
+   */
+  stop(reason?: string): Promise<void>;
   /** Settles once, with the reason, when the sandbox ended without `stop`; never settles after `stop`. */
   readonly died: Promise<string>;
 }

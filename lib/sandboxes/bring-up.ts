@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from '../codebases/codebase-tree.ts';
+import { ServiceError } from '../errors.ts';
 import { layersOfDelta } from '../fuse/layers.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
@@ -12,7 +13,10 @@ import type { LiveSandbox } from './sandbox.ts';
 /** What a sandbox stands on. */
 export interface Platform {
   layout: Layout;
-  mount: Omit<Workspaces, 'usage' | 'died' | 'close' | 'baseChanging' | 'baseChanged'>;
+  mount: Omit<Workspaces, 'usage' | 'died' | 'ended' | 'close' | 'baseChanging' | 'baseChanged'> & {
+    /** Whether the workspace is attached and its file system serves. */
+    holds(id: string): boolean;
+  };
   /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */
@@ -27,42 +31,68 @@ export interface Platform {
   log: Log;
 }
 
-/** Attaches the workspace and launches the runtime on it; leaves neither when one fails. `died` is told at most once. */
+/** Launches of one sandbox under which the workspace file system may die. */
+const ATTEMPTS = 3;
+
+/**
+ * Attaches the workspace and launches the runtime on it; leaves neither when one fails. Where the file system died
+ * meanwhile, both are done again on the next one. `died` is told at most once.
+ */
 export async function bringUp(
   sandbox: LiveSandbox,
   platform: Platform,
   died: (running: RunningSandbox, reason: string) => void,
 ): Promise<void> {
-  const { id, record } = sandbox;
-  const runtime = await platform.runtime(record.runtime);
-  try {
-    const workspace = await attach(sandbox, platform);
-    const { uid, image, resources } = record;
-    const running = await runtime.launch({
-      id,
-      workspace,
-      runDir: join(platform.layout.run, id),
-      uid,
-      image,
-      resources,
-    });
-    sandbox.running = running;
-    running.died.then((reason) => died(running, reason));
-  } catch (error) {
-    await takeDown(sandbox, platform);
-    throw error;
+  const runtime = await platform.runtime(sandbox.record.runtime);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const running = await launchOn(await attach(sandbox, platform), runtime, sandbox, platform);
+      running.died.then((reason) => died(running, reason));
+      return;
+    } catch (error) {
+      // The failure may be how a mount that was taken away is noticed.
+      if (sandbox.attached) await platform.mount.check();
+      const again = isLost(sandbox, platform) && attempt < ATTEMPTS;
+      await takeDown(sandbox, platform);
+      if (!again) throw error;
+    }
   }
+}
+
+async function launchOn(
+  workspace: string,
+  runtime: Runtime,
+  sandbox: LiveSandbox,
+  platform: Platform,
+): Promise<RunningSandbox> {
+  const { id } = sandbox;
+  const { uid, image, resources } = sandbox.record;
+  const runDir = join(platform.layout.run, id);
+  const running = await runtime.launch({ id, workspace, runDir, uid, image, resources });
+  sandbox.running = running;
+  if (isLost(sandbox, platform)) throw new ServiceError('UNAVAILABLE', 'its workspace was lost while it came up');
+  return running;
+}
+
+/** Attached once, and the file system has died since. */
+function isLost(sandbox: LiveSandbox, { mount }: Platform): boolean {
+  return sandbox.attached && sandbox.record.runtime !== 'RUNTIME_MOCK' && !mount.holds(sandbox.id);
+}
+
+export function describeLoss(reason: string): string {
+  return `the workspace file system died: ${reason}`;
 }
 
 /** The mock runtime runs nothing, so nothing needs to be mounted for it. */
 async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string> {
   const { record } = sandbox;
+  sandbox.lost = undefined;
   if (record.runtime === 'RUNTIME_MOCK') return platform.basePath(record.codebase_id);
-  sandbox.attached = true;
   const { visited } = sandbox;
   sandbox.visited = undefined;
-  if (visited !== undefined) return visited.workspace;
-  return platform.mount.attach(workspaceSpec(sandbox, platform));
+  const workspace = visited?.workspace ?? (await platform.mount.attach(workspaceSpec(sandbox, platform)));
+  sandbox.attached = true;
+  return workspace;
 }
 
 export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform: Platform): WorkspaceSpec {

@@ -5,7 +5,7 @@ import { autoCommit, commitsItself } from './changes/auto-commit.ts';
 import { checkExec } from './check-exec.ts';
 import { isExpired } from './clock.ts';
 import type { SandboxContext } from './context.ts';
-import type { LiveSandbox } from './sandbox.ts';
+import { isComing, type LiveSandbox } from './sandbox.ts';
 import { expired } from './start-stop.ts';
 
 /** Commands run beside each other; one on a sandbox that is just coming up waits for that. */
@@ -17,7 +17,7 @@ export async function execInSandbox(
   context.refuseWhenClosing();
   const sandbox = context.find(request.sandbox_id);
   const command = checkExec(request, context.settings, signal);
-  if (sandbox.status === 'SANDBOX_PENDING') await sandbox.queue.run(async () => undefined);
+  if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
   if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
   if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();

@@ -14,6 +14,8 @@ export class LiveSandbox {
   reason: string;
   running: RunningSandbox | undefined;
   attached = false;
+  /** Why the workspace that it was up on is gone: it is about to be brought up again. Its commands have ended. */
+  lost: string | undefined;
   /** See `WorkspaceSpec`. */
   readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** The count up to which everything is committed; undefined: not known. */
@@ -54,4 +56,9 @@ export class LiveSandbox {
     const why = this.reason ? `: ${this.reason}` : '';
     return new ServiceError('FAILED_PRECONDITION', `sandbox ${this.id} is ${this.status}${why}`);
   }
+}
+
+/** Being brought up, or about to be: commands and calls for its files wait for that, in its queue. */
+export function isComing({ status, lost }: LiveSandbox): boolean {
+  return status === 'SANDBOX_PENDING' || lost !== undefined;
 }

@@ -17,7 +17,6 @@ import { createSandbox } from './create.ts';
 import { destroySandbox } from './destroy.ts';
 import { execInSandbox } from './exec.ts';
 import { expireSandboxes } from './expire.ts';
-import { breakDown } from './failure.ts';
 import { exportFiles } from './files/export-files.ts';
 import { importFiles } from './files/import-files.ts';
 import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
@@ -26,6 +25,7 @@ import { writeFile } from './files/write-file.ts';
 import { each } from './limiter.ts';
 import { explainPermission, updatePermissions } from './permissions.ts';
 import { recoverSandboxes } from './recover.ts';
+import { reviveSandboxes } from './revive.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import { startSandbox, stopSandbox } from './start-stop.ts';
 
@@ -39,8 +39,11 @@ export interface SandboxKeeper extends Sandboxes {
   keepRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
   /** After a stage of a commit is in the codebase: its sandbox lets go of what the codebase has. */
   rebase: RebaseSandbox;
-  /** The workspace file system died: every sandbox on it is broken. */
-  workspacesLost(reason: string): void;
+  /**
+   * The workspace file system died: every sandbox on it loses its commands, and is brought up again when it is mounted
+   * anew (`back` settles then) or SANDBOX_ERROR.
+   */
+  workspacesLost(reason: string, back: Promise<unknown>): void;
   /** Ends all commands and sandboxes; their records stay as they are, so a restart brings them up again. */
   close(): Promise<void>;
 }
@@ -90,16 +93,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
         .map((sandbox) => sandbox.id),
     keepRemoved: (codebaseId, paths) => keepRemoved(codebaseId, paths, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
-    workspacesLost: (reason) => {
-      for (const sandbox of context.sandboxes.values()) {
-        sandbox.visited = undefined;
-        if (!sandbox.attached) continue;
-        void sandbox.queue.run(async () => {
-          if (context.closing || !sandbox.attached || sandbox.leaving) return;
-          await breakDown(sandbox, `the workspace file system died: ${reason}`, context);
-        });
-      }
-    },
+    workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),
     close: async () => {
       context.closing = true;
       // Workspaces are not detached one by one: the mount syncs all of them at its own end.

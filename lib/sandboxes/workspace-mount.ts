@@ -1,38 +1,65 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../errors.ts';
+import { settlesWithin } from '../fuse/deferred.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { Actor, FileOperation, WorkspaceFiles } from '../fuse/workspace-files.ts';
-import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
+import type { Death, WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { PermissionRule } from '../messages.ts';
+import { DeathRecord } from './death-record.ts';
 
 interface Options {
   /** Mounts, clearing away first what a dead server or worker left there. */
   mount: () => Promise<Workspaces>;
-  /** The file system stopped serving: everything attached is gone. */
-  lost: (reason: string) => void;
+  /**
+   * The file system stopped serving: everything attached is gone. Called before programs are told by errors of their
+   * calls. `back` settles when it is mounted anew, or could not be.
+   */
+  lost: (reason: string, back: Promise<unknown>) => void;
   log: Log;
+  /** Milliseconds, monotonic. */
+  now?: () => number;
 }
 
+/** Mounts that may die under one call. */
+const ATTACH_ATTEMPTS = 3;
+/** Attempts to mount anew after a death, a second and more apart; after them it is tried at the next need. */
+const MOUNT_ATTEMPTS = 4;
+const FIRST_RETRY_MS = 1000;
+/** How long a mount waits for the threads of the dead one: two must never write to one delta. */
+const THREADS_MS = 30_000;
+
 /**
- * The workspace file system over the life of the server: mounted at the first need and again after it died. A server
- * whose sandboxes are all of the mock runtime never mounts.
+ * The workspace file system over the life of the server: mounted at the first need, and again after it died, the later
+ * the more often it did. A workspace for which it died repeatedly is not attached for a while: the others are served. A
+ * server whose sandboxes are all of the mock runtime never mounts.
  */
-export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
+export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ended'> {
   readonly #options: Options;
+  readonly #deaths: DeathRecord;
+  /** Ids of the workspaces that are attached to the present mount. */
+  readonly #attached = new Set<string>();
+  /** Ends what is waited for when the server ends. */
+  readonly #end = new AbortController();
   #mounted: Promise<Workspaces> | undefined;
+  /** The present mount, once it serves. */
+  #live: Workspaces | undefined;
   /** A dead mount being put away; a new one waits for it, since both would lie at the same path. */
   #clearing: Promise<unknown> = Promise.resolve();
+  /** Settles when the threads of the dead mount have ended. */
+  #threads: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#deaths = new DeathRecord(options.now ?? (() => performance.now()));
   }
 
   /** Resolves when it is mounted; a failure is tried again at the next need. */
   async ready(): Promise<Workspaces> {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the server is shutting down');
     if (this.#mounted) return this.#mounted;
-    const mounted = this.#clearing.then(() => this.#options.mount());
+    const mounted = this.#mount();
     this.#mounted = mounted;
     try {
       this.#watch(await mounted, mounted);
@@ -43,12 +70,39 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
     return mounted;
   }
 
+  /** Whether the workspace is attached to the present mount: not so any more from the death of its mount on. */
+  holds(id: string): boolean {
+    return this.#attached.has(id);
+  }
+
+  /** On the mount that is there when it resolves. UNAVAILABLE for one that is not attached because of earlier deaths. */
   async attach(spec: WorkspaceSpec): Promise<string> {
-    return (await this.ready()).attach(spec);
+    for (let attempt = 1; ; attempt++) {
+      const refusal = this.#deaths.refusal(spec.id);
+      if (refusal !== undefined) throw new ServiceError('UNAVAILABLE', refusal);
+      const workspaces = await this.ready();
+      try {
+        const path = await workspaces.attach(spec);
+        if (this.#live === workspaces) {
+          this.#attached.add(spec.id);
+          return path;
+        }
+      } catch (error) {
+        if (this.#live === workspaces || this.#closed || attempt === ATTACH_ATTEMPTS) throw error;
+      }
+    }
   }
 
   async detach(id: string): Promise<void> {
+    // What was attached to a dead mount is gone with it.
+    if (!this.#attached.delete(id)) return;
     await (await this.#mounted)?.detach(id);
+  }
+
+  /** Has a mount that was taken away noticed at once. */
+  async check(): Promise<void> {
+    const workspaces = await this.#mounted?.catch(() => undefined);
+    await workspaces?.check();
   }
 
   async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
@@ -119,6 +173,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#end.abort();
     await this.#clearing;
     await (await this.#mounted?.catch(() => undefined))?.close();
   }
@@ -136,12 +191,62 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died'> {
   }
 
   #watch(workspaces: Workspaces, mounted: Promise<Workspaces>): void {
-    workspaces.died.then((reason) => {
-      this.#clearing = workspaces.close().catch(() => undefined);
+    this.#live = workspaces;
+    workspaces.died.then((death) => {
+      this.#live = undefined;
+      const attached = this.#attached.size;
+      this.#attached.clear();
+      const wait = this.#deaths.add(death);
+      this.#clearing = workspaces.close().then(
+        () => this.#pause(wait),
+        () => this.#pause(wait),
+      );
+      this.#threads = workspaces.ended;
       this.#forget(mounted);
-      this.#options.log.error('the workspace file system died', { reason });
-      this.#options.lost(reason);
+      this.#tellOf(death, attached, wait);
+      const back = attached > 0 ? this.#mountAnew() : Promise.resolve();
+      this.#options.lost(death.reason, back);
     });
+  }
+
+  #tellOf({ reason, workspace }: Death, workspaces: number, wait: number): void {
+    const { log } = this.#options;
+    log.error('the workspace file system died; it is mounted anew', {
+      reason,
+      workspaces,
+      ...(workspace !== undefined && { serving: workspace }),
+      ...(wait > 0 && { wait_ms: wait }),
+    });
+    const refusal = workspace === undefined ? undefined : this.#deaths.refusal(workspace);
+    if (refusal !== undefined) log.error('a sandbox is left without its workspace', { sandbox_id: workspace, refusal });
+  }
+
+  async #mount(): Promise<Workspaces> {
+    await this.#clearing;
+    if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the server is shutting down');
+    if (!(await settlesWithin(this.#threads, THREADS_MS))) {
+      throw new ServiceError('UNAVAILABLE', 'the workspace file system died, and its threads have not ended yet');
+    }
+    return this.#options.mount();
+  }
+
+  /** Never rejects: what is still missing then is told to those who need it. */
+  async #mountAnew(): Promise<void> {
+    for (let attempt = 1, wait = FIRST_RETRY_MS; !this.#closed; attempt++, wait *= 2) {
+      try {
+        await this.ready();
+        return;
+      } catch (err) {
+        this.#options.log.error('the workspace file system could not be mounted anew', { attempt, err });
+        if (attempt === MOUNT_ATTEMPTS) return;
+      }
+      await this.#pause(wait);
+    }
+  }
+
+  /** Ends early when the server does. */
+  async #pause(milliseconds: number): Promise<void> {
+    if (milliseconds > 0) await delay(milliseconds, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }
 
   #forget(mounted: Promise<Workspaces>): void {

@@ -103,17 +103,32 @@ describe('a bwrap server', () => {
     expect(await state.leftovers()).toEqual([]);
   });
 
-  it('whose mount is taken away says so on its sandboxes, and StartSandbox brings them back', async () => {
-    const { server, api } = await start();
-    const id = await api.create(await api.codebase(), { permissions: WRITE });
-    await run(api, id, 'echo kept > file');
-    spawnSync('umount', ['-f', mountPointOf(server)]);
-    await expect.poll(async () => (await api.sandbox(id)).status).toBe('SANDBOX_ERROR');
-    expect((await api.sandbox(id)).status_reason).toMatch(/^the workspace file system died: /);
-    expect(await api.get('/health')).toEqual({ status: 'ok' });
-    expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
-    expect(await run(api, id, 'cat file')).toBe('kept\n');
-  });
+  it.each(['-f', '-l'])(
+    'whose mount is taken away (umount %s) mounts anew and brings its sandboxes back',
+    async (how) => {
+      const { server, api } = await start();
+      const codebase = await api.codebase();
+      const id = await api.create(codebase, { permissions: WRITE });
+      await run(api, id, 'echo kept > file');
+      const running = api.post(`/v1/sandboxes/${id}/exec`, { command: 'sleep 1000' });
+      await expect.poll(() => sleepers()).toBe(1);
+      spawnSync('umount', [how, mountPointOf(server)]);
+      // Also before the server has noticed.
+      expect(await run(api, await api.create(codebase, { permissions: WRITE }), 'echo new > file; cat file')).toBe(
+        'new\n',
+      );
+      const { status, body } = await running;
+      expect([status, (body as { message: string }).message]).toEqual([
+        503,
+        expect.stringMatching(/^the workspace file system died: the mount was /),
+      ]);
+      expect(await run(api, id, 'cat file')).toBe('kept\n');
+      const sandbox = await api.sandbox(id);
+      expect(sandbox.status).toBe('SANDBOX_RUNNING');
+      expect(sandbox.status_reason).toMatch(/^it was brought up again: the workspace file system died: the mount was /);
+      expect(server.log.some((line) => line.includes('the workspace file system died; it is mounted anew'))).toBe(true);
+    },
+  );
 
   it('goes before its sandboxes, which have the priority that it was started with', async () => {
     const { server, api } = await start();

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -78,6 +79,21 @@ describe('a docker server', () => {
     expect(await containers()).toHaveLength(2);
     expect(await containers()).not.toContain(before);
     expect(state.processes().filter((line) => line.includes('sleep 1000'))).toEqual([]);
+  });
+
+  it('whose mount is taken away brings its sandboxes back on a new one, with what they wrote and why', async () => {
+    const { server, api } = await start();
+    const id = await api.create(await api.codebase(), { permissions: WRITE });
+    await run(api, id, 'echo kept > file');
+    const running = api.post(`/v1/sandboxes/${id}/exec`, { command: 'echo; exec sleep 1000' });
+    await expect.poll(() => state.processes().filter((line) => line.includes('sleep 1000'))).toHaveLength(1);
+    spawnSync('umount', ['-f', join(state.directory, 'mounts/fs')]);
+    expect((await running).status).toBe(503);
+    await expect
+      .poll(async () => (await api.sandbox(id)).status_reason, { timeout: 20_000 })
+      .toMatch(/^it was brought up again: the workspace file system died: the mount was /);
+    expect(server.log.some((line) => line.includes('the workspace file system died; it is mounted anew'))).toBe(true);
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
   });
 
   it('killed amid creates and stops has afterwards as many containers as sandboxes that run', async () => {

@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
 import type { StartCopy } from '../control.ts';
+import { CurrentWorkspace } from '../current-workspace.ts';
 import {
   type Attr,
   type ByteString,
@@ -53,6 +54,8 @@ export interface WorkspaceFileSystemOptions {
   maxOpenDirectories?: number;
   /** Has large host files copied by another thread, which tells by `copied`; absent: they are copied at once. */
   startCopy?: StartCopy;
+  /** Is told which workspace each operation is for. */
+  current?: CurrentWorkspace;
 }
 
 /**
@@ -70,10 +73,12 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #clock = new Clock();
   readonly #frozen = new FrozenLayers();
   readonly #copies: LargeCopies;
+  readonly #current: CurrentWorkspace;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
     this.#notifier = notifier;
     this.#copies = new LargeCopies(options.startCopy);
+    this.#current = options.current ?? new CurrentWorkspace();
     this.#files = new HostFiles(options.maxOpenFiles ?? 256);
     this.#bases = new BaseTrees(options.maxOpenDirectories ?? 256);
   }
@@ -89,6 +94,7 @@ export class WorkspaceFileSystem implements FileSystem {
   }
 
   #make(spec: WorkspaceSpec): Workspace {
+    this.#current.set(spec.id);
     const shared = {
       nodes: this.#nodes,
       files: this.#files,
@@ -105,6 +111,7 @@ export class WorkspaceFileSystem implements FileSystem {
   detach(id: string): void {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) return;
+    this.#current.set(id);
     this.#workspaces.delete(id);
     if (workspace.isOpen) {
       for (const node of workspace.tree.nodes()) {
@@ -159,6 +166,7 @@ export class WorkspaceFileSystem implements FileSystem {
 
   /** Of one that is not attached, too: nothing else knows of it meanwhile. */
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
+    this.#current.set(spec.id);
     const attached = this.#workspaces.get(spec.id);
     if (attached !== undefined) return keepRemoved(attached, paths);
     const visited = this.#visited.get(spec.id) ?? this.#make(spec);
@@ -249,7 +257,11 @@ export class WorkspaceFileSystem implements FileSystem {
 
   /** Makes every delta outlive a power failure, contents of open files included. */
   syncAll(): void {
-    for (const workspace of this.#workspaces.values()) if (workspace.isOpen) workspace.sync();
+    for (const [id, workspace] of this.#workspaces) {
+      if (!workspace.isOpen) continue;
+      this.#current.set(id);
+      workspace.sync();
+    }
   }
 
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
@@ -259,7 +271,9 @@ export class WorkspaceFileSystem implements FileSystem {
     }
     const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
-    return workspace === undefined ? undefined : enter(workspace, workspace.tree.root);
+    if (workspace === undefined) return undefined;
+    this.#current.set(workspace.spec.id);
+    return enter(workspace, workspace.tree.root);
   }
 
   forget(nodeid: number, nlookup: number): void {
@@ -276,6 +290,7 @@ export class WorkspaceFileSystem implements FileSystem {
     if (nodeid === ROOT_NODEID) return rootAttr();
     const node = this.#nodes.get(nodeid);
     const workspace = node.workspace!;
+    this.#current.set(workspace.spec.id);
     // A container daemon binds the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
     return getattr(workspace, node);
@@ -381,6 +396,7 @@ export class WorkspaceFileSystem implements FileSystem {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
     requireOwner(caller, node.workspace);
+    this.#current.set(node.workspace.spec.id);
     return node;
   }
 
@@ -392,17 +408,23 @@ export class WorkspaceFileSystem implements FileSystem {
   #kernelNode(nodeid: number): Node {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
+    this.#current.set(node.workspace.spec.id);
     return node;
   }
 
   #get(id: string): Workspace {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+    this.#current.set(id);
     return workspace;
   }
 
   *#ofCodebase(codebaseId: string): Generator<Workspace> {
-    for (const workspace of this.#workspaces.values()) if (workspace.spec.codebaseId === codebaseId) yield workspace;
+    for (const [id, workspace] of this.#workspaces) {
+      if (workspace.spec.codebaseId !== codebaseId) continue;
+      this.#current.set(id);
+      yield workspace;
+    }
   }
 }
 

@@ -97,8 +97,8 @@ export class BwrapSandbox implements RunningSandbox {
     return this.#executor.exec(command);
   }
 
-  stop(): Promise<void> {
-    this.#stopping ??= this.#end('the sandbox was stopped');
+  stop(reason = 'the sandbox was stopped'): Promise<void> {
+    this.#stopping ??= this.#end(reason);
     return this.#stopping;
   }
 

@@ -102,8 +102,8 @@ export class DockerSandbox implements RunningSandbox {
     return unlessDying(execution, () => this.#dying());
   }
 
-  stop(): Promise<void> {
-    this.#stopping ??= this.#end();
+  stop(reason = 'the sandbox was stopped'): Promise<void> {
+    this.#stopping ??= this.#end(reason);
     return this.#stopping;
   }
 
@@ -188,10 +188,10 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   /** Ends the processes first, from here: that needs no daemon. */
-  async #end(): Promise<void> {
+  async #end(reason: string): Promise<void> {
     const { watch, containers } = this.#shared;
     if (this.#containerId !== undefined) watch.remove(this.#containerId);
-    this.#executor?.close('the sandbox was stopped');
+    this.#executor?.close(reason);
     this.#cgroup?.kill();
     await this.#cgroup?.remove();
     await containers.discard(this.#spec.id);

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../errors.ts';
 import type { Actor, FileOperation, WorkspaceFiles } from '../../fuse/workspace-files.ts';
-import { workspaceSpec } from '../bring-up.ts';
+import { describeLoss, workspaceSpec } from '../bring-up.ts';
 import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';
-import type { LiveSandbox } from '../sandbox.ts';
+import { isComing, type LiveSandbox } from '../sandbox.ts';
 import { expired } from '../start-stop.ts';
 
 /** One caller's access to the files of a sandbox, for as long as it takes. Whoever opened it closes it, once. */
@@ -29,7 +29,7 @@ export async function openFiles(id: string, as: string, context: SandboxContext)
   if (sandbox.record.runtime === 'RUNTIME_MOCK') {
     throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no files of its own`);
   }
-  if (sandbox.status === 'SANDBOX_PENDING') await sandbox.queue.run(async () => undefined);
+  if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
   if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);
   if (actor === 'agent') {
     if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
@@ -72,8 +72,9 @@ function session(
     try {
       if (isThere()) return await task();
     } catch (error) {
-      if (isThere()) throw error;
+      if (isThere() || isUnavailable(error)) throw error;
     }
+    if (sandbox.lost !== undefined) throw new ServiceError('UNAVAILABLE', describeLoss(sandbox.lost));
     throw new ServiceError('ABORTED', `sandbox ${id} was stopped meanwhile`);
   };
   return {
@@ -90,6 +91,7 @@ function visit(id: string, context: SandboxContext): Promise<() => Promise<void>
     if (sandbox.attached) return async () => undefined;
     if (sandbox.visited === undefined) {
       const workspace = await platform.mount.attach(workspaceSpec(sandbox, platform));
+      if (!platform.mount.holds(id)) throw new ServiceError('UNAVAILABLE', 'the workspace file system died meanwhile');
       sandbox.visited = { workspace, count: 0 };
     }
     const { visited } = sandbox;
@@ -102,4 +104,9 @@ function visit(id: string, context: SandboxContext): Promise<() => Promise<void>
         await platform.mount.detach(id);
       });
   });
+}
+
+/** The file system died under the call, which the caller may repeat. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'UNAVAILABLE';
 }

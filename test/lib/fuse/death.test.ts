@@ -45,7 +45,7 @@ describe('a file system that stopped serving', () => {
   it('is reported when it was unmounted by force, and rejects every call', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
-    const pending = expect(workspaces.died).resolves.toMatch(/mount was/);
+    const pending = expect(workspaces.died).resolves.toMatchObject({ reason: expect.stringMatching(/mount was/) });
     // It says that the target is busy, and has aborted the connection.
     await shell('umount -f "$1" 2>/dev/null || :', mountPoint);
     await pending;
@@ -53,12 +53,13 @@ describe('a file system that stopped serving', () => {
   });
 
   it('is reported when its mount was taken away lazily while it was in use', async () => {
-    mount = await mounted(bundle.entry, { watchdogMs: 400 });
+    mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
     const holder = spawn('/bin/sh', ['-c', 'cd "$1" && echo && exec sleep 60', 'sh', mountPoint]);
     await once(holder.stdout, 'data');
     await shell('umount -l "$1"', mountPoint);
-    expect(await workspaces.died).toMatch(/taken away/);
+    await workspaces.check();
+    expect(await workspaces.died).toEqual({ reason: 'the mount was taken away' });
     holder.kill('SIGKILL');
     await once(holder, 'exit');
   });
@@ -68,7 +69,8 @@ describe('a file system that stopped serving', () => {
     const { workspaces, mountPoint } = mount;
     const call = workspaces.baseChanging('cb', ['exit']);
     await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    await workspaces.died;
+    expect(await workspaces.died).toEqual({ reason: 'the request worker ended', workspace: 'cb' });
+    await workspaces.ended;
     await workspaces.close();
     expect(await mounts()).not.toContain(mountPoint);
   });
@@ -79,7 +81,7 @@ describe('a file system that stopped serving', () => {
     const path = await workspaces.attach(spec('sb_1'));
     const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     const program = expect(shell('ls "$1/absent"', path)).rejects.toThrow();
-    expect(await workspaces.died).toMatch(/did not answer/);
+    expect(await workspaces.died).toEqual({ reason: 'the request worker did not answer for 400 ms', workspace: 'cb' });
     await Promise.all([call, program]);
   });
 

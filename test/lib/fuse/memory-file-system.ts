@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { ControlledFileSystem } from '../../../lib/fuse/control.ts';
+import type { CurrentWorkspace } from '../../../lib/fuse/current-workspace.ts';
 import {
   type Attr,
   type Caller,
@@ -47,9 +48,11 @@ export class MemoryFileSystem implements ControlledFileSystem {
   #nextId = 1;
   #nextCookie = 3;
   readonly root: MemoryNode;
+  readonly #current: CurrentWorkspace | undefined;
 
-  constructor(notifier: Notifier) {
+  constructor(notifier: Notifier, current?: CurrentWorkspace) {
     this.#notifier = notifier;
+    this.#current = current;
     this.root = this.#make({ uid: 0, gid: 0, pid: 0 }, S_IFDIR | 0o777, 1);
     this.root.nlookup = 1;
   }
@@ -72,8 +75,9 @@ export class MemoryFileSystem implements ControlledFileSystem {
     this.#invalidateAll();
   }
 
-  /** paths[0]: 'crash' throws what is not an Error; 'hang' never returns; 'exit' ends the thread. */
-  baseChanging(_codebaseId: string, paths: readonly string[]): void {
+  /** For the workspace of the codebase's id. paths[0]: 'crash' throws what is not an Error; 'hang' never returns; 'exit' ends the thread. */
+  baseChanging(codebaseId: string, paths: readonly string[]): void {
+    this.#current?.set(codebaseId);
     if (paths[0] === 'crash') throw new TypeError('a defect');
     if (paths[0] === 'exit') process.exit(3);
     if (paths[0] === 'hang') for (;;);

@@ -4,5 +4,5 @@ import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/request-wo
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 const data = workerData as FuseWorkerData | FuseNotifierData;
-if (data.role === 'fuse') serveRequests(data, (notifier) => new MemoryFileSystem(notifier));
+if (data.role === 'fuse') serveRequests(data, (notifier, _copy, current) => new MemoryFileSystem(notifier, current));
 else serveNotifications(data);

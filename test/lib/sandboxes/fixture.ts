@@ -38,6 +38,8 @@ export const never = new AbortController().signal;
 /** A runtime whose sandboxes are entries of `up`; `before` may wait or throw at each launch. */
 export class FakeRuntime implements Runtime {
   readonly up = new Map<string, { spec: SandboxSpec; commands: Command[]; die: (reason: string) => void }>();
+  /** Why each sandbox was stopped, in order. */
+  readonly stops: (string | undefined)[] = [];
   readonly launches: string[] = [];
   before: (spec: SandboxSpec) => Promise<void> = async () => {};
 
@@ -57,7 +59,10 @@ export class FakeRuntime implements Runtime {
           yield { kind: 'exit', exitCode: 0, durationMs: 1 };
         })() as Execution;
       },
-      stop: async () => void this.up.delete(spec.id),
+      stop: async (reason) => {
+        this.stops.push(reason);
+        this.up.delete(spec.id);
+      },
     };
   }
 }
@@ -72,6 +77,12 @@ export class FakeMount {
     this.attached.set(spec.id, spec);
     return `/mnt/${spec.id}`;
   }
+
+  holds(id: string): boolean {
+    return this.attached.has(id);
+  }
+
+  async check(): Promise<void> {}
 
   async flush(): Promise<void> {}
 

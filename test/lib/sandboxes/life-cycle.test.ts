@@ -118,14 +118,90 @@ describe('a runtime that died', () => {
 });
 
 describe('a workspace file system that died', () => {
-  it('breaks every sandbox on it, and no other', async () => {
+  const REASON = 'the workspace file system died: worker ended';
+  let back: () => void;
+
+  /** Until `back`, nothing is mounted. */
+  function die(): void {
+    fixture.mount.attached.clear();
+    const mounted = new Promise<void>((resolve) => {
+      back = resolve;
+    });
+    sandboxes.workspacesLost('worker ended', mounted);
+  }
+
+  it('ends the commands of every sandbox on it at once, brings it up again when it is back, and tells why', async () => {
     const mock = await sandboxes.create(createRequest({ runtime: 'RUNTIME_MOCK' }));
     const stopped = await sandboxes.create(createRequest());
     await sandboxes.stop(stopped.id);
-    sandboxes.workspacesLost('worker ended');
-    await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR');
-    expect(sandboxes.get(sandbox.id).status_reason).toBe('the workspace file system died: worker ended');
+    fixture.runtime.stops.length = 0;
+    die();
+    expect(fixture.runtime.stops).toEqual([REASON]);
+    const waiting = sandboxes.exec(execRequest(sandbox.id), never);
+    back();
+    await waiting;
+    expect(sandboxes.get(sandbox.id)).toEqual({ ...sandbox, status_reason: `it was brought up again: ${REASON}` });
+    expect([...fixture.mount.attached.keys()]).toEqual([sandbox.id]);
+    expect(fixture.runtime.launches.filter((id) => id !== sandbox.id)).toEqual([mock.id, stopped.id]);
     expect([statusOf(mock.id), statusOf(stopped.id)]).toEqual(['SANDBOX_RUNNING', 'SANDBOX_STOPPED']);
+    await sandboxes.stop(sandbox.id);
+    expect(sandboxes.get(sandbox.id).status_reason).toBe('');
+  });
+
+  it('leaves SANDBOX_ERROR, with the reason, what cannot be brought up on the next one', async () => {
+    fixture.mount.before = async () => {
+      throw new ServiceError('UNAVAILABLE', 'it died twice while it served this sandbox');
+    };
+    die();
+    back();
+    await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR');
+    expect(sandboxes.get(sandbox.id).status_reason).toBe('it died twice while it served this sandbox');
+    await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR');
+  });
+
+  it('under a launch has it done again on the next one', async () => {
+    let launches = 0;
+    fixture.runtime.before = async ({ id }) => {
+      if (id === sandbox.id || ++launches > 1) return;
+      die();
+      back();
+      throw new ServiceError('UNAVAILABLE', 'no such directory');
+    };
+    const other = await sandboxes.create(createRequest());
+    expect([launches, statusOf(other.id)]).toEqual([2, 'SANDBOX_RUNNING']);
+  });
+
+  it('after a launch, before the record is stored, has the new sandbox brought up again', async () => {
+    let stored = () => {};
+    const held = new Promise<void>((resolve) => {
+      stored = resolve;
+    });
+    vi.spyOn(fixture.metadata.sandboxes, 'put').mockReturnValueOnce(held);
+    const creating = sandboxes.create(createRequest());
+    await vi.waitUntil(() => fixture.runtime.up.size === 2);
+    const id = fixture.runtime.launches.at(-1)!;
+    await vi.waitUntil(() => fixture.mount.attached.has(id));
+    await new Promise((resolve) => setImmediate(resolve));
+    die();
+    stored();
+    back();
+    await creating;
+    await sandboxes.exec(execRequest(id), never);
+    expect(fixture.mount.attached.has(id)).toBe(true);
+    expect(fixture.runtime.launches.filter((each) => each === id)).toHaveLength(2);
+  });
+
+  it('does not bring back what is stopped or destroyed meanwhile', async () => {
+    const other = await sandboxes.create(createRequest());
+    const stopping = sandboxes.stop(sandbox.id);
+    const destroying = sandboxes.destroy(other.id);
+    die();
+    back();
+    await Promise.all([stopping, destroying]);
+    await vi.waitUntil(() => !fixture.context.sandboxes.has(other.id));
+    await sandboxes.explainPermission(sandbox.id, 'a');
+    await fixture.context.find(sandbox.id).queue.run(async () => undefined);
+    expect([statusOf(), fixture.runtime.up.size, fixture.mount.attached.size]).toEqual(['SANDBOX_STOPPED', 0, 0]);
     expect((await sandboxes.start(sandbox.id)).status).toBe('SANDBOX_RUNNING');
   });
 });

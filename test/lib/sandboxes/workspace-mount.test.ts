@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { Workspaces } from '../../../lib/fuse/workspaces.ts';
+import type { Death, Workspaces } from '../../../lib/fuse/workspaces.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { WorkspaceMount } from '../../../lib/sandboxes/workspace-mount.ts';
 
@@ -8,13 +8,19 @@ const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rule
 
 let calls: string[];
 let lost: string[];
-let dieNow: (reason: string) => void;
+let dieNow: (death: Death) => void;
+let now: number;
+let threads: Promise<unknown>;
+let attaching: (id: string) => Promise<void>;
 let mounting: () => Promise<void>;
 let closing: () => Promise<void>;
 
 beforeEach(() => {
   calls = [];
   lost = [];
+  now = 0;
+  threads = Promise.resolve();
+  attaching = async () => {};
   mounting = async () => {};
   closing = async () => {};
 });
@@ -22,7 +28,10 @@ beforeEach(() => {
 function fakeWorkspaces(): Workspaces {
   const told = (name: string) => async (id: string) => void calls.push(`${name} ${id}`);
   return {
-    attach: async ({ id }) => `/mnt/${id}`,
+    attach: async ({ id }) => {
+      await attaching(id);
+      return `/mnt/${id}`;
+    },
     detach: told('detach'),
     setRules: told('setRules'),
     baseChanging: told('changing'),
@@ -42,6 +51,8 @@ function fakeWorkspaces(): Workspaces {
       throw new Error('the fake has no files');
     },
     usage: async () => ({ bytes: 0, files: 0 }),
+    ended: threads,
+    check: async () => {},
     died: new Promise((resolve) => {
       dieNow = resolve;
     }),
@@ -61,6 +72,7 @@ const create = () =>
     },
     lost: (reason) => lost.push(reason),
     log: silentLog,
+    now: () => now,
   });
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -103,7 +115,7 @@ describe('the workspace mount', () => {
       new Promise((resolve) => {
         put = resolve;
       });
-    dieNow('worker ended');
+    dieNow({ reason: 'worker ended' });
     await settled();
     expect([lost, calls]).toEqual([['worker ended'], ['mount', 'close']]);
     const attached = mount.attach(SPEC);
@@ -112,6 +124,64 @@ describe('the workspace mount', () => {
     put();
     expect(await attached).toBe('/mnt/sb');
     expect(calls).toEqual(['mount', 'close', 'mount']);
+  });
+
+  it('holds what is attached until it is detached or the file system dies', async () => {
+    const mount = create();
+    await mount.attach(SPEC);
+    expect(mount.holds('sb')).toBe(true);
+    await mount.detach('sb');
+    expect(mount.holds('sb')).toBe(false);
+    await mount.attach(SPEC);
+    dieNow({ reason: 'worker ended' });
+    await settled();
+    expect(mount.holds('sb')).toBe(false);
+    await mount.detach('sb');
+    expect(calls.filter((call) => call === 'detach sb')).toHaveLength(1);
+  });
+
+  it('that died with workspaces is mounted anew by itself, once its threads have ended', async () => {
+    let ended = () => {};
+    threads = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    const mount = create();
+    await mount.attach(SPEC);
+    dieNow({ reason: 'worker ended' });
+    await settled();
+    expect(calls).toEqual(['mount', 'close']);
+    ended();
+    await settled();
+    expect(calls).toEqual(['mount', 'close', 'mount']);
+  });
+
+  it('attaches on the next mount what was on its way when it died', async () => {
+    const mount = create();
+    await mount.ready();
+    attaching = async () => {
+      attaching = async () => {};
+      dieNow({ reason: 'worker ended' });
+      throw new ServiceError('UNAVAILABLE', 'worker ended');
+    };
+    expect(await mount.attach(SPEC)).toBe('/mnt/sb');
+    expect([calls, mount.holds('sb')]).toEqual([['mount', 'close', 'mount'], true]);
+  });
+
+  it('leaves out the workspace that it served when it died twice, for a while, and serves the others', async () => {
+    const mount = create();
+    for (let death = 0; death < 2; death++) {
+      await mount.attach(SPEC);
+      dieNow({ reason: 'the request worker ran out of memory', workspace: 'sb' });
+      await settled();
+    }
+    expect(await mount.attach({ ...SPEC, id: 'other' })).toBe('/mnt/other');
+    await expect(mount.attach(SPEC)).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message:
+        'the workspace file system died 2 times while it served this sandbox (the request worker ran out of memory); it is tried again in 10 min at the earliest',
+    });
+    now = 600_000;
+    expect(await mount.attach(SPEC)).toBe('/mnt/sb');
   });
 
   it('closes what is mounted, and mounts no more', async () => {
@@ -124,9 +194,16 @@ describe('the workspace mount', () => {
 
   it('that is just being mounted is closed as well', async () => {
     const mount = create();
+    let proceed = () => {};
+    mounting = () =>
+      new Promise((resolve) => {
+        proceed = resolve;
+      });
     const attached = mount.attach(SPEC);
-    await mount.close();
-    await attached;
+    await settled();
+    const closed = mount.close();
+    proceed();
+    await Promise.all([attached, closed]);
     expect(calls).toEqual(['mount', 'close']);
   });
 });
