@@ -3,12 +3,13 @@ import type { ByteString } from '../filesystem.ts';
 import { Postponed } from '../filesystem.ts';
 import { Change } from './change.ts';
 import { renamedDirectories } from './changes.ts';
+import { endOrigins } from './end-origins.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
  * Before the base loses `paths`: what a directory that the sandbox renamed shows of them becomes the sandbox's own, for it
- * has them elsewhere, and nobody took them away there. Answers whether there is such a directory at all. Each file is
+ * has them elsewhere, and nobody took them away there. A removed directory itself is shown there no more. Answers whether there is such a directory at all. Each file is
  * kept or lost by itself (a quota, a full disk): throws what went wrong first, after trying all. May throw Postponed.
  */
 export function keepRemoved(workspace: Workspace, paths: readonly ByteString[]): boolean {
@@ -25,6 +26,7 @@ export function keepRemoved(workspace: Workspace, paths: readonly ByteString[]):
       }
     }
   }
+  endOrigins(workspace, paths);
   if (failure !== undefined) throw failure.error;
   return renamed.length > 0;
 }

@@ -212,6 +212,14 @@ export class NodeTree {
     this.#byBasePath.set(path, node);
   }
 
+  /** A changed directory's node shows nothing of the base any more. */
+  originEnded(node: Node): void {
+    this.#forgetBase(node);
+    node.base = undefined;
+    node.basePath = undefined;
+    node.listing = undefined;
+  }
+
   nodeOf(inode: Inode): Node | undefined {
     return this.#byInode.get(inode.id);
   }

@@ -69,7 +69,7 @@ function showName(
 }
 
 /** A directory that is gone has nothing in it. */
-function letGo(workspace: Workspace, top: Node): void {
+export function letGo(workspace: Workspace, top: Node): void {
   const below: [dir: Node, name: ByteString, child: Node][] = [];
   for (const dir of nodesFrom(top)) for (const [name, child] of dir.children ?? []) below.push([dir, name, child]);
   // From the inside out.

@@ -193,7 +193,7 @@ export class InodeTable implements Home {
         this.seen.delete(op[1]);
         break;
       case 'origin':
-        this.#dir(op[1]).origin = op[2];
+        this.#dir(op[1]).origin = op[2] ?? undefined;
         break;
       case 'rebased':
         this.rebased = { commit: op[1], stage: op[2] };

@@ -40,8 +40,8 @@ export type Op =
   /** What the base had at a path when the sandbox first took it up. */
   | ['seen', path: ByteString, ...identity: Identity]
   | ['unseen', path: ByteString]
-  /** A directory is merged with another one of the base from now on. */
-  | ['origin', id: number, path: ByteString]
+  /** A directory is merged with another one of the base from now on; null: with none. */
+  | ['origin', id: number, path: ByteString | null]
   /** The sandbox was rebased after this stage of a commit. */
   | ['rebased', commit: string, stage: number];
 

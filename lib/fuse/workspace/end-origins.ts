@@ -1,0 +1,41 @@
+import type { ByteString } from '../filesystem.ts';
+import { renamedDirectories } from './changes.ts';
+import type { Op } from './delta/records.ts';
+import { letGo } from './show-base.ts';
+import { parentOf } from './ways.ts';
+import type { Workspace } from './workspace.ts';
+
+/**
+ * Directories that the sandbox renamed show nothing of the base any more when their base directory is at or below one of
+ * `removed`: whatever comes to be at that path later is another directory, or no directory.
+ */
+export function endOrigins(workspace: Workspace, removed: readonly ByteString[]): void {
+  const paths = new Set(removed);
+  const { delta, tree, shared } = workspace;
+  const ended = renamedDirectories(workspace).filter(
+    ({ origin }) => origin !== undefined && isAtOrBelow(origin, paths),
+  );
+  if (ended.length === 0) return;
+  delta.commit(
+    ended.map(({ id }): Op => ['origin', id, null]),
+    true,
+  );
+  for (const { id } of ended) {
+    const inode = delta.table.get(id);
+    const node = inode && tree.nodeOf(inode);
+    if (node === undefined) continue;
+    for (const [name, child] of [...(node.children ?? [])]) {
+      if (child.inode !== undefined) continue;
+      letGo(workspace, child);
+      tree.detach(child, node, name);
+      shared.notifier.invalEntry(node.id, name);
+    }
+    tree.originEnded(node);
+    shared.notifier.invalInode(node.id);
+  }
+}
+
+function isAtOrBelow(path: ByteString, paths: ReadonlySet<ByteString>): boolean {
+  for (let at = path; at !== ''; at = parentOf(at)) if (paths.has(at)) return true;
+  return false;
+}
