@@ -20,6 +20,12 @@ const importing = (file: string, source: string, refused?: string): Snippet => (
   ...(refused && { refused }),
 });
 
+const naming = (file: string, name: string, source: string, refused?: string): Snippet => ({
+  file,
+  code: `export { ${name} } from '${source}';\n`,
+  ...(refused && { refused }),
+});
+
 /** Each direction of the architecture once as a violation, and beside it what stays allowed. */
 const SNIPPETS: Snippet[] = [
   importing('lib/a/adapters.ts', '../../adapters/main.ts', imports),
@@ -38,6 +44,29 @@ const SNIPPETS: Snippet[] = [
   importing('lib/fuse/grpc.ts', '@grpc/grpc-js', imports),
   importing('lib/fuse/rules.ts', '../permissions/rules.ts'),
   importing('lib/permissions/io.ts', 'node:fs', imports),
+  naming('lib/codebases/by-path.ts', 'lstat', 'node:fs/promises', imports),
+  naming('lib/codebases/unprefixed.ts', 'openSync', 'fs', imports),
+  {
+    file: 'lib/codebases/all.ts',
+    code: "import * as fs from 'node:fs';\nexport const x = fs.lstatSync;\n",
+    refused: imports,
+  },
+  {
+    file: 'lib/fuse/workspace/all.ts',
+    code: "import fs from 'node:fs';\nexport const x = fs.lstatSync;\n",
+    refused: imports,
+  },
+  naming('lib/codebases/handle.ts', 'FileHandle', 'node:fs/promises'),
+  naming('lib/codebases/storage.ts', 'readdir', 'node:fs/promises'),
+  naming('lib/sandboxes/changes/by-path.ts', 'copyFile', 'node:fs/promises', imports),
+  naming('lib/sandboxes/files/by-path.ts', 'readlinkSync', 'node:fs', imports),
+  naming('lib/fuse/workspace/by-path.ts', 'lstatSync', 'node:fs', imports),
+  naming('lib/fuse/workspace/files/by-path.ts', 'openSync', 'node:fs', imports),
+  naming('lib/fuse/workspace/by-descriptor.ts', 'fstatSync', 'node:fs'),
+  naming('lib/fuse/workspace/delta/numbered.ts', 'openSync', 'node:fs'),
+  naming('lib/host-tree/owner.ts', 'openSync', 'node:fs'),
+  importing('lib/fuse/workspace/runtime.ts', '../../runtime/runtime.ts', imports),
+  importing('lib/codebases/http.ts', 'node:http', imports),
   importing('lib/permissions/runtime.ts', '../runtime/runtime.ts', imports),
   importing('lib/permissions/messages.ts', '../messages.ts'),
   importing('handlers/http.ts', 'node:http', imports),

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { indexPath } from './workspace/delta/layer-path.ts';
 import { type Header, headerOf } from './workspace/delta/records.ts';
 
@@ -16,6 +16,12 @@ export interface DeltaLayers {
 export async function layersOfDelta(delta: string): Promise<DeltaLayers | undefined> {
   const header = await readHeader(`${delta}/journal`);
   return header && { top: header[4], below: [...header[5]] };
+}
+
+/** Another one whenever the sandbox changed anything; undefined: it never did. */
+export async function journalState(delta: string): Promise<string | undefined> {
+  const journal = await stat(`${delta}/journal`, { bigint: true }).catch(() => undefined);
+  return journal && `${journal.ino} ${journal.size} ${journal.mtimeNs}`;
 }
 
 /** All that a frozen layer needs, itself among them. Throws when it is not there or damaged. */

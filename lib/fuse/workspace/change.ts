@@ -147,6 +147,11 @@ export class Change {
     [staged[3], staged[4], staged[5], staged[6]] = [to.mode, to.uid, to.gid, timesOf(to)];
   }
 
+  /** A directory of the index shows nothing of the base any more. */
+  endOrigin(id: number): void {
+    this.#add(['origin', id, null]);
+  }
+
   #add(op: Op): void {
     this.#ops.push(op);
   }

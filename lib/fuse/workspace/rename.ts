@@ -66,6 +66,7 @@ function place(workspace: Workspace, dir: Node, name: ByteString): Place {
 
 function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
   const replaced = to.node;
+  const isDangling = hasDanglingOrigin(workspace, node);
   Change.make(workspace, (change) => {
     const id = change.node(node);
     if (replaced !== undefined) {
@@ -74,16 +75,25 @@ function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
     }
     change.unlink(from.dir, from.name);
     change.link(to.dir, to.name, id);
+    if (isDangling) change.endOrigin(id);
     change.ctime(id);
     change.touch(from.dir);
     if (to.dir !== from.dir) change.touch(to.dir);
   });
   const { tree } = workspace;
+  if (isDangling) tree.originEnded(node);
   from.dir.listing?.remove(from.name);
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
   if (replaced !== undefined) tree.unlink(replaced, to.dir, to.name);
   tree.move(node, from.dir, from.name, to.dir, to.name);
+}
+
+/** The base has no directory any more where it had this one: what it has there later is another one. */
+function hasDanglingOrigin({ base }: Workspace, { inode }: Node): boolean {
+  if (inode?.origin === undefined) return false;
+  const stat = base.lstat(inode.origin);
+  return stat === undefined || !isDirectory(stat.mode);
 }
 
 function exchange(workspace: Workspace, a: Place, b: Place): void {

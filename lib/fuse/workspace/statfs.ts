@@ -1,6 +1,5 @@
-import { statfsSync } from 'node:fs';
 import type { StatFs } from '../filesystem.ts';
-import { hostErrno } from './errno.ts';
+import { blocksLeft } from './delta/delta-directory.ts';
 import { NAME_MAX } from './node-tree.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -13,21 +12,11 @@ export function statfs(workspace: Workspace | undefined): StatFs {
   if (workspace === undefined)
     return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: NAME_MAX };
   const { delta, spec } = workspace;
-  const host = hostRoom(spec.delta);
+  const host = blocksLeft(spec.delta, BLOCK);
   const used = Math.ceil(delta.bytes / BLOCK);
   const blocks = spec.maxBytes > 0 ? Math.ceil(spec.maxBytes / BLOCK) : used + host;
   const bfree = Math.max(0, Math.min(blocks - used, host));
   const files = spec.maxFiles > 0 ? spec.maxFiles : MANY_FILES;
   const ffree = Math.max(0, files - delta.inodes);
   return { blocks, bfree, bavail: bfree, files, ffree, bsize: BLOCK, namelen: NAME_MAX };
-}
-
-/** Blocks left on the disk of the deltas. */
-function hostRoom(dir: string): number {
-  try {
-    const { bavail, bsize } = statfsSync(dir);
-    return Math.floor((bavail * bsize) / BLOCK);
-  } catch (error) {
-    throw hostErrno(error);
-  }
 }

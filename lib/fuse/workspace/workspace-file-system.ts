@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { ServiceError } from '../../errors.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
@@ -25,6 +24,7 @@ import { BaseTrees } from './base-trees.ts';
 import { changesOf, renamedDirectories, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
+import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/frozen-layers.ts';
 import { LargeCopies } from './delta/large-copies.ts';
 import { lookup, readdir } from './directory.ts';
@@ -87,7 +87,7 @@ export class WorkspaceFileSystem implements FileSystem {
   attach(spec: WorkspaceSpec): void {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
-    mkdirSync(spec.delta, { recursive: true, mode: 0o700 });
+    makeDeltaDirectory(spec.delta);
     this.#endVisit(spec.id);
     this.#workspaces.set(spec.id, this.#make(spec));
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));

@@ -1,6 +1,5 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ByteString } from '../../fuse/filesystem.ts';
+import { journalState } from '../../fuse/layers.ts';
 import { deltaOf, workspaceSpec } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -38,7 +37,5 @@ export async function keepRemoved(
 
 /** Changes when the sandbox changes anything; undefined: it never did. */
 async function stateOf({ id, record }: LiveSandbox, { platform }: SandboxContext): Promise<string | undefined> {
-  const journal = await stat(join(deltaOf(id, platform.layout), 'journal'), { bigint: true }).catch(() => undefined);
-  if (journal !== undefined) return `${journal.ino} ${journal.size} ${journal.mtimeNs}`;
-  return record.origin === undefined ? undefined : record.origin;
+  return (await journalState(deltaOf(id, platform.layout))) ?? record.origin;
 }

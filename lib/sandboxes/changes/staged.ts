@@ -2,12 +2,12 @@ import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import type { Directory } from '../../host-tree/directory.ts';
 import { HostFileReader } from '../../host-tree/host-file.ts';
+import { copyToNewFile, writeNewFile } from '../../host-tree/new-file.ts';
 import { OpenDirectories } from '../../host-tree/open-directories.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import { batchesOfSmall, type SmallContents } from './small-contents.ts';
-import { stageCopy, stageFile } from './stage-file.ts';
 
 const AT_ONCE = 16;
 
@@ -169,13 +169,13 @@ async function copied(
   if (now === undefined) return false;
   const as = { mode: now.mode & 0o777, mtime: now.mtime };
   if (bytes !== undefined) {
-    await stageFile(directory.path(name), bytes, as);
+    await writeNewFile(directory, name, bytes, as);
     return true;
   }
   const source = now.hostFile && (await sources.open(now.hostFile));
   if (source === undefined) return false;
   try {
-    await stageCopy(directory.path(name), source, as);
+    await copyToNewFile(directory, name, source, as);
     return true;
   } finally {
     await source.close();

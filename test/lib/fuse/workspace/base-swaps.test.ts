@@ -186,6 +186,17 @@ describe('a renamed directory whose base directory', () => {
     });
   }
 
+  it('was gone when it was renamed shows nothing of what is there later', () => {
+    const s = new Sandbox(BASE);
+    s.create('p/d/new', 'mine');
+    commitOfAnother(s, BELOW, () => rmSync(join(s.spec.base, 'p/d'), { recursive: true }));
+    s.rename('p/d', 'q');
+    commitOfAnother(s, ['p/d', 'p/d/late'], () => s.putBase('p/d/late', 'late'));
+    expect(s.list('q')).toEqual(['new']);
+    s.restart();
+    expect(s.list('q')).toEqual(['new']);
+  });
+
   it('became another one shows nothing of it, also when what was removed could not be kept', () => {
     const s = new Sandbox(BASE, { maxFiles: 3 });
     s.rename('p/d', 'q');

@@ -1,12 +1,13 @@
 import { close, constants, fchmod, futimes, open, write } from 'node:fs';
 import { chmod, copyFile, type FileHandle, utimes } from 'node:fs/promises';
-import type { Time } from '../../fuse/filesystem.ts';
-import { itself } from '../../host-tree/at.ts';
+import type { ByteString, Time } from '../fuse/filesystem.ts';
+import { itself } from './at.ts';
+import type { Directory } from './directory.ts';
 
 type Done = (error: Error | null) => void;
 
-/** As what a staged file is to appear. */
-export interface As {
+/** What a new file is given besides its contents. */
+export interface NewFileAttributes {
   mode: number;
   mtime: Time;
 }
@@ -15,9 +16,14 @@ export interface As {
  * A new file of the server's own with these contents, mode and mtime. Rejects with the errno of what failed. By callbacks:
  * a commit makes thousands, and a promise and a handle for each step take longer than the step.
  */
-export function stageFile(path: Buffer, bytes: Uint8Array, as: As): Promise<void> {
+export function writeNewFile(
+  directory: Directory,
+  name: ByteString,
+  bytes: Uint8Array,
+  as: NewFileAttributes,
+): Promise<void> {
   return new Promise((resolve, reject) => {
-    open(path, 'wx', 0o600, (refused, fd) => {
+    open(directory.path(name), 'wx', 0o600, (refused, fd) => {
       if (refused) return reject(refused);
       fill(fd, bytes, as, (failed) => {
         close(fd, (late) => {
@@ -30,7 +36,7 @@ export function stageFile(path: Buffer, bytes: Uint8Array, as: As): Promise<void
   });
 }
 
-function fill(fd: number, bytes: Uint8Array, { mode, mtime }: As, done: Done): void {
+function fill(fd: number, bytes: Uint8Array, { mode, mtime }: NewFileAttributes, done: Done): void {
   const time = mtime.sec + mtime.nsec / 1e9;
   writeFrom(fd, bytes, 0, (failed) => {
     if (failed) return done(failed);
@@ -54,9 +60,15 @@ function writeFrom(fd: number, bytes: Uint8Array, from: number, done: Done): voi
 
 /**
  * The same with the contents of an open file, a clone where the disk can. Of the descriptor: whatever became of the path
- * that it was opened by. `path` must be in a directory in which only the server makes names.
+ * that it was opened by. Only the server may make names in `directory`.
  */
-export async function stageCopy(path: Buffer, source: FileHandle, { mode, mtime }: As): Promise<void> {
+export async function copyToNewFile(
+  directory: Directory,
+  name: ByteString,
+  source: FileHandle,
+  { mode, mtime }: NewFileAttributes,
+): Promise<void> {
+  const path = directory.path(name);
   // EXCL: the new file is made here, so what follows is about that one.
   await copyFile(itself(source.fd), path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const time = mtime.sec + mtime.nsec / 1e9;
