@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { StoredCodebases } from './codebases/codebases.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
+import { Descriptors } from './descriptors.ts';
 import { clearStaleMount, mountWorkspaces, probeFuse } from './fuse/index.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
 import type { Log } from './log.ts';
@@ -71,7 +72,9 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
   const layout = makeLayout(storage.mountPath);
   ends.add('layout', () => leaveLayout(layout));
   for (const path of mountPoints(storage.mountPath)) await clearStaleMount(path);
-  const runtimes = new Runtimes(runtimeFactories(config, surroundings));
+  const descriptors = new Descriptors();
+  ends.add('descriptors', () => descriptors.close());
+  const runtimes = new Runtimes(runtimeFactories(config, { ...surroundings, descriptors }));
   ends.add('runtimes', () => runtimes.close());
   const mount = new WorkspaceMount({
     mount: () => mountAnew(layout.fs, entry, log),
@@ -107,6 +110,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
         layout,
         mount,
         runtime: (name) => runtimes.get(name),
+        descriptors,
         basePath: (id) => codebases.filesPath(id),
         apply: (id, plan) => codebases.apply(id, plan),
         finishCommit: (id) => codebases.finishCommit(id),

@@ -40,5 +40,9 @@ export class ServiceError extends Error {
 /** Whatever was thrown, as the error a caller may see. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
+  const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
+  if (code === 'EMFILE' || code === 'ENFILE') {
+    return new ServiceError('RESOURCE_EXHAUSTED', 'the server has no file descriptor left', [], { cause: thrown });
+  }
   return new ServiceError('INTERNAL', 'internal error', [], { cause: thrown });
 }

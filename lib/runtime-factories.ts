@@ -1,5 +1,6 @@
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
+import type { Descriptors } from './descriptors.ts';
 import type { Log } from './log.ts';
 import type { RuntimeName } from './messages.ts';
 import { createBwrapRuntime } from './runtime/bwrap/index.ts';
@@ -13,14 +14,15 @@ export function runtimeFactories(
   {
     dockerEnvironment,
     niceness,
+    descriptors,
     log,
-  }: { dockerEnvironment: DockerEnvironment; niceness?: number | undefined; log: Log },
+  }: { dockerEnvironment: DockerEnvironment; niceness?: number | undefined; descriptors: Descriptors; log: Log },
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
   const { bwrapPath, readOnlyPaths } = runtime;
+  const shared = { stateDir: storage.mountPath, descriptors, log };
   return {
-    RUNTIME_BWRAP: () => createBwrapRuntime({ bwrapPath, stateDir: storage.mountPath, readOnlyPaths, niceness, log }),
-    RUNTIME_DOCKER: () =>
-      createDockerRuntime({ ...runtime.docker, environment: dockerEnvironment, stateDir: storage.mountPath, log }),
+    RUNTIME_BWRAP: () => createBwrapRuntime({ bwrapPath, readOnlyPaths, niceness, ...shared }),
+    RUNTIME_DOCKER: () => createDockerRuntime({ ...runtime.docker, environment: dockerEnvironment, ...shared }),
     RUNTIME_MOCK: () => createMockRuntime(),
   };
 }

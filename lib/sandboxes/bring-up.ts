@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from '../codebases/codebase-tree.ts';
+import type { Descriptors } from '../descriptors.ts';
 import { ServiceError } from '../errors.ts';
 import { layersOfDelta } from '../fuse/layers.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
@@ -28,6 +29,8 @@ export interface Platform {
   removeTree(path: string): Promise<void>;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
+  /** Some are held back for what ends sandboxes. */
+  descriptors: Descriptors;
   log: Log;
 }
 

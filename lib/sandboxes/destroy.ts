@@ -10,7 +10,7 @@ import { endAndCommit } from './start-stop.ts';
  * it the next start removes. One that commits by itself does so before that, or stays.
  */
 export function destroySandbox(id: string, context: SandboxContext, discard = false): Promise<void> {
-  return context.change(id, async (sandbox) => {
+  const destroy = async (sandbox: LiveSandbox) => {
     if (commitsItself(sandbox) && !discard) await commitOrRefuse(sandbox, context);
     sandbox.leaving = true;
     try {
@@ -21,7 +21,8 @@ export function destroySandbox(id: string, context: SandboxContext, discard = fa
     }
     await takeDown(sandbox, context.platform);
     await context.forget(sandbox);
-  });
+  };
+  return context.change(id, (sandbox) => context.platform.descriptors.lend(() => destroy(sandbox)));
 }
 
 async function commitOrRefuse(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {

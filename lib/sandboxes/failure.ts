@@ -16,10 +16,11 @@ export function whenDied(
 ): (dead: RunningSandbox, reason: string) => void {
   return (dead, reason) => {
     // In the queue: a stop or destroy that is under way wins.
-    void sandbox.queue.run(async () => {
+    const broken = sandbox.queue.run(async () => {
       if (context.closing || sandbox.running !== dead) return;
       await breakDown(sandbox, reason, context);
     });
+    broken.catch((err: unknown) => context.log.error('a broken sandbox stays up', { sandbox_id: sandbox.id, err }));
   };
 }
 

@@ -39,7 +39,7 @@ export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbo
       return sandbox.view();
     }
     if (sandbox.status !== 'SANDBOX_RUNNING') throw sandbox.refuse();
-    await endAndCommit(sandbox, context);
+    await context.platform.descriptors.lend(() => endAndCommit(sandbox, context));
     return sandbox.view();
   });
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { CgroupTree } from '../cgroup/tree.ts';
@@ -21,6 +22,8 @@ export interface BwrapOptions {
   readOnlyPaths?: readonly string[];
   /** That sandboxes get, where the server has another; undefined: the server's. */
   niceness?: number | undefined;
+  /** The process's; absent: this runtime's own view of them. */
+  descriptors?: Descriptors;
   log: Log;
 }
 
@@ -46,7 +49,9 @@ class BwrapRuntime implements Runtime {
     this.#options = options;
     this.#dir = instanceDir(options.stateDir, this.#root);
     this.#tree = new CgroupTree(instanceName(options.stateDir));
+    const descriptors = options.descriptors ?? new Descriptors();
     this.#settings = {
+      descriptors,
       bwrapPath: options.bwrapPath,
       root: this.#root,
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
@@ -55,7 +60,7 @@ class BwrapRuntime implements Runtime {
     this.#spares = new Spares(
       (resources) => {
         const name = `spare-${randomBytes(8).toString('hex')}`;
-        return new Launcher(this.#tree.create(name, resources), this.#settings.inheritance);
+        return new Launcher(this.#tree.create(name, resources), this.#settings.inheritance, descriptors);
       },
       (err) => options.log.warn('a spare launcher failed', { err }),
     );

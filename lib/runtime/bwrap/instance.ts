@@ -4,8 +4,10 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ServiceError } from '../../errors.ts';
+import { Shares } from '../../shares.ts';
 import { FifoPool } from '../executor/fifo-pool.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
+import { newReadPaces, type ReadPaces } from '../executor/read-pace.ts';
 import { filterFor } from '../seccomp/assemble.ts';
 import type { SystemView } from './arguments.ts';
 import { writeEtc } from './etc.ts';
@@ -14,7 +16,9 @@ import { systemView } from './system.ts';
 const run = promisify(execFile);
 const RUNTIME_DIRECTORY = '/run/paddock';
 /** Agent directories and long requests: little, and bounded. */
-const TMPFS_OPTIONS = 'nosuid,nodev,noexec,mode=0711,size=256m';
+export const TMPFS_OPTIONS = 'nosuid,nodev,noexec,mode=0711,size=256m';
+/** Of it, what long requests may take: the rest is for what sandboxes need to come up. */
+export const REQUEST_BYTES = 192 * 1024 * 1024;
 
 /** The same for the same state directory after a restart: what a dead server left is found by it. */
 export const instanceName = (stateDir: string): string =>
@@ -28,6 +32,9 @@ export interface Instance {
   seccompFile: string;
   fifos: FifoPool;
   scratch: Buffer;
+  paces: ReadPaces;
+  /** Bytes of long requests on the file system of `dir`. */
+  room: Shares<object>;
 }
 
 /**
@@ -57,6 +64,8 @@ export async function openInstance(
     seccompFile,
     fifos: new FifoPool(join(dir, 'fifos')),
     scratch: newScratch(),
+    paces: newReadPaces(),
+    room: new Shares(REQUEST_BYTES),
   };
 }
 

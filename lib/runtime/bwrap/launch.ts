@@ -3,10 +3,13 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
+import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
+import { hostError } from '../host-error.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
@@ -22,6 +25,7 @@ export interface LaunchSettings {
   root: boolean;
   resetSignals: readonly string[];
   inheritance: Inheritance;
+  descriptors: Descriptors;
 }
 
 /** One bwrap sandbox with its agent, from launch to stop. */
@@ -35,12 +39,21 @@ export class BwrapSandbox implements RunningSandbox {
   readonly #agentDir: string;
   /** Beside the agent directory: not to be seen inside, and never on a disk that has to be waited for. */
   readonly #argumentsFile: string;
+  readonly #descriptors: Descriptors;
   #init: number | undefined;
   #exited: Promise<void> = Promise.resolve();
   #brokenReason: string | undefined;
   #stopping: Promise<void> | undefined;
 
-  private constructor(spec: SandboxSpec, tree: CgroupTree, launcher: Launcher, agentDir: string, executor: Executor) {
+  private constructor(
+    spec: SandboxSpec,
+    tree: CgroupTree,
+    launcher: Launcher,
+    agentDir: string,
+    executor: Executor,
+    descriptors: Descriptors,
+  ) {
+    this.#descriptors = descriptors;
     this.#id = spec.id;
     this.#tree = tree;
     this.#launcher = launcher;
@@ -67,7 +80,7 @@ export class BwrapSandbox implements RunningSandbox {
     try {
       if (settings.root && spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
       tree.vacate(spec.id);
-      launcher ??= new Launcher(tree.create(spec.id, spec.resources), settings.inheritance);
+      launcher ??= new Launcher(tree.create(spec.id, spec.resources), settings.inheritance, settings.descriptors);
       const { cgroup } = launcher;
       if (spare) cgroup?.expectMove(spare.child.pid);
       const executor = await Executor.prepare({
@@ -76,20 +89,23 @@ export class BwrapSandbox implements RunningSandbox {
         fifos: instance.fifos,
         groups: cgroup ?? new ProcGroups(() => sandbox?.init),
         scratch: instance.scratch,
+        paces: instance.paces,
+        room: instance.room,
+        descriptors: settings.descriptors,
         resetSignals: settings.resetSignals,
         outOfMemory: `out of memory: the sandbox's memory limit of ${spec.resources.memory_bytes} bytes (memory_bytes) was reached\n`,
         onBroken: (reason) => sandbox?.breakDown(reason),
       });
-      sandbox = new BwrapSandbox(spec, tree, launcher, agentDir, executor);
+      sandbox = new BwrapSandbox(spec, tree, launcher, agentDir, executor, settings.descriptors);
       await sandbox.#start(spec, instance, settings);
       return sandbox;
     } catch (error) {
       if (sandbox) await sandbox.stop();
       else {
         await launcher?.discard();
-        rmSync(agentDir, { recursive: true, force: true });
+        remove(agentDir);
       }
-      throw error;
+      throw hostError(error, 'the sandbox could not be started');
     }
   }
 
@@ -136,11 +152,12 @@ export class BwrapSandbox implements RunningSandbox {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
       this.#init = initOf(launcher.child);
     } catch (error) {
+      if (error instanceof ServiceError && error.code === 'RESOURCE_EXHAUSTED') throw error;
       const reason = launcher.said || (error as Error).message;
       throw new ServiceError('UNAVAILABLE', `the sandbox did not start: ${reason}`, [], { cause: error });
     } finally {
       launcher.settle();
-      rmSync(this.#argumentsFile, { force: true });
+      remove(this.#argumentsFile);
     }
   }
 
@@ -177,19 +194,31 @@ export class BwrapSandbox implements RunningSandbox {
     await Promise.race([this.#exited, delay(STOP_MS, undefined, { ref: false })]);
     this.#launcher.child.kill('SIGKILL');
     const { cgroup } = this.#launcher;
-    try {
-      let left = cgroup && !cgroup.remove();
-      for (let wait = 1; left && Date.now() < deadline; wait *= 2) {
-        cgroup?.kill();
-        await delay(Math.min(wait, 50));
-        left = !cgroup?.remove();
+    if (cgroup && !(await this.#remove(cgroup, deadline))) this.#tree.leave(this.#id, cgroup);
+    remove(this.#argumentsFile);
+    remove(this.#agentDir);
+  }
+
+  /** False when something is left in it at the deadline, or the server stays short of descriptors. */
+  async #remove(cgroup: SandboxCgroup, deadline: number): Promise<boolean> {
+    for (let wait = 1; ; wait *= 2) {
+      try {
+        if (this.#descriptors.use(() => cgroup.remove())) return true;
+        await this.#descriptors.use(() => cgroup.kill());
+      } catch {
+        // Perhaps there is a descriptor in a moment.
       }
-      if (cgroup && left) this.#tree.leave(this.#id, cgroup);
-      rmSync(this.#agentDir, { recursive: true, force: true });
-    } catch {
-      // Short of descriptors: what is left is empty of processes, and goes at the next launch or start.
+      if (Date.now() >= deadline) return false;
+      await delay(Math.min(wait, 50));
     }
   }
+}
+
+/** What stays of it goes with the server's next start. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {}
 }
 
 /** bwrap's only child, the first process of the pid namespace; undefined while it has none. */

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Descriptors } from '../../descriptors.ts';
 import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import { type Inheritance, type LaunchPlan, launchCommand, prelude, preludeShell } from './prelude.ts';
 
@@ -16,16 +17,18 @@ export class Launcher {
   readonly child: ChildProcess;
   /** Resolves, with how it went, when the process is gone: bwrap, once launched, and with it all of the sandbox. */
   readonly ended: Promise<string>;
+  readonly #descriptors: Descriptors;
   #said = '';
   #alive = true;
 
   /** `cgroup` is its own from here on, also when this throws. */
-  constructor(cgroup: SandboxCgroup | undefined, inheritance: Inheritance) {
+  constructor(cgroup: SandboxCgroup | undefined, inheritance: Inheritance, descriptors: Descriptors) {
     this.cgroup = cgroup;
+    this.#descriptors = descriptors;
     try {
       this.child = start(inheritance);
     } catch (error) {
-      cgroup?.remove();
+      this.#removeCgroup();
       throw error;
     }
     const { child } = this;
@@ -39,6 +42,7 @@ export class Launcher {
     });
     // Neither is there when the spawn itself failed. A shell that has ended no longer reads.
     child.stdin?.on('error', () => {});
+    child.stderr?.on('error', () => {});
     child.stderr?.on('data', (data: Buffer) => {
       this.#said = (this.#said + data).slice(0, MAX_ERROR);
     });
@@ -68,7 +72,15 @@ export class Launcher {
     this.child.kill('SIGKILL');
     await this.ended;
     const deadline = Date.now() + DISCARD_MS;
-    while (this.cgroup && !this.cgroup.remove() && Date.now() < deadline) await delay(5);
+    while (!this.#removeCgroup() && Date.now() < deadline) await delay(5);
+  }
+
+  #removeCgroup(): boolean {
+    try {
+      return this.#descriptors.use(() => this.cgroup?.remove() ?? true);
+    } catch {
+      return false;
+    }
   }
 }
 

@@ -1,8 +1,15 @@
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { isOutOfDescriptors } from '../../descriptors.ts';
 
 /** Rounds of the slow kill: each kills all that is listed; frozen processes cannot fork between two rounds. */
 const KILL_ROUNDS = 50;
+const ROUND_MS = 2;
+/** About a millisecond. */
+const KILLS_AT_ONCE = 512;
+/** Room for the beginning of a list: two pids of whatever length. */
+const TWO_PIDS = 32;
 
 export function readPids(dir: string): number[] {
   return parsePids(readFileSync(join(dir, 'cgroup.procs'), 'latin1'));
@@ -26,23 +33,45 @@ function put(dir: string, file: string, value: string): boolean {
   try {
     writeFileSync(join(dir, file), value, { flag: 'r+' });
     return true;
-  } catch {
+  } catch (error) {
+    // It may well be there: who calls gives a descriptor back and asks again.
+    if (isOutOfDescriptors(error)) throw error;
     return false;
   }
 }
 
-/** Everything in `dir` and below it gets SIGKILL: cgroup.kill (Linux 5.14), else freeze, kill each, thaw. */
-export function killTree(dir: string, children: readonly string[] = []): void {
+/**
+ * Everything in `dir` and below it gets SIGKILL: cgroup.kill (Linux 5.14), at once; else freeze, kill each, thaw, in
+ * pieces. Throws only where there is no descriptor left. `children` names the cgroups below `dir`.
+ */
+export function killTree(dir: string, children: () => readonly string[] = () => []): void | Promise<void> {
   if (put(dir, 'cgroup.kill', '1')) return;
-  const v2 = existsSync(join(dir, 'cgroup.freeze'));
-  const all = [dir, ...children.map((child) => join(dir, child))];
-  for (const each of all) v2 ? put(each, 'cgroup.freeze', '1') : put(each, 'freezer.state', 'FROZEN');
+  return killEach([dir, ...children().map((child) => join(dir, child))]);
+}
+
+async function killEach(dirs: readonly string[]): Promise<void> {
+  const v2 = dirs.some((each) => existsSync(join(each, 'cgroup.freeze')));
+  const freeze = (frozen: boolean) => {
+    for (const each of dirs) {
+      if (v2) put(each, 'cgroup.freeze', frozen ? '1' : '0');
+      else put(each, 'freezer.state', frozen ? 'FROZEN' : 'THAWED');
+    }
+  };
   for (let round = 0; round < KILL_ROUNDS; round++) {
-    const pids = all.flatMap((each) => (existsSync(each) ? readPids(each) : []));
-    if (pids.length === 0) break;
-    pids.forEach(signal);
-    // A v1 freezer holds SIGKILL back until it thaws.
-    for (const each of all) v2 ? put(each, 'cgroup.freeze', '0') : put(each, 'freezer.state', 'THAWED');
+    try {
+      if (round === 0) freeze(true);
+      const pids = dirs.flatMap((each) => (existsSync(each) ? readPids(each) : []));
+      for (const [index, pid] of pids.entries()) {
+        signal(pid);
+        if (index % KILLS_AT_ONCE === KILLS_AT_ONCE - 1) await setImmediate();
+      }
+      // A v1 freezer holds SIGKILL back until it thaws.
+      freeze(false);
+      if (pids.length === 0) return;
+    } catch {
+      // No descriptor: perhaps in a moment.
+    }
+    await delay(ROUND_MS);
   }
 }
 
@@ -63,7 +92,12 @@ export class CgroupProcessGroup {
     mkdirSync(dir);
     this.#dir = dir;
     this.#entries = [join(dir, 'cgroup.procs'), ...entries];
-    if (existsSync(join(dir, 'cgroup.events'))) this.#procs = openSync(join(dir, 'cgroup.procs'), 'r');
+    try {
+      if (existsSync(join(dir, 'cgroup.events'))) this.#procs = openSync(join(dir, 'cgroup.procs'), 'r');
+    } catch (error) {
+      this.remove();
+      throw error;
+    }
   }
 
   add(pid: number): void {
@@ -81,16 +115,30 @@ export class CgroupProcessGroup {
     return parsePids(text);
   }
 
-  kill(): void {
-    killTree(this.#dir);
+  /** Reads no more of the list than tells that there is another, however long it is. */
+  holdsOnly(pid: number): boolean {
+    if (this.#removed) return true;
+    const fd = this.#procs ?? openSync(join(this.#dir, 'cgroup.procs'), 'r');
+    try {
+      const buffer = Buffer.allocUnsafe(TWO_PIDS);
+      const text = buffer.toString('latin1', 0, readSync(fd, buffer, 0, buffer.length, 0));
+      return parsePids(text).every((each) => each === pid);
+    } finally {
+      if (fd !== this.#procs) closeSync(fd);
+    }
   }
 
-  /** False while something lives in it. */
+  kill(): void | Promise<void> {
+    if (!this.#removed) return killTree(this.#dir);
+  }
+
+  /** False while something lives in it. Never throws. */
   remove(): boolean {
-    if (this.#procs !== undefined) closeSync(this.#procs);
+    const procs = this.#procs;
     this.#procs = undefined;
     this.#removed = true;
     try {
+      if (procs !== undefined) closeSync(procs);
       rmdirSync(this.#dir);
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -10,9 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
+import { isHostShort } from '../host-error.ts';
 import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
 
@@ -23,6 +25,9 @@ export interface CgroupRoots {
   limits: Readonly<Partial<Record<'memory' | 'cpu' | 'pids', { version: 1 | 2; dir: string }>>>;
 }
 
+/** Some milliseconds at most. */
+const REMOVED_AT_ONCE = 128;
+const VACANT_AT_ONCE = 4;
 const AGENT = 'agent';
 const COMMANDS = 'commands';
 
@@ -87,20 +92,38 @@ export class SandboxCgroup implements ProcessGroups {
     return readPids(join(this.#groups, AGENT));
   }
 
-  addGroup(name: string): ProcessGroup {
-    for (const stale of this.#vacant) if (stale.remove()) this.#vacant.delete(stale);
+  addGroup(name: string): ProcessGroup & { pids(): number[] } {
+    this.#removeVacant();
     const group = new CgroupProcessGroup(join(this.#groups, COMMANDS, name), this.#commandEntries);
-    this.#countRunners(1);
+    const release = () => {
+      // The runner no longer counts, whatever it left: else each background process would raise the limit by one.
+      this.#countRunners(-1);
+      if (!group.remove()) this.#vacant.add(group);
+    };
+    try {
+      this.#countRunners(1);
+    } catch (error) {
+      release();
+      throw error;
+    }
     return {
       add: (pid) => group.add(pid),
       pids: () => group.pids(),
+      holdsOnly: (pid) => group.holdsOnly(pid),
       kill: () => group.kill(),
-      release: () => {
-        // The runner no longer counts, whatever it left: else each background process would raise the limit by one.
-        this.#countRunners(-1);
-        if (!group.remove()) this.#vacant.add(group);
-      },
+      release,
     };
+  }
+
+  /** A few at a time: there is one for each process that a command left behind, and a sandbox may have thousands. */
+  #removeVacant(): void {
+    let tries = VACANT_AT_ONCE;
+    for (const stale of this.#vacant) {
+      if (tries-- === 0) return;
+      // To the end of the line, so that the next call tries others.
+      this.#vacant.delete(stale);
+      if (!stale.remove()) this.#vacant.add(stale);
+    }
   }
 
   oomKills(): number {
@@ -121,12 +144,17 @@ export class SandboxCgroup implements ProcessGroups {
     if (!this.#pidsLimit) return false;
     const dir = join(this.#dir('pids'), COMMANDS);
     const read = (file: string) => Number(readFileSync(join(dir, file), 'latin1'));
-    return read('pids.current') >= read('pids.max');
+    try {
+      return read('pids.current') >= read('pids.max');
+    } catch {
+      return false;
+    }
   }
 
-  kill(): void {
+  /** Throws only where there is no descriptor left. */
+  kill(): void | Promise<void> {
     const names = () => readdirSync(join(this.#groups, COMMANDS), { withFileTypes: true });
-    killTree(this.#groups, [
+    return killTree(this.#groups, () => [
       AGENT,
       COMMANDS,
       ...names()
@@ -135,11 +163,15 @@ export class SandboxCgroup implements ProcessGroups {
     ]);
   }
 
-  /** False while a process lives in it (or a dying one has not left yet). */
-  remove(): boolean {
-    if (this.#oomEvents !== undefined) closeSync(this.#oomEvents);
+  /**
+   * False while a process lives in it (or a dying one has not left yet), or where there are so many cgroups that it takes
+   * another call. Throws only where there is no descriptor left.
+   */
+  remove(atOnce = REMOVED_AT_ONCE): boolean {
+    if (this.#oomEvents !== undefined) closeQuietly(this.#oomEvents);
     this.#oomEvents = undefined;
-    return this.#dirs.map(removeTree).every(Boolean);
+    const budget = { left: atOnce };
+    return this.#dirs.map((dir) => removeTree(dir, budget)).every(Boolean);
   }
 
   #plan(resources: ResourceLimits): LimitWrite[] {
@@ -159,6 +191,7 @@ export class SandboxCgroup implements ProcessGroups {
     try {
       writeFileSync(join(dir, write.file), write.value, { flag: 'r+' });
     } catch (error) {
+      if (isHostShort(error)) throw error;
       if (write.optional) return;
       throw new ServiceError(
         'FAILED_PRECONDITION',
@@ -169,23 +202,39 @@ export class SandboxCgroup implements ProcessGroups {
     }
   }
 
-  #countRunners(change: number): void {
+  /** Throws when one more cannot be told to the kernel. One less can wait for the next. */
+  #countRunners(change: 1 | -1): void {
     this.#runners += change;
     if (!this.#pidsLimit) return;
     const value = pidsMax(this.#pidsLimit, this.#runners);
-    writeFileSync(join(this.#dir('pids'), COMMANDS, 'pids.max'), value, { flag: 'r+' });
+    try {
+      writeFileSync(join(this.#dir('pids'), COMMANDS, 'pids.max'), value, { flag: 'r+' });
+    } catch (error) {
+      if (change > 0) throw error;
+    }
   }
 }
 
-/** Removes a cgroup directory and those in it, deepest first; false when something lives in one. */
-export function removeTree(dir: string): boolean {
+/**
+ * Removes a cgroup directory and those in it, deepest first; false when something lives in one, or `budget` has come to
+ * its end. Throws only where there is no descriptor left.
+ */
+export function removeTree(dir: string, budget = { left: Number.POSITIVE_INFINITY }): boolean {
   try {
     for (const entry of readdirSync(dir, { withFileTypes: true })) {
-      if (entry.isDirectory() && !removeTree(`${dir}/${entry.name}`)) return false;
+      if (entry.isDirectory() && !removeTree(`${dir}/${entry.name}`, budget)) return false;
     }
+    if (budget.left-- <= 0) return false;
     rmdirSync(dir);
   } catch (error) {
+    if (isOutOfDescriptors(error)) throw error;
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
   return true;
+}
+
+function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd);
+  } catch {}
 }

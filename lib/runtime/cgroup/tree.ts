@@ -41,7 +41,7 @@ export class CgroupTree {
   /** UNAVAILABLE while processes of the sandbox's last run live. */
   vacate(id: string): void {
     if (!/^\w[\w.-]*$/.test(id)) throw new ServiceError('INTERNAL', 'a sandbox id must be a plain file name');
-    const gone = this.#left.get(id)?.remove() ?? true;
+    const gone = this.#left.get(id)?.remove(Number.POSITIVE_INFINITY) ?? true;
     if (!gone || !this.#directories().every((root) => removeTree(join(root, id)))) {
       throw new ServiceError('UNAVAILABLE', 'processes of the sandbox’s last run have not ended yet');
     }
@@ -67,7 +67,7 @@ export class CgroupTree {
     try {
       return new SandboxCgroup(this.#roots, name, resources);
     } catch (error) {
-      for (const root of this.#directories()) removeTree(join(root, name));
+      this.#clear(name);
       throw error;
     }
   }
@@ -80,7 +80,7 @@ export class CgroupTree {
         if (!entry.isDirectory()) continue;
         const dir = join(root, entry.name);
         while (!removeTree(dir) && Date.now() < deadline) {
-          killTree(dir, descendants(dir));
+          await killTree(dir, () => descendants(dir));
           await sleep(5);
         }
       }
@@ -91,6 +91,13 @@ export class CgroupTree {
   close(): void {
     for (const root of this.#directories()) removeTree(root);
     this.#roots = undefined;
+  }
+
+  /** What is left of one that could not be made goes at the next launch or start. */
+  #clear(name: string): void {
+    try {
+      for (const root of this.#directories()) removeTree(join(root, name));
+    } catch {}
   }
 
   #directories(): string[] {

@@ -2,14 +2,15 @@ import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { clearInstance } from '../bwrap/instance.ts';
+import { clearInstance, TMPFS_OPTIONS } from '../bwrap/instance.ts';
 import { FifoPool } from '../executor/fifo-pool.ts';
 
 const RUNTIME_DIRECTORY = '/run/paddock';
-/** Little, and bounded; a file system of its own, so that what a container reads of its mounts names no host path. */
-const TMPFS_OPTIONS = 'nosuid,nodev,noexec,mode=0711,size=256m';
 
-/** Where the agents of one instance live: mounted at first use, the same place after a restart. */
+/**
+ * Where the agents of one instance live: mounted at first use, the same place after a restart. A file system of its own,
+ * so that what a container reads of its mounts names no host path.
+ */
 export class AgentDirs {
   readonly path: string;
   #fifos: Promise<FifoPool> | undefined;

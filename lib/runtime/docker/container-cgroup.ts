@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
 import { type Hierarchy, parseHierarchies, parseMembership } from '../cgroup/mounts.ts';
@@ -52,8 +53,10 @@ export function checkCgroups(): void {
 }
 
 /** What an earlier server left of the groups that are not below a container's cgroup. */
-export function clearGroups(groupsName: string): void {
-  for (const { mountPoint, version } of mountedHierarchies()) if (version === 2) clear(join(mountPoint, groupsName));
+export async function clearGroups(groupsName: string): Promise<void> {
+  for (const { mountPoint, version } of mountedHierarchies()) {
+    if (version === 2) await clear(join(mountPoint, groupsName));
+  }
 }
 
 /** Pure: of /proc/PID/cgroup as seen from the host. */
@@ -82,20 +85,27 @@ export function placeIn(
 export class ContainerCgroup implements ProcessGroups {
   readonly #place: ContainerPlace;
   readonly #sandbox: SandboxCgroup;
+  readonly #descriptors: Descriptors;
 
-  private constructor(place: ContainerPlace, sandbox: SandboxCgroup) {
+  private constructor(place: ContainerPlace, sandbox: SandboxCgroup, descriptors: Descriptors) {
     this.#place = place;
     this.#sandbox = sandbox;
+    this.#descriptors = descriptors;
   }
 
   /** Before the container was given anything to do: its agent's processes move in, and what they start follows. */
-  static async enter(place: ContainerPlace, id: string, { pids_limit }: ResourceLimits): Promise<ContainerCgroup> {
+  static async enter(
+    place: ContainerPlace,
+    id: string,
+    { pids_limit }: ResourceLimits,
+    descriptors: Descriptors,
+  ): Promise<ContainerCgroup> {
     const { groups, limits } = place.roots;
     mkdirSync(groups, { recursive: true });
-    clear(join(groups, id));
+    await clear(join(groups, id));
     if (limits.pids?.version === 2 && pids_limit > 0) handDownPids(place.pids);
     const limited = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit };
-    const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited));
+    const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited), descriptors);
     for (let round = 0; round < ENTER_ROUNDS; round++) {
       const inside = new Set(cgroup.basePids());
       const outside = pidsBelow(place.pids).filter((pid) => !inside.has(pid));
@@ -113,9 +123,9 @@ export class ContainerCgroup implements ProcessGroups {
     const group = this.#sandbox.addGroup(name);
     return {
       add: (pid) => group.add(pid),
-      pids: () => unlessGone(() => group.pids(), []),
+      holdsOnly: (pid) => unlessGone(() => group.holdsOnly(pid), true),
       kill: () => unlessGone(() => group.kill(), undefined),
-      release: () => unlessGone(() => group.release(), undefined),
+      release: () => group.release(),
     };
   }
 
@@ -123,23 +133,28 @@ export class ContainerCgroup implements ProcessGroups {
     const { memory } = this.#place;
     if (!memory) return 0;
     const file = join(memory.dir, memory.version === 2 ? 'memory.events' : 'memory.oom_control');
-    return unlessGone(() => Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0), 0);
+    try {
+      return Number(/^oom_kill (\d+)$/m.exec(readFileSync(file, 'latin1'))?.[1] ?? 0);
+    } catch {
+      return 0;
+    }
   }
 
   atPidsLimit(): boolean {
-    return unlessGone(() => this.#sandbox.atPidsLimit(), false);
+    return this.#sandbox.atPidsLimit();
   }
 
-  kill(): void {
-    unlessGone(() => this.#sandbox.kill(), undefined);
+  /** Throws only where there is no descriptor left. */
+  kill(): void | Promise<void> {
+    return unlessGone(() => this.#sandbox.kill(), undefined);
   }
 
   /** After `kill`. False when something in it does not end. */
   async remove(): Promise<boolean> {
     const deadline = Date.now() + LEAVE_MS;
-    while (!this.#sandbox.remove()) {
+    while (!this.#descriptors.use(() => this.#sandbox.remove())) {
       if (Date.now() > deadline) return false;
-      this.kill();
+      await this.#descriptors.use(() => this.kill());
       await delay(POLL_MS);
     }
     return true;
@@ -184,8 +199,8 @@ function pidsBelow(dir: string): number[] {
 }
 
 /** What an earlier life of the sandbox has left. */
-function clear(dir: string): void {
-  unlessGone(() => killTree(dir, descendants(dir)), undefined);
+async function clear(dir: string): Promise<void> {
+  await unlessGone(() => killTree(dir, () => descendants(dir)), undefined);
   removeTree(dir);
 }
 

@@ -1,6 +1,10 @@
+import { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { Shares } from '../../shares.ts';
+import { REQUEST_BYTES } from '../bwrap/instance.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
+import { newReadPaces } from '../executor/read-pace.ts';
 import type { Runtime } from '../runtime.ts';
 import { type DockerEnvironment, daemonAddress } from './address.ts';
 import { AgentDirs } from './agent-dirs.ts';
@@ -24,6 +28,8 @@ export interface DockerOptions {
   enableNetworking: boolean;
   /** The server's own state directory: a name kept there marks its containers, also after a restart. */
   stateDir: string;
+  /** The process's; absent: this runtime's own view of them. */
+  descriptors?: Descriptors;
   log: Log;
   times?: DockerTimes;
 }
@@ -49,6 +55,9 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     watch: new ContainerWatch(daemon, instance, times, log),
     userFiles: new ImageUserFiles(daemon),
     scratch: newScratch(),
+    paces: newReadPaces(),
+    room: new Shares<object>(REQUEST_BYTES),
+    descriptors: options.descriptors ?? new Descriptors(),
   };
   return {
     probe: () => probeDaemon(daemon, times, log),
@@ -57,11 +66,11 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     },
     async reclaim() {
       await shared.containers.reclaim();
-      clearGroups(groupsName);
+      await clearGroups(groupsName);
       await agentDirs.clear();
     },
     async close() {
-      clearGroups(groupsName);
+      await clearGroups(groupsName);
       await agentDirs.clear();
     },
   };

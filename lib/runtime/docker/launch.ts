@@ -3,9 +3,13 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerCreateOptions } from 'dockerode';
+import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
+import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
+import type { ReadPaces } from '../executor/read-pace.ts';
+import { hostError } from '../host-error.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
 import { containerPlan, type NetworkMode } from './container.ts';
@@ -38,6 +42,9 @@ export interface Shared {
   agentDirs: string;
   fifos: FifoPool;
   scratch: Buffer;
+  paces: ReadPaces;
+  room: Shares<object>;
+  descriptors: Descriptors;
 }
 
 /** How long after a container's processes are gone its daemon may take to say so. */
@@ -73,6 +80,9 @@ export class DockerSandbox implements RunningSandbox {
       fifos: shared.fifos,
       groups: undefined,
       scratch: shared.scratch,
+      paces: shared.paces,
+      room: shared.room,
+      descriptors: shared.descriptors,
       resetSignals: RESET_SIGNALS,
       outOfMemory: `out of memory: the sandbox's memory limit of ${spec.resources.memory_bytes} bytes (memory_bytes) was reached\n`,
       onBroken: (reason) => this.#breakDown(reason),
@@ -92,7 +102,7 @@ export class DockerSandbox implements RunningSandbox {
       return sandbox;
     } catch (error) {
       await sandbox.stop();
-      throw error;
+      throw hostError(error, 'the sandbox could not be started');
     }
   }
 
@@ -152,7 +162,8 @@ export class DockerSandbox implements RunningSandbox {
     if (!state.Running) throw this.#notUp({ reason: 'its container ended', exitCode: state.ExitCode });
     try {
       const place = containerPlace(id, state.Pid, this.#shared.groupsName);
-      this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources);
+      const { descriptors } = this.#shared;
+      this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources, descriptors);
       this.#host.groups = this.#cgroup;
       this.#init = state.Pid;
     } catch (cause) {
@@ -184,7 +195,16 @@ export class DockerSandbox implements RunningSandbox {
   /** `died` tells the reason once the container has ended. */
   #breakDown(reason: string): void {
     this.#brokenReason ??= reason;
-    this.#cgroup?.kill();
+    this.#kill();
+  }
+
+  /** Never throws: where the server has no descriptor left, docker-init goes, which takes its pid namespace with it. */
+  #kill(): void {
+    try {
+      void this.#shared.descriptors.use(() => this.#cgroup?.kill());
+    } catch {
+      if (this.#init !== undefined) killQuietly(this.#init);
+    }
   }
 
   /** Ends the processes first, from here: that needs no daemon. */
@@ -192,11 +212,25 @@ export class DockerSandbox implements RunningSandbox {
     const { watch, containers } = this.#shared;
     if (this.#containerId !== undefined) watch.remove(this.#containerId);
     this.#executor?.close(reason);
-    this.#cgroup?.kill();
-    await this.#cgroup?.remove();
+    this.#kill();
+    // What the cgroup still holds then, the container's removal ends.
+    await this.#cgroup?.remove().catch(() => false);
     await containers.discard(this.#spec.id);
-    rmSync(this.#agentDir, { recursive: true, force: true });
-    rmSync(this.#spec.runDir, { recursive: true, force: true });
+    for (const directory of [this.#agentDir, this.#spec.runDir]) {
+      try {
+        rmSync(directory, { recursive: true, force: true });
+      } catch {
+        // It goes with the server's next start.
+      }
+    }
+  }
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
   }
 }
 

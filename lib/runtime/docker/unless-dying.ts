@@ -35,7 +35,8 @@ export function isRunning(pid: number): boolean {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[6]) & PF_EXITING) === 0;
-  } catch {
-    return false;
+  } catch (error) {
+    // Whatever else keeps the server from looking, says nothing about the process.
+    return !['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { OutputStream } from '../../messages.ts';
 import type { Command } from '../runtime.ts';
@@ -12,8 +12,12 @@ import type { Stdin } from './stdin.ts';
 const STRAGGLER_MS = 200;
 /** How long the end of a killed command may take before it is reported anyway (a process stuck in the kernel). */
 const KILL_MS = 700;
+const KILL_TRIES = 10;
+const DRAIN_ROUNDS = 64;
 /** How long after a runner the news of its sandbox's death may come. */
 export const DEATH_MS = 50;
+/** Output that is taken, after the end of a command, beyond what its consumer has read: both pipes at their largest. */
+const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
 
@@ -32,7 +36,10 @@ export interface RunContext {
   done: (outcome: Outcome) => void;
 }
 
-/** One command on one runner, from its line in the request pipe to its last event. */
+/**
+ * One command on one runner that has just taken its line, to its last event. Nothing here throws out of a callback, and
+ * whatever goes wrong `done` is told once.
+ */
 export class CommandRun {
   readonly events: EventQueue;
   /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
@@ -45,6 +52,9 @@ export class CommandRun {
   readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
   #workdirRefused = false;
   #ending = false;
+  #finished = false;
+  /** A pipe may not be read at the moment. */
+  #stopped = false;
 
   constructor(command: Command, context: RunContext) {
     this.#context = context;
@@ -63,19 +73,25 @@ export class CommandRun {
     command.signal.addEventListener('abort', this.#cancel, { once: true });
     const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${command.timeoutMs} ms`);
     this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(command.timeoutMs, MAX_TIMER_MS));
-    runner.execute(context.script.text);
     if (!context.script.announcesStart) this.#accept();
   }
 
   /** The sandbox is gone: nothing more will come. */
   lose(error: ServiceError): void {
     if (!this.#begin()) return;
-    this.#drain();
+    try {
+      this.#drain();
+    } catch {
+      // The sandbox's end is the better reason.
+    }
     this.#finish('killed', error);
   }
 
+  /** At the end the pipes are emptied though the consumer is behind; whoever goes on writing then is not read for ever. */
   #write(stream: OutputStream, data: Uint8Array): boolean {
-    return this.events.write(stream, data) || this.#ending;
+    const more = this.events.write(stream, data) || (this.#ending && this.events.excess < LAST_BYTES);
+    this.#stopped ||= !more;
+    return more;
   }
 
   #resume(): void {
@@ -119,9 +135,16 @@ export class CommandRun {
   async #complete(exitCode: number): Promise<void> {
     if (!this.#begin()) return;
     const { runner } = this.#context;
-    this.#drain();
-    const alone = runner.alone;
-    if (!alone) {
+    const found = runner.alone();
+    const alone = typeof found === 'boolean' ? found : await found;
+    let emptied = this.#drain();
+    for (let rounds = 0; alone && !emptied && rounds < DRAIN_ROUNDS; rounds++) {
+      // A pipe that the host lets be larger than usual.
+      await setImmediate();
+      emptied = this.#drain();
+    }
+    const reusable = alone && emptied;
+    if (!reusable) {
       // Something lives on. When the runner lets go of the pipes, they end, unless that something still writes.
       runner.retire();
       this.#resume();
@@ -130,7 +153,7 @@ export class CommandRun {
     if (this.#workdirRefused) {
       this.#accept(new ServiceError('INVALID_ARGUMENT', 'workdir cannot be entered: no directory there, or no access'));
     }
-    this.#exit(exitCode, alone ? 'reusable' : 'left-behind');
+    this.#exit(exitCode, reusable ? 'reusable' : 'left-behind');
   }
 
   /** The runner's own shell was killed under the command: by the memory limit, or by the command. */
@@ -150,10 +173,22 @@ export class CommandRun {
 
   async #killed(): Promise<void> {
     const { runner } = this.#context;
-    runner.kill();
+    await this.#killRunner();
     this.#resume();
     await Promise.race([runner.outputEnded, delay(KILL_MS)]);
     this.#drain();
+  }
+
+  /** When the server is short of descriptors, even of those held back for this, it may have one in a moment. */
+  async #killRunner(): Promise<void> {
+    for (let tries = KILL_TRIES; ; tries--) {
+      try {
+        return await this.#context.runner.kill();
+      } catch (error) {
+        if (tries === 0) throw error;
+        await delay(KILL_MS / KILL_TRIES);
+      }
+    }
   }
 
   #exit(exitCode: number, outcome: Outcome): void {
@@ -172,23 +207,35 @@ export class CommandRun {
     return true;
   }
 
-  #drain(): void {
-    this.#context.runner.out.drain();
-    this.#context.runner.err.drain();
+  /** False when a pipe was not found empty at the end. */
+  #drain(): boolean {
+    const { out, err } = this.#context.runner;
+    const emptied = out.drain();
+    return err.drain() && emptied;
   }
 
-  /** These run out of event callbacks, where nobody would catch. What cannot be ended takes its sandbox with it. */
+  /**
+   * These run out of event callbacks, where nobody would catch. What cannot be ended takes its sandbox with it; a command
+   * whose output cannot be read, only what it started.
+   */
   #safely(ending: Promise<void>): void {
-    ending.catch((cause: unknown) => {
-      this.#finish(
-        'unkillable',
-        new ServiceError('INTERNAL', 'the command could not be ended properly', [], { cause }),
-      );
-    });
+    ending
+      .catch(async (cause: unknown) => {
+        await this.#killRunner();
+        this.#finish('killed', new ServiceError('UNAVAILABLE', 'the server lost the command’s output', [], { cause }));
+      })
+      .catch((cause: unknown) => {
+        const error = new ServiceError('INTERNAL', 'the command could not be ended properly', [], { cause });
+        this.#finish('unkillable', error);
+      });
   }
 
   #finish(outcome: Outcome, error?: ServiceError): void {
+    if (this.#finished) return;
+    this.#finished = true;
     const { runner, stdin } = this.#context;
+    // Whether or not its consumer ever reads on, the runner's next command is not to find its pipes unread.
+    if (this.#stopped) this.#resume();
     runner.out.sink = () => true;
     runner.err.sink = () => true;
     runner.onStatus = () => {};

@@ -47,6 +47,11 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     return !this.#full;
   }
 
+  /** Bytes held above what the producer was told to stop at. */
+  get excess(): number {
+    return Math.max(0, this.#bytes - HIGH_WATER);
+  }
+
   exit(exitCode: number, durationMs: number): void {
     if (this.#ended) return;
     this.#ended = true;

@@ -1,27 +1,21 @@
 import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
+import { hostError } from '../host-error.ts';
 import type { Command, Execution } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
-import { CommandRun, DEATH_MS, type Outcome } from './command-run.ts';
-import { commandScript } from './command-script.ts';
+import { CommandRun, type Outcome } from './command-run.ts';
+import { type CommandScript, commandScript } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
-import { newNonce, Runner, type RunnerHost } from './runner.ts';
+import { newNonce, type Runner, type RunnerHost } from './runner.ts';
+import { RunnerPool } from './runner-pool.ts';
 import { Stdin } from './stdin.ts';
 
-/** Idle runners kept for the next commands; each is a shell of about 150 kB. */
-const MAX_IDLE = 8;
-/** Commands at once in one sandbox. */
-const MAX_RUNNERS = 512;
-/** Runners of ended commands whose background processes still hold the pipes; the oldest are let go above it. */
-const MAX_LEFT_BEHIND = 64;
 /** Long: a thousand may be coming up at once. */
 const READY_MS = 60_000;
-/** An agent that takes longer to start a runner was stopped, or the machine is past use. */
-const AGENT_MS = 60_000;
 const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
+const NOT_TAKEN = 'the command could not be given to the sandbox';
 
 /**
  * What a launcher gives the executor. The launcher makes the sandbox so that `/bin/sh AGENT_DIR/agent` is its main
@@ -33,7 +27,7 @@ export interface ExecutorHost extends RunnerHost {
   resetSignals: readonly string[];
   /** The line for a command's stderr after the memory limit killed something. */
   outOfMemory: string;
-  /** Called once when the sandbox can no longer be trusted: the launcher kills it. */
+  /** Called once when the sandbox can no longer be trusted: the launcher kills it. Must not throw. */
   onBroken: (reason: string) => void;
 }
 
@@ -43,24 +37,27 @@ const cancelled = () => new ServiceError('CANCELLED', 'the command was cancelled
 export class Executor {
   readonly #host: ExecutorHost;
   readonly #control: number;
+  readonly #pool: RunnerPool;
   /** The commands in flight, and whether the memory limit has killed something meanwhile. */
   readonly #runs = new Map<CommandRun, { oom: boolean }>();
-  readonly #runners = new Set<Runner>();
-  readonly #idle: Runner[] = [];
-  #leftBehind: Runner[] = [];
-  #creating = 0;
   #oomKills = 0;
   #closed: ServiceError | undefined;
-  readonly #lost: Promise<never>;
   #lose!: (error: ServiceError) => void;
 
   private constructor(host: ExecutorHost, control: number) {
     this.#host = host;
     this.#control = control;
-    this.#lost = new Promise((_, reject) => {
+    const lost = new Promise<never>((_, reject) => {
       this.#lose = reject;
     });
-    this.#lost.catch(() => {});
+    lost.catch(() => {});
+    this.#pool = new RunnerPool({
+      runners: host,
+      start: (name) => this.#startRunner(name),
+      lost,
+      tampered: () => this.#broken(TAMPERED),
+      stuck: () => this.#broken('the sandbox’s agent does not answer'),
+    });
   }
 
   /** Makes `host.dir` (which must not exist) with all the agent needs to start. */
@@ -78,7 +75,7 @@ export class Executor {
       timer = setTimeout(reject, READY_MS, new ServiceError('UNAVAILABLE', 'the sandbox did not come up in time'));
     });
     try {
-      this.#rest(await Promise.race([this.#create(), late]));
+      this.#pool.rest(await Promise.race([this.#pool.create(), late]));
       unlinkSync(join(this.#host.dir, 'ctl'));
     } finally {
       clearTimeout(timer);
@@ -90,20 +87,15 @@ export class Executor {
     const stdinName = command.stdin === '' ? undefined : `${nonce}.in`;
     const script = commandScript(nonce, command, stdinName);
     this.#check(command.signal);
-    let stdin: Stdin | undefined;
-    if (stdinName !== undefined) {
-      const path = join(this.#host.dir, stdinName);
-      await this.#host.fifos.place([path], this.#host.uid);
-      stdin = new Stdin(path, command.stdin);
-    }
+    const stdin = stdinName === undefined ? undefined : await this.#stdin(stdinName, command.stdin);
     let runner: Runner;
     try {
-      runner = this.#idle.pop() ?? (await this.#await(this.#create(), command));
-      this.#check(command.signal, runner);
+      runner = await this.#assign(script, command);
     } catch (error) {
       stdin?.close();
       throw error;
     }
+    // In the same turn of the event loop: nothing of what the command says is missed.
     const run: CommandRun = new CommandRun(command, {
       nonce,
       runner,
@@ -118,22 +110,60 @@ export class Executor {
     return run.events;
   }
 
-  /** The sandbox is gone (or about to be): ends what runs with UNAVAILABLE and gives all descriptors back. */
+  /** The sandbox is gone (or about to be): ends what runs with UNAVAILABLE and gives all descriptors back. Never throws. */
   close(reason: string): void {
     if (this.#closed) return;
     this.#closed = new ServiceError('UNAVAILABLE', reason);
     this.#lose(this.#closed);
     for (const run of [...this.#runs.keys()]) run.lose(this.#closed);
-    for (const runner of this.#runners) runner.close();
-    this.#runners.clear();
-    this.#idle.length = 0;
-    closeSync(this.#control);
+    this.#pool.close(this.#closed);
+    try {
+      closeSync(this.#control);
+    } catch {}
+  }
+
+  async #stdin(name: string, data: string): Promise<Stdin> {
+    const path = join(this.#host.dir, name);
+    try {
+      await this.#host.fifos.place([path], this.#host.uid);
+      return new Stdin(path, data);
+    } catch (error) {
+      throw hostError(error, NOT_TAKEN);
+    }
+  }
+
+  /**
+   * A runner that has taken the command's line. An idle one that no longer reads was stopped by a process of the
+   * sandbox: it is ended, and another is asked.
+   */
+  async #assign(script: CommandScript, command: Command): Promise<Runner> {
+    for (;;) {
+      const idle = this.#pool.takeIdle();
+      const runner = idle ?? (await this.#await(this.#pool.create(), command));
+      this.#check(command.signal, runner);
+      try {
+        runner.execute(script.text);
+        return runner;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+          this.#pool.rest(runner);
+          throw hostError(error, NOT_TAKEN);
+        }
+        this.#pool.kill(runner);
+        if (idle === undefined) {
+          throw new ServiceError(
+            'UNAVAILABLE',
+            `${NOT_TAKEN}: its processes keep the shells that run commands from reading`,
+          );
+        }
+      }
+    }
   }
 
   #check(signal: AbortSignal, runner?: Runner): void {
     const error = this.#closed ?? (signal.aborted ? cancelled() : undefined);
     if (!error) return;
-    if (runner && !this.#closed) this.#rest(runner);
+    if (runner && !this.#closed) this.#pool.rest(runner);
     throw error;
   }
 
@@ -151,7 +181,7 @@ export class Executor {
       return await Promise.race([coming, ended]);
     } catch (error) {
       coming.then(
-        (runner) => this.#rest(runner),
+        (runner) => this.#pool.rest(runner),
         () => {},
       );
       throw error;
@@ -161,53 +191,20 @@ export class Executor {
     }
   }
 
-  async #create(): Promise<Runner> {
-    if (this.#runners.size - this.#leftBehind.length + this.#creating >= MAX_RUNNERS) {
-      throw new ServiceError('RESOURCE_EXHAUSTED', `the sandbox runs ${MAX_RUNNERS} commands already`);
-    }
-    this.#creating++;
-    const stuck = setTimeout(() => this.#broken('the sandbox’s agent does not answer'), AGENT_MS);
-    try {
-      const runner = await this.#attempt().catch((error: unknown) => this.#again(error));
-      if (this.#closed) {
-        runner.close();
-        throw this.#closed;
-      }
-      this.#runners.add(runner);
-      return runner;
-    } finally {
-      clearTimeout(stuck);
-      this.#creating--;
-    }
-  }
-
-  #attempt(): Promise<Runner> {
-    return Runner.create(this.#host, (name) => this.#startRunner(name), this.#lost);
-  }
-
-  /**
-   * A new runner can be killed from inside before it is anywhere: once more then. If the whole sandbox was, that is
-   * known a moment later.
-   */
-  async #again(error: unknown): Promise<Runner> {
-    if (error instanceof ServiceError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EMFILE' || code === 'ENFILE') {
-      throw new ServiceError('RESOURCE_EXHAUSTED', 'the server has no file descriptor left', [], { cause: error });
-    }
-    await Promise.race([delay(DEATH_MS), this.#lost]);
-    return this.#attempt().catch((cause: unknown) => {
-      if (cause instanceof ServiceError) throw cause;
-      throw new ServiceError('UNAVAILABLE', 'the sandbox could not start a runner for the command', [], { cause });
-    });
-  }
-
   /** Throws once closed: the descriptor may be something else by then. */
   #startRunner(name: string): void {
     if (this.#closed) throw this.#closed;
-    writeSync(this.#control, `${name}\n`);
+    try {
+      writeSync(this.#control, `${name}\n`);
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EAGAIN') throw cause;
+      throw new ServiceError('UNAVAILABLE', 'the sandbox’s agent does not read: its processes stopped it', [], {
+        cause,
+      });
+    }
   }
 
+  /** Once for each run; never throws. */
   #done(run: CommandRun, runner: Runner, outcome: Outcome): void {
     if (outcome === 'garbage') {
       this.#broken(TAMPERED);
@@ -217,54 +214,14 @@ export class Executor {
     if (outcome === 'unkillable') this.#broken('a command in it could not be ended');
     if (this.#closed) return;
     runner.settle();
-    if (outcome === 'reusable' && this.#idle.length < MAX_IDLE) {
-      this.#rest(runner);
-    } else if (outcome === 'killed' || outcome === 'unkillable') {
-      this.#discard(runner);
-      this.#refill();
-    } else {
-      if (outcome === 'reusable') runner.retire();
-      this.#leave(runner);
-      this.#refill();
-    }
-  }
-
-  /** An idle runner says nothing, and one whose shell was killed is no longer there. */
-  #rest(runner: Runner): void {
-    this.#idle.push(runner);
-    runner.onStatus = () => this.#broken(TAMPERED);
-    runner.onGone = () => {
-      this.#idle.splice(this.#idle.indexOf(runner), 1);
-      this.#discard(runner);
-    };
+    if (outcome === 'reusable') this.#pool.rest(runner);
+    else if (outcome === 'left-behind') this.#pool.leave(runner);
+    else this.#pool.kill(runner);
+    if (outcome !== 'reusable') this.#pool.refill();
   }
 
   #broken(reason: string): void {
     if (!this.#closed) this.#host.onBroken(reason);
-  }
-
-  /** Its background processes live on; their output is read and dropped until they let go of the pipes. */
-  #leave(runner: Runner): void {
-    this.#leftBehind.push(runner);
-    runner.out.resume();
-    runner.err.resume();
-    runner.outputEnded.then(() => this.#discard(runner));
-    if (this.#leftBehind.length > MAX_LEFT_BEHIND) this.#discard(this.#leftBehind[0]!);
-  }
-
-  #discard(runner: Runner): void {
-    runner.close();
-    this.#runners.delete(runner);
-    this.#leftBehind = this.#leftBehind.filter((each) => each !== runner);
-  }
-
-  /** So that the command after a lost runner does not wait for a new one. */
-  #refill(): void {
-    if (this.#idle.length > 0 || this.#creating > 0) return;
-    this.#create().then(
-      (runner) => this.#rest(runner),
-      () => {},
-    );
   }
 
   /** The kernel counts kills for the whole sandbox: every command in flight is told. */

@@ -22,13 +22,18 @@ export class FifoPool {
     this.#dir = dir;
   }
 
-  /** Moves fresh FIFOs (mode 0600) to `paths` and gives them to `uid`. */
+  /** Moves fresh FIFOs (mode 0600) to `paths` and gives them to `uid`. After a failure some may be there. */
   async place(paths: readonly string[], uid: number | undefined): Promise<void> {
     while (this.#free.length < paths.length) await this.#fill();
     for (const path of paths) {
       const fifo = this.#free.pop()!;
-      if (uid !== undefined) chownSync(fifo, uid, uid);
-      renameSync(fifo, path);
+      try {
+        if (uid !== undefined) chownSync(fifo, uid, uid);
+        renameSync(fifo, path);
+      } catch (error) {
+        this.#free.push(fifo);
+        throw error;
+      }
     }
     if (this.#free.length < LOW) this.#fill().catch(() => {});
   }

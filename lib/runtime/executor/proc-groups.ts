@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import type { ProcessGroup, ProcessGroups } from './groups.ts';
 
 /** Rounds of killing what is found; a program that forks faster than that survives until the sandbox ends. */
@@ -6,6 +7,8 @@ const KILL_ROUNDS = 200;
 /** Runners themselves have 700 (see bootLine). */
 const FIRST_MARK = 701;
 const LAST_MARK = 1000;
+/** Some milliseconds. */
+const LOOKED_AT_ONCE = 64;
 
 /**
  * Groups for a host that offers no cgroups: told apart by a mark that children inherit whatever they do (setsid, double
@@ -21,7 +24,7 @@ export class ProcGroups implements ProcessGroups {
     this.#init = init;
   }
 
-  basePids(): number[] {
+  async basePids(): Promise<number[]> {
     const init = this.#init();
     return init === undefined ? [] : descendants(init);
   }
@@ -31,21 +34,22 @@ export class ProcGroups implements ProcessGroups {
     while (this.#marks.has(mark)) mark++;
     if (mark > LAST_MARK) throw new Error('no mark is left for another runner');
     this.#marks.add(mark);
-    const pids = () => this.basePids().filter((pid) => scoreOf(pid) === mark);
+    const pids = async () => marked(await this.basePids(), mark);
     return {
       add: (pid) => writeFileSync(`/proc/${pid}/oom_score_adj`, String(mark), { flag: 'r+' }),
-      pids,
-      kill: () => {
+      holdsOnly: async (only) => (await pids()).every((pid) => pid === only),
+      kill: async () => {
         for (let round = 0; round < KILL_ROUNDS; round++) {
-          const found = pids();
+          const found = await pids();
           if (found.length === 0) return;
           for (const pid of found) kill(pid);
         }
       },
       // While something of it lives, the mark stays its own.
-      release: () => {
-        if (pids().length === 0) this.#marks.delete(mark);
-      },
+      release: () =>
+        void pids().then((left) => {
+          if (left.length === 0) this.#marks.delete(mark);
+        }),
     };
   }
 
@@ -58,8 +62,18 @@ export class ProcGroups implements ProcessGroups {
   }
 }
 
-function descendants(pid: number): number[] {
-  return children(pid).flatMap((child) => [child, ...descendants(child)]);
+/** Piece by piece: a sandbox may have thousands, and each costs a file or two. */
+async function descendants(pid: number): Promise<number[]> {
+  const found: number[] = [];
+  const waiting = [pid];
+  for (let looked = 1, next = waiting.pop(); next !== undefined; next = waiting.pop(), looked++) {
+    for (const child of children(next)) {
+      found.push(child);
+      waiting.push(child);
+    }
+    if (looked % LOOKED_AT_ONCE === 0) await setImmediate();
+  }
+  return found;
 }
 
 function children(pid: number): number[] {
@@ -86,4 +100,13 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {}
+}
+
+async function marked(pids: readonly number[], mark: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const [index, pid] of pids.entries()) {
+    if (scoreOf(pid) === mark) found.push(pid);
+    if (index % LOOKED_AT_ONCE === LOOKED_AT_ONCE - 1) await setImmediate();
+  }
+  return found;
 }

@@ -1,15 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Descriptors } from '../../descriptors.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Shares } from '../../shares.ts';
 import { bootLine, EXIT_LINE } from './agent-script.ts';
 import { type FifoPool, openFifo } from './fifo-pool.ts';
 import type { ProcessGroup, ProcessGroups } from './groups.ts';
 import { PipeReader } from './pipe-reader.ts';
 import { AGENT_DIR } from './places.ts';
+import type { ReadPaces } from './read-pace.ts';
 import { type StatusLine, StatusParser } from './status.ts';
 
 /** Always fits an empty FIFO in one write (PIPE_BUF), also where the kernel has cut the user's pipes to one page. */
 const MAX_INLINE = 4096;
+/** Four pipes, the list of its group, and the standard input of its command. */
+const DESCRIPTORS = 6;
+/** Room on a tmpfs is taken in pages. */
+const PAGE = 4096;
 
 export const newNonce = (): string => randomBytes(8).toString('hex');
 
@@ -20,6 +28,10 @@ export interface RunnerHost {
   fifos: FifoPool;
   groups: ProcessGroups | undefined;
   scratch: Buffer;
+  paces: ReadPaces;
+  descriptors: Descriptors;
+  /** Bytes of the file system that `dir` is on, which all sandboxes share. */
+  room: Shares<object>;
 }
 
 /**
@@ -36,15 +48,15 @@ export class Runner {
   onGone: () => void = () => {};
   #group: ProcessGroup | undefined;
   #pid: number | undefined;
-  readonly #dir: string;
+  readonly #host: RunnerHost;
   readonly #request: number;
   readonly #status: PipeReader;
-  /** A request too long for the pipe, on disk while it is read. */
-  #script: string | undefined;
+  /** A request too long for the pipe, in a file while it is read. */
+  #script: { path: string; bytes: number } | undefined;
   #closed = false;
 
-  private constructor(dir: string, request: number, out: PipeReader, err: PipeReader, status: PipeReader) {
-    this.#dir = dir;
+  private constructor(host: RunnerHost, request: number, out: PipeReader, err: PipeReader, status: PipeReader) {
+    this.#host = host;
     this.#request = request;
     this.out = out;
     this.err = err;
@@ -59,6 +71,12 @@ export class Runner {
 
   /** Has `start` make the agent start a runner of the given name, and waits until it answers (or `lost` settles). */
   static async create(host: RunnerHost, start: (name: string) => void, lost: Promise<never>): Promise<Runner> {
+    if (!host.descriptors.commands.take(host, DESCRIPTORS)) {
+      throw new ServiceError(
+        'RESOURCE_EXHAUSTED',
+        'the sandbox’s commands have all file descriptors of its share in use',
+      );
+    }
     const name = newNonce();
     const nonce = newNonce();
     const path = (kind: string) => join(host.dir, `${name}.${kind}`);
@@ -72,29 +90,37 @@ export class Runner {
       writeSync(runner.#request, bootLine(name, nonce));
       start(name);
       const innerPid = await Promise.race([up, lost]);
-      if (host.groups) runner.#enter(host.groups, name, innerPid);
+      if (host.groups) await runner.#enter(host.groups, name, innerPid);
       return runner;
     } catch (error) {
-      runner?.close();
+      if (runner) runner.close();
+      else host.descriptors.commands.give(host, DESCRIPTORS);
       throw error;
     } finally {
-      for (const each of paths) rmSync(each, { force: true });
+      for (const each of paths) remove(each);
     }
   }
 
   /** All four pipes, or (short of descriptors) none. */
   static #open(host: RunnerHost, path: (kind: string) => string): Runner {
     const fds: number[] = [];
+    const readers: PipeReader[] = [];
+    const { scratch, paces } = host;
     try {
       fds.push(openFifo(path('req'), 'both'));
-      for (const kind of ['out', 'err', 'sts']) fds.push(openFifo(path(kind), 'read'));
+      for (const kind of ['out', 'err', 'sts']) {
+        const fd = openFifo(path(kind), 'read');
+        fds.push(fd);
+        readers.push(new PipeReader(fd, scratch, kind === 'sts' ? undefined : paces.commands));
+        fds.pop();
+      }
     } catch (error) {
-      fds.forEach(closeSync);
+      fds.forEach(closeQuietly);
+      for (const reader of readers) reader.close();
       throw error;
     }
-    const [request, ...outputs] = fds;
-    const [out, err, status] = outputs.map((fd) => new PipeReader(fd, host.scratch));
-    return new Runner(host.dir, request!, out!, err!, status!);
+    const [out, err, status] = readers;
+    return new Runner(host, fds[0]!, out!, err!, status!);
   }
 
   #hello(nonce: string): Promise<number> {
@@ -107,8 +133,11 @@ export class Runner {
     });
   }
 
-  #enter(groups: ProcessGroups, name: string, innerPid: number): void {
-    const pid = groups.basePids().find((each) => pidInside(each) === innerPid);
+  async #enter(groups: ProcessGroups, name: string, innerPid: number): Promise<void> {
+    const found = groups.basePids();
+    const pids = Array.isArray(found) ? found : await found;
+    // The newest last, which it most often is.
+    const pid = pids.findLast((each) => pidInside(each) === innerPid);
     if (pid === undefined) throw new Error('the runner is not where it was started');
     this.#group = groups.addGroup(name);
     this.#group.add(pid);
@@ -120,46 +149,94 @@ export class Runner {
     return Promise.all([this.out.ended, this.err.ended]);
   }
 
+  /**
+   * Never blocks. Throws an error with code EAGAIN when the shell does not read its requests any more (a process of the
+   * sandbox stopped it and filled the pipe); whatever else it throws says nothing against the runner.
+   */
   execute(text: string): void {
-    let line = text;
-    if (Buffer.byteLength(text) > MAX_INLINE) {
-      // Read by this shell before anything of the command runs; removed when the runner answers.
-      const name = `${newNonce()}.cmd`;
-      writeFileSync(join(this.#dir, name), text, { mode: 0o444, flag: 'wx' });
-      this.#script = join(this.#dir, name);
-      line = `. ${AGENT_DIR}/${name}\n`;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= MAX_INLINE) {
+      writeSync(this.#request, text);
+      return;
     }
-    writeSync(this.#request, line);
+    const { dir, room } = this.#host;
+    const taken = Math.ceil(bytes / PAGE) * PAGE;
+    if (!room.take(this.#host, taken)) {
+      throw new ServiceError('RESOURCE_EXHAUSTED', 'the sandbox’s commands and env in flight are too large together');
+    }
+    // Read by this shell before anything of the command runs; removed when the runner answers.
+    const name = `${newNonce()}.cmd`;
+    this.#script = { path: join(dir, name), bytes: taken };
+    try {
+      writeFileSync(this.#script.path, text, { mode: 0o644, flag: 'wx' });
+      writeSync(this.#request, `. ${AGENT_DIR}/${name}\n`);
+    } catch (error) {
+      this.settle();
+      throw error;
+    }
   }
 
-  /** Forgets what the last command needed. */
+  /** Forgets what the last command needed. Never throws. */
   settle(): void {
-    if (this.#script !== undefined) rmSync(this.#script, { force: true });
+    const script = this.#script;
     this.#script = undefined;
+    if (script === undefined) return;
+    try {
+      // A process of the sandbox may have it open: what it holds then takes no room.
+      truncateSync(script.path);
+    } catch {}
+    remove(script.path);
+    this.#host.room.give(this.#host, script.bytes);
   }
 
-  /** True when nothing of its command is left but the runner itself (or nobody can tell). */
-  get alone(): boolean {
-    return this.#group?.pids().every((pid) => pid === this.#pid) ?? true;
+  /** True when nothing of its command is left but the runner itself (or nobody can tell). False when in doubt. */
+  alone(): boolean | Promise<boolean> {
+    try {
+      return this.#group === undefined || this.#pid === undefined || this.#group.holdsOnly(this.#pid);
+    } catch {
+      return false;
+    }
   }
 
-  kill(): void {
-    this.#group?.kill();
+  /** Throws only where there is no descriptor left, not even of the reserve. */
+  kill(): void | Promise<void> {
+    return this.#host.descriptors.use(() => this.#group?.kill());
   }
 
-  /** Tells the shell to end; what its last command left behind lives on. */
-  retire(): void {
-    if (!this.#closed) writeSync(this.#request, EXIT_LINE);
+  /** Tells the shell to end; what its last command left behind lives on. False: it does not read. */
+  retire(): boolean {
+    if (this.#closed) return true;
+    try {
+      writeSync(this.#request, EXIT_LINE);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
+  /** Never throws. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.settle();
-    closeSync(this.#request);
+    closeQuietly(this.#request);
     for (const pipe of [this.out, this.err, this.#status]) pipe.close();
     this.#group?.release();
+    this.#host.descriptors.commands.give(this.#host, DESCRIPTORS);
   }
+}
+
+function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd);
+  } catch {}
+}
+
+/** A name that stays goes with the agent directory. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {}
 }
 
 /** The pid of a host process in the innermost pid namespace it is in (proc_pid_status(5), NSpid). */

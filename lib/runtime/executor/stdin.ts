@@ -9,7 +9,7 @@ import { openFifo } from './fifo-pool.ts';
  */
 export class Stdin {
   readonly #path: string;
-  readonly #data: string;
+  #data: string;
   #both: number | undefined;
   #socket: Socket | undefined;
 
@@ -22,12 +22,20 @@ export class Stdin {
   /** The command has its end: send everything, then end. Any size; the event loop does the waiting. */
   start(): void {
     if (this.#both === undefined) return;
-    this.#socket = new Socket({ fd: openFifo(this.#path, 'write'), readable: false, writable: true });
+    const fd = openFifo(this.#path, 'write');
+    try {
+      this.#socket = new Socket({ fd, readable: false, writable: true });
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
     this.#socket.on('error', () => {});
     this.#release();
     this.#socket.end(this.#data, 'utf8');
+    this.#data = '';
   }
 
+  /** Never throws. */
   close(): void {
     this.#release();
     this.#socket?.destroy();
@@ -35,8 +43,12 @@ export class Stdin {
 
   #release(): void {
     if (this.#both === undefined) return;
-    closeSync(this.#both);
+    try {
+      closeSync(this.#both);
+      unlinkSync(this.#path);
+    } catch {
+      // A name that stays goes with the agent directory.
+    }
     this.#both = undefined;
-    unlinkSync(this.#path);
   }
 }

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Descriptors } from '../../../lib/descriptors.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
@@ -13,6 +14,8 @@ import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts
 import { makeLayout } from '../../../lib/sandboxes/layout.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { UidSlots } from '../../../lib/sandboxes/uid-slots.ts';
+
+const descriptors = new Descriptors();
 
 export const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
@@ -185,6 +188,7 @@ export class Fixture {
         removeTree: (path) => this.removeTree(path),
         maxDeltaBytes: this.maxDelta && 7,
         maxDeltaFiles: this.maxDelta && 8,
+        descriptors,
         log: silentLog,
       },
       settings: this.settings,

@@ -66,7 +66,7 @@ describe('pids_limit', () => {
   it('stops a fork bomb; its timeout ends it, and the sandbox goes on', async () => {
     const sandbox = await bwrap.launch({ pids_limit: 64 });
     const beside = await bwrap.launch();
-    const bomb = run(sandbox, '(bomb() { bomb | bomb & }; while :; do bomb; done) 2>/dev/null & sleep 60', {
+    const bomb = run(sandbox, '(bomb() { bomb | bomb & }; while :; do bomb; done) 2>/dev/null & exec sleep 60', {
       timeoutMs: 1000,
     });
     for (let round = 0; round < 5; round++) expect(await run(beside, 'echo ok')).toMatchObject({ stdout: 'ok\n' });

@@ -1,6 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { Descriptors } from '../../../../lib/descriptors.ts';
 import type { SystemEntry } from '../../../../lib/runtime/bwrap/arguments.ts';
 import { clearInstance, openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
@@ -41,6 +42,7 @@ async function launch(shell: string, index: number) {
     root: true,
     resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
     inheritance: { closeFds: [], niceness: undefined },
+    descriptors: new Descriptors(),
   };
   return BwrapSandbox.launch(spec, { ...instance, view }, new CgroupTree('none'), settings);
 }

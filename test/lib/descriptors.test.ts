@@ -1,0 +1,67 @@
+import { readdirSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { Descriptors } from '../../lib/descriptors.ts';
+
+const none = () => Object.assign(new Error('EMFILE'), { code: 'EMFILE' });
+const open = () => readdirSync('/proc/self/fd').length;
+
+describe('Descriptors', () => {
+  const made: Descriptors[] = [];
+  const make = () => {
+    const descriptors = new Descriptors(1000);
+    made.push(descriptors);
+    return descriptors;
+  };
+  afterEach(() => {
+    for (const descriptors of made.splice(0)) descriptors.close();
+  });
+
+  it('runs a task that failed for want of a descriptor again, with those held back, and takes them back', () => {
+    const before = open();
+    const descriptors = make();
+    const held = open();
+    expect(held).toBeGreaterThan(before + 20);
+    const seen: number[] = [];
+    const task = () => {
+      seen.push(open());
+      if (seen.length === 1) throw none();
+      return 'done';
+    };
+    expect(descriptors.use(task)).toBe('done');
+    expect(seen).toEqual([held, before]);
+    expect(open()).toBe(held);
+  });
+
+  it('runs a task once where it succeeds or fails for another reason', () => {
+    const descriptors = make();
+    let runs = 0;
+    const failing = () => {
+      runs++;
+      throw Object.assign(new Error('EIO'), { code: 'EIO' });
+    };
+    expect(() => descriptors.use(failing)).toThrow('EIO');
+    expect(descriptors.use(() => ++runs)).toBe(2);
+  });
+
+  it('throws what a task throws with the reserve too', () => {
+    const descriptors = make();
+    const held = open();
+    expect(() =>
+      descriptors.use(() => {
+        throw none();
+      }),
+    ).toThrow('EMFILE');
+    expect(open()).toBe(held);
+  });
+
+  it('keeps the reserve where there are enough', async () => {
+    const descriptors = make();
+    const held = open();
+    expect(await descriptors.lend(async () => open())).toBe(held);
+  });
+
+  it('leaves a part for clients and for files', () => {
+    const { commands, maxConnections } = make();
+    expect(commands.total + maxConnections).toBeLessThan(900);
+  });
+});

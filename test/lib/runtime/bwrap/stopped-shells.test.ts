@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { Descriptors } from '../../../../lib/descriptors.ts';
+import { clearInstance, openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
+import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
+import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
+import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { Shares } from '../../../../lib/shares.ts';
+import { run } from '../run.ts';
+import { until, useBwrap } from './fixture.ts';
+
+const bwrap = useBwrap();
+
+/** Every shell that waits for commands but its own: stopped, and what it would read next filled with garbage. */
+const STOP_SHELLS = `
+for p in /proc/[0-9]*; do
+  [ $p = /proc/$PPID ] && continue
+  case $(tr '\\0' ' ' <$p/cmdline) in
+    '/bin/sh /run/agent/'*.req*) kill -STOP \${p#/proc/}; for fd in $p/fd/1[0-9]; do
+      case $(readlink $fd) in *.req*) dd if=/dev/zero of=$fd bs=4096 count=300 oflag=nonblock 2>/dev/null;; esac
+    done; echo stopped;;
+  esac
+done; :`;
+
+async function withIdleShells(sandbox: RunningSandbox): Promise<void> {
+  const several = await Promise.all(Array.from({ length: 4 }, () => run(sandbox, 'sleep 0.3')));
+  expect(several.every(({ exitCode }) => exitCode === 0)).toBe(true);
+}
+
+describe('a sandbox that stops the shells that run its commands', () => {
+  it('and fills their pipes loses these shells; the next commands are run by others', async () => {
+    const sandbox = await bwrap.launch();
+    const beside = await bwrap.launch();
+    await withIdleShells(sandbox);
+    const { stdout } = await run(sandbox, STOP_SHELLS);
+    expect(stdout.split('\n').length).toBeGreaterThan(3);
+    const rounds = await Promise.all(Array.from({ length: 6 }, (_, round) => run(sandbox, `sleep 0.1; echo ${round}`)));
+    expect(rounds.map(({ stdout, code }) => code ?? stdout)).toEqual(rounds.map((_, round) => `${round}\n`));
+    const left = await run(sandbox, 'grep -l "^State:.T" /proc/[0-9]*/status | wc -l');
+    expect(left.stdout).toBe('0\n');
+    expect(await run(beside, 'echo on')).toMatchObject({ stdout: 'on\n' });
+  });
+});
+
+describe('what commands in flight take of the file system that all sandboxes share', () => {
+  const directory = join(bwrap.stateDir, 'small');
+  afterAll(() => clearInstance(directory));
+
+  it('is bounded for each sandbox, and given back at their end', async () => {
+    const instance = await openInstance(directory, true, { readOnlyPaths: [] });
+    const settings = {
+      bwrapPath: '/usr/bin/bwrap',
+      root: true,
+      resetSignals: [],
+      inheritance: { closeFds: [], niceness: undefined },
+      descriptors: new Descriptors(),
+    };
+    const small = { ...instance, room: new Shares<object>(1_000_000) };
+    const launch = () => BwrapSandbox.launch(bwrap.spec(), small, new CgroupTree('none'), settings);
+    const [sandbox, beside] = [await launch(), await launch()];
+    try {
+      // A quote is four characters when it is quoted.
+      const env = { A: "'".repeat(80_000) };
+      const abort = new AbortController();
+      const long = run(sandbox, 'echo "$$"; sleep 60', { env, signal: abort.signal });
+      const refused = { code: 'RESOURCE_EXHAUSTED', message: expect.stringContaining('too large together') };
+      await until('one more is refused', async () => (await run(sandbox, 'true', { env })).code !== undefined);
+      expect(await run(sandbox, 'true', { env })).toMatchObject(refused);
+      expect(await run(sandbox, 'echo short')).toMatchObject({ stdout: 'short\n' });
+      expect(await run(beside, 'echo long', { env })).toMatchObject({ stdout: 'long\n' });
+      abort.abort();
+      expect(await long).toMatchObject({ code: 'CANCELLED' });
+      expect(await run(sandbox, 'echo again', { env })).toMatchObject({ stdout: 'again\n' });
+    } finally {
+      await sandbox.stop();
+      await beside.stop();
+    }
+  });
+
+  it('takes no room any more when a process still has the file of a command open', async () => {
+    const sandbox = await bwrap.launch();
+    const env = { A: 'x'.repeat(100_000) };
+    const open = 'for f in /proc/$PPID/fd/*; do case $(readlink $f) in *.cmd) exec 5<$f;; esac; done; sleep 60 <&5 &';
+    expect(await run(sandbox, open, { env })).toMatchObject({ exitCode: 0 });
+    const held = await run(sandbox, 'for p in $(pgrep -x sleep); do stat -L -c %s /proc/$p/fd/0; done');
+    expect(held.stdout).toBe('0\n');
+  });
+});

@@ -1,0 +1,148 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { newScratch, PipeReader } from '../../../../lib/runtime/executor/pipe-reader.ts';
+import { ReadPace } from '../../../../lib/runtime/executor/read-pace.ts';
+import { until } from '../bwrap/fixture.ts';
+
+const MIB = 1_048_576;
+let folder: string;
+let path: string;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'paddock-pipe-'));
+  path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+});
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+const open = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+const write = (script: string) => {
+  const child = spawn('/bin/sh', ['-c', `exec >"$1"; ${script}`, 'sh', path], { stdio: 'ignore' });
+  children.push(child);
+  return child;
+};
+
+describe('PipeReader', () => {
+  it('reads no more at once than a pipe can hold, however fast others go on writing', async () => {
+    const reader = new PipeReader(open(), newScratch());
+    for (let writer = 0; writer < 4; writer++) write('exec cat /dev/zero');
+    let most = 0;
+    for (let round = 0; round < 50; round++) {
+      let bytes = 0;
+      reader.sink = (data) => {
+        bytes += data.length;
+        return false;
+      };
+      reader.drain();
+      most = Math.max(most, bytes);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(MIB + 65_536);
+    reader.close();
+  });
+
+  it('reads no more pieces at once than a pipe can hold, however small they are', async () => {
+    const reader = new PipeReader(open(), newScratch());
+    let pieces = 0;
+    // Packets (pipe(2), O_DIRECT): each read gives one of them, so that reading ends only with the writing.
+    write(`exec python3 -c '
+import fcntl, os
+fcntl.fcntl(1, fcntl.F_SETFL, os.O_DIRECT | os.O_WRONLY)
+while True: os.write(1, b"x")'`);
+    await until('something is read', () => {
+      pieces = 0;
+      reader.sink = () => {
+        pieces++;
+        return false;
+      };
+      reader.drain();
+      return pieces > 1;
+    });
+    expect(pieces).toBeLessThanOrEqual(257);
+    reader.close();
+  });
+
+  it('gives all that is there, and says whether the pipe is empty then', async () => {
+    const reader = new PipeReader(open(), newScratch());
+    let bytes = 0;
+    reader.sink = (data) => {
+      bytes += data.length;
+      return false;
+    };
+    const writer = write('printf %060000d 0');
+    await new Promise((resolve) => writer.once('exit', resolve));
+    expect(reader.drain()).toBe(true);
+    expect(bytes).toBe(60_000);
+    reader.close();
+    await reader.ended;
+  });
+});
+
+describe('ReadPace', () => {
+  /** Turns begin when the test says so. */
+  const manual = (bytes: number) => {
+    const due: (() => void)[] = [];
+    const pace = new ReadPace(bytes, (next) => due.push(next));
+    return { pace, turn: () => due.shift()?.(), due };
+  };
+  const reader = () => {
+    const state = { resumed: 0, resume: () => void state.resumed++ };
+    return state;
+  };
+
+  it('lets everybody read until the bytes of a turn are used up, and costs no turn before', () => {
+    const { pace, due } = manual(200_000);
+    expect(pace.took(reader(), 100_000)).toBe(true);
+    expect(due).toHaveLength(0);
+    expect(pace.took(reader(), 100_000)).toBe(false);
+    expect(due).toHaveLength(1);
+  });
+
+  it('has whoever came too late read in one of the next turns, in order, a bounded number each', () => {
+    const { pace, turn } = manual(131_072);
+    const readers = Array.from({ length: 5 }, reader);
+    for (const each of readers) expect(pace.took(each, 131_072)).toBe(false);
+    const resumed = () => readers.map((each) => each.resumed);
+    turn();
+    expect(resumed()).toEqual([1, 1, 0, 0, 0]);
+    turn();
+    expect(resumed()).toEqual([1, 1, 1, 1, 0]);
+    turn();
+    expect(resumed()).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it('lets one that reads on wait behind those that wait already', () => {
+    const { pace, turn } = manual(65_536);
+    const [first, second] = [reader(), reader()];
+    pace.took(first, 65_536);
+    pace.took(second, 65_536);
+    turn();
+    expect(pace.took(first, 1)).toBe(false);
+    turn();
+    expect([first.resumed, second.resumed]).toEqual([1, 1]);
+  });
+
+  it('counts reads as well as bytes', () => {
+    const { pace } = manual(100_000);
+    let reads = 0;
+    while (pace.took(reader(), 1)) reads++;
+    expect(reads).toBeLessThan(30);
+  });
+
+  it('resumes nobody who left', () => {
+    const { pace, turn } = manual(1);
+    const gone = reader();
+    pace.took(gone, 1);
+    expect(pace.leave(gone)).toBe(true);
+    turn();
+    expect(gone.resumed).toBe(0);
+  });
+});

@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Command, RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { until, useBwrap } from '../bwrap/fixture.ts';
+import { type Result, run } from '../run.ts';
+import { ERRNOS, type ErrnoName, hostCalls } from './host-calls.ts';
+
+vi.mock('node:fs', async (original) => {
+  const { hostCalls } = await import('./host-calls.ts');
+  return hostCalls.wrap(await original<typeof import('node:fs')>());
+});
+
+const bwrap = useBwrap();
+let beside: RunningSandbox;
+beforeAll(async () => {
+  beside = await bwrap.launch();
+});
+
+/** An unhandled error in any of this fails the run, as it would end the server. */
+const unhandled: unknown[] = [];
+const collect = (error: unknown) => unhandled.push(error);
+beforeAll(() => void process.on('unhandledRejection', collect).on('uncaughtException', collect));
+afterAll(() => {
+  process.off('unhandledRejection', collect).off('uncaughtException', collect);
+  expect(unhandled).toEqual([]);
+});
+
+/** Every call fails once: the errnos take turns, and `passes` gives each call so many of them. */
+async function everyCall(passes: number, once: (fail: (of: () => Promise<void>) => Promise<string>) => Promise<void>) {
+  for (let pass = 0; pass < passes; pass++) {
+    let fired = '';
+    let nth = 1;
+    do {
+      await once(async (attempt) => {
+        hostCalls.arm(nth, ERRNOS[(nth + pass) % ERRNOS.length] as ErrnoName);
+        try {
+          await attempt();
+        } finally {
+          fired = hostCalls.disarm();
+        }
+        return fired;
+      });
+      nth++;
+    } while (fired !== '');
+    expect(nth).toBeGreaterThan(3);
+  }
+}
+
+const TOLD = /^(RESOURCE_EXHAUSTED|UNAVAILABLE|FAILED_PRECONDITION)$/;
+
+describe('a host call that fails', () => {
+  const commands: readonly [
+    name: string,
+    passes: number,
+    text: string,
+    more: Partial<Command>,
+    ends: Partial<Result>,
+  ][] = [
+    ['a short command', 6, 'echo out; echo err >&2', {}, { stdout: 'out\n', stderr: 'err\n' }],
+    [
+      'a command with stdin and a long environment',
+      3,
+      'cat; printf %.1s "$A"',
+      { stdin: 'in', env: { A: 'x'.repeat(9000) } },
+      { stdout: 'inx' },
+    ],
+    ['a command past its timeout', 2, 'sleep 60', { timeoutMs: 30 }, { code: 'DEADLINE_EXCEEDED' }],
+    ['a command that leaves a process behind', 1, 'sleep 60 & echo out', {}, { stdout: 'out\n' }],
+  ];
+  it.each(commands)('in %s ends no more than that command', async (_, passes, text, more, ends) => {
+    let sandbox = await bwrap.launch();
+    let dead = false;
+    const watch = () => void sandbox.died.then(() => (dead = true));
+    watch();
+    await everyCall(passes, async (fail) => {
+      let result: Result | undefined;
+      const fired = await fail(async () => {
+        result = await run(sandbox, text, more);
+      });
+      if (result?.code === undefined || result.code === 'DEADLINE_EXCEEDED') expect(result, fired).toMatchObject(ends);
+      else expect(result.code, fired).toMatch(TOLD);
+      expect(await run(beside, 'echo on'), fired).toMatchObject({ stdout: 'on\n' });
+      if (!dead) expect(await run(sandbox, 'echo next'), fired).toMatchObject({ stdout: 'next\n' });
+      if (!dead) return;
+      await sandbox.stop();
+      sandbox = await bwrap.launch();
+      dead = false;
+      watch();
+    });
+  });
+
+  it('in a launch or a stop fails that one, and leaves nothing', async () => {
+    const before = readdirSync('/proc/self/fd').length;
+    await everyCall(1, async (fail) => {
+      const spec = bwrap.spec({ pids_limit: 64 });
+      let stopped: RunningSandbox | undefined;
+      const fired = await fail(async () => {
+        try {
+          stopped = await bwrap.runtime.launch(spec);
+          await stopped.stop();
+        } catch (error) {
+          expect(error, String((error as Error).stack)).toMatchObject({ code: expect.stringMatching(TOLD) });
+        }
+      });
+      expect(await run(beside, 'echo on'), fired).toMatchObject({ stdout: 'on\n' });
+      const again = await bwrap.runtime.launch(spec);
+      expect(await run(again, 'echo again'), fired).toMatchObject({ stdout: 'again\n' });
+      await again.stop();
+    });
+    await until('descriptors are closed', () => readdirSync('/proc/self/fd').length <= before + 6);
+  });
+});

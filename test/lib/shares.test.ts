@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Shares } from '../../lib/shares.ts';
+
+describe('Shares', () => {
+  it('gives one holder half of all, and the next half of the rest', () => {
+    const shares = new Shares<string>(100);
+    expect(shares.take('a', 51)).toBe(false);
+    expect(shares.take('a', 50)).toBe(true);
+    expect(shares.take('a', 1)).toBe(false);
+    expect(shares.take('b', 26)).toBe(false);
+    expect(shares.take('b', 25)).toBe(true);
+    expect(shares.available('c')).toBe(12);
+  });
+
+  it('takes nothing where it refuses, and takes back what it gave', () => {
+    const shares = new Shares<string>(100);
+    shares.take('a', 20);
+    expect(shares.take('a', 90)).toBe(false);
+    expect(shares.held('a')).toBe(20);
+    shares.give('a', 20);
+    expect(shares.available('a')).toBe(50);
+  });
+
+  it('leaves a share for whoever comes next, whatever the others do', () => {
+    const amounts = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 4000 })), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(amounts, (takes) => {
+        const shares = new Shares<number>(10_000);
+        for (const [holder, amount] of takes) shares.take(holder, amount);
+        // Ten holders, each with at most what is free: at least an eleventh is free.
+        expect(shares.available(99)).toBeGreaterThanOrEqual(Math.floor(10_000 / 11 / 2) - 1);
+      }),
+    );
+  });
+});
