@@ -47,7 +47,6 @@ export class CommandRun {
   #accept!: (error?: ServiceError) => void;
   readonly #context: RunContext;
   readonly #signal: AbortSignal;
-  readonly #startedAt = performance.now();
   readonly #timer: NodeJS.Timeout;
   readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
   #workdirRefused = false;
@@ -194,7 +193,7 @@ export class CommandRun {
   #exit(exitCode: number, outcome: Outcome): void {
     const oom = this.#context.outOfMemory();
     if (oom !== undefined && exitCode !== 0) this.events.write('STDERR', Buffer.from(oom));
-    this.events.exit(exitCode, Math.round(performance.now() - this.#startedAt));
+    this.events.exit(exitCode, Math.round(performance.now() - this.#context.runner.executedAt));
     this.#finish(outcome);
   }
 

@@ -46,6 +46,8 @@ export class Runner {
   onStatus: (line: StatusLine | undefined) => void = () => {};
   /** Called when the runner's shell is gone. */
   onGone: () => void = () => {};
+  /** When it was last given a command; see `performance.now`. */
+  executedAt = 0;
   #group: ProcessGroup | undefined;
   #pid: number | undefined;
   readonly #host: RunnerHost;
@@ -154,6 +156,7 @@ export class Runner {
    * sandbox stopped it and filled the pipe); whatever else it throws says nothing against the runner.
    */
   execute(text: string): void {
+    this.executedAt = performance.now();
     const bytes = Buffer.byteLength(text);
     if (bytes <= MAX_INLINE) {
       writeSync(this.#request, text);
