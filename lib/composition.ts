@@ -117,6 +117,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
         removeTree,
         maxDeltaBytes: sandbox.maxDeltaBytes,
         maxDeltaFiles: sandbox.maxDeltaFiles,
+        maxIndexBytes: sandbox.maxIndexBytes,
         log,
       },
       settings: settingsOf(config),

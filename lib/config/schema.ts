@@ -73,6 +73,7 @@ export const SCHEMA = {
     cleanup_interval: key(duration({ min: 1, max: LONGEST, allowed: 'a duration above 0' }), '5m'),
     max_delta_bytes: key(byteSize, '10GiB'),
     max_delta_files: key(integer(0, Number.MAX_SAFE_INTEGER), 1_000_000),
+    max_index_bytes: key(byteSize, '1GiB'),
     default_resources: {
       memory_bytes: key(byteSize, '2GiB'),
       cpu_quota: key(integer(0, Number.MAX_SAFE_INTEGER), 0),

@@ -21,6 +21,8 @@ export interface WorkspaceSpec {
   /** Quota of the delta; 0: none. */
   maxBytes: number;
   maxFiles: number;
+  /** Bytes of the server's memory for its names and inodes, and for what the kernel knows of it; 0 or absent: no limit. */
+  maxIndexBytes?: number;
   /** Of shared memory: its first element is counted up by whatever the sandbox changes, before the sandbox is told. */
   changeCount?: Int32Array;
   /**

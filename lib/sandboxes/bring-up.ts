@@ -31,6 +31,7 @@ export interface Platform {
   maxDeltaFiles: number;
   /** Some are held back for what ends sandboxes. */
   descriptors: Descriptors;
+  maxIndexBytes: number;
   log: Log;
 }
 
@@ -110,6 +111,7 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
     rules: record.permissions,
     maxBytes: platform.maxDeltaBytes,
     maxFiles: platform.maxDeltaFiles,
+    maxIndexBytes: platform.maxIndexBytes,
     changeCount,
   };
 }

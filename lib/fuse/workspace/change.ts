@@ -2,6 +2,7 @@ import type { ByteString, Time } from '../filesystem.ts';
 import { type BaseStat, joinPath } from './base.ts';
 import type { Inode } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
+import { memoryOf } from './delta/memory.ts';
 import { type Body, type FileBody, type Op, type OpNamed, timesOf } from './delta/records.ts';
 import { identityOf } from './delta/seen.ts';
 import { NO_SLOT } from './delta/slabs.ts';
@@ -195,6 +196,7 @@ export class Change {
     const { delta, tree } = this.#workspace;
     delta.claimInodes(this.#newInodes);
     delta.claimBytes(this.#newBytes);
+    this.#workspace.shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
     delta.commit(this.#ops, makesRoom);
     this.#workspace.countChange();
     for (const [node, { id, contents }] of this.#staged) {

@@ -23,6 +23,7 @@ export class NodeTable {
   add(workspace: Workspace, type: number): Node {
     const node = new Node(this.#next++, workspace, type);
     this.#nodes.set(node.id, node);
+    workspace.knownNodes++;
     return node;
   }
 
@@ -38,6 +39,8 @@ export class NodeTable {
   }
 
   delete(node: Node): void {
-    this.#nodes.delete(node.id);
+    if (!this.#nodes.delete(node.id) || node.workspace === undefined) return;
+    node.workspace.knownNodes--;
+    node.listing = undefined;
   }
 }

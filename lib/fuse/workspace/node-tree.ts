@@ -6,6 +6,7 @@ import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { ENAMETOOLONG, ESTALE } from './errno.ts';
 import { LinkLevels, strictest } from './link-levels.ts';
+import { NODE_BYTES } from './memory-budget.ts';
 import { mergedListing } from './merged-listing.ts';
 import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
@@ -14,6 +15,8 @@ import type { Workspace } from './workspace.ts';
 export const NAME_MAX = 255;
 /** Names asked for in vain in one directory (search paths, module resolution) before it is listed to know all. */
 const MISSES_TO_LIST = 32;
+/** Names that the kernel is told to forget at once, at least. */
+const MIN_SHED = 64;
 
 /** What a name stands for, before there is a node for it. */
 export interface Found {
@@ -36,12 +39,16 @@ export class NodeTree {
   /** Directories that show a base directory. */
   readonly #byBasePath = new Map<ByteString, Node>();
   #levels: LinkLevels;
+  /** Where `#makeRoom` goes on. */
+  #eldest: Generator<Node>;
+  #untilShed = 0;
 
   constructor(workspace: Workspace, base: Base, delta: Delta, root: Node) {
     this.#workspace = workspace;
     this.#base = base;
     this.#delta = delta;
     this.root = root;
+    this.#eldest = this.nodes();
     this.#levels = new LinkLevels(workspace.rules);
     root.ruled = workspace.rules.root;
     root.ruledLevel = root.ruled.level;
@@ -101,10 +108,38 @@ export class NodeTree {
       if (!node.isDirectory) node.ruledLevel = this.fileLevel(node, state.level);
       return node;
     }
+    this.#makeRoom();
     node = this.#workspace.shared.nodes.add(this.#workspace, (inode ?? base!).mode);
     node.addLink(dir, name);
     this.#show(node, dir, name, state, { inode, base });
     return node;
+  }
+
+  /**
+   * The kernel keeps what it once looked up for as long as the machine has memory. A workspace that has more nodes than it
+   * may has it forget the files that were looked at first; EDQUOT when it does not, because they are open.
+   */
+  #makeRoom(): void {
+    const { memory, notifier } = this.#workspace.shared;
+    if (!memory.isOver(this.#workspace, NODE_BYTES, false)) return;
+    const count = Math.max(MIN_SHED, Math.floor(this.#workspace.knownNodes / 8));
+    if (--this.#untilShed > 0) {
+      memory.claim(this.#workspace, NODE_BYTES, true);
+      return;
+    }
+    this.#untilShed = Math.floor(count / 2);
+    for (let told = 0, looked = 0; told < count && looked < 4 * count; looked++) {
+      const { done, value: node } = this.#eldest.next();
+      if (done) {
+        this.#eldest = this.nodes();
+        break;
+      }
+      const link = node.links[0];
+      if (node.isDirectory || node.nlookup === 0 || link === undefined) continue;
+      notifier.invalEntry(link.parent.id, link.name);
+      told++;
+    }
+    memory.claim(this.#workspace, NODE_BYTES, true);
   }
 
   #show(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base }: Found): void {

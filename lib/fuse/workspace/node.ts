@@ -54,7 +54,9 @@ export class Node {
   /** Directory: hidden names that the kernel was told are not there; 'many': not counted any more. */
   denied: Set<ByteString> | 'many' | undefined;
 
-  listing: Listing | undefined;
+  #listing: Listing | undefined;
+  /** Names of the listing that count for the workspace. */
+  #listed = 0;
   /** Directory: how many names it was asked for that the base has not. */
   misses = 0;
   /** Open host file, or -1. */
@@ -66,6 +68,17 @@ export class Node {
     this.id = id;
     this.workspace = workspace;
     this.type = type & S_IFMT;
+  }
+
+  get listing(): Listing | undefined {
+    return this.#listing;
+  }
+
+  set listing(listing: Listing | undefined) {
+    const listed = listing?.size ?? 0;
+    if (this.workspace !== undefined) this.workspace.listedNames += listed - this.#listed;
+    this.#listing = listing;
+    this.#listed = listed;
   }
 
   get inode(): Inode | undefined {

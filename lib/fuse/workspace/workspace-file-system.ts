@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { ServiceError } from '../../errors.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
@@ -33,6 +34,7 @@ import { EACCES, ENOSPC, EPERM, hostErrno } from './errno.ts';
 import { runFileOperation } from './files/index.ts';
 import { HostFiles } from './host-files.ts';
 import { keepRemoved } from './keep-removed.ts';
+import { MemoryBudget } from './memory-budget.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from './mode.ts';
 import { readRoot, rootAttr } from './mount-root.ts';
 import type { Node } from './node.ts';
@@ -56,6 +58,8 @@ export interface WorkspaceFileSystemOptions {
   startCopy?: StartCopy;
   /** Is told which workspace each operation is for. */
   current?: CurrentWorkspace;
+  /** Bytes of memory for what all workspaces keep in it; default: half of what the thread may have. */
+  maxMemory?: number;
 }
 
 /**
@@ -74,11 +78,14 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #frozen = new FrozenLayers();
   readonly #copies: LargeCopies;
   readonly #current: CurrentWorkspace;
+  readonly #memory: MemoryBudget;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
     this.#notifier = notifier;
     this.#copies = new LargeCopies(options.startCopy);
     this.#current = options.current ?? new CurrentWorkspace();
+    const maxMemory = options.maxMemory ?? getHeapStatistics().heap_size_limit / 2;
+    this.#memory = new MemoryBudget(maxMemory, () => this.#frozen.memory);
     this.#files = new HostFiles(options.maxOpenFiles ?? 256);
     this.#bases = new BaseTrees(options.maxOpenDirectories ?? 256);
   }
@@ -103,6 +110,7 @@ export class WorkspaceFileSystem implements FileSystem {
       clock: this.#clock,
       frozen: this.#frozen,
       copies: this.#copies,
+      memory: this.#memory,
     };
     return new Workspace(spec, shared);
   }

@@ -11,6 +11,7 @@ import type { LargeCopies } from './delta/large-copies.ts';
 import { ESTALE } from './errno.ts';
 import { Handles } from './files/handles.ts';
 import type { HostFiles } from './host-files.ts';
+import { LISTED_BYTES, type MemoryBudget, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import { S_IFDIR } from './mode.ts';
 import type { NodeTable } from './node-table.ts';
 import { NodeTree } from './node-tree.ts';
@@ -24,6 +25,7 @@ export interface Shared {
   readonly clock: Clock;
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;
+  readonly memory: MemoryBudget;
 }
 
 /** The rules of who owns a sandbox: none, everything may be done everywhere. */
@@ -32,12 +34,15 @@ const NO_RULES = compileRules([
 ]).root;
 
 /** One attached sandbox: its base, delta, rules and the nodes of it the kernel knows. Idle ones hold almost nothing. */
-export class Workspace {
+export class Workspace implements MemoryHolder {
   readonly spec: WorkspaceSpec;
   readonly shared: Shared;
   readonly changing: ChangingPaths;
   /** Files that callers of the service have open. */
   readonly handles = new Handles();
+  /** Nodes that the kernel knows, and names in listings of theirs. */
+  knownNodes = 0;
+  listedNames = 0;
   /** While its owner acts: what takes the place of the rules in every decision. */
   noRules: RuleState | undefined;
   #rules: RuleSet | undefined;
@@ -80,6 +85,22 @@ export class Workspace {
     return this.#closed;
   }
 
+  get maxMemory(): number {
+    return this.spec.maxIndexBytes ?? 0;
+  }
+
+  get memory(): number {
+    return this.#ofNodes + (this.#opened?.delta.table.memory ?? 0);
+  }
+
+  get ownMemory(): number {
+    return this.#ofNodes + (this.#opened?.delta.table.ownMemory ?? 0);
+  }
+
+  get #ofNodes(): number {
+    return this.knownNodes * NODE_BYTES + this.listedNames * LISTED_BYTES;
+  }
+
   now(): Time {
     return this.shared.clock.now();
   }
@@ -114,6 +135,7 @@ export class Workspace {
   close(): void {
     const opened = this.#opened;
     this.#closed = true;
+    this.shared.memory.delete(this);
     this.#opened = undefined;
     if (opened === undefined) return;
     this.#releaseBase();
@@ -143,6 +165,7 @@ export class Workspace {
       const root = this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
+      this.shared.memory.add(this);
       return this.#opened;
     } catch (error) {
       this.#releaseBase();

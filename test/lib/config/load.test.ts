@@ -64,6 +64,7 @@ describe('every key', () => {
     ['sandbox', 'cleanup_interval', '250ms', (c) => c.sandbox.cleanupInterval, 300_000, 250],
     ['sandbox', 'max_delta_bytes', '512KiB', (c) => c.sandbox.maxDeltaBytes, 10 * 2 ** 30, 2 ** 19],
     ['sandbox', 'max_delta_files', '5', (c) => c.sandbox.maxDeltaFiles, 1_000_000, 5],
+    ['sandbox', 'max_index_bytes', '1MiB', (c) => c.sandbox.maxIndexBytes, 2 ** 30, 2 ** 20],
     ['sandbox', 'default_resources', '{memory_bytes: 5}', (c) => c.sandbox.defaultResources.memoryBytes, 2 ** 31, 5],
     ['sandbox', 'default_resources', '{cpu_quota: 5}', (c) => c.sandbox.defaultResources.cpuQuota, 0, 5],
     ['sandbox', 'default_resources', '{cpu_shares: 5}', (c) => c.sandbox.defaultResources.cpuShares, 0, 5],

@@ -57,6 +57,7 @@ describe('create', () => {
       rules: [rule],
       maxBytes: 7,
       maxFiles: 8,
+      maxIndexBytes: 9,
     });
     fixture.crash();
     await fixture.start();

@@ -189,6 +189,7 @@ export class Fixture {
         maxDeltaBytes: this.maxDelta && 7,
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,
+        maxIndexBytes: this.maxDelta && 9,
         log: silentLog,
       },
       settings: this.settings,

@@ -52,6 +52,13 @@ export class FrozenLayers {
     return added;
   }
 
+  /** Bytes of memory that all of them take, about. */
+  get memory(): number {
+    let bytes = 0;
+    for (const { index } of this.#indexes.values()) bytes += index.table.ownMemory;
+    return bytes;
+  }
+
   release({ path }: FrozenIndex): void {
     const known = this.#indexes.get(path)!;
     if (--known.users === 0) this.#indexes.delete(path);

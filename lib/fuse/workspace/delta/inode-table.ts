@@ -1,5 +1,6 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { type Home, Inode, WHITEOUT } from './inode.ts';
+import { ENTRY_BYTES, INODE_BYTES } from './memory.ts';
 import { bodyOf, type Op, type OpNamed, timesOf } from './records.ts';
 import { removeUnordered } from './remove-unordered.ts';
 import { Seen } from './seen.ts';
@@ -9,6 +10,7 @@ export const ROOT_ID = 1;
 const FIRST_INO = 2 ** 48;
 /** Longer ones are all the same: none may come to be. */
 const MAX_REACH = 4097;
+const NEVER: Time = { sec: 0, nsec: 0 };
 
 /** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
 export class InodeTable implements Home {
@@ -24,6 +26,8 @@ export class InodeTable implements Home {
   readonly seen: Seen;
   /** The last stage of a commit that the sandbox was rebased after. */
   rebased: { readonly commit: string; readonly stage: number } | undefined;
+  /** Of what it holds itself, in bytes. */
+  #memory = 0;
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
   size = 0;
@@ -47,7 +51,20 @@ export class InodeTable implements Home {
     if (shared === undefined) return undefined;
     const inode = Inode.copyOf(shared, this, ({ id: other }) => this.#known(other));
     this.#inodes.set(id, inode);
+    this.#memory += memoryOfInode(inode);
     return inode;
+  }
+
+  /** Bytes of memory that it takes, about: without the tables below. */
+  get ownMemory(): number {
+    return this.#memory + this.seen.ownMemory;
+  }
+
+  /** The same with those below, which it keeps. */
+  get memory(): number {
+    let bytes = 0;
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) bytes += table.ownMemory;
+    return bytes;
   }
 
   /** As it is, perhaps in a table below. */
@@ -98,7 +115,10 @@ export class InodeTable implements Home {
       if (copy.ino < FIRST_INO) flat.#keep(copy.ino, 1);
     }
     flat.size = flat.#inodes.size;
-    for (const inode of flat.#inodes.values()) inode.resolve();
+    for (const inode of flat.#inodes.values()) {
+      inode.resolve();
+      flat.#memory += memoryOfInode(inode) + memoryOfNames(inode);
+    }
     for (const key of this.#aliasKeys()) {
       const inode = this.#aliasOf(key);
       if (inode !== undefined) flat.#aliases.set(key, flat.get(inode.id));
@@ -161,6 +181,7 @@ export class InodeTable implements Home {
       case 'hide':
         this.#take(this.#dir(op[1]), op[2]);
         this.#dir(op[1]).entries!.set(op[2], WHITEOUT);
+        this.#memory += ENTRY_BYTES + op[2].length;
         break;
       case 'drop':
         this.#take(this.#dir(op[1]), op[2]);
@@ -193,6 +214,7 @@ export class InodeTable implements Home {
         this.seen.delete(op[1]);
         break;
       case 'origin':
+        this.#memory += (op[2]?.length ?? 0) - (this.#dir(op[1]).origin?.length ?? 0);
         this.#dir(op[1]).origin = op[2] ?? undefined;
         break;
       case 'rebased':
@@ -206,6 +228,7 @@ export class InodeTable implements Home {
   /** Forgets an inode that has no name any more. */
   remove(inode: Inode): void {
     if (!this.#inodes.delete(inode.id)) return;
+    this.#memory -= memoryOfInode(inode);
     this.size--;
     if (this.#sizeBelow(inode.id) !== undefined) this.#gone.add(inode.id);
     if (inode.ino < FIRST_INO) this.#keep(inode.ino, -1);
@@ -251,7 +274,18 @@ export class InodeTable implements Home {
 
   #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {
     if (this.get(id) !== undefined) throw new Error(`inode ${id} made twice`);
-    const inode = new Inode(this, id, ino, mode, uid, gid, time(t[0], t[1]), time(t[2], t[3]), time(t[4], t[5]));
+    const mtime = time(t[2], t[3]);
+    const inode = new Inode(
+      this,
+      id,
+      ino,
+      mode,
+      uid,
+      gid,
+      sharedTime(mtime, t[0], t[1]),
+      mtime,
+      sharedTime(mtime, t[4], t[5]),
+    );
     if (inode.isDirectory) inode.origin = typeof body === 'string' ? body : undefined;
     else if (typeof body === 'string') {
       inode.target = body;
@@ -262,10 +296,11 @@ export class InodeTable implements Home {
       const [layer, data, slot, size, sec, nsec] = body;
       inode.data = { layer, id: data, slot };
       inode.size = size;
-      inode.hostMtime = time(sec, nsec);
+      inode.hostMtime = sharedTime(NEVER, sec, nsec);
       this.nextId = Math.max(this.nextId, data + 1);
     }
     this.#inodes.set(id, inode);
+    this.#memory += memoryOfInode(inode);
     this.size++;
     this.nextId = Math.max(this.nextId, id + 1);
     if (ino >= FIRST_INO) this.nextIno = Math.max(this.nextIno, ino + 1);
@@ -309,7 +344,8 @@ export class InodeTable implements Home {
   #link(dir: Inode, name: ByteString, inode: Inode): void {
     this.#take(dir, name);
     dir.entries!.set(name, inode);
-    inode.links.push({ dir, name });
+    inode.addLink({ dir, name });
+    this.#memory += ENTRY_BYTES + name.length;
     if (inode.isDirectory) dir.subdirs++;
     lengthen(dir, name.length + (inode.reach > 0 ? 1 + inode.reach : 0));
   }
@@ -318,6 +354,7 @@ export class InodeTable implements Home {
     const inode = dir.entries!.get(name);
     if (inode === undefined) return;
     dir.entries!.delete(name);
+    this.#memory -= ENTRY_BYTES + name.length;
     if (inode === WHITEOUT) return;
     removeUnordered(inode.links, (link) => link.dir === dir && link.name === name);
     if (inode.isDirectory) dir.subdirs--;
@@ -346,6 +383,22 @@ function lengthen(dir: Inode, bytes: number): void {
     reach = Math.min(link.name.length + 1 + reach, MAX_REACH);
     at = link.dir;
   }
+}
+
+function memoryOfInode({ target, origin }: Inode): number {
+  return INODE_BYTES + (target?.length ?? 0) + (origin?.length ?? 0);
+}
+
+/** Of what it has in it. */
+function memoryOfNames({ entries }: Inode): number {
+  let bytes = 0;
+  for (const name of entries?.keys() ?? []) bytes += ENTRY_BYTES + name.length;
+  return bytes;
+}
+
+/** `other` itself where it is the same: most inodes have one time three times. */
+function sharedTime(other: Time, sec: number, nsec: number): Time {
+  return other.sec === sec && other.nsec === nsec ? other : time(sec, nsec);
 }
 
 function time(sec: number, nsec: number): Time {

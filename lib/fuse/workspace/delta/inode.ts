@@ -137,6 +137,12 @@ export class Inode {
     return this.#links;
   }
 
+  addLink(link: Link): void {
+    // Most have one: an array that grew would have room for more.
+    if (this.#links === undefined && this.#shared === undefined) this.#links = [link];
+    else this.links.push(link);
+  }
+
   /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */
   get entries(): Entries | undefined {
     if (this.#entries !== undefined || !this.isDirectory) return this.#entries;

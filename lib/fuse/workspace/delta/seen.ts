@@ -1,5 +1,6 @@
 import type { ByteString } from '../../filesystem.ts';
 import type { BaseStat } from '../base.ts';
+import { SEEN_BYTES } from './memory.ts';
 
 /** What tells one version of a base file from another: every change through the service makes a new inode. */
 export type Identity = [ino: number, mode: number, size: number, mtimeSec: number, mtimeNsec: number];
@@ -12,6 +13,8 @@ export class Seen {
   /** undefined: taken away from those below. */
   readonly #byPath = new Map<ByteString, Identity | undefined>();
   readonly #below: Seen | undefined;
+  /** Bytes of memory that it takes without those below. */
+  ownMemory = 0;
   #byIno: Map<number, ByteString> | undefined;
 
   /** Goes on from `below`, which never changes from now on. */
@@ -26,6 +29,7 @@ export class Seen {
 
   add(path: ByteString, identity: Identity): void {
     if (this.get(path) !== undefined) return;
+    if (!this.#byPath.has(path)) this.ownMemory += SEEN_BYTES + path.length;
     this.#byPath.set(path, identity);
     this.#byIno?.set(identity[0], path);
   }
@@ -33,8 +37,10 @@ export class Seen {
   delete(path: ByteString): void {
     const identity = this.get(path);
     if (identity === undefined) return;
-    if (this.#below === undefined) this.#byPath.delete(path);
-    else this.#byPath.set(path, undefined);
+    if (this.#below === undefined) {
+      this.#byPath.delete(path);
+      this.ownMemory -= SEEN_BYTES + path.length;
+    } else this.#byPath.set(path, undefined);
     this.#byIno?.delete(identity[0]);
   }
 
