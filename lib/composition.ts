@@ -77,7 +77,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
   const runtimes = new Runtimes(runtimeFactories(config, { ...surroundings, descriptors }));
   ends.add('runtimes', () => runtimes.close());
   const mount = new WorkspaceMount({
-    mount: () => mountAnew(layout.fs, entry, log),
+    mount: () => mountAnew(layout.fs, entry, log, (id, reason) => sandboxes.workspaceUnreadable(id, reason)),
     lost: (reason, back) => sandboxes.workspacesLost(reason, back),
     log,
   });
@@ -148,10 +148,10 @@ function lockState({ dbPath, mountPath, codebasePath }: Config['storage'], ends:
   }
 }
 
-async function mountAnew(mountPoint: string, entry: URL, log: Log) {
+async function mountAnew(mountPoint: string, entry: URL, log: Log, unreadable: (id: string, reason: string) => void) {
   await probeFuse();
   await clearStaleMount(mountPoint);
-  return mountWorkspaces({ mountPoint, entry, log });
+  return mountWorkspaces({ mountPoint, entry, log, unreadable });
 }
 
 function settingsOf({ runtime, sandbox }: Config): Settings {

@@ -1,9 +1,10 @@
 import { type Code, ServiceError } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
+import { Damage } from './workspace/delta/damage.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
 import type { Actor, FileOperation } from './workspace-files.ts';
-import type { Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
+import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */
 export interface WorkspaceControl {
@@ -38,6 +39,9 @@ export type ControlledFileSystem = FileSystem & WorkspaceControl & { dropCopies(
 /** Has the main thread copy a host file, which then tells by `copied`. */
 export type StartCopy = (copy: BackgroundCopy) => void;
 
+/** Has the main thread log what is damaged, and break the sandbox when it is all of it. */
+export type TellDamaged = (report: DamageReport) => void;
+
 /** `ping` only answers; `stop` ends the worker. */
 export type ControlOperation = keyof WorkspaceControl | 'ping' | 'stop';
 
@@ -61,12 +65,14 @@ export type WorkerMessage =
   /** Holds when the notifications up to `batch` were written. */
   | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
   | { kind: 'copy'; copy: BackgroundCopy }
+  | { kind: 'damaged'; report: DamageReport }
   | { kind: 'defect'; operation: number; error: ControlError }
   | { kind: 'ended'; reason: string };
 
 export function encodeError(thrown: unknown): ControlError {
   if (thrown instanceof ServiceError)
     return { code: thrown.code, message: thrown.message, details: thrown.details, stack: thrown.stack ?? '' };
+  if (thrown instanceof Damage) return { code: 'DATA_LOSS', message: thrown.message, details: [], stack: '' };
   if (thrown instanceof Errno) return { message: `refused with errno ${thrown.errno}`, details: [], stack: '' };
   const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
   return { message: error.message, details: [], stack: error.stack ?? '' };

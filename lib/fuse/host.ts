@@ -14,6 +14,8 @@ export interface MountOptions {
   /** The module that runs `runFuseWorker` and `runFuseNotifier` by the role in its workerData. */
   entry: URL;
   log: Log;
+  /** Nothing of this workspace can be read. What is damaged is in the log already. */
+  unreadable?: (id: string, reason: string) => void;
   /** How long the request worker may be silent before it is taken for dead: longer than its longest file copy. */
   watchdogMs?: number;
 }
@@ -29,6 +31,9 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
   const mountPoint = resolve(options.mountPoint);
   const connection = await Connection.open({ mountPoint, entry: options.entry, log: options.log });
   const { control, ended } = connection.threads;
+  connection.threads.onDamaged = ({ id, message, path }) => {
+    if (path === undefined) options.unreadable?.(id, message);
+  };
   const died = new Deferred<Death>();
   let closing: Promise<void> | undefined;
   let dead = false;

@@ -7,6 +7,7 @@ import {
   type ControlRequest,
   encodeError,
   type StartCopy,
+  type TellDamaged,
   type WorkerMessage,
   type WorkspaceControl,
 } from './control.ts';
@@ -44,12 +45,22 @@ export interface FuseWorkerData {
  */
 export function serveRequests(
   data: FuseWorkerData,
-  makeFileSystem: (notifier: Notifier, startCopy: StartCopy, current: CurrentWorkspace) => ControlledFileSystem,
+  makeFileSystem: (
+    notifier: Notifier,
+    startCopy: StartCopy,
+    current: CurrentWorkspace,
+    damaged: TellDamaged,
+  ) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
   const notifications = new NotificationQueue(data.notifications, data.fd);
   const current = new CurrentWorkspace(data.current);
-  const fileSystem = makeFileSystem(notifications, (copy) => post({ kind: 'copy', copy }), current);
+  const fileSystem = makeFileSystem(
+    notifications,
+    (copy) => post({ kind: 'copy', copy }),
+    current,
+    (report) => post({ kind: 'damaged', report }),
+  );
   const requests = new Waiting<PostponedRequest>();
   const controls = new Waiting<ControlRequest>();
   let serving = true;

@@ -10,7 +10,7 @@ import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
-import type { Death } from './workspaces.ts';
+import type { DamageReport, Death } from './workspaces.ts';
 
 export interface ThreadOptions {
   /** /dev/fuse, mounted. */
@@ -36,6 +36,8 @@ export interface Threads {
   current: CurrentWorkspace;
   /** Settles when both threads have ended: nothing is written any more. */
   gone: Promise<unknown>;
+  /** Called with each report of damage that comes after it is set; the log has them all. */
+  onDamaged: (report: DamageReport) => void;
   /**
    * Ends both threads at the end of what they are doing. The notifier goes first: the request worker still serves
    * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs.
@@ -89,6 +91,12 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
   const ready = new Deferred<void>();
   const ended = new Deferred<Death>();
   written.port2.on('message', (batch: number) => client.batchWritten(batch));
+  const damaged = (report: DamageReport) => {
+    const { id, message, path } = report;
+    const name = path === undefined ? undefined : Buffer.from(path, 'latin1').toString();
+    log.error('contents on the disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
+    threads.onDamaged(report);
+  };
   const received = (message: WorkerMessage) => {
     switch (message.kind) {
       case 'ready':
@@ -97,6 +105,8 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
         return client.answered(message);
       case 'copy':
         return void copy(message.copy).then((errno) => client.call('copied', message.copy.id, errno).catch(() => {}));
+      case 'damaged':
+        return damaged(message.report);
       case 'defect':
         return log.error('the file system failed a request', {
           opcode: message.operation,
@@ -126,12 +136,13 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
   ended.promise.then(({ reason }) => ready.reject(new Error(reason)));
   ready.promise.catch(() => {});
 
-  return {
+  const threads: Threads = {
     control: client,
     ready: ready.promise,
     ended: ended.promise,
     current,
     gone,
+    onDamaged: () => {},
     async stop() {
       await notifier.terminate();
       const exited = once(worker, 'exit');
@@ -144,6 +155,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
     },
     stopAtExit: () => client.stop(),
   };
+  return threads;
 }
 
 function isOutOfMemory(error: unknown): boolean {

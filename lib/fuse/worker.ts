@@ -6,7 +6,7 @@ import { WorkspaceFileSystem } from './workspace/index.ts';
 export function runFuseWorker(workerData: unknown): void {
   serveRequests(
     workerData as FuseWorkerData,
-    (notifier, startCopy, current) => new WorkspaceFileSystem(notifier, { startCopy, current }),
+    (notifier, startCopy, current, damaged) => new WorkspaceFileSystem(notifier, { startCopy, current, damaged }),
   );
 }
 

@@ -32,6 +32,15 @@ export interface WorkspaceSpec {
   anyUid?: boolean;
 }
 
+/** Something of a workspace is not on the disk as it was written there. */
+export interface DamageReport {
+  id: string;
+  /** One sentence without its end. */
+  message: string;
+  /** The one file that cannot be read; undefined: nothing of the workspace can be. */
+  path?: ByteString;
+}
+
 export interface Frozen {
   layer: string;
   files: number;

@@ -16,6 +16,8 @@ export type SandboxRecord = Readonly<
     commit_owed?: boolean;
     /** Of a fork: the frozen layer its delta starts from. */
     origin?: string;
+    /** Its delta had a journal when this was stored: one without is damaged. */
+    changed?: boolean;
     /** Oldest first. */
     checkpoints?: readonly CheckpointRecord[];
   }

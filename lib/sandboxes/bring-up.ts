@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Plan } from '../codebases/codebase-tree.ts';
 import type { Descriptors } from '../descriptors.ts';
 import { ServiceError } from '../errors.ts';
-import { layersOfDelta } from '../fuse/layers.ts';
+import { checkDelta, layersOfDelta } from '../fuse/layers.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { RuntimeName } from '../messages.ts';
@@ -94,9 +94,16 @@ async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string>
   if (record.runtime === 'RUNTIME_MOCK') return platform.basePath(record.codebase_id);
   const { visited } = sandbox;
   sandbox.visited = undefined;
-  const workspace = visited?.workspace ?? (await platform.mount.attach(workspaceSpec(sandbox, platform)));
+  const workspace = visited?.workspace ?? (await attachWorkspace(sandbox, platform));
   sandbox.attached = true;
   return workspace;
+}
+
+/** Throws DATA_LOSS when what it changed is not there any more. */
+export async function attachWorkspace(sandbox: LiveSandbox, platform: Platform): Promise<string> {
+  const spec = workspaceSpec(sandbox, platform);
+  if (!sandbox.isNew) await checkDelta(spec, sandbox.record.changed === true);
+  return platform.mount.attach(spec);
 }
 
 export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform: Platform): WorkspaceSpec {
@@ -144,17 +151,12 @@ function left(id: string, what: string, err: unknown, { log }: Platform): void {
 export async function removeDelta(id: string, platform: Platform): Promise<boolean> {
   const { layout } = platform;
   const delta = deltaOf(id, layout);
-  const layers = await layersOfDelta(delta).catch(() => undefined);
+  const layers = await layersOfDelta(delta).catch(() => 'unknown' as const);
   await platform.removeTree(delta);
   // One that nobody else can know. Those below it may be a fork's.
-  await platform.removeTree(join(layout.layers, layers?.top ?? firstLayer(id)));
+  if (layers !== undefined && layers !== 'unknown') await platform.removeTree(join(layout.layers, layers.top));
   await rm(join(layout.run, id), { recursive: true, force: true });
-  return layers !== undefined && layers.below.length > 0;
-}
-
-/** Of a delta that has no journal yet. */
-export function firstLayer(id: string): string {
-  return `${id}.0`;
+  return layers === 'unknown' || (layers !== undefined && layers.below.length > 0);
 }
 
 export function deltaOf(id: string, layout: Layout): string {

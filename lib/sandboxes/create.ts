@@ -22,6 +22,7 @@ export async function createSandbox(request: CreateSandboxRequest, context: Sand
     recordOf({ ...request, permissions }, runtime, owner_id, uid, context),
   );
   admitted.sandbox.committedCount = 0;
+  admitted.sandbox.isNew = true;
   return bringUpNew(admitted, context);
 }
 
@@ -63,6 +64,7 @@ export function bringUpNew(
   const launch = async () => {
     context.refuseWhenClosing();
     await bringUp(sandbox, context.platform, whenDied(sandbox, context));
+    sandbox.isNew = false;
   };
   return sandbox.queue.run(async () => {
     const [written, launched] = await Promise.allSettled([stored, turn(launch)]);

@@ -24,6 +24,8 @@ export class LiveSandbox {
   visited: { workspace: string; count: number } | undefined;
   /** The state of its delta in which it was found to have no renamed directory. */
   withoutRenamed: string | undefined;
+  /** Made by this server and not brought up yet, so it has nothing that could be lost. */
+  isNew = false;
   /** Being destroyed, or destroyed: no more work is taken. */
   leaving = false;
 
@@ -48,7 +50,7 @@ export class LiveSandbox {
   }
 
   view(): Sandbox {
-    const { owner_id, uid, commit_owed, origin, checkpoints, ...sandbox } = this.settled();
+    const { owner_id, uid, commit_owed, origin, checkpoints, changed, ...sandbox } = this.settled();
     return sandbox;
   }
 

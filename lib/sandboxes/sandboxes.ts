@@ -17,6 +17,7 @@ import { createSandbox } from './create.ts';
 import { destroySandbox } from './destroy.ts';
 import { execInSandbox } from './exec.ts';
 import { expireSandboxes } from './expire.ts';
+import { breakDown } from './failure.ts';
 import { exportFiles } from './files/export-files.ts';
 import { importFiles } from './files/import-files.ts';
 import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
@@ -44,6 +45,8 @@ export interface SandboxKeeper extends Sandboxes {
    * anew (`back` settles then) or SANDBOX_ERROR.
    */
   workspacesLost(reason: string, back: Promise<unknown>): void;
+  /** Nothing of the sandbox's workspace can be read: it is broken. */
+  workspaceUnreadable(id: string, reason: string): void;
   /** Ends all commands and sandboxes; their records stay as they are, so a restart brings them up again. */
   close(): Promise<void>;
 }
@@ -94,6 +97,13 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     keepRemoved: (codebaseId, paths) => keepRemoved(codebaseId, paths, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
     workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),
+    workspaceUnreadable: (id, reason) => {
+      const sandbox = context.sandboxes.get(id);
+      void sandbox?.queue.run(async () => {
+        if (context.closing || !sandbox.attached || sandbox.leaving) return;
+        await breakDown(sandbox, reason, context);
+      });
+    },
     close: async () => {
       context.closing = true;
       // Workspaces are not detached one by one: the mount syncs all of them at its own end.

@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts';
+import { hasJournal } from '../fuse/layers.ts';
 import type { Sandbox } from '../messages.ts';
-import { bringUp, endProcesses, takeDown } from './bring-up.ts';
+import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
 import { autoCommit, commitsItself } from './changes/auto-commit.ts';
 import { isExpired } from './clock.ts';
 import type { SandboxContext } from './context.ts';
@@ -50,7 +51,8 @@ export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbo
  */
 export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<boolean> {
   const commits = commitsItself(sandbox);
-  const record = { ...sandbox.record, ...(commits && { commit_owed: true }) };
+  const changed = await hasJournal(deltaOf(sandbox.id, context.platform.layout));
+  const record = { ...sandbox.record, ...(commits && { commit_owed: true }), ...(changed && { changed }) };
   await context.metadata.sandboxes.put({ ...record, status: 'SANDBOX_STOPPED' });
   sandbox.record = record;
   sandbox.become('stop');

@@ -18,7 +18,7 @@ import {
   type StatFs,
 } from '../filesystem.ts';
 import type { Actor, FileOperation } from '../workspace-files.ts';
-import type { Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
+import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
 import { BaseTrees } from './base-trees.ts';
@@ -60,6 +60,8 @@ export interface WorkspaceFileSystemOptions {
   current?: CurrentWorkspace;
   /** Bytes of memory for what all workspaces keep in it; default: half of what the thread may have. */
   maxMemory?: number;
+  /** Told once of each file, and of each workspace, that is found to be damaged. */
+  damaged?: (report: DamageReport) => void;
 }
 
 /**
@@ -79,9 +81,11 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #copies: LargeCopies;
   readonly #current: CurrentWorkspace;
   readonly #memory: MemoryBudget;
+  readonly #damaged: (report: DamageReport) => void;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
     this.#notifier = notifier;
+    this.#damaged = options.damaged ?? (() => undefined);
     this.#copies = new LargeCopies(options.startCopy);
     this.#current = options.current ?? new CurrentWorkspace();
     const maxMemory = options.maxMemory ?? getHeapStatistics().heap_size_limit / 2;
@@ -111,6 +115,7 @@ export class WorkspaceFileSystem implements FileSystem {
       frozen: this.#frozen,
       copies: this.#copies,
       memory: this.#memory,
+      damaged: this.#damaged,
     };
     return new Workspace(spec, shared);
   }

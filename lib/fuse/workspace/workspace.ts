@@ -1,13 +1,15 @@
 import { compileRules, type RuleSet, type RuleState } from '../../permissions/index.ts';
 import type { ByteString, Notifier, Time } from '../filesystem.ts';
 import type { Actor } from '../workspace-files.ts';
-import type { WorkspaceSpec } from '../workspaces.ts';
+import type { DamageReport, WorkspaceSpec } from '../workspaces.ts';
 import { Base } from './base.ts';
 import type { BaseTrees, ChangingPaths } from './base-trees.ts';
 import type { Clock } from './clock.ts';
+import { Damage } from './delta/damage.ts';
 import { Delta, type LayersOf } from './delta/delta.ts';
 import type { FrozenLayers } from './delta/frozen-layers.ts';
 import type { LargeCopies } from './delta/large-copies.ts';
+import type { Quota } from './delta/usage.ts';
 import { ESTALE } from './errno.ts';
 import { Handles } from './files/handles.ts';
 import type { HostFiles } from './host-files.ts';
@@ -26,6 +28,8 @@ export interface Shared {
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;
   readonly memory: MemoryBudget;
+  /** Told once of each file, and of each workspace, that is found to be damaged. */
+  readonly damaged: (report: DamageReport) => void;
 }
 
 /** The rules of who owns a sandbox: none, everything may be done everywhere. */
@@ -48,6 +52,8 @@ export class Workspace implements MemoryHolder {
   #rules: RuleSet | undefined;
   #opened: { base: Base; delta: Delta; tree: NodeTree } | undefined;
   #closed = false;
+  /** Why its delta cannot be read. */
+  #damage: Damage | undefined;
 
   constructor(spec: WorkspaceSpec, shared: Shared) {
     this.spec = spec;
@@ -161,7 +167,7 @@ export class Workspace implements MemoryHolder {
     const { codebaseId, maxBytes, maxFiles } = this.spec;
     const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
     try {
-      const delta = new Delta(this.spec.delta, this.#layers(), { maxBytes, maxFiles }, () => this.now());
+      const delta = this.#openDelta({ maxBytes, maxFiles });
       const root = this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
@@ -170,6 +176,19 @@ export class Workspace implements MemoryHolder {
     } catch (error) {
       this.#releaseBase();
       throw error;
+    }
+  }
+
+  /** A damaged one is told of once, and is not read again. */
+  #openDelta(quota: Quota): Delta {
+    if (this.#damage !== undefined) throw this.#damage;
+    try {
+      return new Delta(this.spec.delta, this.#layers(), quota, () => this.now());
+    } catch (error) {
+      if (!(error instanceof Damage)) throw error;
+      this.#damage = new Damage(`what the sandbox changed is damaged: ${error.message}`);
+      this.shared.damaged({ id: this.spec.id, message: this.#damage.message });
+      throw this.#damage;
     }
   }
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors.ts';
-import { type Platform, workspaceSpec } from '../bring-up.ts';
+import { attachWorkspace, type Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
@@ -28,7 +28,7 @@ export async function withAttached<T>(
   }
   await context.platform.finishCommit(sandbox.record.codebase_id);
   if (sandbox.attached || sandbox.visited) return task(mount);
-  await mount.attach(workspaceSpec(sandbox, context.platform));
+  await attachWorkspace(sandbox, context.platform);
   try {
     return await task(mount);
   } finally {

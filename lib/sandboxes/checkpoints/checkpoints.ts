@@ -74,8 +74,9 @@ async function keep(
   checkpoints: readonly CheckpointRecord[],
   context: SandboxContext,
 ): Promise<void> {
-  await context.metadata.sandboxes.put({ ...sandbox.settled(), checkpoints });
-  sandbox.record = { ...sandbox.record, checkpoints };
+  // What was frozen has a journal.
+  await context.metadata.sandboxes.put({ ...sandbox.settled(), checkpoints, changed: true });
+  sandbox.record = { ...sandbox.record, checkpoints, changed: true };
 }
 
 function shown(sandbox_id: string, { layer: _layer, ...checkpoint }: CheckpointRecord): Checkpoint {

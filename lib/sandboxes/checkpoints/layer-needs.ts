@@ -1,6 +1,6 @@
 import { layersOfDelta, layersOfFrozen } from '../../fuse/layers.ts';
 import type { Log } from '../../log.ts';
-import { deltaOf, firstLayer } from '../bring-up.ts';
+import { deltaOf } from '../bring-up.ts';
 import type { Layout } from '../layout.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
@@ -47,8 +47,8 @@ export class LayerNeeds {
     for (const { layer } of checkpoints) await this.#addFrozen(layer);
     try {
       const layers = await layersOfDelta(deltaOf(id, this.#layout));
-      for (const layer of [layers?.top ?? firstLayer(id), ...(layers?.below ?? [])]) this.#need(layer, id);
-      if (layers === undefined && origin !== undefined) await this.#addFrozen(origin);
+      if (layers !== undefined) for (const layer of [layers.top, ...layers.below]) this.#need(layer, id);
+      else if (origin !== undefined) await this.#addFrozen(origin);
     } catch (err) {
       this.#log.warn('the journal of a sandbox cannot be read; its layers are kept', { sandbox_id: id, err });
       this.#unread.add(id);

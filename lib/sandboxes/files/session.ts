@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { Actor, FileOperation, WorkspaceFiles } from '../../fuse/workspace-files.ts';
-import { describeLoss, workspaceSpec } from '../bring-up.ts';
+import { attachWorkspace, describeLoss } from '../bring-up.ts';
 import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';
 import { isComing, type LiveSandbox } from '../sandbox.ts';
@@ -90,7 +90,7 @@ function visit(id: string, context: SandboxContext): Promise<() => Promise<void>
   return context.change(id, async (sandbox) => {
     if (sandbox.attached) return async () => undefined;
     if (sandbox.visited === undefined) {
-      const workspace = await platform.mount.attach(workspaceSpec(sandbox, platform));
+      const workspace = await attachWorkspace(sandbox, platform);
       if (!platform.mount.holds(id)) throw new ServiceError('UNAVAILABLE', 'the workspace file system died meanwhile');
       sandbox.visited = { workspace, count: 0 };
     }

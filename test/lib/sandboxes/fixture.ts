@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Descriptors } from '../../../lib/descriptors.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { sealedLine } from '../../../lib/fuse/workspace/delta/journal-lines.ts';
 import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 import { silentLog } from '../../../lib/log.ts';
@@ -120,6 +121,9 @@ export class FakeMount {
   }
 
   async freeze(id: string): Promise<Frozen> {
+    const layer = join(this.attached.get(id)!.layers!, `${id}.0`);
+    mkdirSync(layer, { recursive: true });
+    writeFileSync(join(layer, 'index'), sealedLine(['paddock-delta', 4, 2, 2 ** 48, `${id}.0`, [], '', 0], 0).line);
     return { layer: `${id}.0`, files: 0, bytes: 0 };
   }
 

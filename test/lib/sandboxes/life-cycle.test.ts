@@ -410,6 +410,7 @@ describe('a restart', () => {
     let most = 0;
     fixture.runtime.before = async () => {
       most = Math.max(most, fixture.runtime.launches.length - fixture.runtime.up.size);
+      await vi.waitUntil(() => most >= 8);
       await new Promise((resolve) => setImmediate(resolve));
     };
     const resuming = resume();

@@ -4,6 +4,7 @@ import type { Time } from '../../filesystem.ts';
 import { sameTime } from '../clock.ts';
 import { ESTALE } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
+import { Damage } from './damage.ts';
 import { statData } from './data-files.ts';
 import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
 import { readFile, truncateFile, writeFile } from './host-io.ts';
@@ -11,7 +12,7 @@ import type { Inode } from './inode.ts';
 import { InodeTable } from './inode-table.ts';
 import { Journal } from './journal.ts';
 import type { LargeCopies } from './large-copies.ts';
-import { indexPath, layerPath } from './layer-path.ts';
+import { countOf, indexPath, layerPath, newLayer } from './layer-path.ts';
 import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './records.ts';
 import { NO_SLOT, SMALL } from './slabs.ts';
 import { type Quota, Usage } from './usage.ts';
@@ -71,27 +72,32 @@ export class Delta {
   /** Of the journal with nothing but its header. */
   #headerSize = 0;
 
-  /** Reads the delta in `dir`, made when absent. Throws when it is damaged or of another version. */
+  /** Reads the delta in `dir`, made when absent. Throws Damage when it is damaged, lost or of another version. */
   constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#journal = new Journal(`${dir}/journal`);
     this.#layers = layers;
     this.#usage = new Usage(quota);
-    const records = this.#readHeader();
-    this.#contents = new ContentStore(layers.root, this.#top, layers, {
-      placed: (inode, { layer, id, slot }, fileTime) => {
-        const times: Op[] = fileTime === undefined ? [] : [this.#attrOp(inode, inode, fileTime)];
-        this.commit([['place', inode.id, layer, id, slot], ...times]);
-      },
-      changed: (inode, { layer, id, slot }, size) => {
-        const before = inode.size;
-        const now = this.#now();
-        this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]], size < before || size === 0);
-        this.#usage.resized(inode, size - before);
-      },
-    });
     this.#now = now;
-    this.#load(records);
+    try {
+      const records = this.#readHeader();
+      this.#contents = new ContentStore(layers.root, this.#top, layers, {
+        placed: (inode, { layer, id, slot }, fileTime) => {
+          const times: Op[] = fileTime === undefined ? [] : [this.#attrOp(inode, inode, fileTime)];
+          this.commit([['place', inode.id, layer, id, slot], ...times]);
+        },
+        changed: (inode, { layer, id, slot }, size) => {
+          const before = inode.size;
+          const now = this.#now();
+          this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]], size < before || size === 0);
+          this.#usage.resized(inode, size - before);
+        },
+      });
+      this.#load(records);
+    } catch (error) {
+      this.#giveBack();
+      throw isHostError(error) ? error : new Damage(`its journal cannot be applied: ${messageOf(error)}`);
+    }
   }
 
   /** The layer that is written to. */
@@ -145,6 +151,8 @@ export class Delta {
    * `adopt` after the record, or dropped. A crash before leaves litter that the next load removes, never half a file.
    */
   copyIn(from: number, size: number, id: number): FileBody {
+    // A layer with something in it belongs to a delta with a journal.
+    this.#requireHeader();
     if (size <= SMALL) {
       const bytes = Buffer.allocUnsafe(size);
       if (readFile(from, 0, bytes) !== size) throw ESTALE;
@@ -287,10 +295,14 @@ export class Delta {
     try {
       this.sync();
     } finally {
-      this.#journal.close();
+      this.#giveBack();
       this.#contents.close();
-      for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
     }
+  }
+
+  #giveBack(): void {
+    this.#journal.close();
+    for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
   }
 
   /**
@@ -401,11 +413,11 @@ export class Delta {
 
   #nextTop(): string {
     const { prefix } = this.#layers;
-    return `${prefix}${Number(this.#top.slice(prefix.length)) + 1}`;
+    return newLayer(prefix, countOf(prefix, this.#top));
   }
 
   #startFrom(continues: string, below: readonly string[], top: string, table = this.table): void {
-    this.#journal.rewrite([headerFrom(table, top, below, continues)]);
+    this.#journal.rewrite([headerFrom(table, top, below, continues, this.#journal.nextGeneration)]);
     this.#continues = continues;
     this.#below = below;
     this.#top = top;
@@ -415,7 +427,7 @@ export class Delta {
 
   #requireHeader(): void {
     if (this.#journal.size > 0) return;
-    this.#journal.append(headerFrom(this.table, this.#top, this.#below, this.#continues));
+    this.#journal.begin(headerFrom(this.table, this.#top, this.#below, this.#continues, 0));
     this.#headerSize = this.#journal.size;
   }
 
@@ -428,11 +440,14 @@ export class Delta {
   #readHeader(): readonly Op[][] {
     const { prefix, root, frozen, origin } = this.#layers;
     const records = this.#journal.load();
-    this.#top = `${prefix}0`;
     this.#continues = origin ?? '';
-    if (records.length > 0) [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
-    // A crash before the journal went on from it.
-    rmSync(indexPath(root, this.#top), { force: true });
+    if (records.length > 0) {
+      [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
+      // A crash before the journal went on from it.
+      rmSync(indexPath(root, this.#top), { force: true });
+    } else {
+      this.#top = newLayer(prefix);
+    }
     if (this.#continues === '') {
       if (records.length > 0) this.#takeNumbers(headerOf(records));
       return records.slice(1) as Op[][];
@@ -460,6 +475,19 @@ export class Delta {
     this.#rewrittenSize = this.#journal.size;
     if (lines.length === 0) this.#headerSize = this.#journal.size;
     if (lines.length > 2 * this.table.size + 1000) this.#rewrite();
+    else if (!this.#journal.sealed && this.#journal.size > 0) this.#seal(lines);
+  }
+
+  /** Converts a journal of an older server. On a full disk it stays what it is for now, and is gone on from. */
+  #seal(lines: readonly Op[][]): void {
+    const header = headerFrom(this.table, this.#top, this.#below, this.#continues, this.#journal.nextGeneration);
+    try {
+      this.#journal.rewrite([header, ...lines]);
+      this.#rewrittenSize = this.#journal.size;
+      if (lines.length === 0) this.#headerSize = this.#journal.size;
+    } catch {
+      // Tried again at the next load.
+    }
   }
 
   #loadData(): void {
@@ -485,7 +513,8 @@ export class Delta {
     for (const inode of this.table.found()) if (hasContents(inode)) needed.add(inode.data!.layer);
     needed.delete(this.#top);
     const below = [...needed];
-    this.#journal.rewrite(wholeJournal(headerFrom(this.table, this.#top, below, ''), this.table));
+    const header = headerFrom(this.table, this.#top, below, '', this.#journal.nextGeneration);
+    this.#journal.rewrite(wholeJournal(header, this.table));
     this.#below = below;
     this.#continues = '';
     this.#segments = 1;
@@ -513,12 +542,27 @@ export class Delta {
   }
 }
 
+/** Not what a journal that no server wrote makes of the code that applies it. */
+function isHostError(error: unknown): boolean {
+  return !(error instanceof Error) || 'errno' in error;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function hasContents(inode: Inode): boolean {
   return inode.data !== undefined && (inode.hasFile || inode.data.slot !== NO_SLOT);
 }
 
-function headerFrom({ nextId, nextIno }: InodeTable, top: string, below: readonly string[], continues: string): Header {
-  return [FORMAT, VERSION, nextId, nextIno, top, below, continues];
+function headerFrom(
+  { nextId, nextIno }: InodeTable,
+  top: string,
+  below: readonly string[],
+  continues: string,
+  generation: number,
+): Header {
+  return [FORMAT, VERSION, nextId, nextIno, top, below, continues, generation];
 }
 
 function* wholeJournal(header: Header, table: InodeTable): Generator<Header | Op[]> {

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { hostErrno } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
+import { Damage } from './damage.ts';
 import { readFile } from './host-io.ts';
 import { InodeTable } from './inode-table.ts';
 import { readJournal } from './journal.ts';
@@ -120,12 +121,22 @@ export class FrozenLayers {
   }
 }
 
+function readIndex(root: string, layer: string): ReturnType<typeof readJournal> {
+  try {
+    return readJournal(indexPath(root, layer));
+  } catch (error) {
+    if (error instanceof Damage)
+      throw new Damage(`the index of the frozen layer ${layer} is damaged: ${error.message}`);
+    throw error;
+  }
+}
+
 /** The records of all journals that lead to a layer, the first one first. */
 function segmentsOf(root: string, layer: string): unknown[][] {
   const segments: unknown[][] = [];
   for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
-    const read = readJournal(indexPath(root, at));
-    if (read === undefined || read.records.length === 0) throw new Error(`the frozen layer ${at} has no index`);
+    const read = readIndex(root, at);
+    if (read === undefined || read.records.length === 0) throw new Damage(`the frozen layer ${at} is missing`);
     segments.unshift(read.records);
   }
   return segments;

@@ -13,14 +13,18 @@ import {
 import { dirname } from 'node:path';
 import { Errno } from '../../filesystem.ts';
 import { EDQUOT, EIO, ENOSPC, hostErrno } from '../errno.ts';
+import { Damage } from './damage.ts';
+import { type Lines, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
+import { markedLoss, readMark, writeMark } from './journal-mark.ts';
 import { type Joint, JournalReserve } from './journal-reserve.ts';
+import { headerOf } from './records.ts';
 
 /** Lines are written in blocks of about this size when the journal is rewritten. */
 const BLOCK = 1 << 20;
 
 /**
- * An append-only file of JSON lines, one byte a char (latin1): names come back byte for byte, and JSON escapes line
- * ends. A line is there whole or not at all: it is handed to the host in one write before the caller goes on (a killed
+ * An append-only file of JSON lines with checksums, one byte a char (latin1): names come back byte for byte, and JSON
+ * escapes line ends. A line is there whole or not at all: it is handed to the host in one write before the caller goes on (a killed
  * server loses nothing), and a torn last line is cut off by `load`. Only `sync` outlives a power failure. On a full disk
  * lines that make room go to a reserve beside it until there is some.
  */
@@ -31,12 +35,29 @@ export class Journal {
   #fd = -1;
   #broken = false;
   #nameSynced = false;
+  /** The size that was last marked; of this journal, not of the one before. */
+  #marked = -1;
   /** Bytes in the file. */
   #size = 0;
+  /** Lines carry checksums; not in a journal of an older server that could not be rewritten yet. */
+  #sealed = true;
+  /** Of the last line. */
+  #sum = 0;
+  #generation = 0;
 
   constructor(path: string) {
     this.#path = path;
     this.#reserve = new JournalReserve(`${path}.reserve`);
+  }
+
+  /** Lines carry checksums. */
+  get sealed(): boolean {
+    return this.#sealed;
+  }
+
+  /** For the header of the journal that takes the place of this one. */
+  get nextGeneration(): number {
+    return this.#generation + 1;
   }
 
   /** Bytes of all lines. */
@@ -45,18 +66,27 @@ export class Journal {
   }
 
   /**
-   * Every whole line, parsed; none when there is no file. Throws when a line other than the last cannot be read: a
-   * damaged journal is never taken for a short one.
+   * Every whole line, parsed; none when there was never a journal. Throws Damage when a line other than the last cannot be
+   * read, or when there were more lines on the disk: a damaged journal is never taken for a short one.
    */
   load(): unknown[] {
     rmSync(`${this.#path}.new`, { force: true });
     const read = readJournal(this.#path);
+    const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
+    const found = header && { generation: header[7], size: read!.size };
+    const loss = markedLoss(readMark(this.#path), found);
+    if (loss !== undefined) throw new Damage(loss);
     if (read === undefined) return [];
     this.#open();
     if (read.torn) ftruncateSync(this.#fd, read.size);
     this.#size = read.size;
+    if (header === undefined) return [];
+    this.#sealed = read.sealed;
+    this.#generation = header[7];
     this.#reserve.load(this.#joint);
-    return [...read.records, ...parse(this.#reserve.lines)];
+    const more = readMore(this.#reserve.lines, read);
+    this.#sum = more.sum;
+    return [...read.records, ...more.records];
   }
 
   /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
@@ -67,9 +97,20 @@ export class Journal {
   }
 
   /** `makesRoom`: it is about less than there was, so a full disk must not refuse it. */
-  append(record: unknown, makesRoom = false): void {
+  append(record: readonly unknown[], makesRoom = false): void {
     if (this.#broken) throw EIO;
-    const line = `${JSON.stringify(record)}\n`;
+    const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
+    this.#hand(line, makesRoom);
+    this.#sum = sum;
+  }
+
+  /** The first line of a delta that had none. */
+  begin(header: readonly unknown[]): void {
+    this.append(header);
+    writeMark(this.#path, { generation: this.#generation, size: 0 });
+  }
+
+  #hand(line: string, makesRoom: boolean): void {
     try {
       if (this.#fd === -1) this.#open();
       if (!this.#takeFromReserve()) throw ENOSPC;
@@ -110,15 +151,18 @@ export class Journal {
   }
 
   /** Replaces the whole file, durably, by `records`: after a crash it is the old or the new one. */
-  rewrite(records: Iterable<unknown>): void {
+  rewrite(records: Iterable<readonly unknown[]>): void {
     const path = `${this.#path}.new`;
     rmSync(path, { force: true });
     const fd = openSync(path, 'ax', 0o600);
     let size = 0;
+    let last = 0;
     try {
       let block = '';
       for (const record of records) {
-        block += `${JSON.stringify(record)}\n`;
+        const { line, sum } = sealedLine(record, last);
+        last = sum;
+        block += line;
         if (block.length >= BLOCK) {
           size += writeAll(fd, block);
           block = '';
@@ -135,6 +179,10 @@ export class Journal {
     this.#fd = fd;
     this.#ino = fstatSync(fd).ino;
     this.#size = size;
+    this.#sealed = true;
+    this.#sum = last;
+    this.#generation++;
+    this.#marked = -1;
     // Not before: the reserve was of the file that is gone now.
     this.#reserve.clear();
     try {
@@ -144,6 +192,7 @@ export class Journal {
       this.#broken = true;
       throw error;
     }
+    this.#mark();
   }
 
   sync(): void {
@@ -151,6 +200,14 @@ export class Journal {
     fsyncSync(this.#fd);
     this.#reserve.sync();
     if (!this.#nameSynced) this.#syncName();
+    this.#mark();
+  }
+
+  /** All that is in the file is on the disk. */
+  #mark(): void {
+    if (this.#size === this.#marked || this.#size === 0) return;
+    writeMark(this.#path, { generation: this.#generation, size: this.#size });
+    this.#marked = this.#size;
   }
 
   close(): void {
@@ -181,8 +238,8 @@ export class Journal {
   }
 }
 
-/** Every whole line; undefined: there is no such file. Throws when a line other than a torn last one cannot be read. */
-export function readJournal(path: string): { records: unknown[]; size: number; torn: boolean } | undefined {
+/** Every whole line; undefined: there is no such file. Throws Damage when a line other than a torn last one cannot be read. */
+export function readJournal(path: string): (Lines & { size: number; torn: boolean }) | undefined {
   let text: string;
   try {
     text = readFileSync(path, 'latin1');
@@ -191,12 +248,7 @@ export function readJournal(path: string): { records: unknown[]; size: number; t
     throw error;
   }
   const size = text.lastIndexOf('\n') + 1;
-  return { records: parse(text.slice(0, size)), size, torn: size < text.length };
-}
-
-/** Only between the lines: JSON escapes line ends. One array is parsed in half the time of its lines. */
-function parse(lines: string): unknown[] {
-  return JSON.parse(`[${lines.slice(0, -1).replaceAll('\n', ',')}]`) as unknown[];
+  return { ...readLines(text.slice(0, size)), size, torn: size < text.length };
 }
 
 function isFull(thrown: unknown): boolean {

@@ -1,11 +1,14 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../mode.ts';
+import { Damage } from './damage.ts';
 import type { Inode } from './inode.ts';
 import type { Identity } from './seen.ts';
 
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
-export const VERSION = 3;
+export const VERSION = 4;
+/** Without checksums and generations; read, and converted. */
+const UNSEALED_VERSION = 3;
 
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
@@ -48,24 +51,27 @@ export type Op =
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 
 /**
- * The first line of every journal: the layer that is written to, all others that are needed, and the frozen one whose
- * index this journal goes on from ('': none).
+ * The first line of every journal: the layer that is written to, all others that are needed, the frozen one whose index
+ * this journal goes on from ('': none), and how many journals this delta had before.
  */
 export type Header = [
   typeof FORMAT,
-  typeof VERSION,
+  version: number,
   nextId: number,
   nextIno: number,
   top: string,
   layers: readonly string[],
   continues: string,
+  generation: number,
 ];
 
-/** Throws on what is no journal of this version. */
+/** Throws Damage on what is no journal of this version or the one before. */
 export function headerOf(records: readonly unknown[]): Header {
-  const header = records[0] as Header;
-  if (header[0] !== FORMAT || header[1] !== VERSION) throw new Error(`not a delta of version ${VERSION}`);
-  return header;
+  const [format, version, nextId, nextIno, top, layers, continues, generation = 0] = records[0] as Header;
+  if (format !== FORMAT || (version !== VERSION && version !== UNSEALED_VERSION)) {
+    throw new Damage(`it is not a delta of version ${UNSEALED_VERSION} or ${VERSION}`);
+  }
+  return [format, version, nextId, nextIno, top, layers, continues, generation];
 }
 
 export function timesOf(of: { atime: Time; mtime: Time; ctime: Time }): Times {

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { type Code, ServiceError } from '../../../errors.ts';
 import { type ByteString, Errno } from '../../filesystem.ts';
+import { Damage } from '../delta/damage.ts';
 import { ENOENT } from '../errno.ts';
 
 const { errno } = constants;
@@ -28,6 +29,7 @@ const REFUSALS: ReadonlyMap<number, readonly [Code, string]> = new Map([
 /** A refusal as callers of the service are told it; what is no refusal stays what it is. */
 export function refusal(thrown: unknown, path: ByteString | undefined): unknown {
   if (!(thrown instanceof Errno)) return thrown;
+  if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
   const [code, why] = REFUSALS.get(thrown.errno) ?? ['INTERNAL', `met the error ${thrown.errno} of the host`];
   return new ServiceError(code, `${path === undefined ? 'the file' : shown(path)} ${why}`);
 }

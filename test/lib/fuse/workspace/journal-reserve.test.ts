@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Journal } from '../../../../lib/fuse/workspace/delta/journal.ts';
+import { readLines, sealedLine } from '../../../../lib/fuse/workspace/delta/journal-lines.ts';
 import { JournalReserve } from '../../../../lib/fuse/workspace/delta/journal-reserve.ts';
 
 function place(): string {
@@ -11,22 +12,30 @@ function place(): string {
   return join(home, 'journal');
 }
 
+const HEADER = ['paddock-delta', 4, 2, 2 ** 48, '0', [], '', 0];
+
 /** A journal of two lines, and a reserve of three that a full disk kept from it. */
 function withReserve(path: string): { joint: { ino: number; size: number }; lines: string[] } {
   const journal = new Journal(path);
+  journal.begin(HEADER);
   journal.append(['one']);
   journal.append(['two']);
   journal.close();
   const { ino, size } = statSync(path);
   const reserve = new JournalReserve(`${path}.reserve`);
   reserve.load({ ino, size });
-  const lines = ['three', 'four', 'five'].map((word) => `["${word}"]\n`);
+  let { sum } = readLines(readFileSync(path, 'latin1'));
+  const lines = ['three', 'four', 'five'].map((word) => {
+    const sealed = sealedLine([word], sum);
+    sum = sealed.sum;
+    return sealed.line;
+  });
   for (const line of lines) expect(reserve.add(line, { ino, size })).toBe(true);
   reserve.close();
   return { joint: { ino, size }, lines };
 }
 
-const words = (path: string) => (new Journal(path).load() as string[][]).map(([word]) => word);
+const words = (path: string) => (new Journal(path).load().slice(1) as string[][]).map(([word]) => word);
 
 describe('lines that a full disk kept from the journal', () => {
   it('are there after a restart, and come before the next', () => {
@@ -38,7 +47,7 @@ describe('lines that a full disk kept from the journal', () => {
     journal.append(['six']);
     journal.close();
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
-    expect(readFileSync(path, 'latin1').split('\n')).toHaveLength(7);
+    expect(readFileSync(path, 'latin1').split('\n')).toHaveLength(8);
   });
 
   it.each([0, 1, 2, 3])('are there once when a crash let the journal have %i of them', (taken) => {
@@ -66,7 +75,7 @@ describe('lines that a full disk kept from the journal', () => {
     const reserve = readFileSync(`${path}.reserve`);
     const journal = new Journal(path);
     journal.load();
-    journal.rewrite([['all']]);
+    journal.rewrite([[...HEADER.slice(0, -1), journal.nextGeneration], ['all']]);
     journal.close();
     expect(words(path)).toEqual(['all']);
     // As a crash leaves it that came right after.
@@ -92,9 +101,14 @@ describe('lines that a full disk kept from the journal', () => {
     const { joint } = withReserve(path);
     const reserve = new JournalReserve(`${path}.reserve`);
     reserve.load(joint);
-    const line = `["${'x'.repeat(1000)}"]\n`;
+    let { sum } = readLines(readFileSync(path, 'latin1') + reserve.lines);
     let added = 0;
-    while (reserve.add(line, joint)) added++;
+    for (;;) {
+      const sealed = sealedLine(['x'.repeat(1000)], sum);
+      if (!reserve.add(sealed.line, joint)) break;
+      sum = sealed.sum;
+      added++;
+    }
     reserve.close();
     expect(added).toBeGreaterThan(20);
     expect(words(path)).toHaveLength(5 + added);
