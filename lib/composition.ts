@@ -5,9 +5,10 @@ import type { Config } from './config/schema.ts';
 import { Descriptors } from './descriptors.ts';
 import { clearStaleMount, mountWorkspaces, probeFuse } from './fuse/index.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
+import { takeLockOfDead } from './killed-server.ts';
 import type { Log } from './log.ts';
 import type { RuntimeName } from './messages.ts';
-import { makeFolder, takeLock } from './metadata/lock.ts';
+import { makeFolder } from './metadata/lock.ts';
 import { openMetadata } from './metadata/store.ts';
 import { runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
@@ -65,7 +66,7 @@ export async function compose(config: Config, surroundings: Surroundings): Promi
 async function build(config: Config, surroundings: Surroundings, ends: UndoStack): Promise<Composition> {
   const { entry, log } = surroundings;
   const { storage, sandbox } = config;
-  lockState(storage, ends);
+  await lockState(storage, ends, log);
   const metadata = await openMetadata(storage.dbPath, log);
   ends.add('metadata', () => metadata.close());
 
@@ -138,13 +139,20 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
   };
 }
 
-/** One server on each part of the state, so that two configurations cannot share a part either. */
-function lockState({ dbPath, mountPath, codebasePath }: Config['storage'], ends: UndoStack): void {
+/**
+ * One server on each part of the state, so that two configurations cannot share a part either; one that was killed and
+ * could not end is none.
+ */
+async function lockState(
+  { dbPath, mountPath, codebasePath }: Config['storage'],
+  ends: UndoStack,
+  log: Log,
+): Promise<void> {
   makeFolder(dirname(dbPath), 'storage.db_path', 0o711);
   makeFolder(mountPath, 'storage.mount_path', 0o711);
   makeFolder(codebasePath, 'storage.codebase_path', 0o700);
   for (const path of [`${dbPath}.lock`, join(mountPath, '.lock'), join(codebasePath, '.lock')]) {
-    ends.add('lock', takeLock(path));
+    ends.add('lock', await takeLockOfDead(path, mountPoints(mountPath), log));
   }
 }
 

@@ -50,6 +50,13 @@ function isOurs(mount: MountInfo | undefined): boolean {
   return mount?.type === 'fuse' && mount.source === FSNAME;
 }
 
+/** The number of the connection of our mount on exactly this path. */
+export async function connectionAt(mountPoint: string): Promise<number | undefined> {
+  const mount = await findMount(resolve(mountPoint));
+  const minor = Number(mount?.device.split(':')[1]);
+  return isOurs(mount) && minor > 0 ? minor : undefined;
+}
+
 /** The topmost mount on exactly this path, if any. */
 export async function findMount(mountPoint: string): Promise<MountInfo | undefined> {
   return parseMountInfo(await readFile('/proc/self/mountinfo', 'latin1'), Buffer.from(mountPoint).toString('latin1'));

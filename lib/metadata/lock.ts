@@ -2,10 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+/** Another process has the lock. */
+export class LockedError extends Error {}
+
 /**
  * Takes the one lock on `path` (made when absent, with its folder, never removed); returns what gives it back. The
  * lock is flock(2)'s on the open file, which the kernel gives back when this process ends, however it ends: the
- * flock(1) that takes it only shares our descriptor. Throws an Error of one line when another server has it.
+ * flock(1) that takes it only shares our descriptor. Throws an Error of one line, a LockedError when
+ * another server has it.
  */
 export function takeLock(path: string): () => void {
   let fd: number;
@@ -19,7 +23,7 @@ export function takeLock(path: string): () => void {
   if (status === 0) return () => closeSync(fd);
   closeSync(fd);
   if (error) throw new Error(`flock (of util-linux) cannot be run: ${(error as NodeJS.ErrnoException).code}`);
-  throw new Error(`another server runs on this state: ${path} is locked`);
+  throw new LockedError(`another server runs on this state: ${path} is locked`);
 }
 
 /** Makes a folder of the server's own where there is none; missing ones above can be passed through, not listed. */

@@ -1,14 +1,40 @@
 import { workerData } from 'node:worker_threads';
+import type { Notifier } from '../../lib/fuse/filesystem.ts';
+import type { NotificationQueue } from '../../lib/fuse/notification-queue.ts';
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/request-worker.ts';
-import { WorkspaceFileSystem } from '../../lib/fuse/workspace/index.ts';
+import {
+  WorkspaceFileSystem,
+  type WorkspaceFileSystemOptions,
+} from '../../lib/fuse/workspace/workspace-file-system.ts';
 
-/** The workspaces' own file system, whose thread ends while it makes a file of such a name. */
+/** The workspaces' own file system, with names that break it. */
 class BreakingFileSystem extends WorkspaceFileSystem {
+  readonly #notifier: Notifier;
+
+  constructor(notifier: Notifier, options: WorkspaceFileSystemOptions) {
+    super(notifier, options);
+    this.#notifier = notifier;
+  }
+
+  /** The thread ends while it makes `end-the-worker…`. */
   override create(...args: Parameters<WorkspaceFileSystem['create']>): ReturnType<WorkspaceFileSystem['create']> {
     const entry = super.create(...args);
     if (args[2].startsWith('end-the-worker')) process.exit(3);
     return entry;
+  }
+
+  /**
+   * `hold-the-lock` is never answered, so that whoever looks it up keeps its directory locked in the kernel; and the
+   * notifier is sent to wait for that lock.
+   */
+  override lookup(...args: Parameters<WorkspaceFileSystem['lookup']>): ReturnType<WorkspaceFileSystem['lookup']> {
+    if (args[2] === 'hold-the-lock') {
+      this.#notifier.invalEntry(args[1], 'other');
+      (this.#notifier as NotificationQueue).flush();
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    }
+    return super.lookup(...args);
   }
 }
 

@@ -209,6 +209,7 @@ export class WorkspaceFileSystem implements FileSystem {
 
   /** Of one that is not attached, too: nothing else knows of it meanwhile. */
   settle(spec: WorkspaceSpec, settlement: Settlement): void {
+    this.#current.set(spec.id);
     const attached = this.#workspaces.get(spec.id);
     if (attached !== undefined) {
       onHost(() => settle(attached, settlement));
