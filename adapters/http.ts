@@ -36,7 +36,7 @@ const OPTIONS = {
 const LAST_WORDS_MS = 1000;
 
 /** The REST side of the table. Resolves when it listens; rejects when the address cannot be had. */
-export async function startHttp({ address, services, log }: ListenerOptions): Promise<Listener> {
+export async function startHttp({ address, services, maxConnections, log }: ListenerOptions): Promise<Listener> {
   const router = new Router(operations);
   const calls = new Set<CallAbort>();
 
@@ -54,7 +54,11 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
         pathParameters,
         ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
       };
-      const context = { requestId, signal: call.signal, services };
+      const answered = (release: () => void) => {
+        if (res.closed) release();
+        else res.once('close', release);
+      };
+      const context = { requestId, signal: call.signal, services, answered };
       const carry = carriers[operation.kind] as (exchange: Exchange) => Promise<void>;
       await carry({ req, res, operation, event, context, log });
     } catch (thrown) {
@@ -75,7 +79,11 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
       calls.delete(call);
       if (!res.writableFinished) call.clientGone();
     });
-    void serve(req, res, call, requestId);
+    serve(req, res, call, requestId).catch((err: unknown) => {
+      // Not even the error could be told.
+      log.error('a request could not be answered', { requestId, err });
+      res.destroy();
+    });
   });
   const connections = new Connections(server);
   server.headersTimeout = 15_000;
@@ -84,6 +92,9 @@ export async function startHttp({ address, services, log }: ListenerOptions): Pr
   server.keepAliveTimeout = 75_000;
   server.on('clientError', answerGarbage);
   await listen(server, address);
+  if (maxConnections !== undefined) server.maxConnections = maxConnections;
+  // A connection that cannot be accepted: short of descriptors or memory.
+  server.on('error', (err) => log.error('a connection was not accepted', { err }));
   return {
     port: (server.address() as AddressInfo).port,
     close: (graceMs) => close(server, connections, calls, graceMs),

@@ -7,6 +7,8 @@ export interface ListenerOptions {
   /** Empty host: all interfaces; port 0: any free one. */
   address: { host: string; port: number };
   services: Services;
+  /** At a time; what comes above it is closed at once. Absent: as many as there are descriptors. */
+  maxConnections?: number;
   log: Log;
 }
 

@@ -66,9 +66,9 @@ async function resumeFor(ms: number, server: Composition): Promise<void> {
   clearTimeout(timer);
 }
 
-async function listen(config: Serve['config'], { services }: Composition, log: Log) {
+async function listen(config: Serve['config'], { services, maxConnections }: Composition, log: Log) {
   const { grpcAddr, httpAddr } = config.server;
-  const http = await startHttp({ address: httpAddr, services, log }).catch((error) =>
+  const http = await startHttp({ address: httpAddr, services, maxConnections, log }).catch((error) =>
     refused('http_addr', httpAddr, error),
   );
   const grpc = await startGrpc({ address: grpcAddr, services, log }).catch(async (error) => {

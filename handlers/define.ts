@@ -23,6 +23,8 @@ export interface HandlerContext {
   /** Aborted when the client goes away. */
   signal: AbortSignal;
   services: Services;
+  /** Calls back once, when the answer has left or never will. Absent: nobody tells. */
+  answered?: (release: () => void) => void;
 }
 
 export type Handler<Result = unknown> = (event: HandlerEvent, context: HandlerContext) => Promise<Result>;

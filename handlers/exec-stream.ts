@@ -1,3 +1,4 @@
+import { ExecMemory } from '../lib/exec-memory.ts';
 import type { ExecStreamChunk } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { define, execRequest } from './define.ts';
@@ -6,9 +7,16 @@ import { define, execRequest } from './define.ts';
 const CHUNK_BYTES = 256 * 1024;
 
 /** The command is started when this resolves, so that a refusal still has a status; it runs as fast as it is read. */
-export const execStream = define(execRequest, async ({ request }, { services, signal }) =>
-  chunks(await services.sandboxes.exec(request, signal)),
-);
+export const execStream = define(execRequest, async ({ request }, { services, signal, answered }) => {
+  const memory = new ExecMemory(services.limits?.execMemory, request.sandbox_id);
+  answered?.(() => memory.release());
+  try {
+    memory.holdInput(request.stdin);
+    return chunks(await services.sandboxes.exec(request, signal));
+  } finally {
+    if (!answered) memory.release();
+  }
+});
 
 async function* chunks(execution: Execution): AsyncGenerator<ExecStreamChunk, void, void> {
   for await (const event of execution) {

@@ -1,7 +1,9 @@
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../lib/errors.ts';
+import { ExecMemory } from '../lib/exec-memory.ts';
 import type { ExecResponse } from '../lib/messages.ts';
+import type { Execution } from '../lib/runtime/runtime.ts';
 import { define, execRequest } from './define.ts';
 
 /** Bytes of each stream that are kept; more is read and dropped, so that the command goes on. */
@@ -15,10 +17,22 @@ const DROPPED_AT_ONCE = 1024 * 1024;
 const PAUSE_MS = 5;
 
 /** Runs a command to its end. What it had written when its timeout ended it is in the error's details. */
-export const exec = define(execRequest, async ({ request }, { services, signal }): Promise<ExecResponse> => {
-  const execution = await services.sandboxes.exec(request, signal);
-  const limit = services.limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES;
-  const output = { STDOUT: new CutText(limit), STDERR: new CutText(limit) };
+export const exec = define(execRequest, async ({ request }, { services, signal, answered }): Promise<ExecResponse> => {
+  const { limits } = services;
+  const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);
+  answered?.(() => memory.release());
+  try {
+    memory.holdInput(request.stdin);
+    const execution = await services.sandboxes.exec(request, signal);
+    return await collect(execution, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+  } finally {
+    // Until it has left, where that is told.
+    if (!answered) memory.release();
+  }
+});
+
+async function collect(execution: Execution, limit: number, memory: ExecMemory): Promise<ExecResponse> {
+  const output = { STDOUT: new CutText(limit, memory), STDERR: new CutText(limit, memory) };
   let dropped = 0;
   try {
     for await (const event of execution) {
@@ -38,31 +52,43 @@ export const exec = define(execRequest, async ({ request }, { services, signal }
     throw new ServiceError(error.code, error.message, [...error.details, partial], { cause: error });
   }
   throw new Error('the execution ended without an exit event');
-});
+}
 
-/** Text of at most `limit` bytes: U+FFFD for what is not UTF-8, and a last line that says so when it was cut. */
+/**
+ * Text of at most `limit` bytes, and of no more than there is memory for: U+FFFD for what is not UTF-8, and a last line
+ * that says so when it was cut.
+ */
 class CutText {
   readonly #limit: number;
+  readonly #memory: ExecMemory;
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #bytes = 0;
+  /** Once something is left out, nothing more is kept. */
+  #cut: 'limit' | 'memory' | undefined;
 
-  constructor(limit: number) {
+  constructor(limit: number, memory: ExecMemory) {
     this.#limit = limit;
+    this.#memory = memory;
   }
 
   /** Answers how many bytes of `data` were not kept. */
   append(data: Buffer): number {
-    const room = Math.max(0, this.#limit - this.#bytes);
-    this.#bytes += data.length;
-    if (room > 0) this.#text += this.#decoder.write(data.length > room ? data.subarray(0, room) : data);
-    return Math.max(0, data.length - room);
+    if (this.#cut !== undefined) return data.length;
+    const room = Math.min(data.length, this.#limit - this.#bytes);
+    const kept = this.#memory.grow(room);
+    if (kept < room) this.#cut = 'memory';
+    else if (room < data.length) this.#cut = 'limit';
+    this.#bytes += kept;
+    if (kept > 0) this.#text += this.#decoder.write(kept < data.length ? data.subarray(0, kept) : data);
+    return data.length - kept;
   }
 
   text(): string {
-    if (this.#bytes <= this.#limit) return this.#text + this.#decoder.end();
+    if (this.#cut === undefined) return this.#text + this.#decoder.end();
     // A character the cut went through is left out whole.
     const newline = this.#text === '' || this.#text.endsWith('\n') ? '' : '\n';
-    return `${this.#text}${newline}[output cut at ${this.#limit} bytes]\n`;
+    const why = this.#cut === 'memory' ? ': the sandbox has its share of limits.exec_memory_bytes in use' : '';
+    return `${this.#text}${newline}[output cut at ${this.#bytes} bytes${why}]\n`;
   }
 }

@@ -20,10 +20,13 @@ import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import { UidSlots } from './sandboxes/uid-slots.ts';
 import { WorkspaceMount } from './sandboxes/workspace-mount.ts';
 import type { Services } from './services.ts';
+import { Shares } from './shares.ts';
 import { UndoStack } from './undo-stack.ts';
 
 export interface Composition {
   services: Services;
+  /** Of one listener. */
+  maxConnections: number;
   /** Brings up the sandboxes that were RUNNING; commands on them wait for it. Never rejects. */
   resume(): Promise<void>;
   /** Ends commands, sandboxes and mounts; what is acknowledged is stored. Never rejects: what goes wrong is logged. */
@@ -129,10 +132,14 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
   );
   ends.add('sandboxes', () => sandboxes.close());
   const resume = await sandboxes.recover();
+  const { execOutputBytes, execMemoryBytes } = config.limits;
+  const execMemory = execMemoryBytes === 0 ? undefined : new Shares<string>(execMemoryBytes);
+  const limits = { execOutputBytes, ...(execMemory && { execMemory }) };
   // Needs the sandboxes they come from, and comes before any of them is brought up.
   await codebases.finishCommits();
   return {
-    services: { sandboxes, codebases, limits: { execOutputBytes: config.limits.execOutputBytes } },
+    services: { sandboxes, codebases, limits },
+    maxConnections: descriptors.maxConnections,
     resume,
     close: () => ends.unwind(),
     abandon: () => abandonMount(layout.fs),

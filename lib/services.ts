@@ -27,6 +27,7 @@ import type {
   WriteFileRequest,
 } from './messages.ts';
 import type { Execution } from './runtime/runtime.ts';
+import type { Shares } from './shares.ts';
 
 /** The life cycle of sandboxes and the commands in them. Errors are ServiceErrors with the codes of the contract. */
 export interface Sandboxes {
@@ -133,5 +134,7 @@ export interface Services {
   limits?: {
     /** Bytes of each output stream that Exec keeps; absent: 8 MiB. */
     execOutputBytes?: number;
+    /** Bytes of what commands are given and write that the server holds; the holder is a sandbox's id. Absent: no limit. */
+    execMemory?: Shares<string>;
   };
 }

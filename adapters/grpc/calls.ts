@@ -60,7 +60,15 @@ function begin(call: AnyCall, { services, calls }: Mount): Begun {
   call.once('cancelled', cancelled);
   const requestId = requestIdFrom(call.metadata.get('x-request-id')[0]);
   return {
-    context: { requestId, signal: abort.signal, services },
+    context: {
+      requestId,
+      signal: abort.signal,
+      services,
+      answered: (release) => {
+        if (abort.signal.aborted) release();
+        else call.once('cancelled', release);
+      },
+    },
     headers: { 'content-type': 'application/grpc', 'x-request-id': requestId },
     end() {
       call.off('cancelled', cancelled);

@@ -1,6 +1,5 @@
-import type { ServerResponse } from 'node:http';
 import { errorFor } from '../listener.ts';
-import { errorBody } from './answer.ts';
+import { errorBody, writable } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import { withJsonBody } from './json.ts';
 
@@ -56,16 +55,4 @@ function toJson(message: object): { json: string; encoding: 'latin1' | 'utf8' } 
 
 function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
-}
-
-/** Resolves when more may be written, or never will be. */
-function writable(res: ServerResponse): Promise<void> {
-  if (res.destroyed) return Promise.resolve();
-  return new Promise((resolve) => {
-    const done = () => {
-      res.off('drain', done).off('close', done);
-      resolve();
-    };
-    res.on('drain', done).on('close', done);
-  });
 }

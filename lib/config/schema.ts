@@ -83,6 +83,7 @@ export const SCHEMA = {
   },
   limits: {
     exec_output_bytes: key(byteSize, '8MiB'),
+    exec_memory_bytes: key(byteSize, '512MiB'),
   },
   logging: {
     level: key(oneOf(...LOG_LEVELS), 'info'),

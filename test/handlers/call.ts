@@ -1,4 +1,4 @@
-import type { Handler, HandlerEvent } from '../../handlers/index.ts';
+import type { Handler, HandlerContext, HandlerEvent } from '../../handlers/index.ts';
 import type { Services } from '../../lib/services.ts';
 
 interface Given {
@@ -6,12 +6,14 @@ interface Given {
   codebases?: Partial<Services['codebases']>;
   limits?: Services['limits'];
   signal?: AbortSignal;
+  answered?: HandlerContext['answered'];
 }
 
 /** Calls a handler as an adapter does, with fakes for what it uses of the services. */
 export function call<Result>(handler: Handler<Result>, event: Partial<HandlerEvent>, given: Given): Promise<Result> {
-  const { signal = new AbortController().signal, ...services } = given;
-  return handler({ headers: {}, ...event }, { requestId: 'r', signal, services: services as Services });
+  const { signal = new AbortController().signal, answered, ...services } = given;
+  const context = { requestId: 'r', signal, services: services as Services, ...(answered && { answered }) };
+  return handler({ headers: {}, ...event }, context);
 }
 
 /** The event REST makes of a JSON body. */

@@ -3,10 +3,12 @@ import { exec } from '../../handlers/exec.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { ExecRequest } from '../../lib/messages.ts';
 import type { CommandEvent } from '../../lib/runtime/runtime.ts';
+import type { Services } from '../../lib/services.ts';
+import { Shares } from '../../lib/shares.ts';
 import { execution, exit, output } from '../adapters/fake-services.ts';
 import { call, json } from './call.ts';
 
-const run = (events: (CommandEvent | Error)[], limits?: { execOutputBytes: number }) =>
+const run = (events: (CommandEvent | Error)[], limits?: Services['limits']) =>
   call(exec, json({ command: 'x' }), {
     sandboxes: { exec: async () => execution(...events) },
     ...(limits ? { limits } : {}),
@@ -79,6 +81,49 @@ describe('Exec', () => {
   it('throws any other error as it is', async () => {
     const gone = new ServiceError('UNAVAILABLE', 'the sandbox died');
     await expect(run([output('half'), gone])).rejects.toBe(gone);
+  });
+
+  it('cuts what the server has no memory for, says so, and gives the memory back', async () => {
+    const execMemory = new Shares<string>(400_000);
+    const answer = await run([output('a'.repeat(300_000)), output('e', 'STDERR'), exit(7, 1)], { execMemory });
+    const cut = (bytes: number) =>
+      `[output cut at ${bytes} bytes: the sandbox has its share of limits.exec_memory_bytes in use]\n`;
+    const stdout = `${'a'.repeat(200_000)}\n${cut(200_000)}`;
+    expect(answer).toEqual({ stdout, stderr: cut(0), exit_code: 7, duration_ms: 1 });
+    expect(execMemory.available('')).toBe(200_000);
+  });
+
+  it('refuses stdin that the server has no memory for, before anything runs', async () => {
+    const execMemory = new Shares<string>(100);
+    const ran: unknown[] = [];
+    const sandboxes = {
+      exec: async () => {
+        ran.push(1);
+        return execution(exit());
+      },
+    };
+    const sent = call(exec, json({ command: 'x', stdin: 'a'.repeat(51) }), { sandboxes, limits: { execMemory } });
+    await expect(sent).rejects.toMatchObject({
+      code: 'RESOURCE_EXHAUSTED',
+      message: expect.stringMatching(/^stdin: /),
+    });
+    expect(ran).toEqual([]);
+  });
+
+  it('holds the memory until the answer has left, where that is told', async () => {
+    const execMemory = new Shares<string>(1_000_000);
+    let left = () => {};
+    await call(exec, json({ command: 'x' }), {
+      sandboxes: { exec: async () => execution(output('a'), exit()) },
+      limits: { execMemory },
+      answered: (release) => {
+        left = release;
+      },
+    });
+    expect(execMemory.held('')).toBeGreaterThan(0);
+    left();
+    left();
+    expect(execMemory.held('')).toBe(0);
   });
 
   it('is a defect when the execution ends without an exit', async () => {

@@ -70,6 +70,7 @@ describe('every key', () => {
     ['sandbox', 'default_resources', '{cpu_shares: 5}', (c) => c.sandbox.defaultResources.cpuShares, 0, 5],
     ['sandbox', 'default_resources', '{pids_limit: 5}', (c) => c.sandbox.defaultResources.pidsLimit, 1024, 5],
     ['limits', 'exec_output_bytes', '1 MiB', (c) => c.limits.execOutputBytes, 2 ** 23, 2 ** 20],
+    ['limits', 'exec_memory_bytes', '1 GiB', (c) => c.limits.execMemoryBytes, 2 ** 29, 2 ** 30],
     ['logging', 'level', 'debug', (c) => c.logging.level, 'info', 'debug'],
     ['logging', 'format', 'text', (c) => c.logging.format, 'json', 'text'],
   ];

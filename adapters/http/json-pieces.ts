@@ -1,0 +1,73 @@
+/** Characters of JSON made in one step: well below a millisecond, also where each is escaped. */
+const PIECE = 65_536;
+/** Below it a message is made in one step. */
+const LARGE = 4 * PIECE;
+
+/** Whether making JSON of the message takes long enough to be noticed by others. */
+export function isLarge(message: unknown): boolean {
+  return weigh(message, LARGE) < 0;
+}
+
+/**
+ * The message's JSON, as JSON.stringify has it, in pieces of bounded length. The threat: the output of a command, in
+ * megabytes and all of it to be escaped, holds the main thread for a tenth of a second where it is made in one step.
+ */
+export function* jsonPieces(message: unknown): Generator<string, void, void> {
+  let pending = '';
+  for (const part of parts(message)) {
+    pending += part;
+    if (pending.length < PIECE) continue;
+    yield pending;
+    pending = '';
+  }
+  if (pending !== '') yield pending;
+}
+
+function* parts(value: unknown): Generator<string, void, void> {
+  if (typeof value === 'string' && value.length > PIECE) yield* stringParts(value);
+  else if (weigh(value, PIECE) >= 0) yield JSON.stringify(value) ?? 'null';
+  else if (Array.isArray(value)) {
+    for (const [index, each] of value.entries()) {
+      yield index === 0 ? '[' : ',';
+      yield* parts(each);
+    }
+    yield ']';
+  } else {
+    let before = '{';
+    for (const [name, each] of Object.entries(value as object)) {
+      if (each === undefined) continue;
+      yield `${before}${JSON.stringify(name)}:`;
+      yield* parts(each);
+      before = ',';
+    }
+    yield before === '{' ? '{}' : '}';
+  }
+}
+
+function* stringParts(text: string): Generator<string, void, void> {
+  yield '"';
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + PIECE, text.length);
+    // The two halves of a character stay together.
+    if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to--;
+    yield JSON.stringify(text.slice(from, to)).slice(1, -1);
+    from = to;
+  }
+  yield '"';
+}
+
+/** What is left of `budget` when the value's characters are taken from it; below 0: at least so much. */
+function weigh(value: unknown, budget: number): number {
+  if (typeof value === 'string') return budget - value.length;
+  if (typeof value !== 'object' || value === null) return budget - 8;
+  let left = budget;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index++) left = weigh(value[index], left - 8);
+    return left;
+  }
+  for (const name in value) {
+    left = weigh((value as Record<string, unknown>)[name], left - name.length - 3);
+    if (left < 0) break;
+  }
+  return left;
+}

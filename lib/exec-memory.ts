@@ -1,0 +1,57 @@
+import { ServiceError } from './errors.ts';
+import type { Shares } from './shares.ts';
+
+/** What is asked of the sandbox's share at a time. */
+const STEP = 65_536;
+
+/**
+ * What the server holds in memory for one command, out of its sandbox's share: its standard input, and the output that
+ * was not sent yet. To be followed by `release`.
+ */
+export class ExecMemory {
+  readonly #shares: Shares<string> | undefined;
+  readonly #sandbox: string;
+  #taken = 0;
+  #left = 0;
+  #released = false;
+
+  constructor(shares: Shares<string> | undefined, sandbox: string) {
+    this.#shares = shares;
+    this.#sandbox = sandbox;
+  }
+
+  /** RESOURCE_EXHAUSTED when the share has no room for it. */
+  holdInput(stdin: string): void {
+    if (stdin.length === 0 || this.#take(stdin.length)) return;
+    throw new ServiceError(
+      'RESOURCE_EXHAUSTED',
+      'stdin: the sandbox’s commands have its share of the server’s memory for input and output (limits.exec_memory_bytes) in use',
+    );
+  }
+
+  /** How many of so many more bytes of output may be held. */
+  grow(bytes: number): number {
+    if (bytes > this.#left) {
+      const steps = Math.ceil((bytes - this.#left) / STEP) * STEP;
+      const wanted = Math.min(steps, this.#shares?.available(this.#sandbox) ?? steps);
+      if (this.#take(wanted)) this.#left += wanted;
+    }
+    const granted = Math.min(bytes, this.#left);
+    this.#left -= granted;
+    return granted;
+  }
+
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    if (this.#taken > 0) this.#shares?.give(this.#sandbox, this.#taken);
+  }
+
+  #take(bytes: number): boolean {
+    if (this.#released) return false;
+    if (this.#shares === undefined) return true;
+    if (!this.#shares.take(this.#sandbox, bytes)) return false;
+    this.#taken += bytes;
+    return true;
+  }
+}

@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isLarge, jsonPieces } from '../../adapters/http/json-pieces.ts';
+
+const longest = (pieces: readonly string[]) => Math.max(...pieces.map(({ length }) => length));
+
+describe('jsonPieces', () => {
+  const large = 'x"\n\0é\ud83d\ude00'.repeat(200_000);
+  const messages: readonly [string, unknown][] = [
+    ['one long text', { stdout: large, stderr: '', exit_code: 0 }],
+    ['many entries', { files: Array.from({ length: 30_000 }, (_, index) => ({ path: `a/${index}`, size: index })) }],
+    ['many names', Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`name${index}`, null]))],
+    ['details of an error', { code: 4, message: 'm', details: [{ stdout: large, stderr: large }] }],
+    ['what is absent', { a: undefined, b: large, c: [], d: {} }],
+    ['halves of characters', { a: `${'y'.repeat(65_535)}\ud83d\ude00${'\ud83d'.repeat(70_000)}` }],
+  ];
+  it.each(messages)('are together what JSON.stringify makes of %s, each of bounded length', (_, message) => {
+    const pieces = [...jsonPieces(message)];
+    expect(pieces.join('') === JSON.stringify(message)).toBe(true);
+    expect(pieces.length).toBeGreaterThan(1);
+    // Every character escaped, and what was waiting.
+    expect(longest(pieces)).toBeLessThan(7 * 65_536);
+  });
+
+  it('are what JSON.stringify makes of any message', () => {
+    const value = fc.object({ maxDepth: 4, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] });
+    fc.assert(fc.property(value, (message) => [...jsonPieces(message)].join('') === JSON.stringify(message)));
+  });
+
+  it('are for what is large, not for the usual answer', () => {
+    expect(isLarge({ stdout: 'x'.repeat(100_000), stderr: '', exit_code: 0, duration_ms: 1 })).toBe(false);
+    expect(isLarge({ stdout: large })).toBe(true);
+    expect(isLarge({ files: Array.from({ length: 100_000 }, () => ({})) })).toBe(true);
+    expect(isLarge(undefined)).toBe(false);
+  });
+});
