@@ -7,6 +7,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { operations } from '../handlers/index.ts';
+import { rpcs } from '../lib/contract/schema.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
 import { withDataFirst } from './grpc/data-message.ts';
@@ -34,7 +35,7 @@ export async function startGrpc({ address, services, log }: ListenerOptions): Pr
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(OPTIONS);
   const mount: Mount = { services, log, calls: new Set() };
-  const serving = new Set(operations.flatMap(({ rpc }) => (rpc ? [`service.v1.${rpc.split('/')[0]}`] : [])));
+  const serving = new Set(Object.values(rpcs).map(({ service }) => `service.v1.${service}`));
   for (const service of serving) {
     server.addService(withDataFirst(withBounds(definition(service))), implementationOf(service, mount));
   }
@@ -54,10 +55,11 @@ function definition(service: string): ServiceDefinition {
 
 function implementationOf(service: string, mount: Mount): UntypedServiceImplementation {
   const calls: UntypedServiceImplementation = {};
-  for (const operation of operations) {
-    const [owner, method] = operation.rpc?.split('/') ?? [];
-    if (method === undefined || `service.v1.${owner}` !== service) continue;
-    calls[method] = mountCall(operation, definition(service)[method]!, mount);
+  for (const [name, rpc] of Object.entries(rpcs)) {
+    if (`service.v1.${rpc.service}` !== service) continue;
+    const operation = operations.find((each) => each.operation === name);
+    if (operation === undefined) throw new Error(`no operation handles the rpc ${name}`);
+    calls[name] = mountCall(operation, definition(service)[name]!, mount);
   }
   return calls;
 }

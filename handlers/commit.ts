@@ -1,6 +1,8 @@
-import { bool, define, repeated, string } from './define.ts';
+import { CONFLICT_CHOICES } from '../lib/field-values.ts';
+import { define } from './define.ts';
 
 export const commit = define(
-  { sandbox_id: string, paths: repeated(string), on_conflict: string, dry_run: bool },
+  'Commit',
+  { paths: { items: { format: 'directory-path' } }, on_conflict: { values: CONFLICT_CHOICES } },
   ({ request }, { services }) => services.sandboxes.commit(request),
 );

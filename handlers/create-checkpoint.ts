@@ -1,5 +1,12 @@
-import { define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const createCheckpoint = define({ sandbox_id: string, name: string }, ({ request }, { services }) =>
-  services.sandboxes.createCheckpoint(request.sandbox_id, request.name),
+export const createCheckpoint = define(
+  'CreateCheckpoint',
+  {
+    name: {
+      required: true,
+      pattern: { source: '[\\w.\\-]{1,128}', problem: 'must have 1 to 128 letters, digits, ".", "_" or "-"' },
+    },
+  },
+  ({ request }, { services }) => services.sandboxes.createCheckpoint(request.sandbox_id, request.name),
 );

@@ -1,5 +1,12 @@
-import { define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const createCodebase = define({ name: string, owner_id: string }, ({ request }, { services }) =>
-  services.codebases.create(request),
+const noControl = { source: '[^\\p{Cc}\\p{Surrogate}]*', problem: 'must have no control characters' };
+
+export const createCodebase = define(
+  'CreateCodebase',
+  {
+    name: { required: true, maxLength: 255, pattern: noControl },
+    owner_id: { maxLength: 255, pattern: noControl },
+  },
+  ({ request }, { services }) => services.codebases.create(request),
 );

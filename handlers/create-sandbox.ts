@@ -1,18 +1,15 @@
-import { RUNTIMES } from '../lib/messages.ts';
-import { define, enumOf, int64, optional, permissionRules, resourceLimits, string, stringMap } from './define.ts';
+import { define, newSandbox } from './define.ts';
 
-const createSandboxRequest = {
-  codebase_id: string,
-  permissions: permissionRules,
-  labels: stringMap,
-  expires_in: int64,
-  runtime: optional(enumOf(RUNTIMES)),
-  image: string,
-  resources: resourceLimits,
-  preset: string,
-  auto_commit: string,
-};
-
-export const createSandbox = define(createSandboxRequest, ({ request }, { services }) =>
-  services.sandboxes.create(request),
+export const createSandbox = define(
+  'CreateSandbox',
+  {
+    ...newSandbox,
+    codebase_id: { required: true },
+    // The daemon gets the reference as it is: nothing that it could take for an option or a header.
+    image: {
+      maxLength: 512,
+      pattern: { source: '\\w[\\w.:/@-]*', problem: 'must be a container image reference like ubuntu:22.04' },
+    },
+  },
+  ({ request }, { services }) => services.sandboxes.create(request),
 );

@@ -1,11 +1,17 @@
 import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import { ServiceError } from '../lib/errors.ts';
+import type { Rpcs } from '../lib/messages.ts';
 import type { Services } from '../lib/services.ts';
-import { type Fields, type MessageOf, string } from './input/kinds.ts';
+import { type Constraints, checkRequired } from './input/constraints.ts';
 import { readRequest } from './input/request.ts';
+import { type Rpc, requestFields } from './input/request-fields.ts';
+import { readUpload } from './input/upload.ts';
 
-export * from './input/kinds.ts';
+export { dataMessages } from './input/data-messages.ts';
+export { type Download, download } from './input/download.ts';
+export type { Rpc } from './input/request-fields.ts';
+export * from './input/shared-constraints.ts';
 
 /** The subset of API Gateway's v2 event that both protocols fill, and what streams in. */
 export interface HandlerEvent {
@@ -29,51 +35,85 @@ export interface HandlerContext {
 
 export type Handler<Result = unknown> = (event: HandlerEvent, context: HandlerContext) => Promise<Result>;
 
-/** What a handler's own function is given: the event with its request message read. */
-export interface Input<F extends Fields> extends HandlerEvent {
-  request: MessageOf<F>;
+/** A handler with what the request of its rpc refuses beyond the types of its fields. */
+export interface RpcHandler<Result> extends Handler<Result> {
+  readonly rpc: Rpc;
+  readonly constraints: Constraints;
 }
+
+type Message<N extends Rpc> = Omit<Rpcs[N]['request'], 'chunk'>;
+
+/** The request of an rpc. A string that takes one of a few values has these as its type. */
+export type RequestOf<N extends Rpc, C extends Constraints> = {
+  [K in keyof Message<N>]: K extends keyof C
+    ? C[K] extends { values: readonly (infer V)[] }
+      ? V | (C[K] extends { required: true } ? never : '')
+      : Message<N>[K]
+    : Message<N>[K];
+};
+
+type Handle<Request, Result> = (
+  input: HandlerEvent & { request: Request },
+  context: HandlerContext,
+) => Result | Promise<Result>;
 
 interface MiddyRequest {
   event: HandlerEvent & { request?: unknown };
   error: unknown;
 }
 
-export { dataMessages } from './input/data-messages.ts';
-/** The fields of ExecRequest, which two operations take. */
-export { execRequest } from './input/exec-request.ts';
-
-/** Whose view of what, of every operation on a sandbox's files. */
-export { fileRequest } from './input/file-request.ts';
-/** The rules of a sandbox, which two operations take. */
-export { permissionRules } from './input/permission-rules.ts';
-
-export { resourceLimits } from './input/resource-limits.ts';
-export { readUpload } from './input/upload.ts';
-
-/** The only field of many requests. */
-export const sandboxId = { sandbox_id: string };
-export const codebaseId = { codebase_id: string };
-
 /**
- * A Middy handler for one operation: the body is parsed where it is JSON, the request message read by its table of
- * fields, then `handle` called. Whatever it throws reaches the adapter as it is.
+ * The Middy handler of an rpc. The body is parsed where it is JSON, and the request message is read by the contract's
+ * fields and `constraints` (INVALID_ARGUMENT naming the field) before `handle` is called. Errors of `handle` reach the
+ * adapter unchanged.
  */
-export function define<const F extends Fields, Result>(
-  fields: F,
-  handle: (input: Input<F>, context: HandlerContext) => Result | Promise<Result>,
-): Handler<Result> {
-  const handler: unknown = middy()
-    .use(jsonBodyParser({ disableContentTypeError: true }))
-    .use({ before: input(fields), onError: nameParserError })
-    .handler(handle as never);
-  return handler as Handler<Result>;
+export function define<N extends Rpc, const C extends Constraints, Result>(
+  rpc: N,
+  constraints: C,
+  handle: Handle<RequestOf<N, C>, Result>,
+): RpcHandler<Result> {
+  const fields = requestFields(rpc, constraints);
+  const read = (event: HandlerEvent) => {
+    const request = readRequest(fields, event);
+    checkRequired(request, constraints);
+    return request;
+  };
+  return Object.assign(middyHandler(read, handle as Handle<never, Result>), { rpc, constraints });
 }
 
-function input(fields: Fields) {
-  return ({ event }: MiddyRequest): void => {
-    event.request = readRequest(fields, event);
+/** The same for an rpc whose request is a client stream: `content` are the bytes that follow the request's fields. */
+export function defineUpload<N extends Rpc, const C extends Constraints, Result>(
+  rpc: N,
+  constraints: C,
+  handle: (
+    request: RequestOf<N, C>,
+    content: AsyncIterable<Uint8Array>,
+    context: HandlerContext,
+  ) => Result | Promise<Result>,
+): RpcHandler<Result> {
+  const fields = requestFields(rpc, constraints);
+  const upload: Handle<Record<string, unknown>, Result> = async ({ request, stream }, context) => {
+    const read = await readUpload(fields, request, stream);
+    return handle(read.request as RequestOf<N, C>, read.content, context);
   };
+  const handler = middyHandler((event) => readRequest(fields, event), upload as Handle<never, Result>);
+  return Object.assign(handler, { rpc, constraints });
+}
+
+/** The handler of an operation that is no rpc: its request has no field. */
+export function defineWithoutRequest<Result>(handle: Handle<Record<string, never>, Result>): Handler<Result> {
+  return middyHandler((event) => readRequest({}, event), handle as Handle<never, Result>);
+}
+
+function middyHandler<Result>(read: (event: HandlerEvent) => unknown, handle: Handle<never, Result>): Handler<Result> {
+  const before = ({ event }: MiddyRequest): void => {
+    event.request = read(event);
+  };
+  const handler: unknown = middy()
+    .use(jsonBodyParser({ disableContentTypeError: true }))
+    .use({ before, onError: nameParserError })
+    .handler(handle as never);
+  return handler as Handler<Result>;
 }
 
 /** The parser speaks HTTP (415, 422); a caller of either protocol is told the code and the reason. */

@@ -1,6 +1,6 @@
-import { define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const deleteCheckpoint = define({ sandbox_id: string, name: string }, async ({ request }, { services }) => {
+export const deleteCheckpoint = define('DeleteCheckpoint', {}, async ({ request }, { services }) => {
   await services.sandboxes.deleteCheckpoint(request.sandbox_id, request.name);
   return {};
 });

@@ -1,6 +1,6 @@
-import { codebaseId, define } from './define.ts';
+import { define } from './define.ts';
 
-export const deleteCodebase = define(codebaseId, async ({ request }, { services }) => {
+export const deleteCodebase = define('DeleteCodebase', {}, async ({ request }, { services }) => {
   await services.codebases.delete(request.codebase_id);
   return {};
 });

@@ -1,5 +1,7 @@
-import { bool, define, fileRequest } from './define.ts';
+import { actor, define } from './define.ts';
 
-export const deleteFile = define({ ...fileRequest, recursive: bool }, ({ request }, { services }) =>
-  services.sandboxes.deleteFile(request),
+export const deleteFile = define(
+  'DeleteFile',
+  { ...actor, path: { format: 'file-path' } },
+  ({ request }, { services }) => services.sandboxes.deleteFile(request),
 );

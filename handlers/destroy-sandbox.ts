@@ -1,6 +1,6 @@
-import { bool, define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const destroySandbox = define({ sandbox_id: string, discard: bool }, async ({ request }, { services }) => {
+export const destroySandbox = define('DestroySandbox', {}, async ({ request }, { services }) => {
   await services.sandboxes.destroy(request.sandbox_id, request.discard);
   return {};
 });

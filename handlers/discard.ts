@@ -1,5 +1,7 @@
-import { define, repeated, string } from './define.ts';
+import { define } from './define.ts';
 
-export const discard = define({ sandbox_id: string, paths: repeated(string) }, ({ request }, { services }) =>
-  services.sandboxes.discard(request.sandbox_id, request.paths),
+export const discard = define(
+  'Discard',
+  { paths: { items: { format: 'directory-path' } } },
+  ({ request }, { services }) => services.sandboxes.discard(request.sandbox_id, request.paths),
 );

@@ -1,13 +1,13 @@
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { ExecStreamChunk } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
-import { define, execRequest } from './define.ts';
+import { command, define } from './define.ts';
 
 /** Bytes of data in one chunk: far below the 4 MiB that gRPC clients take by default. */
 const CHUNK_BYTES = 256 * 1024;
 
 /** The command is started when this resolves, so that a refusal still has a status; it runs as fast as it is read. */
-export const execStream = define(execRequest, async ({ request }, { services, signal, answered }) => {
+export const execStream = define('ExecStream', command, async ({ request }, { services, signal, answered }) => {
   const memory = new ExecMemory(services.limits?.execMemory, request.sandbox_id);
   answered?.(() => memory.release());
   try {

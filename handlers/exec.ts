@@ -4,7 +4,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { ExecResponse } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
-import { define, execRequest } from './define.ts';
+import { command, define } from './define.ts';
 
 /** Bytes of each stream that are kept; more is read and dropped, so that the command goes on. */
 const DEFAULT_OUTPUT_BYTES = 8 * 1024 * 1024;
@@ -17,19 +17,23 @@ const DROPPED_AT_ONCE = 1024 * 1024;
 const PAUSE_MS = 5;
 
 /** Runs a command to its end. What it had written when its timeout ended it is in the error's details. */
-export const exec = define(execRequest, async ({ request }, { services, signal, answered }): Promise<ExecResponse> => {
-  const { limits } = services;
-  const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);
-  answered?.(() => memory.release());
-  try {
-    memory.holdInput(request.stdin);
-    const execution = await services.sandboxes.exec(request, signal);
-    return await collect(execution, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
-  } finally {
-    // Until it has left, where that is told.
-    if (!answered) memory.release();
-  }
-});
+export const exec = define(
+  'Exec',
+  command,
+  async ({ request }, { services, signal, answered }): Promise<ExecResponse> => {
+    const { limits } = services;
+    const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);
+    answered?.(() => memory.release());
+    try {
+      memory.holdInput(request.stdin);
+      const execution = await services.sandboxes.exec(request, signal);
+      return await collect(execution, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+    } finally {
+      // Until it has left, where that is told.
+      if (!answered) memory.release();
+    }
+  },
+);
 
 async function collect(execution: Execution, limit: number, memory: ExecMemory): Promise<ExecResponse> {
   const output = { STDOUT: new CutText(limit, memory), STDERR: new CutText(limit, memory) };

@@ -1,5 +1,7 @@
-import { define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const explainPermission = define({ sandbox_id: string, path: string }, ({ request }, { services }) =>
-  services.sandboxes.explainPermission(request.sandbox_id, request.path),
+export const explainPermission = define(
+  'ExplainPermission',
+  { path: { format: 'directory-path' } },
+  ({ request }, { services }) => services.sandboxes.explainPermission(request.sandbox_id, request.path),
 );

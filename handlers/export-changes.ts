@@ -1,12 +1,14 @@
-import { dataMessages, define, string } from './define.ts';
+import { CHANGE_FORMATS } from '../lib/field-values.ts';
+import { dataMessages, define } from './define.ts';
 
-/** ExportChangesResponse messages. */
+/** Messages of one field `data`, and the media type of the bytes in them. */
 export interface Export extends AsyncIterable<{ data: Uint8Array }> {
   contentType: string;
 }
 
 export const exportChanges = define(
-  { sandbox_id: string, format: string },
+  'ExportChanges',
+  { format: { required: true, values: CHANGE_FORMATS } },
   async ({ request }, { services }): Promise<Export> => {
     const bytes = await services.sandboxes.exportChanges(request.sandbox_id, request.format);
     return { contentType: bytes.contentType, [Symbol.asyncIterator]: () => dataMessages(bytes) };

@@ -1,6 +1,10 @@
-import { dataMessages, define, fileRequest, string } from './define.ts';
+import { actor, archive, dataMessages, define } from './define.ts';
 
-export const exportFiles = define({ ...fileRequest, format: string }, async ({ request }, { services }) => {
-  const bytes = await services.sandboxes.exportFiles(request);
-  return { contentType: bytes.contentType, [Symbol.asyncIterator]: () => dataMessages(bytes) };
-});
+export const exportFiles = define(
+  'ExportFiles',
+  { ...actor, ...archive, path: { format: 'directory-path' } },
+  async ({ request }, { services }) => {
+    const bytes = await services.sandboxes.exportFiles(request);
+    return { contentType: bytes.contentType, [Symbol.asyncIterator]: () => dataMessages(bytes) };
+  },
+);

@@ -1,5 +1,5 @@
-import { codebaseId, define } from './define.ts';
+import { define } from './define.ts';
 
-export const getCodebase = define(codebaseId, ({ request }, { services }) =>
+export const getCodebase = define('GetCodebase', {}, ({ request }, { services }) =>
   services.codebases.get(request.codebase_id),
 );

@@ -1,3 +1,5 @@
-import { define, sandboxId } from './define.ts';
+import { define } from './define.ts';
 
-export const getSandbox = define(sandboxId, ({ request }, { services }) => services.sandboxes.get(request.sandbox_id));
+export const getSandbox = define('GetSandbox', {}, ({ request }, { services }) =>
+  services.sandboxes.get(request.sandbox_id),
+);

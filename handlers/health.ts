@@ -1,4 +1,4 @@
-import { define } from './define.ts';
+import { defineWithoutRequest } from './define.ts';
 
-/** Answers as long as the server takes requests. */
-export const health = define({}, () => ({ status: 'ok' }));
+/** Succeeds as long as the server takes requests. */
+export const health = defineWithoutRequest(() => ({ status: 'ok' }));

@@ -1,9 +1,8 @@
-import { define, fileRequest, readUpload, string } from './define.ts';
+import { actor, archive, defineUpload } from './define.ts';
 
-const importFilesRequest = { ...fileRequest, format: string };
-
-/** All of it is there when `stream` has ended; when it throws, nothing is changed. */
-export const importFiles = define(importFilesRequest, async ({ request, stream }, { services }) => {
-  const { head, content } = await readUpload(importFilesRequest, request, stream);
-  return services.sandboxes.importFiles(head, content);
-});
+/** All of the archive is there when the content has ended; when it throws, nothing is changed. */
+export const importFiles = defineUpload(
+  'ImportFiles',
+  { ...actor, ...archive, path: { format: 'directory-path' } },
+  (request, content, { services }) => services.sandboxes.importFiles(request, content),
+);

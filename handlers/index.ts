@@ -2,13 +2,13 @@ import { commit } from './commit.ts';
 import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
 import { createSandbox } from './create-sandbox.ts';
-import type { Handler } from './define.ts';
+import type { Download, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
 import { deleteFile } from './delete-file.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { discard } from './discard.ts';
-import { type Download, downloadFile } from './download-file.ts';
+import { downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
 import { explainPermission } from './explain-permission.ts';
@@ -38,14 +38,12 @@ import { updatePermissions } from './update-permissions.ts';
 import { uploadFile } from './upload-file.ts';
 import { writeFile } from './write-file.ts';
 
-export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
-export type { Download } from './download-file.ts';
+export type { Download, Handler, HandlerContext, HandlerEvent } from './define.ts';
 export type { Export } from './export-changes.ts';
 
 interface Route {
-  operation: string;
-  /** `service.v1.` service and method; absent: over REST only. One row an rpc. */
-  rpc?: `${'SandboxService' | 'CodebaseService'}/${string}`;
+  /** Name of the rpc; Health has its own gRPC service. An rpc may have several rows: gRPC takes the first. */
+  operation: Rpc | 'Health';
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
   /** `{name}` is one segment and the request's field of that name; `{name+}` is all that follows. */
   path: string;
@@ -72,43 +70,43 @@ const FILE = `${CODEBASE}/files/{file_path+}`;
 /** Everything the service does; both adapters mount this table. */
 // biome-ignore format: one operation, one row
 export const operations: readonly Operation[] = [
-  { operation: 'CreateSandbox', rpc: 'SandboxService/CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', handler: createSandbox },
-  { operation: 'GetSandbox', rpc: 'SandboxService/GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', handler: getSandbox },
-  { operation: 'ListSandboxes', rpc: 'SandboxService/ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', handler: listSandboxes },
-  { operation: 'StartSandbox', rpc: 'SandboxService/StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', handler: startSandbox },
-  { operation: 'StopSandbox', rpc: 'SandboxService/StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', handler: stopSandbox },
-  { operation: 'DestroySandbox', rpc: 'SandboxService/DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', handler: destroySandbox },
-  { operation: 'Exec', rpc: 'SandboxService/Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', handler: exec },
-  { operation: 'ExecStream', rpc: 'SandboxService/ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', handler: execStream },
-  { operation: 'UpdatePermissions', rpc: 'SandboxService/UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', handler: updatePermissions },
-  { operation: 'ExplainPermission', rpc: 'SandboxService/ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', handler: explainPermission },
-  { operation: 'ListPresets', rpc: 'SandboxService/ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
-  { operation: 'ExportChanges', rpc: 'SandboxService/ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', handler: exportChanges },
-  { operation: 'ListChanges', rpc: 'SandboxService/ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
-  { operation: 'Commit', rpc: 'SandboxService/Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', handler: commit },
-  { operation: 'Discard', rpc: 'SandboxService/Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', handler: discard },
-  { operation: 'CreateCheckpoint', rpc: 'SandboxService/CreateCheckpoint', method: 'POST', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: createCheckpoint },
-  { operation: 'ListCheckpoints', rpc: 'SandboxService/ListCheckpoints', method: 'GET', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: listCheckpoints },
-  { operation: 'DeleteCheckpoint', rpc: 'SandboxService/DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', handler: deleteCheckpoint },
-  { operation: 'Rollback', rpc: 'SandboxService/Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', handler: rollback },
-  { operation: 'Fork', rpc: 'SandboxService/Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', handler: fork },
-  { operation: 'StatFile', rpc: 'SandboxService/StatFile', method: 'GET', path: `${SANDBOX}/stat`, kind: 'unary', handler: statFile },
-  { operation: 'ReadFile', rpc: 'SandboxService/ReadFile', method: 'GET', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
+  { operation: 'CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', handler: createSandbox },
+  { operation: 'GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', handler: getSandbox },
+  { operation: 'ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', handler: listSandboxes },
+  { operation: 'StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', handler: startSandbox },
+  { operation: 'StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', handler: stopSandbox },
+  { operation: 'DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', handler: destroySandbox },
+  { operation: 'Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', handler: exec },
+  { operation: 'ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', handler: execStream },
+  { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', handler: updatePermissions },
+  { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', handler: explainPermission },
+  { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
+  { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', handler: exportChanges },
+  { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
+  { operation: 'Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', handler: commit },
+  { operation: 'Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', handler: discard },
+  { operation: 'CreateCheckpoint', method: 'POST', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: createCheckpoint },
+  { operation: 'ListCheckpoints', method: 'GET', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: listCheckpoints },
+  { operation: 'DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', handler: deleteCheckpoint },
+  { operation: 'Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', handler: rollback },
+  { operation: 'Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', handler: fork },
+  { operation: 'StatFile', method: 'GET', path: `${SANDBOX}/stat`, kind: 'unary', handler: statFile },
+  { operation: 'ReadFile', method: 'GET', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
   { operation: 'ReadFile', method: 'HEAD', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
-  { operation: 'WriteFile', rpc: 'SandboxService/WriteFile', method: 'PUT', path: `${SANDBOX}/files/{path+}`, kind: 'raw', handler: writeFile },
-  { operation: 'DeleteFile', rpc: 'SandboxService/DeleteFile', method: 'DELETE', path: `${SANDBOX}/files/{path+}`, kind: 'unary', handler: deleteFile },
-  { operation: 'ExportFiles', rpc: 'SandboxService/ExportFiles', method: 'GET', path: `${SANDBOX}/files`, query: 'format', kind: 'bytes', handler: exportFiles },
-  { operation: 'ListDirectory', rpc: 'SandboxService/ListDirectory', method: 'GET', path: `${SANDBOX}/files`, kind: 'unary', handler: listDirectory },
-  { operation: 'ImportFiles', rpc: 'SandboxService/ImportFiles', method: 'PUT', path: `${SANDBOX}/files`, kind: 'raw', handler: importFiles },
-  { operation: 'MakeDirectory', rpc: 'SandboxService/MakeDirectory', method: 'POST', path: `${SANDBOX}/mkdir`, kind: 'unary', handler: makeDirectory },
-  { operation: 'MoveFile', rpc: 'SandboxService/MoveFile', method: 'POST', path: `${SANDBOX}/move`, kind: 'unary', handler: moveFile },
-  { operation: 'CreateCodebase', rpc: 'CodebaseService/CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
-  { operation: 'GetCodebase', rpc: 'CodebaseService/GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
-  { operation: 'ListCodebases', rpc: 'CodebaseService/ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },
-  { operation: 'DeleteCodebase', rpc: 'CodebaseService/DeleteCodebase', method: 'DELETE', path: CODEBASE, kind: 'unary', handler: deleteCodebase },
-  { operation: 'UploadFile', rpc: 'CodebaseService/UploadFile', method: 'POST', path: `${CODEBASE}/files`, kind: 'multipart', handler: uploadFile },
-  { operation: 'DownloadFile', rpc: 'CodebaseService/DownloadFile', method: 'GET', path: FILE, kind: 'download', handler: downloadFile },
-  { operation: 'ListFiles', rpc: 'CodebaseService/ListFiles', method: 'GET', path: `${CODEBASE}/files`, kind: 'unary', handler: listFiles },
+  { operation: 'WriteFile', method: 'PUT', path: `${SANDBOX}/files/{path+}`, kind: 'raw', handler: writeFile },
+  { operation: 'DeleteFile', method: 'DELETE', path: `${SANDBOX}/files/{path+}`, kind: 'unary', handler: deleteFile },
+  { operation: 'ExportFiles', method: 'GET', path: `${SANDBOX}/files`, query: 'format', kind: 'bytes', handler: exportFiles },
+  { operation: 'ListDirectory', method: 'GET', path: `${SANDBOX}/files`, kind: 'unary', handler: listDirectory },
+  { operation: 'ImportFiles', method: 'PUT', path: `${SANDBOX}/files`, kind: 'raw', handler: importFiles },
+  { operation: 'MakeDirectory', method: 'POST', path: `${SANDBOX}/mkdir`, kind: 'unary', handler: makeDirectory },
+  { operation: 'MoveFile', method: 'POST', path: `${SANDBOX}/move`, kind: 'unary', handler: moveFile },
+  { operation: 'CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
+  { operation: 'GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
+  { operation: 'ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },
+  { operation: 'DeleteCodebase', method: 'DELETE', path: CODEBASE, kind: 'unary', handler: deleteCodebase },
+  { operation: 'UploadFile', method: 'POST', path: `${CODEBASE}/files`, kind: 'multipart', handler: uploadFile },
+  { operation: 'DownloadFile', method: 'GET', path: FILE, kind: 'download', handler: downloadFile },
+  { operation: 'ListFiles', method: 'GET', path: `${CODEBASE}/files`, kind: 'unary', handler: listFiles },
   { operation: 'UploadFile', method: 'PUT', path: FILE, kind: 'raw', handler: uploadFile },
   { operation: 'DownloadFile', method: 'HEAD', path: FILE, kind: 'download', handler: downloadFile },
   { operation: 'RemoveFile', method: 'DELETE', path: FILE, kind: 'unary', handler: removeFile },

@@ -1,9 +1,6 @@
-import { define, pageSize, string } from './define.ts';
+import { define, page } from './define.ts';
 
-export const listChanges = define(
-  { sandbox_id: string, page_size: pageSize, page_token: string },
-  ({ request }, { services }) => {
-    const { sandbox_id, ...page } = request;
-    return services.sandboxes.listChanges(sandbox_id, page);
-  },
-);
+export const listChanges = define('ListChanges', page, ({ request }, { services }) => {
+  const { sandbox_id, ...rest } = request;
+  return services.sandboxes.listChanges(sandbox_id, rest);
+});

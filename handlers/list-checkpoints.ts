@@ -1,5 +1,5 @@
-import { define, sandboxId } from './define.ts';
+import { define } from './define.ts';
 
-export const listCheckpoints = define(sandboxId, ({ request }, { services }) => ({
+export const listCheckpoints = define('ListCheckpoints', {}, ({ request }, { services }) => ({
   checkpoints: services.sandboxes.listCheckpoints(request.sandbox_id),
 }));

@@ -1,6 +1,5 @@
-import { define, pageSize, string } from './define.ts';
+import { define, page } from './define.ts';
 
-export const listCodebases = define(
-  { owner_id: string, page_size: pageSize, page_token: string },
-  ({ request }, { services }) => services.codebases.list(request),
+export const listCodebases = define('ListCodebases', page, ({ request }, { services }) =>
+  services.codebases.list(request),
 );

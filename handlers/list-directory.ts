@@ -1,6 +1,7 @@
-import { bool, define, fileRequest, pageSize, string } from './define.ts';
+import { actor, define, page } from './define.ts';
 
 export const listDirectory = define(
-  { ...fileRequest, recursive: bool, page_size: pageSize, page_token: string },
+  'ListDirectory',
+  { ...actor, ...page, path: { format: 'directory-path' } },
   ({ request }, { services }) => services.sandboxes.listDirectory(request),
 );

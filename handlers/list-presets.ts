@@ -1,3 +1,5 @@
 import { define } from './define.ts';
 
-export const listPresets = define({}, (_input, { services }) => ({ presets: services.sandboxes.presets() }));
+export const listPresets = define('ListPresets', {}, (_input, { services }) => ({
+  presets: services.sandboxes.presets(),
+}));

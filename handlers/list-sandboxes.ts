@@ -1,6 +1,5 @@
-import { define, pageSize, string } from './define.ts';
+import { define, page } from './define.ts';
 
-export const listSandboxes = define(
-  { codebase_id: string, page_size: pageSize, page_token: string },
-  ({ request }, { services }) => services.sandboxes.list(request),
+export const listSandboxes = define('ListSandboxes', page, ({ request }, { services }) =>
+  services.sandboxes.list(request),
 );

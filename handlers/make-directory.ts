@@ -1,5 +1,7 @@
-import { bool, define, fileMode, fileRequest } from './define.ts';
+import { actor, define, permissionBits } from './define.ts';
 
-export const makeDirectory = define({ ...fileRequest, mode: fileMode, parents: bool }, ({ request }, { services }) =>
-  services.sandboxes.makeDirectory(request),
+export const makeDirectory = define(
+  'MakeDirectory',
+  { ...actor, ...permissionBits, path: { format: 'file-path' } },
+  ({ request }, { services }) => services.sandboxes.makeDirectory(request),
 );

@@ -1,6 +1,7 @@
-import { bool, define, string } from './define.ts';
+import { actor, define } from './define.ts';
 
 export const moveFile = define(
-  { sandbox_id: string, as: string, from: string, to: string, replace: bool },
+  'MoveFile',
+  { ...actor, from: { format: 'file-path' }, to: { format: 'file-path' } },
   ({ request }, { services }) => services.sandboxes.moveFile(request),
 );

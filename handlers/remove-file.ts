@@ -1,6 +1,10 @@
-import { define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const removeFile = define({ codebase_id: string, file_path: string }, async ({ request }, { services }) => {
-  await services.codebases.removeFile(request.codebase_id, request.file_path);
-  return {};
-});
+export const removeFile = define(
+  'RemoveFile',
+  { file_path: { format: 'file-path' } },
+  async ({ request }, { services }) => {
+    await services.codebases.removeFile(request.codebase_id, request.file_path);
+    return {};
+  },
+);

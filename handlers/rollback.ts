@@ -1,5 +1,5 @@
-import { define, string } from './define.ts';
+import { define } from './define.ts';
 
-export const rollback = define({ sandbox_id: string, checkpoint: string }, ({ request }, { services }) =>
+export const rollback = define('Rollback', {}, ({ request }, { services }) =>
   services.sandboxes.rollback(request.sandbox_id, request.checkpoint),
 );

@@ -1,5 +1,5 @@
-import { define, sandboxId } from './define.ts';
+import { define } from './define.ts';
 
-export const startSandbox = define(sandboxId, ({ request }, { services }) =>
+export const startSandbox = define('StartSandbox', {}, ({ request }, { services }) =>
   services.sandboxes.start(request.sandbox_id),
 );

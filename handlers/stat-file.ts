@@ -1,3 +1,7 @@
-import { define, fileRequest } from './define.ts';
+import { actor, define } from './define.ts';
 
-export const statFile = define(fileRequest, ({ request }, { services }) => services.sandboxes.statFile(request));
+export const statFile = define(
+  'StatFile',
+  { ...actor, path: { format: 'directory-path' } },
+  ({ request }, { services }) => services.sandboxes.statFile(request),
+);

@@ -1,5 +1,5 @@
-import { define, sandboxId } from './define.ts';
+import { define } from './define.ts';
 
-export const stopSandbox = define(sandboxId, ({ request }, { services }) =>
+export const stopSandbox = define('StopSandbox', {}, ({ request }, { services }) =>
   services.sandboxes.stop(request.sandbox_id),
 );

@@ -1,6 +1,5 @@
-import { define, permissionRules, string } from './define.ts';
+import { define } from './define.ts';
 
-export const updatePermissions = define(
-  { sandbox_id: string, permissions: permissionRules, preset: string },
-  ({ request }, { services }) => services.sandboxes.updatePermissions(request),
+export const updatePermissions = define('UpdatePermissions', {}, ({ request }, { services }) =>
+  services.sandboxes.updatePermissions(request),
 );

@@ -1,9 +1,8 @@
-import { define, fileMode, fileRequest, readUpload } from './define.ts';
+import { actor, defineUpload, permissionBits } from './define.ts';
 
-const writeFileRequest = { ...fileRequest, mode: fileMode };
-
-/** The file appears when `stream` ends; when it throws, nothing is changed. */
-export const writeFile = define(writeFileRequest, async ({ request, stream }, { services }) => {
-  const { head, content } = await readUpload(writeFileRequest, request, stream);
-  return services.sandboxes.writeFile(head, content);
-});
+/** The file appears when the content has ended; when it throws, nothing is changed. */
+export const writeFile = defineUpload(
+  'WriteFile',
+  { ...actor, ...permissionBits, path: { format: 'file-path' } },
+  (request, content, { services }) => services.sandboxes.writeFile(request, content),
+);

@@ -7,7 +7,7 @@ import { clearStaleMount, mountWorkspaces, probeFuse } from './fuse/index.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import type { Log } from './log.ts';
-import type { RuntimeName } from './messages.ts';
+import type { Runtime as RuntimeName } from './messages.ts';
 import { makeFolder } from './metadata/lock.ts';
 import { openMetadata } from './metadata/store.ts';
 import { runtimeFactories } from './runtime-factories.ts';

@@ -1,269 +1,922 @@
-/**
- * The messages of proto/service/v1, as both protocols carry them: proto field names, enums by name, int64 as number
- * (all values fit 2^53). Handlers and lib speak these; only the adapters know how they look on the wire.
+// Generated from proto/service/v1 by `npm run generate`; do not edit.
+
+/*
+ * The messages as handlers and lib have them, whatever protocol carried them: proto field names, enums by name, int64
+ * as number (all values fit 2^53). The message fields of a request are always there, because reading a request fills
+ * them; elsewhere a message field may be absent.
  */
-export const PERMISSIONS = ['PERMISSION_NONE', 'PERMISSION_VIEW', 'PERMISSION_READ', 'PERMISSION_WRITE'] as const;
-export const PATTERN_TYPES = ['PATTERN_GLOB', 'PATTERN_DIRECTORY', 'PATTERN_FILE'] as const;
-export const SANDBOX_STATUSES = ['SANDBOX_PENDING', 'SANDBOX_RUNNING', 'SANDBOX_STOPPED', 'SANDBOX_ERROR'] as const;
-export const RUNTIMES = ['RUNTIME_BWRAP', 'RUNTIME_DOCKER', 'RUNTIME_MOCK'] as const;
-export const CHANGE_KINDS = ['CHANGE_ADDED', 'CHANGE_MODIFIED', 'CHANGE_DELETED'] as const;
-export const FILE_TYPES = ['TYPE_FILE', 'TYPE_DIRECTORY', 'TYPE_SYMLINK', 'TYPE_OTHER'] as const;
-export const OUTPUT_STREAMS = ['STDOUT', 'STDERR'] as const;
-export const AUTO_COMMITS = ['never', 'on_exec', 'on_stop'] as const;
 
-export type Permission = (typeof PERMISSIONS)[number];
-export type PatternType = (typeof PATTERN_TYPES)[number];
-export type SandboxStatus = (typeof SANDBOX_STATUSES)[number];
-export type RuntimeName = (typeof RUNTIMES)[number];
-export type ChangeKind = (typeof CHANGE_KINDS)[number];
-export type FileType = (typeof FILE_TYPES)[number];
-export type OutputStream = (typeof OUTPUT_STREAMS)[number];
-/** When a sandbox's changes go to the codebase without a Commit; `on_exec` is also `on_stop`. */
-export type AutoCommit = (typeof AUTO_COMMITS)[number];
+/** What a rule lets commands do with the paths it matches. */
+export const Permission = [
+  /** The path does not exist for the command. */
+  'PERMISSION_NONE',
+  /** The path is listed and can be stat'ed; its contents cannot be opened. */
+  'PERMISSION_VIEW',
+  /** The contents can be read; nothing can be changed. */
+  'PERMISSION_READ',
+  /** Everything. */
+  'PERMISSION_WRITE',
+] as const;
+export type Permission = (typeof Permission)[number];
 
-export interface PermissionRule {
-  pattern: string;
-  permission: Permission;
-  type: PatternType;
-  priority: number;
-}
+/** How the pattern of a rule matches. */
+export const PatternType = [
+  /** A glob: "*", "?", "[...]" and "{a,b}" match within one path component, "**" any number of components. */
+  'PATTERN_GLOB',
+  /** The directory and everything below it. */
+  'PATTERN_DIRECTORY',
+  /** One exact path. */
+  'PATTERN_FILE',
+] as const;
+export type PatternType = (typeof PatternType)[number];
 
-/** 0 means no limit. cpu_quota: microseconds per 100 000 µs; cpu_shares: relative weight, 1024 is one share. */
-export interface ResourceLimits {
-  memory_bytes: number;
-  cpu_quota: number;
-  cpu_shares: number;
-  pids_limit: number;
-}
+/** State of a sandbox. */
+export const SandboxStatus = [
+  /** Being created. */
+  'SANDBOX_PENDING',
+  /** Takes commands. */
+  'SANDBOX_RUNNING',
+  /** Has its files and no process. */
+  'SANDBOX_STOPPED',
+  /** Could not be brought up, or died; status_reason tells why. */
+  'SANDBOX_ERROR',
+] as const;
+export type SandboxStatus = (typeof SandboxStatus)[number];
 
-export interface Sandbox {
-  id: string;
-  codebase_id: string;
-  status: SandboxStatus;
-  permissions: PermissionRule[];
-  labels: Record<string, string>;
-  /** Unix seconds, UTC. */
-  created_at: number;
-  /** Unix seconds, UTC; 0: never. */
-  expires_at: number;
-  runtime: RuntimeName;
-  image: string;
-  resources: ResourceLimits;
-  /** Why the sandbox is SANDBOX_ERROR, or why the server last brought it up again by itself; empty otherwise. Added to the contract: field 11. */
-  status_reason: string;
-  /** Added to the contract: fields 12 to 14. */
-  auto_commit: AutoCommit;
-  /** Why the last automatic commit was not made; empty: it was, or there was none. */
-  auto_commit_error: string;
-  /** After a conflict: none is tried until a Commit or Discard succeeds. */
-  auto_commit_stopped: boolean;
-}
+/** What isolates a sandbox. */
+export const Runtime = [
+  /** bubblewrap. */
+  'RUNTIME_BWRAP',
+  /** A Docker container. */
+  'RUNTIME_DOCKER',
+  /** No isolation: for tests. */
+  'RUNTIME_MOCK',
+] as const;
+export type Runtime = (typeof Runtime)[number];
 
-export interface CreateSandboxRequest {
-  codebase_id: string;
-  permissions: PermissionRule[];
-  labels: Record<string, string>;
-  /** Seconds; 0: the server's default. */
-  expires_in: number;
-  /** Absent: the server's `runtime.type`. */
-  runtime?: RuntimeName;
-  image: string;
-  resources: ResourceLimits;
-  /** Name of a preset, whose rules `permissions` extend; empty: none. Added to the contract: field 8. */
-  preset: string;
-  /** One of AUTO_COMMITS; empty: never. Added to the contract: field 9. */
-  auto_commit: string;
-}
+/** Kind of a change. */
+export const ChangeKind = [
+  /** The codebase has nothing at the path. */
+  'CHANGE_ADDED',
+  /** The codebase has something else at the path. */
+  'CHANGE_MODIFIED',
+  /** The sandbox has nothing at the path. */
+  'CHANGE_DELETED',
+] as const;
+export type ChangeKind = (typeof ChangeKind)[number];
 
-export interface UpdatePermissionsRequest {
-  sandbox_id: string;
-  permissions: PermissionRule[];
-  preset: string;
-}
+/** Type of a file. */
+export const FileType = [
+  /** Regular file. */
+  'TYPE_FILE',
+  /** Directory. */
+  'TYPE_DIRECTORY',
+  /** Symbolic link. */
+  'TYPE_SYMLINK',
+  /** FIFO, socket or device. */
+  'TYPE_OTHER',
+] as const;
+export type FileType = (typeof FileType)[number];
 
-export interface MatchingRule {
-  /** Its place in the sandbox's `permissions`. */
-  index: number;
-  rule: PermissionRule;
-}
+/** Output stream of a command. */
+export const OutputStream = [
+  /** Standard output. */
+  'STDOUT',
+  /** Standard error. */
+  'STDERR',
+] as const;
+export type OutputStream = (typeof OutputStream)[number];
 
-export interface PermissionExplanation {
-  path: string;
-  permission: Permission;
-  /** Absent: no rule matches. */
-  winner?: MatchingRule;
-  beaten: MatchingRule[];
-  pass_through: boolean;
-  reason: string;
-}
-
-export interface Preset {
-  name: string;
-  description: string;
-  permissions: readonly PermissionRule[];
-}
-
-export interface ExecRequest {
-  sandbox_id: string;
-  command: string;
-  stdin: string;
-  env: Record<string, string>;
-  workdir: string;
-  /** Seconds; 0: the server's default. */
-  timeout: number;
-}
-
-export interface ExecResponse {
-  stdout: string;
-  stderr: string;
-  exit_code: number;
-  duration_ms: number;
-}
-
-/** All but the last carry data; the last carries exit_code and duration_ms and no data. */
-export interface ExecStreamChunk {
-  data: Uint8Array;
-  stream: OutputStream;
-  exit_code?: number;
-  duration_ms?: number;
-}
-
+/** A stored set of files. */
 export interface Codebase {
+  /** Identifier, "cb_" and letters and digits. */
   id: string;
+  /** Name given at creation; names need not be unique. */
   name: string;
+  /** User that the codebase belongs to; may be empty. */
   owner_id: string;
+  /** Time of creation. */
   created_at: number;
+  /** Number of files. */
   file_count: number;
+  /** Size of all files in bytes. */
   total_size: number;
 }
 
-export interface FileInfo {
-  path: string;
-  size: number;
-  modified_at: number;
-  is_dir: boolean;
-  /** Permission bits (0o755 style). Added to the contract: field 5. */
-  mode: number;
-}
-
-/** A path at which a sandbox has something else than its codebase. */
-export interface FileChange {
-  path: string;
-  kind: ChangeKind;
-  /** What is there; of a deletion, what was. */
-  type: FileType;
-  /** In the sandbox and in the codebase; 0 where there is none, and of a directory. */
-  size: number;
-  base_size: number;
-  /** Permission bits; 0 where there is none. */
-  mode: number;
-  base_mode: number;
-  /** What the codebase has, when it is of another type. */
-  base_type: FileType;
-  /** False: only the permission bits are others. */
-  content_changed: boolean;
-  /** Added: where the codebase has it, as far as that is known; else empty. */
-  renamed_from: string;
-  /** The codebase no longer has what the sandbox copied or hid here: a commit has to say whose version it takes. */
-  conflict: boolean;
-}
-
-export interface CommitRequest {
-  sandbox_id: string;
-  /** Each with all below it; none: all changes. */
-  paths: string[];
-  /** 'ours': the sandbox's version; 'theirs': the codebase's; '': nothing is committed. */
-  on_conflict: string;
-  dry_run: boolean;
-}
-
-export interface CommitResponse {
-  committed: boolean;
-  /** Of all changes committed, or (dry_run) that would be. */
-  count: number;
-  /** The first 1000 of them. */
-  changes: FileChange[];
-  /** The first 1000 paths of which the codebase had another version. */
-  conflicts: string[];
-}
-
-export interface Checkpoint {
-  sandbox_id: string;
-  /** One of its own in the sandbox. */
+/** Request of CreateCodebase. */
+export interface CreateCodebaseRequest {
+  /** Name of the codebase. */
   name: string;
-  /** Unix seconds, UTC. */
-  created_at: number;
-  /** What the sandbox's delta held: files, directories and symlinks, and the bytes of the files. */
-  files: number;
-  bytes: number;
+  /** User that the codebase belongs to; empty is a user like any other. */
+  owner_id: string;
 }
 
-/** What is empty, or 0, is as the forked sandbox has it. */
-export interface ForkRequest {
-  sandbox_id: string;
-  /** 1 to 100; 0: 1. */
-  count: number;
-  /** Name of a checkpoint; empty: what the sandbox has now. */
-  checkpoint: string;
-  permissions: PermissionRule[];
-  preset: string;
+/** Request of GetCodebase. */
+export interface GetCodebaseRequest {
+  /** Codebase to return. */
+  codebase_id: string;
+}
+
+/** Request of ListCodebases. */
+export interface ListCodebasesRequest {
+  /** Only codebases of this owner; empty: of every owner. */
+  owner_id: string;
+  /** Maximum number of codebases in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListCodebases. */
+export interface ListCodebasesResponse {
+  /** Codebases of this page. */
+  codebases: readonly Codebase[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of DeleteCodebase. */
+export interface DeleteCodebaseRequest {
+  /** Codebase to delete. */
+  codebase_id: string;
+}
+
+/** Request of UploadFile. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface UploadFileRequest {
+  /** Codebase that gets the file. */
+  codebase_id: string;
+  /** Path of the file; missing directories are made. */
+  file_path: string;
+  /** Next bytes of the contents. */
+  chunk: Uint8Array;
+  /** Permission bits; 0: 0644. Read from the first message. */
+  mode: number;
+}
+
+/** Response of UploadFile. */
+export interface UploadFileResponse {
+  /** Size of the contents in bytes. */
+  size: number;
+  /** SHA-256 of the contents in lower-case hexadecimal. */
+  checksum: string;
+}
+
+/** Request of DownloadFile. */
+export interface DownloadFileRequest {
+  /** Codebase of the file. */
+  codebase_id: string;
+  /** Path of the file. */
+  file_path: string;
+}
+
+/** Response of DownloadFile. */
+export interface DownloadFileResponse {
+  /** Next bytes of the contents. */
+  data: Uint8Array;
+}
+
+/** Request of ListFiles. */
+export interface ListFilesRequest {
+  /** Codebase of the files. */
+  codebase_id: string;
+  /** Directory to list; empty: the root. */
+  path: string;
+  /** List everything below the directory instead of its own entries only. */
+  recursive: boolean;
+  /** Maximum number of files in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListFiles. */
+export interface ListFilesResponse {
+  /** Files and directories of this page. */
+  files: readonly FileInfo[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of RemoveFile. */
+export interface RemoveFileRequest {
+  /** Codebase of the file. */
+  codebase_id: string;
+  /** Path of the file. */
+  file_path: string;
+}
+
+/** A file or directory of a codebase. */
+export interface FileInfo {
+  /** Path from the codebase root. */
+  path: string;
+  /** Size in bytes; 0 for a directory. */
+  size: number;
+  /** Time of the last change of the contents. */
+  modified_at: number;
+  /** True for a directory. */
+  is_dir: boolean;
+  /** Permission bits. */
+  mode: number;
+}
+
+/**
+ * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
+ * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
+ */
+export interface PermissionRule {
+  /** Matched from the codebase root; a leading "/" is optional. */
+  pattern: string;
+  /** What the rule allows. */
+  permission: Permission;
+  /** How the pattern matches. */
+  type: PatternType;
+  /** Precedence over other rules; higher wins. */
+  priority: number;
+}
+
+/** Limits of a sandbox. 0: no limit; in a request: the server's default. */
+export interface ResourceLimits {
+  /** Memory of all processes together in bytes. */
+  memory_bytes: number;
+  /** CPU time in microseconds per period of 100 000 microseconds. */
+  cpu_quota: number;
+  /** Relative CPU weight; 1024 is one share. */
+  cpu_shares: number;
+  /** Number of processes and threads. */
+  pids_limit: number;
+}
+
+/** An isolated environment attached to a codebase. */
+export interface Sandbox {
+  /** Identifier, "sb_" and letters and digits. */
+  id: string;
+  /** Codebase that the sandbox works on. */
+  codebase_id: string;
+  /** State of the sandbox. */
+  status: SandboxStatus;
+  /** Rules in force. */
+  permissions: readonly PermissionRule[];
+  /** Labels given at creation. */
   labels: Record<string, string>;
-  /** Seconds. */
+  /** Time of creation. */
+  created_at: number;
+  /** Time at which the sandbox expires and is destroyed; 0: never. */
+  expires_at: number;
+  /** What isolates the sandbox. */
+  runtime: Runtime;
+  /** Container image; only with RUNTIME_DOCKER. */
+  image: string;
+  /** Limits in force. */
+  resources?: ResourceLimits;
+  /** Reason for SANDBOX_ERROR, or why the server last brought the sandbox up again by itself; empty otherwise. */
+  status_reason: string;
+  /** "never", "on_exec" or "on_stop". */
+  auto_commit: string;
+  /** Reason why the last automatic commit failed; empty: it succeeded, or there was none. */
+  auto_commit_error: string;
+  /** An automatic commit met a conflict: none is made until a Commit or Discard succeeds. */
+  auto_commit_stopped: boolean;
+}
+
+/** Request of CreateSandbox. */
+export interface CreateSandboxRequest {
+  /** Codebase that the sandbox works on. */
+  codebase_id: string;
+  /** Rules, in addition to those of `preset`. No rule at all hides everything. */
+  permissions: readonly PermissionRule[];
+  /** Labels: at most 64, with keys of up to 128 and values of up to 1024 characters. */
+  labels: Record<string, string>;
+  /** Seconds until the sandbox expires; 0: the server's default. */
   expires_in: number;
+  /** What isolates the sandbox; absent: the server's runtime.type. */
+  runtime?: Runtime;
+  /** Container image; only with RUNTIME_DOCKER. Empty: the server's default. */
+  image: string;
+  /** Limits; a value of 0 takes the server's default. */
   resources: ResourceLimits;
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset: string;
+  /**
+   * When changes go to the codebase without a Commit: "on_exec" (before the answer of each command, and as "on_stop"),
+   * "on_stop" (when the sandbox is stopped, destroyed or expires), "never" or empty. Never over a conflict.
+   */
   auto_commit: string;
 }
 
-/** One of the two. */
-export interface ForkResult {
-  sandbox?: Sandbox;
-  /** `code`: of gRPC. */
-  error?: { code: number; message: string };
+/** Request of GetSandbox. */
+export interface GetSandboxRequest {
+  /** Sandbox to return. */
+  sandbox_id: string;
 }
 
-/** What is at a path of a sandbox's workspace. */
-export interface FileStat {
+/** Request of ListSandboxes. */
+export interface ListSandboxesRequest {
+  /** Only sandboxes of this codebase; empty: of every codebase. */
+  codebase_id: string;
+  /** Maximum number of sandboxes in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListSandboxes. */
+export interface ListSandboxesResponse {
+  /** Sandboxes of this page. */
+  sandboxes: readonly Sandbox[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of StartSandbox. */
+export interface StartSandboxRequest {
+  /** Sandbox to start. */
+  sandbox_id: string;
+}
+
+/** Request of StopSandbox. */
+export interface StopSandboxRequest {
+  /** Sandbox to stop. */
+  sandbox_id: string;
+}
+
+/** Request of DestroySandbox. */
+export interface DestroySandboxRequest {
+  /** Sandbox to destroy. */
+  sandbox_id: string;
+  /** Skip the automatic commit: uncommitted changes are lost. */
+  discard: boolean;
+}
+
+/** Request of Exec and ExecStream. */
+export interface ExecRequest {
+  /** Sandbox that runs the command. */
+  sandbox_id: string;
+  /** Command, run by /bin/sh -c. */
+  command: string;
+  /** Standard input. */
+  stdin: string;
+  /** Environment variables, in addition to the sandbox's own. */
+  env: Record<string, string>;
+  /** Working directory; a relative path is taken from /workspace. Empty: /workspace. */
+  workdir: string;
+  /** Seconds until the command is killed with all it started; 0: the server's default. */
+  timeout: number;
+}
+
+/** Response of Exec. */
+export interface ExecResponse {
+  /** Standard output. Bytes that are not UTF-8 come as U+FFFD. Cut at the server's limit, with a last line that says so. */
+  stdout: string;
+  /** Standard error, likewise. */
+  stderr: string;
+  /** Exit code; 128+N when signal N ended the command. */
+  exit_code: number;
+  /** Run time in milliseconds. */
+  duration_ms: number;
+}
+
+/** Response of ExecStream. */
+export interface ExecStreamChunk {
+  /** Next bytes of the output; empty in the last chunk. */
+  data: Uint8Array;
+  /** Stream that the bytes were written to. */
+  stream: OutputStream;
+  /** Exit code, in the last chunk only; 128+N when signal N ended the command. */
+  exit_code?: number;
+  /** Run time in milliseconds, in the last chunk. */
+  duration_ms: number;
+}
+
+/** Request of UpdatePermissions. */
+export interface UpdatePermissionsRequest {
+  /** Sandbox whose rules are replaced. */
+  sandbox_id: string;
+  /** New rules, in addition to those of `preset`. No rule at all hides everything. */
+  permissions: readonly PermissionRule[];
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset: string;
+}
+
+/** Request of ExplainPermission. */
+export interface ExplainPermissionRequest {
+  /** Sandbox whose rules are explained. */
+  sandbox_id: string;
+  /** Path from the codebase root; empty: the root itself. */
   path: string;
+}
+
+/** A rule that matches a path. */
+export interface MatchingRule {
+  /** Index in the sandbox's `permissions`. */
+  index: number;
+  /** The rule. */
+  rule?: PermissionRule;
+}
+
+/** Permission of a path, with the rules that decide it. */
+export interface PermissionExplanation {
+  /** Path from the codebase root. */
+  path: string;
+  /** Permission of the path. */
+  permission: Permission;
+  /** The rule that wins; absent: no rule matches. */
+  winner?: MatchingRule;
+  /** The other rules that match, best first. */
+  beaten: readonly MatchingRule[];
+  /** The path itself is hidden, but a directory here can be passed through: something below it can be visible. */
+  pass_through: boolean;
+  /** The decision as a sentence. */
+  reason: string;
+}
+
+/** A named set of rules. */
+export interface Preset {
+  /** Name for the `preset` field of requests. */
+  name: string;
+  /** What the rules are for, as a sentence. */
+  description: string;
+  /** Rules of the preset. */
+  permissions: readonly PermissionRule[];
+}
+
+/** Request of ListPresets. */
+export type ListPresetsRequest = Record<string, never>;
+
+/** Response of ListPresets. */
+export interface ListPresetsResponse {
+  /** All presets. */
+  presets: readonly Preset[];
+}
+
+/** Request of ListChanges. */
+export interface ListChangesRequest {
+  /** Sandbox whose changes are listed. */
+  sandbox_id: string;
+  /** Maximum number of changes in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** A path at which a sandbox differs from its codebase. */
+export interface FileChange {
+  /** Path from the codebase root. */
+  path: string;
+  /** Kind of the change. */
+  kind: ChangeKind;
+  /** Type of the sandbox's file; of a deletion: of the codebase's file. */
   type: FileType;
-  /** 0 of a directory; a symlink's is the length of its target. */
+  /** Size of the sandbox's file in bytes; 0 for a deletion and for a directory. */
   size: number;
-  /** Permission bits, as the one who asks has them. */
+  /** Size of the codebase's file in bytes; 0 where it has none and for a directory. */
+  base_size: number;
+  /** Permission bits in the sandbox; 0 for a deletion. */
   mode: number;
-  /** Unix seconds. */
+  /** Permission bits in the codebase; 0 where it has nothing. */
+  base_mode: number;
+  /** Type of the codebase's file, where it differs from `type`. */
+  base_type: FileType;
+  /** False: only the permission bits differ. */
+  content_changed: boolean;
+  /** Path at which the codebase has an added file that was renamed, as far as it is known; else empty. */
+  renamed_from: string;
+  /** The codebase has another version than the sandbox started from: Commit needs on_conflict. */
+  conflict: boolean;
+}
+
+/** Response of ListChanges. */
+export interface ListChangesResponse {
+  /** Changes of this page. */
+  changes: readonly FileChange[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of ExportChanges. */
+export interface ExportChangesRequest {
+  /** Sandbox whose changes are exported. */
+  sandbox_id: string;
+  /** "patch": a unified diff that git apply takes; "tar": an archive of the added and modified files. */
+  format: string;
+}
+
+/** Response of ExportChanges. */
+export interface ExportChangesResponse {
+  /** Next bytes of the patch or archive. */
+  data: Uint8Array;
+}
+
+/** Request of Discard. */
+export interface DiscardRequest {
+  /** Sandbox whose changes are dropped. */
+  sandbox_id: string;
+  /** Paths, each with everything below it; none: all changes. */
+  paths: readonly string[];
+}
+
+/** Response of Discard. */
+export interface DiscardResponse {
+  /** Number of paths whose changes were dropped. */
+  discarded: number;
+}
+
+/** Request of Commit. */
+export interface CommitRequest {
+  /** Sandbox whose changes are committed. */
+  sandbox_id: string;
+  /** Paths, each with everything below it; none: all changes. */
+  paths: readonly string[];
+  /**
+   * What to do where the codebase has another version than the sandbox started from. "ours": take the sandbox's
+   * version; "theirs": keep the codebase's; empty: commit nothing.
+   */
+  on_conflict: string;
+  /** Only report what would be committed. */
+  dry_run: boolean;
+}
+
+/** Response of Commit. */
+export interface CommitResponse {
+  /** False after dry_run. */
+  committed: boolean;
+  /** Number of changes committed, or with dry_run to be committed. */
+  count: number;
+  /** The first 1000 of them. */
+  changes: readonly FileChange[];
+  /** The first 1000 paths at which the codebase had another version. */
+  conflicts: readonly string[];
+}
+
+/** A saved state of a sandbox. */
+export interface Checkpoint {
+  /** Sandbox of the checkpoint. */
+  sandbox_id: string;
+  /** Name, unique in the sandbox. */
+  name: string;
+  /** Time of creation. */
+  created_at: number;
+  /** Number of files, directories and symlinks of the sandbox's own at that time. */
+  files: number;
+  /** Bytes in the files of the sandbox's own at that time. */
+  bytes: number;
+}
+
+/** Request of CreateCheckpoint. */
+export interface CreateCheckpointRequest {
+  /** Sandbox whose state is saved. */
+  sandbox_id: string;
+  /** Name of the checkpoint: 1 to 128 letters, digits, ".", "_" and "-". */
+  name: string;
+}
+
+/** Request of ListCheckpoints. */
+export interface ListCheckpointsRequest {
+  /** Sandbox whose checkpoints are listed. */
+  sandbox_id: string;
+}
+
+/** Response of ListCheckpoints. */
+export interface ListCheckpointsResponse {
+  /** Checkpoints, oldest first. */
+  checkpoints: readonly Checkpoint[];
+}
+
+/** Request of DeleteCheckpoint. */
+export interface DeleteCheckpointRequest {
+  /** Sandbox of the checkpoint. */
+  sandbox_id: string;
+  /** Name of the checkpoint. */
+  name: string;
+}
+
+/** Request of Rollback. */
+export interface RollbackRequest {
+  /** Sandbox to return to a checkpoint. */
+  sandbox_id: string;
+  /** Name of the checkpoint. */
+  checkpoint: string;
+}
+
+/** Request of Fork. An empty field takes the value of the forked sandbox. */
+export interface ForkRequest {
+  /** Sandbox to fork. */
+  sandbox_id: string;
+  /** Number of new sandboxes; 0: 1. */
+  count: number;
+  /** Name of a checkpoint to start from; empty: the present state. */
+  checkpoint: string;
+  /** Rules, in addition to those of `preset`; neither: the rules of the forked sandbox. */
+  permissions: readonly PermissionRule[];
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset: string;
+  /** Labels; none: those of the forked sandbox. */
+  labels: Record<string, string>;
+  /** Seconds until the new sandboxes expire; 0: the lifetime that the forked sandbox was given. */
+  expires_in: number;
+  /** Limits; a value of 0 takes that of the forked sandbox. */
+  resources: ResourceLimits;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  auto_commit: string;
+}
+
+/** Why one new sandbox could not be created. */
+export interface ForkError {
+  /** gRPC status code. */
+  code: number;
+  /** The reason as a sentence. */
+  message: string;
+}
+
+/** Result for one new sandbox: either field. */
+export interface ForkResult {
+  /** The new sandbox, SANDBOX_RUNNING. */
+  sandbox?: Sandbox;
+  /** Why it could not be created. */
+  error?: ForkError;
+}
+
+/** Response of Fork. */
+export interface ForkResponse {
+  /** One result for each sandbox asked for. */
+  results: readonly ForkResult[];
+}
+
+/** A file, directory or symlink of a workspace. */
+export interface FileStat {
+  /** Path from the root of the workspace. */
+  path: string;
+  /** Type of the file. */
+  type: FileType;
+  /** Size in bytes; 0 for a directory; the length of its target for a symlink. */
+  size: number;
+  /** Permission bits that the caller has. */
+  mode: number;
+  /** Time of the last change of the contents. */
   modified_at: number;
-  /** Of a symlink that may be read; else empty. */
+  /** Target of a symlink that the caller may read; else empty. */
   target: string;
-  /** What the sandbox's rules say, whoever asks. */
+  /** Permission by the sandbox's rules, whoever the caller is. */
   permission: Permission;
 }
 
-/** `as`: 'agent' (or empty), by the rules, or 'owner', everything. `path`: from the root of the workspace. */
-export interface FileRequest {
+/** Request of StatFile. */
+export interface StatFileRequest {
+  /** Sandbox of the workspace. */
   sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
   as: string;
+  /** Path from the root of the workspace; empty: the root itself. */
   path: string;
 }
 
-export type StatFileRequest = FileRequest;
-export type ReadFileRequest = FileRequest;
-export type ListDirectoryRequest = FileRequest & { recursive: boolean } & Page;
-/** `mode`: permission bits; 0: those of the file that is there, or 0644. */
-export type WriteFileRequest = FileRequest & { mode: number };
-export type MakeDirectoryRequest = FileRequest & { mode: number; parents: boolean };
-export type DeleteFileRequest = FileRequest & { recursive: boolean };
-export type MoveFileRequest = Omit<FileRequest, 'path'> & { from: string; to: string; replace: boolean };
-/** `path`: a directory. `format`: 'tar' (or empty). */
-export type ArchiveRequest = FileRequest & { format: string };
+/** Request of ListDirectory. */
+export interface ListDirectoryRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Directory to list; empty: the root. */
+  path: string;
+  /** List everything below the directory instead of its own entries only. */
+  recursive: boolean;
+  /** Maximum number of files in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
 
+/** Response of ListDirectory. */
+export interface ListDirectoryResponse {
+  /** Files, directories and symlinks of this page. */
+  files: readonly FileStat[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of ReadFile. */
+export interface ReadFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path of the file. */
+  path: string;
+}
+
+/** Response of ReadFile. */
+export interface ReadFileResponse {
+  /** Next bytes of the contents. */
+  data: Uint8Array;
+}
+
+/** Request of WriteFile. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface WriteFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path of the file. */
+  path: string;
+  /** Next bytes of the contents. */
+  chunk: Uint8Array;
+  /** Permission bits; 0: those of the file that is replaced, or 0644. */
+  mode: number;
+}
+
+/** Request of MakeDirectory. */
+export interface MakeDirectoryRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path of the directory. */
+  path: string;
+  /** Permission bits; 0: 0755. */
+  mode: number;
+  /** Make missing parent directories too, and succeed when the directory exists. */
+  parents: boolean;
+}
+
+/** Request of MoveFile. */
+export interface MoveFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Present path. */
+  from: string;
+  /** New path. */
+  to: string;
+  /** Replace a file, or an empty directory, at the new path. */
+  replace: boolean;
+}
+
+/** Request of DeleteFile. */
+export interface DeleteFileRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Path to remove. */
+  path: string;
+  /** Remove a directory with everything in it; nothing is removed when any of it may not be. */
+  recursive: boolean;
+}
+
+/** Response of DeleteFile. */
+export interface DeleteFileResponse {
+  /** Number of files, directories and symlinks removed. */
+  removed: number;
+}
+
+/** Request of ExportFiles. */
+export interface ExportFilesRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Directory to export; names in the archive start there. Empty: the root. */
+  path: string;
+  /** "tar" or empty. */
+  format: string;
+}
+
+/** Response of ExportFiles. */
+export interface ExportFilesResponse {
+  /** Next bytes of the archive. */
+  data: Uint8Array;
+}
+
+/** Request of ImportFiles. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportFilesRequest {
+  /** Sandbox of the workspace. */
+  sandbox_id: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as: string;
+  /** Directory to unpack into, made when it is missing; empty: the root. */
+  path: string;
+  /** Next bytes of the archive. */
+  chunk: Uint8Array;
+  /** "tar" or empty. */
+  format: string;
+}
+
+/** Response of ImportFiles. */
 export interface ImportFilesResponse {
+  /** Number of files unpacked. */
   files: number;
+  /** Number of directories made. */
   directories: number;
+  /** Number of symlinks made. */
   symlinks: number;
-  /** Bytes of contents. */
+  /** Bytes of file contents. */
   size: number;
 }
 
-export interface Page {
-  page_size: number;
-  page_token: string;
+/** google.protobuf.Empty. */
+export type Empty = Record<string, never>;
+
+/** Messages of each rpc; of a stream, each of its messages. */
+export interface Rpcs {
+  /** Creates an empty codebase. */
+  CreateCodebase: { request: CreateCodebaseRequest; response: Codebase };
+  /** Returns one codebase with its file count and total size. */
+  GetCodebase: { request: GetCodebaseRequest; response: Codebase };
+  /** Lists codebases in order of creation, page by page. */
+  ListCodebases: { request: ListCodebasesRequest; response: ListCodebasesResponse };
+  /** Deletes a codebase and its files. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
+  DeleteCodebase: { request: DeleteCodebaseRequest; response: Empty };
+  /**
+   * Stores one file. The first message names the codebase and the path and may carry a chunk; later messages carry
+   * chunks. The file appears whole, or not at all.
+   */
+  UploadFile: { request: UploadFileRequest; response: UploadFileResponse };
+  /** Returns the contents of one version of a file. */
+  DownloadFile: { request: DownloadFileRequest; response: DownloadFileResponse };
+  /** Lists files and directories in byte order of their paths, page by page. */
+  ListFiles: { request: ListFilesRequest; response: ListFilesResponse };
+  /** Removes one file. Directories that it leaves empty stay. */
+  RemoveFile: { request: RemoveFileRequest; response: Empty };
+  /** Creates a sandbox. It is SANDBOX_RUNNING in the answer and takes Exec at once. */
+  CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
+  /** Returns one sandbox. */
+  GetSandbox: { request: GetSandboxRequest; response: Sandbox };
+  /** Lists sandboxes in order of creation, page by page. */
+  ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
+  /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing when it is running. */
+  StartSandbox: { request: StartSandboxRequest; response: Sandbox };
+  /** Ends every process in the sandbox and keeps its files. Succeeds and changes nothing when it is stopped. */
+  StopSandbox: { request: StopSandboxRequest; response: Sandbox };
+  /**
+   * Removes a sandbox and its uncommitted changes, from every state. With auto_commit the changes are committed first:
+   * FAILED_PRECONDITION, with the sandbox stopped and still there, where that fails.
+   */
+  DestroySandbox: { request: DestroySandboxRequest; response: Empty };
+  /**
+   * Runs one command to its end. An exit code other than 0 is a result, not an error. An answer may be larger than a
+   * gRPC client's default limit of 4 MiB: raise its receive limit, or use ExecStream.
+   */
+  Exec: { request: ExecRequest; response: ExecResponse };
+  /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */
+  ExecStream: { request: ExecRequest; response: ExecStreamChunk };
+  /**
+   * Replaces the rules, also of a running sandbox. From the answer on every operation obeys the new rules, through
+   * open descriptors and mapped pages too.
+   */
+  UpdatePermissions: { request: UpdatePermissionsRequest; response: Sandbox };
+  /** Returns the permission of a path and the rules that decide it. The path need not exist. */
+  ExplainPermission: { request: ExplainPermissionRequest; response: PermissionExplanation };
+  /** Lists the presets: named sets of rules that CreateSandbox and UpdatePermissions take. */
+  ListPresets: { request: ListPresetsRequest; response: ListPresetsResponse };
+  /** Lists where the sandbox differs from its codebase, in byte order of the paths, page by page. */
+  ListChanges: { request: ListChangesRequest; response: ListChangesResponse };
+  /** Returns all changes as one stream of bytes. */
+  ExportChanges: { request: ExportChangesRequest; response: ExportChangesResponse };
+  /**
+   * Moves changes into the codebase, all or nothing. Commands in the sandbox go on, with their open files. ABORTED, with
+   * the paths in the details, where the codebase has another version than the sandbox started from.
+   */
+  Commit: { request: CommitRequest; response: CommitResponse };
+  /** Drops changes, all or nothing: the paths show the codebase's version again, through open files too. */
+  Discard: { request: DiscardRequest; response: DiscardResponse };
+  /** Saves the sandbox's current state under a name, while it runs. A checkpoint is removed with its sandbox. */
+  CreateCheckpoint: { request: CreateCheckpointRequest; response: Checkpoint };
+  /** Lists the checkpoints of a sandbox, oldest first. */
+  ListCheckpoints: { request: ListCheckpointsRequest; response: ListCheckpointsResponse };
+  /** Deletes one checkpoint. */
+  DeleteCheckpoint: { request: DeleteCheckpointRequest; response: Empty };
+  /** Returns the sandbox to a checkpoint, while it runs and for open files too. The checkpoint stays. */
+  Rollback: { request: RollbackRequest; response: Sandbox };
+  /** Creates sandboxes that start from the present state of this one, or from one of its checkpoints. */
+  Fork: { request: ForkRequest; response: ForkResponse };
+  /**
+   * Returns what is at a path of the workspace. Does not follow a symlink at the path itself.
+   *
+   * All file operations act as the sandbox's commands (`as` "agent" or empty: rules and mode bits apply, and the sandbox
+   * must be running) or as its owner ("owner": everything, in every state). What they change is a change of the
+   * sandbox, as if a command had made it. Symlinks are followed within the workspace only.
+   */
+  StatFile: { request: StatFileRequest; response: FileStat };
+  /** Lists a directory of the workspace in byte order of the paths, page by page. */
+  ListDirectory: { request: ListDirectoryRequest; response: ListDirectoryResponse };
+  /** Returns the contents of one version of a file. ABORTED when the file is written to meanwhile. */
+  ReadFile: { request: ReadFileRequest; response: ReadFileResponse };
+  /**
+   * Replaces a file whole, or not at all; programs that have the old file open keep it. The first message names the
+   * sandbox and the path and may carry a chunk; later messages carry chunks. Missing directories are made.
+   */
+  WriteFile: { request: WriteFileRequest; response: FileStat };
+  /** Makes a directory. */
+  MakeDirectory: { request: MakeDirectoryRequest; response: FileStat };
+  /** Renames a file, directory or symlink. */
+  MoveFile: { request: MoveFileRequest; response: FileStat };
+  /** Removes a file, directory or symlink. */
+  DeleteFile: { request: DeleteFileRequest; response: DeleteFileResponse };
+  /** Returns the contents of a directory as one archive. */
+  ExportFiles: { request: ExportFilesRequest; response: ExportFilesResponse };
+  /**
+   * Unpacks an archive into a directory, all or nothing. The first message names the sandbox and the directory and may
+   * carry a chunk; later messages carry chunks.
+   */
+  ImportFiles: { request: ImportFilesRequest; response: ImportFilesResponse };
 }

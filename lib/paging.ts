@@ -1,18 +1,10 @@
 import { ServiceError } from './errors.ts';
-import type { Page } from './messages.ts';
 
-const DEFAULT_PAGE_SIZE = 100;
-const MAX_PAGE_SIZE = 1000;
-
-/** 0 or absent: 100. Throws INVALID_ARGUMENT below 0 and above 1000. */
-export function pageSizeOf(page_size: number): number {
-  if (!Number.isInteger(page_size) || page_size < 0 || page_size > MAX_PAGE_SIZE) {
-    throw new ServiceError(
-      'INVALID_ARGUMENT',
-      `page_size must be from 0 (the default, ${DEFAULT_PAGE_SIZE}) to ${MAX_PAGE_SIZE}`,
-    );
-  }
-  return page_size === 0 ? DEFAULT_PAGE_SIZE : page_size;
+/** A page of a list, as a request asks for it. */
+export interface Page {
+  /** Most items of the page; at least 1. */
+  page_size: number;
+  page_token: string;
 }
 
 /**
@@ -48,7 +40,7 @@ export function pageById<T extends { readonly id: string }>(
   items: Iterable<T>,
   page: Page,
 ): { items: T[]; next_page_token: string } {
-  const size = pageSizeOf(page.page_size);
+  const size = page.page_size;
   const cursor = cursorOf(scope, page.page_token) ?? '';
   const rest = Array.from(items)
     .filter(({ id }) => id > cursor)

@@ -1,4 +1,4 @@
-import type { RuntimeName } from './messages.ts';
+import type { Runtime as RuntimeName } from './messages.ts';
 import type { Runtime } from './runtime/runtime.ts';
 
 /** Throws a one-line ServiceError when this build or configuration has no such runtime. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
+import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice } from './field-values.ts';
 import type {
-  ArchiveRequest,
   Checkpoint,
   Codebase,
   CommitRequest,
@@ -8,16 +8,17 @@ import type {
   CreateSandboxRequest,
   DeleteFileRequest,
   ExecRequest,
+  ExportFilesRequest,
   FileChange,
   FileInfo,
   FileStat,
   ForkRequest,
   ForkResult,
+  ImportFilesRequest,
   ImportFilesResponse,
   ListDirectoryRequest,
   MakeDirectoryRequest,
   MoveFileRequest,
-  Page,
   PermissionExplanation,
   Preset,
   ReadFileRequest,
@@ -26,13 +27,24 @@ import type {
   UpdatePermissionsRequest,
   WriteFileRequest,
 } from './messages.ts';
+import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';
+
+/** A request with narrower types of some fields, as its handler has checked them; without the bytes of a stream. */
+type Narrowed<Request, Fields> = Omit<Request, keyof Fields | 'chunk'> & Fields;
+
+export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | '' }>;
+export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | '' }>;
+export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }>;
+/** A request on the files of a sandbox, with the one whose view it takes. */
+export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
+export type ArchiveAccess<Request> = Narrowed<Request, { as: Actor | ''; format: ArchiveFormat | '' }>;
 
 /** The life cycle of sandboxes and the commands in them. Errors are ServiceErrors with the codes of the contract. */
 export interface Sandboxes {
   /** RUNNING on return. */
-  create(request: CreateSandboxRequest): Promise<Sandbox>;
+  create(request: NewSandbox): Promise<Sandbox>;
   get(id: string): Sandbox;
   list(filter: { codebase_id: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
   start(id: string): Promise<Sandbox>;
@@ -50,9 +62,9 @@ export interface Sandboxes {
   /** Where the sandbox differs from its codebase, in byte order of the paths. */
   listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /** The changes as a `patch` that git applies, or the changed files as a `tar`; begun when it resolves. */
-  exportChanges(id: string, format: string): Promise<ByteStream>;
+  exportChanges(id: string, format: ChangeFormat): Promise<ByteStream>;
   /** All or nothing, also over a crash. ABORTED with the paths in the details where there are conflicts. */
-  commit(request: CommitRequest): Promise<CommitResponse>;
+  commit(request: CommitChanges): Promise<CommitResponse>;
   /** Gives paths (none: all) and all below back to the codebase; in effect, for open files too, on return. */
   discard(id: string, paths: readonly string[]): Promise<{ discarded: number }>;
   /** Names what the sandbox has now, as at one moment, while it runs. ALREADY_EXISTS for a name it has. */
@@ -62,21 +74,24 @@ export interface Sandboxes {
   /** In effect, for open files too, and durable on return; the checkpoint stays. */
   rollback(id: string, checkpoint: string): Promise<Sandbox>;
   /** RUNNING on return; as many results as were asked for. Rejects when there is nothing to fork. */
-  fork(request: ForkRequest): Promise<ForkResult[]>;
+  fork(request: NewForks): Promise<ForkResult[]>;
   /** Of a symlink itself. */
-  statFile(request: StatFileRequest): Promise<FileStat>;
+  statFile(request: FileAccess<StatFileRequest>): Promise<FileStat>;
   /** In byte order of the paths. */
-  listDirectory(request: ListDirectoryRequest): Promise<{ files: FileStat[]; next_page_token: string }>;
-  readFile(request: ReadFileRequest): Promise<ReadableFile>;
+  listDirectory(request: FileAccess<ListDirectoryRequest>): Promise<{ files: FileStat[]; next_page_token: string }>;
+  readFile(request: FileAccess<ReadFileRequest>): Promise<ReadableFile>;
   /** Atomic: the file is the old or the new one; who has the old one open keeps it. */
-  writeFile(request: WriteFileRequest, content: AsyncIterable<Uint8Array>): Promise<FileStat>;
-  makeDirectory(request: MakeDirectoryRequest): Promise<FileStat>;
-  moveFile(request: MoveFileRequest): Promise<FileStat>;
-  deleteFile(request: DeleteFileRequest): Promise<{ removed: number }>;
+  writeFile(request: FileAccess<WriteFileRequest>, content: AsyncIterable<Uint8Array>): Promise<FileStat>;
+  makeDirectory(request: FileAccess<MakeDirectoryRequest>): Promise<FileStat>;
+  moveFile(request: FileAccess<MoveFileRequest>): Promise<FileStat>;
+  deleteFile(request: FileAccess<DeleteFileRequest>): Promise<{ removed: number }>;
   /** A directory's contents as an archive; begun when it resolves. */
-  exportFiles(request: ArchiveRequest): Promise<ByteStream>;
+  exportFiles(request: ArchiveAccess<ExportFilesRequest>): Promise<ByteStream>;
   /** An archive's contents into a directory, all or nothing. */
-  importFiles(request: ArchiveRequest, archive: AsyncIterable<Uint8Array>): Promise<ImportFilesResponse>;
+  importFiles(
+    request: ArchiveAccess<ImportFilesRequest>,
+    archive: AsyncIterable<Uint8Array>,
+  ): Promise<ImportFilesResponse>;
   /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
   expire(): Promise<void>;
 }

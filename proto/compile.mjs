@@ -1,15 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { PROTO_ROOT, parseProto, protobuf, requireOfLoader } from './source.mjs';
 
-// The parser proto-loader itself uses. It is needed at build time only: the server carries what is made here.
-const require = createRequire(import.meta.url);
-const requireOfLoader = createRequire(require.resolve('@grpc/proto-loader'));
-const protobuf = requireOfLoader('protobufjs');
 const { FileDescriptorProto } = requireOfLoader('protobufjs/ext/descriptor');
 
-const ROOT = fileURLToPath(new URL('.', import.meta.url));
 const LABEL = { optional: 1, repeated: 3 };
 const TYPES = ['', 'double', 'float', 'int64', 'uint64', 'int32', 'fixed64', 'fixed32', 'bool', 'string', 'group'];
 TYPES.push('message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32', 'sint64');
@@ -20,14 +13,10 @@ TYPES.push('message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32
  * descriptors that protoc's rules refuse: no proto3_optional, wrong map entry names, no dependencies.)
  */
 export function compileProto(path) {
-  const parsed = protobuf.parse(readFileSync(path, 'utf8'), { keepCase: true });
-  const imports = parsed.imports ?? [];
-  const root = parsed.root;
-  for (const name of imports) root.addJSON(protobuf.common.get(name).nested);
-  root.resolveAll();
+  const { root, package: name, imports } = parseProto(path);
   const files = [
-    ...imports.map((name) => describeFile(root.lookup('google.protobuf'), name, [], commonTypes(name))),
-    describeFile(root.lookup(parsed.package), relative(ROOT, path), imports),
+    ...imports.map((each) => describeFile(root.lookup('google.protobuf'), each, [], commonTypes(each))),
+    describeFile(root.lookup(name), relative(PROTO_ROOT, path), imports),
   ];
   return `export default ${JSON.stringify({ json: root.toJSON(), files })};\n`;
 }

@@ -1,11 +1,13 @@
 import { ServiceError } from '../../lib/errors.ts';
+import type { FieldConstraint } from './constraints.ts';
+import { quoteName } from './quote-name.ts';
 
 /**
  * How one field of a request is read, from JSON (https://protobuf.dev/programming-guides/json/), from a decoded gRPC
  * message and from the text of a URL alike. `at` is the field's full name, as the error tells it.
  */
 export interface Kind<T> {
-  /** What stands when the field is absent or null. */
+  /** The value of a field that is absent or null. */
   absent(): T;
   read(value: unknown, at: string): T;
 }
@@ -13,24 +15,11 @@ export interface Kind<T> {
 /** A request as data: field name -> kind. Names are the proto names; a name not in the table is refused. */
 export type Fields = Readonly<Record<string, Kind<unknown>>>;
 
-type OptionalKeys<F extends Fields> = {
-  [K in keyof F]: undefined extends ReturnType<F[K]['absent']> ? K : never;
-}[keyof F];
-
-export type MessageOf<F extends Fields> = {
-  -readonly [K in Exclude<keyof F, OptionalKeys<F>>]: ReturnType<F[K]['read']>;
-} & { -readonly [K in OptionalKeys<F>]?: Exclude<ReturnType<F[K]['read']>, undefined> };
-
 const INT32_MAX = 2 ** 31 - 1;
 const DECIMAL = /^-?\d{1,20}$/;
 
 function invalid(message: string): ServiceError {
   return new ServiceError('INVALID_ARGUMENT', message);
-}
-
-/** A caller's own name in an error: quoted where it is not a plain word, and never long. */
-export function quoteName(name: string): string {
-  return /^\w{1,64}$/.test(name) ? name : JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }
 
 export const string: Kind<string> = {
@@ -60,9 +49,9 @@ export const bytes: Kind<Uint8Array> = {
   },
 };
 
-function integer(min: number, max: number, absent = 0): Kind<number> {
+function integer(min: number, max: number): Kind<number> {
   return {
-    absent: () => absent,
+    absent: () => 0,
     read(value, at) {
       const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
       if (typeof number !== 'number' || !Number.isInteger(number)) {
@@ -76,18 +65,30 @@ function integer(min: number, max: number, absent = 0): Kind<number> {
 
 export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 export const int32 = integer(-INT32_MAX - 1, INT32_MAX);
-/** 0 and absent: the contract's default page. */
-export const pageSize: Kind<number> = {
-  absent: () => 100,
-  read: (value, at) => integer(0, 1000).read(value, at) || 100,
-};
-/** Permission bits; 0: the default. Set-id and sticky bits are no part of a codebase. */
-export const fileMode = integer(0, 0o777);
+export const uint32 = integer(0, 2 ** 32 - 1);
+
+/** An integer of a narrower range. `standsFor`: what 0, and absence, stand for. */
+export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): Kind<number> {
+  const {
+    minimum = Number.MIN_SAFE_INTEGER,
+    maximum = Number.MAX_SAFE_INTEGER,
+    unit,
+    default: standsFor = 0,
+  } = constraint;
+  return {
+    absent: () => standsFor,
+    read(value, at) {
+      const number = kind.read(value, at);
+      if (number >= minimum && number <= maximum) return number || standsFor;
+      throw invalid(`${at} must be between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}`);
+    },
+  };
+}
 
 /** A name of `names`, or its index: the numbers of the contract's enums count from 0 without gaps. */
-export function enumOf<const N extends string>(names: readonly [N, ...N[]]): Kind<N> {
+export function enumOf(names: readonly string[]): Kind<string> {
   return {
-    absent: () => names[0],
+    absent: () => names[0]!,
     read(value, at) {
       const name = typeof value === 'number' ? names[value] : names.find((each) => each === value);
       if (name === undefined) throw invalid(`${at} must be one of ${names.join(', ')}`);
@@ -102,17 +103,19 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 }
 
 /** map<string, string>. The result has no prototype, so that no key is special. */
-export const stringMap: Kind<Record<string, string>> = {
-  absent: () => Object.create(null),
-  read(value, at) {
-    const map: Record<string, string> = Object.create(null);
-    for (const [key, each] of Object.entries(object(value, at))) {
-      string.read(key, `a key of ${at}`);
-      map[key] = string.read(each, `${at}[${quoteName(key)}]`);
-    }
-    return map;
-  },
-};
+export function stringMap(keys: Kind<string>, values: Kind<string>): Kind<Record<string, string>> {
+  return {
+    absent: () => Object.create(null),
+    read(value, at) {
+      const map: Record<string, string> = Object.create(null);
+      for (const [key, each] of Object.entries(object(value, at))) {
+        keys.read(key, `a key of ${at}`);
+        map[key] = values.read(each, `${at}[${quoteName(key)}]`);
+      }
+      return map;
+    },
+  };
+}
 
 export function repeated<T>(kind: Kind<T>): Kind<T[]> {
   return {
@@ -124,7 +127,7 @@ export function repeated<T>(kind: Kind<T>): Kind<T[]> {
   };
 }
 
-export function message<const F extends Fields>(fields: F): Kind<MessageOf<F>> {
+export function message(fields: Fields): Kind<object> {
   return {
     absent: () => readFields(fields, {}, ''),
     read: (value, at) => readFields(fields, object(value, at), `${at}.`),
@@ -132,7 +135,7 @@ export function message<const F extends Fields>(fields: F): Kind<MessageOf<F>> {
 }
 
 /** Every field of the table and no other. `prefix` stands before the names in errors. */
-export function readFields<const F extends Fields>(fields: F, source: object, prefix: string): MessageOf<F> {
+export function readFields(fields: Fields, source: object, prefix: string): Record<string, unknown> {
   for (const name of Object.keys(source)) {
     if (!Object.hasOwn(fields, name)) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);
   }
@@ -142,7 +145,7 @@ export function readFields<const F extends Fields>(fields: F, source: object, pr
     const read = value === undefined || value === null ? kind.absent() : kind.read(value, `${prefix}${name}`);
     if (read !== undefined) result[name] = read;
   }
-  return result as MessageOf<F>;
+  return result;
 }
 
 export function unknownName(name: string, what: string, fields: Fields): ServiceError {

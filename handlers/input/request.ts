@@ -1,5 +1,6 @@
 import { ServiceError } from '../../lib/errors.ts';
-import { type Fields, type MessageOf, quoteName, readFields, unknownName } from './kinds.ts';
+import { type Fields, readFields, unknownName } from './kinds.ts';
+import { quoteName } from './quote-name.ts';
 
 /** Where the fields of a request may stand; on gRPC all stand in the body. */
 export interface RequestParts {
@@ -9,7 +10,7 @@ export interface RequestParts {
 }
 
 /** The one request message both protocols come to: all fields present, checked in name, type and range. */
-export function readRequest<const F extends Fields>(fields: F, parts: RequestParts): MessageOf<F> {
+export function readRequest(fields: Fields, parts: RequestParts): Record<string, unknown> {
   const { body, pathParameters, queryStringParameters } = parts;
   if (!pathParameters && !queryStringParameters) return readFields(fields, bodyObject(body), '');
   for (const name of Object.keys(queryStringParameters ?? {})) {

@@ -1,58 +1,58 @@
 import { ServiceError } from '../../lib/errors.ts';
-import { bytes, type Fields, type MessageOf, readFields } from './kinds.ts';
+import { bytes, type Fields, readFields } from './kinds.ts';
 
-interface Part<F extends Fields> {
-  said: MessageOf<F>;
+interface Part {
+  fields: Record<string, unknown>;
   chunk: Uint8Array;
 }
 
 /**
- * What a stream of bytes is about, and the bytes. REST: the request, and `stream` are the bytes. gRPC: the first message
- * of `stream` says it and may carry a chunk; later ones leave the fields empty, or repeat them. The first field of the
- * table is never empty.
+ * The request and the bytes of a client stream. REST: `request` is complete and `stream` are the bytes. gRPC: the first
+ * message of `stream` is the request and may carry a chunk; later messages leave its fields empty, or repeat their
+ * values. The first field of `fields` is never empty.
  */
-export async function readUpload<const F extends Fields>(
-  fields: F,
-  request: MessageOf<F>,
+export async function readUpload(
+  fields: Fields,
+  request: Record<string, unknown>,
   stream: AsyncIterable<unknown> | undefined,
-): Promise<{ head: MessageOf<F>; content: AsyncIterable<Uint8Array> }> {
-  const first = Object.keys(fields)[0] as keyof MessageOf<F> & string;
-  if (request[first] !== '') return { head: request, content: bytesOf(stream) };
+): Promise<{ request: Record<string, unknown>; content: AsyncIterable<Uint8Array> }> {
+  const first = Object.keys(fields)[0]!;
+  if (request[first] !== '') return { request, content: bytesOf(stream) };
   const parts = readParts(fields, stream);
   const { value } = await parts.next();
-  if (!value || value.said[first] === '') {
+  if (!value || value.fields[first] === '') {
     throw new ServiceError('INVALID_ARGUMENT', `the first message must name ${first}`);
   }
-  return { head: value.said, content: contentOf(fields, value, parts) };
+  return { request: value.fields, content: contentOf(fields, value, parts) };
 }
 
 async function* bytesOf(stream: AsyncIterable<unknown> | undefined): AsyncGenerator<Uint8Array, void, void> {
   for await (const chunk of stream ?? []) yield chunk as Uint8Array;
 }
 
-async function* readParts<const F extends Fields>(
-  fields: F,
+async function* readParts(
+  fields: Fields,
   stream: AsyncIterable<unknown> | undefined,
-): AsyncGenerator<Part<F>, void, void> {
+): AsyncGenerator<Part, void, void> {
   for await (const message of stream ?? []) {
-    const { chunk, ...said } = message as { chunk?: unknown };
-    yield { said: readFields(fields, said, ''), chunk: chunk ? bytes.read(chunk, 'chunk') : bytes.absent() };
+    const { chunk, ...others } = message as { chunk?: unknown };
+    yield { fields: readFields(fields, others, ''), chunk: chunk ? bytes.read(chunk, 'chunk') : new Uint8Array(0) };
   }
 }
 
-async function* contentOf<const F extends Fields>(
-  fields: F,
-  head: Part<F>,
-  rest: AsyncIterable<Part<F>>,
+async function* contentOf(
+  fields: Fields,
+  head: Part,
+  later: AsyncIterable<Part>,
 ): AsyncGenerator<Uint8Array, void, void> {
   const absent = readFields(fields, {}, '');
-  yield head.chunk;
-  for await (const { said, chunk } of rest) {
-    for (const name of Object.keys(fields) as (keyof MessageOf<F> & string)[]) {
-      if (said[name] !== absent[name] && said[name] !== head.said[name]) {
+  if (head.chunk.length > 0) yield head.chunk;
+  for await (const part of later) {
+    for (const name of Object.keys(fields)) {
+      if (part.fields[name] !== absent[name] && part.fields[name] !== head.fields[name]) {
         throw new ServiceError('INVALID_ARGUMENT', `${name} must stay empty, or the same as in the first message`);
       }
     }
-    yield chunk;
+    if (part.chunk.length > 0) yield part.chunk;
   }
 }

@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { Codebase, FileInfo, Page } from '../messages.ts';
-import { pageById } from '../paging.ts';
+import type { Codebase, FileInfo } from '../messages.ts';
+import { type Page, pageById } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
 import type { BaseWatcher } from './announce.ts';
-import { checkCreate } from './check-create.ts';
 import { Checksums } from './checksums.ts';
 import { CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
@@ -68,7 +67,6 @@ export class StoredCodebases implements Codebases {
   }
 
   async create(request: { name: string; owner_id: string }): Promise<Codebase> {
-    checkCreate(request);
     const now = (this.#options.now ?? Date.now)();
     const record: Codebase = {
       id: newId('cb', now),

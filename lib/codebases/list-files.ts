@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
-import type { FileInfo, Page } from '../messages.ts';
-import { cursorOf, pageSizeOf, tokenOf } from '../paging.ts';
+import type { FileInfo } from '../messages.ts';
+import { cursorOf, type Page, tokenOf } from '../paging.ts';
 import { parseDirectoryPath, shown, textOf } from './file-path.ts';
 import { reachAll } from './reach.ts';
 import { type Found, walkTree } from './walk-tree.ts';
@@ -15,7 +15,7 @@ export async function listFiles(
   codebaseId: string,
   request: { path: string; recursive: boolean } & Page,
 ): Promise<{ files: FileInfo[]; next_page_token: string }> {
-  const size = pageSizeOf(request.page_size);
+  const size = request.page_size;
   const names = parseDirectoryPath('path', request.path);
   const scope = JSON.stringify([codebaseId, names, request.recursive]);
   const after = cursorOf(scope, request.page_token);

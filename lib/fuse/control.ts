@@ -1,9 +1,10 @@
 import { type Code, ServiceError } from '../errors.ts';
+import type { Actor } from '../field-values.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
 import { Damage } from './workspace/delta/damage.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
-import type { Actor, FileOperation } from './workspace-files.ts';
+import type { FileOperation } from './workspace-files.ts';
 import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
 /** What the main thread asks of the file system in the worker: `Workspaces`, synchronously. */

@@ -1,8 +1,5 @@
 import type { ByteString, Time } from './filesystem.ts';
 
-/** Who asks for a file: the sandbox, as its programs, by its rules; or its owner, whom no rule and no mode bit holds. */
-export type Actor = 'agent' | 'owner';
-
 /** What is at a path, as the one who asks may see it. Paths are bytes, from the root of the workspace. */
 export interface FileStatus {
   path: ByteString;

@@ -1,7 +1,8 @@
+import type { Actor } from '../field-values.ts';
 import type { HostFile } from '../host-tree/host-file.ts';
 import type { PermissionRule } from '../messages.ts';
 import type { ByteString, Time } from './filesystem.ts';
-import type { Actor, FileOperation, WorkspaceFiles } from './workspace-files.ts';
+import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
 
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {

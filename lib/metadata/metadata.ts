@@ -1,4 +1,5 @@
-import type { Checkpoint, Codebase, Sandbox } from '../messages.ts';
+import type { AutoCommit } from '../field-values.ts';
+import type { Checkpoint, Codebase, ResourceLimits, Sandbox } from '../messages.ts';
 
 export type CodebaseRecord = Readonly<Codebase>;
 
@@ -8,6 +9,8 @@ export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer
 /** A sandbox as it is kept: `status` is what it is to be again after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
   Sandbox & {
+    resources: ResourceLimits;
+    auto_commit: AutoCommit;
     /** The codebase's owner, for `sandbox.max_per_user`. */
     owner_id: string;
     /** Host uid (and gid) of its own, held for as long as its delta lives. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts';
-import { PATTERN_TYPES, PERMISSIONS, type PermissionRule } from '../messages.ts';
+import { PatternType, Permission, type PermissionRule } from '../messages.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { MAX_NAMES, MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
 import { comparePrecedence } from './precedence.ts';
@@ -39,8 +39,8 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
   const refuse = (field: string, why: string): never => {
     throw new ServiceError('INVALID_ARGUMENT', `permissions[${index}].${field} ${why}`);
   };
-  if (!PERMISSIONS.includes(rule.permission)) refuse('permission', `must be one of ${PERMISSIONS.join(', ')}`);
-  if (!PATTERN_TYPES.includes(rule.type)) refuse('type', `must be one of ${PATTERN_TYPES.join(', ')}`);
+  if (!Permission.includes(rule.permission)) refuse('permission', `must be one of ${Permission.join(', ')}`);
+  if (!PatternType.includes(rule.type)) refuse('type', `must be one of ${PatternType.join(', ')}`);
   if (rule.priority !== (rule.priority | 0)) refuse('priority', 'must be an integer from -2147483648 to 2147483647');
   try {
     return { index, rule, ...parsePattern(rule.type, rule.pattern) };

@@ -1,4 +1,4 @@
-import { PERMISSIONS, type Permission } from '../messages.ts';
+import { Permission } from '../messages.ts';
 
 /** What a command may do with a path. Ordered: each level includes those below it. */
 export type Level = 0 | 1 | 2 | 3;
@@ -13,9 +13,9 @@ export const READ: Level = 2;
 export const WRITE: Level = 3;
 
 export function levelOf(permission: Permission): Level {
-  return PERMISSIONS.indexOf(permission) as Level;
+  return Permission.indexOf(permission) as Level;
 }
 
 export function permissionOf(level: Level): Permission {
-  return PERMISSIONS[level];
+  return Permission[level];
 }

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts';
 import { checkDelta, layersOfDelta } from '../fuse/layers.ts';
 import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
-import type { RuntimeName } from '../messages.ts';
+import type { Runtime as RuntimeName } from '../messages.ts';
 import type { RunningSandbox, Runtime } from '../runtime/runtime.ts';
 import type { Layout } from './layout.ts';
 import type { LiveSandbox } from './sandbox.ts';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { ResourceLimits, RuntimeName } from '../messages.ts';
+import type { ResourceLimits, Runtime as RuntimeName } from '../messages.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { type Platform, removeDelta } from './bring-up.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';

@@ -1,19 +1,21 @@
 import { ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
-import type { CreateSandboxRequest, ResourceLimits, RuntimeName, Sandbox } from '../messages.ts';
+import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../messages.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
+import type { NewSandbox } from '../services.ts';
 import { checkQuota } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
-import { autoCommitOf, checkCreate } from './check-create.ts';
 import type { SandboxContext } from './context.ts';
 import { reasonOf, whenDied } from './failure.ts';
 import { rulesOf } from './rules.ts';
 import { LiveSandbox } from './sandbox.ts';
 
 /** RUNNING and durable on return; after a failure nothing of it is left. */
-export async function createSandbox(request: CreateSandboxRequest, context: SandboxContext): Promise<Sandbox> {
+export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
-  checkCreate(request, runtime);
+  if (request.image !== '' && runtime !== 'RUNTIME_DOCKER') {
+    throw new ServiceError('INVALID_ARGUMENT', `image is only for RUNTIME_DOCKER, this sandbox would be ${runtime}`);
+  }
   const permissions = rulesOf(request);
   codebaseOf(request.codebase_id, context);
   await context.platform.runtime(runtime);
@@ -85,7 +87,7 @@ function codebaseOf(id: string, context: SandboxContext) {
 }
 
 function recordOf(
-  request: CreateSandboxRequest,
+  request: NewSandbox,
   runtime: RuntimeName,
   owner: string,
   uid: number,
@@ -105,7 +107,7 @@ function recordOf(
     image: runtime === 'RUNTIME_DOCKER' ? request.image || settings.defaultImage : '',
     resources: withDefaults(request.resources, settings.defaultResources),
     status_reason: '',
-    auto_commit: autoCommitOf(request),
+    auto_commit: request.auto_commit || 'never',
     auto_commit_error: '',
     auto_commit_stopped: false,
     owner_id: owner,

@@ -2,11 +2,11 @@ import { ServiceError } from '../errors.ts';
 import type { ExecRequest } from '../messages.ts';
 import type { CommandEvent, Execution } from '../runtime/runtime.ts';
 import { autoCommit, commitsItself } from './changes/auto-commit.ts';
-import { checkExec } from './check-exec.ts';
 import { isExpired } from './clock.ts';
 import type { SandboxContext } from './context.ts';
 import { isComing, type LiveSandbox } from './sandbox.ts';
 import { expired } from './start-stop.ts';
+import { timeoutOf } from './timeout.ts';
 
 /** Commands run beside each other; one on a sandbox that is just coming up waits for that. */
 export async function execInSandbox(
@@ -16,13 +16,14 @@ export async function execInSandbox(
 ): Promise<Execution> {
   context.refuseWhenClosing();
   const sandbox = context.find(request.sandbox_id);
-  const command = checkExec(request, context.settings, signal);
+  const { command, stdin, env, workdir } = request;
+  const timeoutMs = timeoutOf(request, context.settings);
   if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
   if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
   if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
   if (signal.aborted) throw new ServiceError('CANCELLED', 'the client went away');
-  const execution = await sandbox.running.exec(command);
+  const execution = await sandbox.running.exec({ command, stdin, env, workdir, timeoutMs, signal });
   return sandbox.record.auto_commit === 'on_exec' ? committing(execution, sandbox.id, context) : execution;
 }
 

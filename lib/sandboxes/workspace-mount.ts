@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ServiceError } from '../errors.ts';
+import type { Actor } from '../field-values.ts';
 import { settlesWithin } from '../fuse/deferred.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
-import type { Actor, FileOperation, WorkspaceFiles } from '../fuse/workspace-files.ts';
+import type { FileOperation, WorkspaceFiles } from '../fuse/workspace-files.ts';
 import type { Death, WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { PermissionRule } from '../messages.ts';

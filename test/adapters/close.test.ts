@@ -58,7 +58,7 @@ describe('closing', () => {
   it('tells what does not end in time that the server shuts down', async () => {
     const { call, services } = held();
     const rest = await restOver(services);
-    const answer = rest.json('POST', '/v1/sandboxes/sb_1/exec', {});
+    const answer = rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'x' });
     await until(() => call.started);
     const closed = rest.close(0);
     expect(await answer).toMatchObject({ status: 503, body: { code: 14, message: 'the server is shutting down' } });
@@ -68,7 +68,7 @@ describe('closing', () => {
   it('tells it over gRPC as well', async () => {
     const { call, services } = held();
     const rpc = await grpcOver(services);
-    const answer = rpc.unary('service.v1.SandboxService/Exec', {});
+    const answer = rpc.unary('service.v1.SandboxService/Exec', { command: 'x' });
     answer.catch(() => {});
     await until(() => call.started);
     const closed = rpc.close(0);

@@ -61,8 +61,8 @@ describe('UploadFile over gRPC', () => {
   });
 
   it.each([
-    ['no message', [], 'the first message must name codebase_id and file_path'],
-    ['a nameless first message', [{ chunk: bytes('x') }], 'the first message must name codebase_id and file_path'],
+    ['no message', [], 'the first message must name codebase_id'],
+    ['a nameless first message', [{ chunk: bytes('x') }], 'the first message must name codebase_id'],
     [
       'another path later',
       [head, { file_path: 'b' }],

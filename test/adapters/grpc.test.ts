@@ -1,6 +1,5 @@
 import { type ServiceError as GrpcError, Metadata } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { operations } from '../../handlers/index.ts';
 import { CODES, type Code, ServiceError } from '../../lib/errors.ts';
 import type { CreateSandboxRequest } from '../../lib/messages.ts';
 import { grpcOver, type Rpc } from './clients.ts';
@@ -19,12 +18,6 @@ const failure = (call: Promise<unknown>): Promise<GrpcError> =>
   );
 
 describe('gRPC', () => {
-  it('mounts one row for each rpc', async () => {
-    await start();
-    const rpcs = operations.flatMap(({ rpc: name }) => name ?? []);
-    expect(new Set(rpcs)).toHaveProperty('size', rpcs.length);
-  });
-
   it('answers messages in full', async () => {
     await start({ sandboxes: { get: () => aSandbox }, codebases: { get: async () => aCodebase } });
     expect(await rpc.unary('service.v1.SandboxService/GetSandbox', { sandbox_id: 'sb_1' })).toEqual(aSandbox);
@@ -51,9 +44,10 @@ describe('gRPC', () => {
     await rpc.unary('service.v1.SandboxService/CreateSandbox', { codebase_id: 'cb_1', runtime: 'RUNTIME_BWRAP' });
     const rules = [{ pattern: '**', permission: 3, priority: -1 }];
     await rpc.unary('service.v1.SandboxService/CreateSandbox', {
+      codebase_id: 'cb_1',
       permissions: rules,
       labels: { a: 'b' },
-      expires_in: 2 ** 40,
+      expires_in: 315_360_000,
     });
     expect(seen).toEqual([
       {
@@ -70,7 +64,7 @@ describe('gRPC', () => {
       expect.objectContaining({
         permissions: [{ pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: -1 }],
         labels: { a: 'b' },
-        expires_in: 2 ** 40,
+        expires_in: 315_360_000,
       }),
     ]);
   });
@@ -159,7 +153,7 @@ describe('gRPC', () => {
         },
       },
     });
-    await rpc.unary('service.v1.SandboxService/Exec', { env: { constructor: 'x', toString: 'y' } });
+    await rpc.unary('service.v1.SandboxService/Exec', { command: 'true', env: { constructor: 'x', toString: 'y' } });
     expect(Object.entries(seen[0]!)).toEqual([
       ['constructor', 'x'],
       ['toString', 'y'],

@@ -237,13 +237,16 @@ describe('REST', () => {
     const seen: string[] = [];
     await start({ codebases: { removeFile: async (_id, path) => void seen.push(path) } });
     const paths = ['a/../b', 'a/%2e%2e/b', '%2Fetc%2Fpasswd', './x', 'a//b', ''];
+    const refused: boolean[] = [];
     for (const path of paths) {
-      await rawRequest(
+      const answer = await rawRequest(
         rest.port,
         `DELETE /v1/codebases/cb_1/files/${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
       );
+      refused.push(/^HTTP\/1.1 400 /.test(answer));
     }
-    expect(seen).toEqual(['a/../b', 'a/../b', '/etc/passwd', './x', 'a//b', '']);
+    expect(refused).toEqual([true, true, false, true, true, false]);
+    expect(seen).toEqual(['/etc/passwd', '']);
   });
 
   it('takes a target in absolute form', async () => {
@@ -273,11 +276,15 @@ describe('REST', () => {
   it('refuses what a web page of another origin posts', async () => {
     const { codebases } = await start({ codebases: { create: async () => aCodebase } });
     expect(codebases).toBeDefined();
+    const body = '{"name":"a"}';
     const post = async (headers: Record<string, string>) => {
-      const lines = Object.entries({ host: 'localhost:8080', connection: 'close', ...headers }).map((each) =>
-        each.join(': '),
-      );
-      const answer = await rawRequest(rest.port, `POST /v1/codebases HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
+      const lines = Object.entries({
+        host: 'localhost:8080',
+        connection: 'close',
+        'content-length': String(body.length),
+        ...headers,
+      }).map((each) => each.join(': '));
+      const answer = await rawRequest(rest.port, `POST /v1/codebases HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
       return Number(answer.slice(9, 12));
     };
     expect(await post({ origin: 'https://evil.example' })).toBe(403);
@@ -310,7 +317,7 @@ describe('REST', () => {
         },
       },
     });
-    expect((await rest.json('POST', '/v1/sandboxes/sb_1/exec', { stdin })).status).toBe(200);
+    expect((await rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'cat', stdin })).status).toBe(200);
     expect(seen).toEqual([stdin]);
   });
 });

@@ -200,7 +200,8 @@ describe('ExecStream over gRPC', () => {
       'content-type': 'application/grpc',
       te: 'trailers',
     });
-    call.end(Buffer.alloc(5));
+    // One message: field 2, command, is "x".
+    call.end(Buffer.from([0, 0, 0, 0, 3, 0x12, 1, 0x78]));
     await until(() => events !== undefined);
     await settled(() => events!.pulled);
     expect(events!.pulled).toBeLessThan(100);

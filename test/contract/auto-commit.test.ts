@@ -226,7 +226,7 @@ const cases: Case[] = [
       await expectRefusal(
         sandboxThat(scene, codebase, 'always'),
         'INVALID_ARGUMENT',
-        /^auto_commit: must be never, on_exec, on_stop, or empty/,
+        /^auto_commit must be never, on_exec, on_stop or empty/,
       );
     },
   },

@@ -195,7 +195,7 @@ const cases: Case[] = [
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
-      await expectRefusal(scene.client.exportChanges(sandbox.id, 'zip'), 'INVALID_ARGUMENT', /^format: must be/);
+      await expectRefusal(scene.client.exportChanges(sandbox.id, 'zip'), 'INVALID_ARGUMENT', /^format must be/);
       await expectRefusal(scene.client.exportChanges('sb_none', 'tar'), 'NOT_FOUND', /sb_none/);
       await expectRefusal(changesOf(scene, { ...sandbox, id: 'sb_none' }), 'NOT_FOUND', /sb_none/);
     },

@@ -339,12 +339,12 @@ const cases: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       for (const name of ['', 'a b', '../x', 'x'.repeat(129)]) {
-        await expectRefusal(checkpoint(scene, sandbox, name), 'INVALID_ARGUMENT', /^name: must have/);
+        await expectRefusal(checkpoint(scene, sandbox, name), 'INVALID_ARGUMENT', /^name (must have|is required)/);
       }
       await checkpoint(scene, sandbox, 'c');
       await expectRefusal(checkpoint(scene, sandbox, 'c'), 'ALREADY_EXISTS');
       for (const count of [-1, 101]) {
-        await expectRefusal(fork(scene, sandbox, { count }), 'INVALID_ARGUMENT', /^count: must be 1 to 100/);
+        await expectRefusal(fork(scene, sandbox, { count }), 'INVALID_ARGUMENT', /^count must be between 0 and 100/);
       }
       await expectRefusal(fork(scene, sandbox, { checkpoint: 'none' }), 'NOT_FOUND', /^checkpoint: .*"none"/);
       await expectRefusal(fork(scene, sandbox, { preset: 'none' }), 'INVALID_ARGUMENT', /^preset:/);

@@ -346,11 +346,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
       await expectRefusal(scene.client.call('ListDirectory', at(sandbox, 'README.md')), 'FAILED_PRECONDITION');
       await expectRefusal(scene.client.call('MakeDirectory', at(sandbox, 'src')), 'ALREADY_EXISTS');
       await expectRefusal(scene.client.call('MakeDirectory', at(sandbox, 'no/dir')), 'NOT_FOUND');
-      await expectRefusal(
-        scene.client.call('StatFile', at(sandbox, 'src', 'root')),
-        'INVALID_ARGUMENT',
-        /^as: must be/,
-      );
+      await expectRefusal(scene.client.call('StatFile', at(sandbox, 'src', 'root')), 'INVALID_ARGUMENT', /^as must be/);
       await scene.output(sandbox, 'mkfifo fifo');
       await expectRefusal(scene.client.readFile(at(sandbox, 'fifo', 'owner')), 'FAILED_PRECONDITION', /"fifo"/);
       await expectRefusal(put(scene, sandbox, 'fifo', 'x', 'owner'), 'FAILED_PRECONDITION', /"fifo"/);

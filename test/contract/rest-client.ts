@@ -229,13 +229,19 @@ function wireError({ code, message, details }: ErrorBody): CallError {
   return new CallError(name, message, details);
 }
 
-export function chunkOf({ data = '', stream = 'STDOUT', exit_code, duration_ms, error }: WireChunk): ExecStreamChunk {
+export function chunkOf({
+  data = '',
+  stream = 'STDOUT',
+  exit_code,
+  duration_ms = 0,
+  error,
+}: WireChunk): ExecStreamChunk {
   if (error) throw wireError(error);
   return {
     data: Buffer.from(data, 'base64'),
     stream,
     ...(exit_code !== undefined && { exit_code }),
-    ...(duration_ms !== undefined && { duration_ms }),
+    duration_ms,
   };
 }
 

@@ -15,7 +15,7 @@ async function requestOf(event: Parameters<typeof call>[1]): Promise<CreateSandb
 }
 
 const zero = {
-  codebase_id: '',
+  codebase_id: 'cb_1',
   permissions: [],
   labels: {},
   expires_in: 0,
@@ -44,8 +44,11 @@ describe('CreateSandbox', () => {
   });
 
   it.each([
-    ['absent', {}],
-    ['null', { codebase_id: null, permissions: null, labels: null, expires_in: null, runtime: null, resources: null }],
+    ['absent', { codebase_id: 'cb_1' }],
+    [
+      'null',
+      { codebase_id: 'cb_1', permissions: null, labels: null, expires_in: null, runtime: null, resources: null },
+    ],
   ])('gives what is %s its zero value, and runtime none', async (_what, body) => {
     const request = await requestOf(json(body));
     expect(request).toEqual(zero);
@@ -53,18 +56,23 @@ describe('CreateSandbox', () => {
   });
 
   it('reads enum numbers, and int64 as decimal strings', async () => {
-    const body = { permissions: [{ permission: 2, type: 1 }], runtime: 0, expires_in: '9007199254740991' };
+    const body = {
+      codebase_id: 'cb_1',
+      permissions: [{ permission: 2, type: 1 }],
+      runtime: 0,
+      expires_in: '315360000',
+    };
     expect(await requestOf(json(body))).toMatchObject({
       permissions: [{ permission: 'PERMISSION_READ', type: 'PATTERN_DIRECTORY', pattern: '', priority: 0 }],
       runtime: 'RUNTIME_BWRAP',
-      expires_in: 2 ** 53 - 1,
+      expires_in: 315_360_000,
     });
   });
 
   it('keeps keys that JavaScript has a meaning for as plain keys', async () => {
     const { labels } = await requestOf({
       headers: { 'content-type': 'application/json' },
-      body: '{"labels":{"__proto__":"a","constructor":"b"}}',
+      body: '{"codebase_id":"cb_1","labels":{"__proto__":"a","constructor":"b"}}',
     });
     expect(Object.entries(labels)).toEqual([
       ['__proto__', 'a'],

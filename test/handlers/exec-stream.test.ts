@@ -27,9 +27,9 @@ describe('ExecStream', () => {
 
   it('has started the command when it resolves', async () => {
     const refused = new ServiceError('FAILED_PRECONDITION', 'it is SANDBOX_STOPPED');
-    await expect(call(execStream, json({}), { sandboxes: { exec: () => Promise.reject(refused) } })).rejects.toBe(
-      refused,
-    );
+    await expect(
+      call(execStream, json({ command: 'x' }), { sandboxes: { exec: () => Promise.reject(refused) } }),
+    ).rejects.toBe(refused);
   });
 
   it('splits large output', async () => {
@@ -46,7 +46,7 @@ describe('ExecStream', () => {
 
   it('leaves the execution when it is left', async () => {
     const running = execution(output('a'), output('b'), exit());
-    const chunks = await call(execStream, json({}), { sandboxes: { exec: async () => running } });
+    const chunks = await call(execStream, json({ command: 'x' }), { sandboxes: { exec: async () => running } });
     for await (const _ of chunks) break;
     expect(await running[Symbol.asyncIterator]().next()).toEqual({ done: true, value: undefined });
   });

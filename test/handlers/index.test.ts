@@ -1,16 +1,21 @@
 import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
-import codebase from '../../proto/service/v1/codebase.proto';
-import sandbox from '../../proto/service/v1/sandbox.proto';
+import { fields, rpcs } from '../../lib/contract/schema.ts';
 
-it('has each rpc of the protos exactly once', () => {
-  const methods = [sandbox, codebase].flatMap(({ files }) => files.flatMap(({ symbols }) => symbols));
-  const inProtos = methods.flatMap(
-    (symbol) => /^service\.v1\.(\w+Service)\.(\w+)$/.exec(symbol)?.slice(1).join('/') ?? [],
-  );
-  expect(operations.flatMap(({ rpc }) => rpc ?? []).sort()).toEqual(inProtos.sort());
-  expect(inProtos.length).toBeGreaterThan(0);
+it('has a row for each rpc of the contract, with the handler of that rpc', () => {
+  for (const { operation, handler } of operations) {
+    expect('rpc' in handler ? handler.rpc : 'Health').toBe(operation);
+  }
+  expect(new Set(operations.map(({ operation }) => operation))).toEqual(new Set([...Object.keys(rpcs), 'Health']));
+});
+
+it('names each path parameter after a field of its request', () => {
+  for (const { operation, path } of operations) {
+    const parameters = Array.from(path.matchAll(/\{(\w+)\+?\}/g), ([, name]) => name);
+    const request = operation === 'Health' ? {} : fields[rpcs[operation].request];
+    expect(Object.keys(request)).toEqual(expect.arrayContaining(parameters));
+  }
 });
 
 it('has no route twice', () => {

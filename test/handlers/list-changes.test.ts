@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HandlerEvent } from '../../handlers/index.ts';
 import { listChanges } from '../../handlers/list-changes.ts';
-import type { Page } from '../../lib/messages.ts';
+import type { Page } from '../../lib/paging.ts';
 import { call } from './call.ts';
 import { pages } from './lists.ts';
 

@@ -1,15 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { cursorOf, pageById, pageSizeOf, tokenOf } from '../../lib/paging.ts';
+import { cursorOf, pageById, tokenOf } from '../../lib/paging.ts';
 
 const items = ['b', 'd', 'a', 'c', 'e'].map((id) => ({ id }));
 const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
 
 describe('a page', () => {
-  it('has 100 items unless asked otherwise, and never more than 1000', () => {
-    expect([0, 1, 1000].map(pageSizeOf)).toEqual([100, 1, 1000]);
-    for (const size of [-1, 1001, 1.5, Number.NaN]) expect(() => pageSizeOf(size)).toThrow(refusal);
-  });
-
   it('follows another without a gap or a repeat, in order of id', () => {
     const ids: string[] = [];
     let page_token = '';

@@ -1,5 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { ServiceError } from '../../errors.ts';
+import type { Actor } from '../../field-values.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
 import type { StartCopy } from '../control.ts';
@@ -17,7 +18,7 @@ import {
   type SetAttr,
   type StatFs,
 } from '../filesystem.ts';
-import type { Actor, FileOperation } from '../workspace-files.ts';
+import type { FileOperation } from '../workspace-files.ts';
 import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';

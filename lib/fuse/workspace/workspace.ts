@@ -1,6 +1,6 @@
+import type { Actor } from '../../field-values.ts';
 import { compileRules, type RuleSet, type RuleState } from '../../permissions/index.ts';
 import type { ByteString, Notifier, Time } from '../filesystem.ts';
-import type { Actor } from '../workspace-files.ts';
 import type { DamageReport, WorkspaceSpec } from '../workspaces.ts';
 import { Base } from './base.ts';
 import type { BaseTrees, ChangingPaths } from './base-trees.ts';

@@ -1,11 +1,7 @@
+import { ENV_NAME, MAX_ENV_BYTES, MAX_STRING_BYTES, MAX_WORKDIR_BYTES } from '../../command-limits.ts';
 import { ServiceError } from '../../errors.ts';
 import { AGENT_DIR, WORKSPACE } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
-
-/** The kernel's MAX_ARG_STRLEN (131072) with its NUL: bounds the command and each `NAME=value`. */
-export const MAX_STRING_BYTES = 131_071;
-export const MAX_ENV_BYTES = 1_048_576;
-const MAX_WORKDIR_BYTES = 4095;
 
 export interface CommandScript {
   /** What the runner executes; ends in a newline. */
@@ -14,7 +10,7 @@ export interface CommandScript {
   announcesStart: boolean;
 }
 
-const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const IDENTIFIER = new RegExp(`^${ENV_NAME}$`);
 /**
  * Names some shell (dash, bash, busybox ash) reserves, checks or acts upon when they are assigned: these are handed to
  * the command by env(1) and never assigned in the runner.

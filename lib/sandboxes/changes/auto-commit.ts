@@ -19,7 +19,7 @@ export async function autoCommit(sandbox: LiveSandbox, context: SandboxContext):
     // What is changed from here on is looked at the next time.
     const count = Atomics.load(sandbox.changeCount, 0);
     if (count !== sandbox.committedCount) {
-      const everything = { sandbox_id: sandbox.id, paths: [], on_conflict: '', dry_run: false };
+      const everything = { sandbox_id: sandbox.id, paths: [], on_conflict: '', dry_run: false } as const;
       await withAttached(sandbox, context, (mount) => commitFrom(sandbox, everything, [''], mount, context));
       sandbox.committedCount = count;
     }

@@ -2,7 +2,8 @@ import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { OwnDirectory, Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
-import type { CommitRequest, CommitResponse } from '../../messages.ts';
+import type { CommitResponse } from '../../messages.ts';
+import type { CommitChanges } from '../../services.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -26,11 +27,8 @@ const ALL = Number.MAX_SAFE_INTEGER;
  * Moves changes into the codebase, as one. In the order of the codebase's own changes: nothing else changes its files
  * from the look at them to the end. What the sandbox writes meanwhile stays its own, on top of what was committed.
  */
-export async function commitChanges(request: CommitRequest, context: SandboxContext): Promise<CommitResponse> {
+export async function commitChanges(request: CommitChanges, context: SandboxContext): Promise<CommitResponse> {
   const chosen = chosenPaths(request.paths);
-  if (!['', 'ours', 'theirs'].includes(request.on_conflict)) {
-    throw new ServiceError('INVALID_ARGUMENT', 'on_conflict: must be ours, theirs, or empty');
-  }
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {
@@ -46,7 +44,7 @@ export async function commitChanges(request: CommitRequest, context: SandboxCont
 /** From the queue of a sandbox whose workspace is attached. */
 export async function commitFrom(
   sandbox: LiveSandbox,
-  request: CommitRequest,
+  request: CommitChanges,
   chosen: readonly ByteString[],
   mount: Platform['mount'],
   context: SandboxContext,
@@ -158,7 +156,7 @@ async function checked(
   return possible;
 }
 
-function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitRequest): void {
+function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): void {
   const conflicts = changes.filter(({ conflict }) => conflict);
   if (conflicts.length === 0 || request.on_conflict !== '') return;
   const named = conflicts.slice(0, 5).map(({ path }) => shown(path));
@@ -177,7 +175,7 @@ export function isConflict(error: unknown): boolean {
 
 function answer(
   changes: readonly WorkspaceChange[],
-  { on_conflict }: CommitRequest,
+  { on_conflict }: CommitChanges,
   committed: boolean,
 ): CommitResponse {
   const conflicts = changes.filter(({ conflict }) => conflict);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import type { ChangeFormat } from '../../field-values.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
@@ -19,7 +19,7 @@ type BaseContents = (path: ByteString) => { file: HostFile; reader: HostFileRead
 
 const FORMATS: Readonly<
   Record<
-    string,
+    ChangeFormat,
     {
       contentType: string;
       make: (changes: WorkspaceChange[], contents: PresentContents, base: BaseContents) => AsyncIterable<Uint8Array>;
@@ -34,9 +34,8 @@ const FORMATS: Readonly<
  * What has changed when it is called. Contents are read while it streams: a file that is written to meanwhile comes as
  * one of its later states, or ends the stream with ABORTED when it no longer has its size.
  */
-export async function exportChanges(id: string, format: string, context: SandboxContext): Promise<ByteStream> {
-  const made = Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined;
-  if (made === undefined) throw new ServiceError('INVALID_ARGUMENT', 'format: must be patch or tar');
+export async function exportChanges(id: string, format: ChangeFormat, context: SandboxContext): Promise<ByteStream> {
+  const made = FORMATS[format];
   const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {

@@ -1,7 +1,7 @@
 import { textOf } from '../../codebases/file-path.ts';
 import type { ChangeSide, WorkspaceChange } from '../../fuse/workspaces.ts';
-import type { ChangeKind, FileChange, FileType, Page } from '../../messages.ts';
-import { cursorOf, pageSizeOf, tokenOf } from '../../paging.ts';
+import type { ChangeKind, FileChange, FileType } from '../../messages.ts';
+import { cursorOf, type Page, tokenOf } from '../../paging.ts';
 import type { SandboxContext } from '../context.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -23,7 +23,7 @@ export async function listChanges(
   page: Page,
   context: SandboxContext,
 ): Promise<{ changes: FileChange[]; next_page_token: string }> {
-  const limit = pageSizeOf(page.page_size);
+  const limit = page.page_size;
   const scope = JSON.stringify(['changes', id]);
   const after = cursorOf(scope, page.page_token) ?? '';
   const { changes, more } = await withWorkspace(id, context, (mount) => mount.changes(id, after, limit));

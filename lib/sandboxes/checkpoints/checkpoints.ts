@@ -6,14 +6,10 @@ import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
-const NAME = /^[\w.-]{1,128}$/;
 const MAX_CHECKPOINTS = 100;
 
 /** Frozen first, then stored: a crash in between leaves a sandbox that goes on from a layer of its own. */
 export function createCheckpoint(id: string, name: string, context: SandboxContext): Promise<Checkpoint> {
-  if (!NAME.test(name)) {
-    throw new ServiceError('INVALID_ARGUMENT', 'name: must have 1 to 128 letters, digits, ".", "_" or "-"');
-  }
   return withWorkspace(id, context, async (mount, sandbox) => {
     const { checkpoints = [] } = sandbox.record;
     if (checkpoints.some((each) => each.name === name)) {

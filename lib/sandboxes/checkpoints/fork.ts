@@ -1,9 +1,9 @@
 import { CODES, ServiceError, toServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import type { ForkRequest, ForkResult } from '../../messages.ts';
+import type { ForkResult } from '../../messages.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
+import type { NewForks } from '../../services.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
-import { autoCommitOf, checkCreate } from '../check-create.ts';
 import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';
 import { type Admitted, admit, bringUpNew } from '../create.ts';
@@ -12,7 +12,6 @@ import { rulesOf } from '../rules.ts';
 import { expired } from '../start-stop.ts';
 import { checkpointOf } from './checkpoints.ts';
 
-const MAX_COUNT = 100;
 /** Launches at a time. */
 const AT_ONCE = 8;
 
@@ -20,11 +19,7 @@ const AT_ONCE = 8;
  * One layer is frozen, and each new sandbox starts from it: that costs none of them anything of its size. They are
  * admitted before anything else can be done to the forked sandbox, so nobody takes the layer away.
  */
-export async function forkSandbox(request: ForkRequest, context: SandboxContext): Promise<ForkResult[]> {
-  const count = request.count || 1;
-  if (count < 1 || count > MAX_COUNT) {
-    throw new ServiceError('INVALID_ARGUMENT', `count: must be 1 to ${MAX_COUNT}, or 0 for 1`);
-  }
+export async function forkSandbox(request: NewForks, context: SandboxContext): Promise<ForkResult[]> {
   const { record: parent } = context.find(request.sandbox_id);
   const overrides = overridesOf(request, parent);
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
@@ -34,7 +29,7 @@ export async function forkSandbox(request: ForkRequest, context: SandboxContext)
       const frozen =
         request.checkpoint === '' ? await mount.freeze(id) : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
       context.refuseWhenClosing();
-      return Array.from({ length: count }, () =>
+      return Array.from({ length: request.count }, () =>
         attempt(() =>
           admit(record.codebase_id, context, (owner_id, uid) =>
             recordOf(record, overrides, { owner_id, uid, origin: frozen.layer }, context),
@@ -52,9 +47,8 @@ type Overrides = Partial<Pick<SandboxRecord, 'permissions' | 'labels' | 'resourc
 };
 
 /** Throws INVALID_ARGUMENT naming the field. */
-function overridesOf(request: ForkRequest, parent: SandboxRecord): Overrides {
-  const { codebase_id, runtime, created_at, expires_at, resources } = parent;
-  checkCreate({ ...request, codebase_id, runtime, image: '' }, runtime);
+function overridesOf(request: NewForks, parent: SandboxRecord): Overrides {
+  const { created_at, expires_at, resources } = parent;
   const { permissions, preset, labels, auto_commit, expires_in } = request;
   const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
   return {
@@ -62,7 +56,7 @@ function overridesOf(request: ForkRequest, parent: SandboxRecord): Overrides {
     resources: { ...resources, ...Object.fromEntries(given) },
     ...((permissions.length > 0 || preset !== '') && { permissions: rulesOf({ permissions, preset }) }),
     ...(Object.keys(labels).length > 0 && { labels }),
-    ...(auto_commit !== '' && { auto_commit: autoCommitOf(request) }),
+    ...(auto_commit !== '' && { auto_commit }),
   };
 }
 

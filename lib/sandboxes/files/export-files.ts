@@ -1,9 +1,9 @@
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { FileStatus, OpenedFile } from '../../fuse/workspace-files.ts';
-import type { ArchiveRequest } from '../../messages.ts';
+import type { ExportFilesRequest } from '../../messages.ts';
 import { type Member, tar } from '../../patch/tar.ts';
-import type { ByteStream } from '../../services.ts';
+import type { ArchiveAccess, ByteStream } from '../../services.ts';
 import { typeOf } from '../changes/list-changes.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';
@@ -18,10 +18,9 @@ const AT_ONCE = 200;
  * may see and not read; sockets, FIFOs and devices are no files to take along.
  */
 export async function exportFiles(
-  { sandbox_id, as, path, format }: ArchiveRequest,
+  { sandbox_id, as, path }: ArchiveAccess<ExportFilesRequest>,
   context: SandboxContext,
 ): Promise<ByteStream> {
-  requireTar(format);
   const top = directoryPath('path', path);
   await withFiles(sandbox_id, as, context, (files) => files.call('list', top, false, '', 1));
   const bytes = async function* () {
@@ -34,10 +33,6 @@ export async function exportFiles(
     }
   };
   return { contentType: 'application/x-tar', [Symbol.asyncIterator]: bytes };
-}
-
-export function requireTar(format: string): void {
-  if (format !== '' && format !== 'tar') throw new ServiceError('INVALID_ARGUMENT', 'format: must be tar');
 }
 
 async function* members(files: FileSession, top: ByteString): AsyncGenerator<Member> {

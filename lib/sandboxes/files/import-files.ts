@@ -1,9 +1,9 @@
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { Unpacked } from '../../fuse/workspace-files.ts';
-import type { ArchiveRequest, ImportFilesResponse } from '../../messages.ts';
+import type { ImportFilesRequest, ImportFilesResponse } from '../../messages.ts';
 import { type Entry, invalid, untar } from '../../patch/untar.ts';
+import type { ArchiveAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
-import { requireTar } from './export-files.ts';
 import { directoryPath } from './paths.ts';
 import { type FileSession, withFiles } from './session.ts';
 import { drop, stageContent } from './write-file.ts';
@@ -19,11 +19,10 @@ const MAX_TARGET = 4095;
  * twice is what it names last.
  */
 export function importFiles(
-  { sandbox_id, as, path, format }: ArchiveRequest,
+  { sandbox_id, as, path }: ArchiveAccess<ImportFilesRequest>,
   archive: AsyncIterable<Uint8Array>,
   context: SandboxContext,
 ): Promise<ImportFilesResponse> {
-  requireTar(format);
   const top = directoryPath('path', path);
   return withFiles(sandbox_id, as, context, async (files) => {
     await files.call('mayUnpack', top);

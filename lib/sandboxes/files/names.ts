@@ -7,7 +7,8 @@ import type {
   MoveFileRequest,
   StatFileRequest,
 } from '../../messages.ts';
-import { cursorOf, pageSizeOf, tokenOf } from '../../paging.ts';
+import { cursorOf, tokenOf } from '../../paging.ts';
+import type { FileAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath, filePath } from './paths.ts';
 import { withFiles } from './session.ts';
@@ -16,18 +17,21 @@ import { shownStatus } from './shown-status.ts';
 /** Names removed at once: the file system serves programs in between. */
 const REMOVED_AT_ONCE = 500;
 
-export async function statFile({ sandbox_id, as, path }: StatFileRequest, context: SandboxContext): Promise<FileStat> {
+export async function statFile(
+  { sandbox_id, as, path }: FileAccess<StatFileRequest>,
+  context: SandboxContext,
+): Promise<FileStat> {
   const at = directoryPath('path', path);
   return shownStatus(await withFiles(sandbox_id, as, context, (files) => files.call('stat', at)));
 }
 
 /** A page costs the directories it touches. */
 export async function listDirectory(
-  { sandbox_id, as, path, recursive, page_size, page_token }: ListDirectoryRequest,
+  { sandbox_id, as, path, recursive, page_size, page_token }: FileAccess<ListDirectoryRequest>,
   context: SandboxContext,
 ): Promise<{ files: FileStat[]; next_page_token: string }> {
   const at = directoryPath('path', path);
-  const limit = pageSizeOf(page_size);
+  const limit = page_size;
   const scope = JSON.stringify(['files', sandbox_id, at, recursive]);
   const after = cursorOf(scope, page_token) ?? '';
   const { entries, more } = await withFiles(sandbox_id, as, context, (files) =>
@@ -38,7 +42,7 @@ export async function listDirectory(
 }
 
 export async function makeDirectory(
-  { sandbox_id, as, path, mode, parents }: MakeDirectoryRequest,
+  { sandbox_id, as, path, mode, parents }: FileAccess<MakeDirectoryRequest>,
   context: SandboxContext,
 ): Promise<FileStat> {
   const at = filePath('path', path);
@@ -48,7 +52,7 @@ export async function makeDirectory(
 }
 
 export async function moveFile(
-  { sandbox_id, as, from, to, replace }: MoveFileRequest,
+  { sandbox_id, as, from, to, replace }: FileAccess<MoveFileRequest>,
   context: SandboxContext,
 ): Promise<FileStat> {
   const source = filePath('from', from);
@@ -58,7 +62,7 @@ export async function moveFile(
 
 /** What a directory holds goes name by name, as with rm -r, but nothing when any of it may not go. */
 export function deleteFile(
-  { sandbox_id, as, path, recursive }: DeleteFileRequest,
+  { sandbox_id, as, path, recursive }: FileAccess<DeleteFileRequest>,
   context: SandboxContext,
 ): Promise<{ removed: number }> {
   const at = filePath('path', path);

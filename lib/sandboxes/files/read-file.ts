@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { ServiceError } from '../../errors.ts';
 import type { OpenedFile } from '../../fuse/workspace-files.ts';
 import type { ReadFileRequest } from '../../messages.ts';
-import type { ReadableFile } from '../../services.ts';
+import type { FileAccess, ReadableFile } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { filePath } from './paths.ts';
 import { type FileSession, openFiles } from './session.ts';
@@ -11,7 +11,7 @@ const CHUNK = 1 << 20;
 
 /** One version of the file: replaced meanwhile it goes on, written to meanwhile its reads end with ABORTED. */
 export async function readFile(
-  { sandbox_id, as, path }: ReadFileRequest,
+  { sandbox_id, as, path }: FileAccess<ReadFileRequest>,
   context: SandboxContext,
 ): Promise<ReadableFile> {
   const at = filePath('path', path);

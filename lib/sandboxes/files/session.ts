@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
-import type { Actor, FileOperation, WorkspaceFiles } from '../../fuse/workspace-files.ts';
+import type { Actor } from '../../field-values.ts';
+import type { FileOperation, WorkspaceFiles } from '../../fuse/workspace-files.ts';
 import { attachWorkspace, describeLoss } from '../bring-up.ts';
 import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';
@@ -22,8 +23,8 @@ export interface FileSession {
  * Beside the sandbox's commands, and beside what changes its state: a transfer may take hours. The agent's view is that
  * of a running sandbox; the owner's is there in every state.
  */
-export async function openFiles(id: string, as: string, context: SandboxContext): Promise<FileSession> {
-  const actor = actorOf(as);
+export async function openFiles(id: string, as: Actor | '', context: SandboxContext): Promise<FileSession> {
+  const actor = as || 'agent';
   context.refuseWhenClosing();
   const sandbox = context.find(id);
   if (sandbox.record.runtime === 'RUNTIME_MOCK') {
@@ -42,7 +43,7 @@ export async function openFiles(id: string, as: string, context: SandboxContext)
 /** Opens, does and closes. */
 export async function withFiles<T>(
   id: string,
-  as: string,
+  as: Actor | '',
   context: SandboxContext,
   task: (files: FileSession) => Promise<T>,
 ): Promise<T> {
@@ -52,12 +53,6 @@ export async function withFiles<T>(
   } finally {
     await files.close();
   }
-}
-
-function actorOf(as: string): Actor {
-  if (as === '' || as === 'agent') return 'agent';
-  if (as === 'owner') return 'owner';
-  throw new ServiceError('INVALID_ARGUMENT', 'as: must be agent or owner');
 }
 
 function session(

@@ -1,4 +1,5 @@
 import type { FileStat, WriteFileRequest } from '../../messages.ts';
+import type { FileAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { filePath } from './paths.ts';
 import { inPieces } from './pieces.ts';
@@ -9,7 +10,7 @@ const PIECE = 1 << 20;
 
 /** The file is the old or the new one, whole; an error of `content` leaves nothing. */
 export function writeFile(
-  { sandbox_id, as, path, mode }: WriteFileRequest,
+  { sandbox_id, as, path, mode }: FileAccess<WriteFileRequest>,
   content: AsyncIterable<Uint8Array>,
   context: SandboxContext,
 ): Promise<FileStat> {

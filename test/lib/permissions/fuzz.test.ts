@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
-import { PATTERN_TYPES } from '../../../lib/messages.ts';
+import { PatternType } from '../../../lib/messages.ts';
 import { bytesOf, compileRules, explain } from '../../../lib/permissions/index.ts';
 import { glob, matches } from './rules.ts';
 
@@ -41,7 +41,7 @@ const name = fc
 describe('any text as a pattern', () => {
   it('is compiled or refused with INVALID_ARGUMENT, and then any name gets a level', () => {
     fc.assert(
-      fc.property(text, fc.constantFrom(...PATTERN_TYPES), name, (pattern, type, path) => {
+      fc.property(text, fc.constantFrom(...PatternType), name, (pattern, type, path) => {
         let compiled: ReturnType<typeof compileRules>;
         try {
           compiled = compileRules([{ pattern, type, permission: 'PERMISSION_WRITE', priority: 0 }]);

@@ -1,5 +1,5 @@
 import type { PermissionRule } from '../../../lib/messages.ts';
-import { PERMISSIONS } from '../../../lib/messages.ts';
+import { Permission } from '../../../lib/messages.ts';
 
 /**
  * The rules' meaning said once more, slowly and plainly: patterns are multiplied out and matched by trying everything,
@@ -9,7 +9,7 @@ export function slowLevel(rules: readonly PermissionRule[], path: string): numbe
   const names = path.split('/').filter((name) => name !== '');
   const matching = rules.filter((rule) => matchesRule(rule, names));
   const winner = matching.sort(beats)[0];
-  return winner === undefined ? 0 : PERMISSIONS.indexOf(winner.permission);
+  return winner === undefined ? 0 : Permission.indexOf(winner.permission);
 }
 
 const STRENGTH = { PATTERN_FILE: 2, PATTERN_DIRECTORY: 1, PATTERN_GLOB: 0 };
@@ -20,7 +20,7 @@ function beats(a: PermissionRule, b: PermissionRule): number {
   if (isExact(a) !== isExact(b)) return isExact(a) ? -1 : 1;
   const prefix = (rule: PermissionRule) => literalPrefix(rule).length;
   if (prefix(a) !== prefix(b)) return prefix(b) - prefix(a);
-  return PERMISSIONS.indexOf(a.permission) - PERMISSIONS.indexOf(b.permission);
+  return Permission.indexOf(a.permission) - Permission.indexOf(b.permission);
 }
 
 const relative = (rule: PermissionRule) => rule.pattern.replace(/^\//, '').replace(/\/$/, '');

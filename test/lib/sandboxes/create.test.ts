@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { CreateSandboxRequest } from '../../../lib/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import type { NewSandbox } from '../../../lib/services.ts';
 import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
 
 let fixture: Fixture;
@@ -19,7 +19,7 @@ afterEach(() => fixture.remove());
 
 const nothingIsLeft = () => {
   expect([...fixture.metadata.sandboxes.values()]).toEqual([]);
-  expect(sandboxes.list({ codebase_id: '', page_size: 0, page_token: '' }).sandboxes).toEqual([]);
+  expect(sandboxes.list({ codebase_id: '', page_size: 100, page_token: '' }).sandboxes).toEqual([]);
   expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
   expect(readdirSync(fixture.layout.deltas)).toEqual([]);
 };
@@ -92,36 +92,11 @@ describe('create', () => {
     await expect(uidOf()).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
   });
 
-  const refused: [string, Partial<CreateSandboxRequest>, string, RegExp][] = [
-    ['no codebase', { codebase_id: '' }, 'INVALID_ARGUMENT', /^codebase_id/],
+  const refused: [string, Partial<NewSandbox>, string, RegExp][] = [
     ['an unknown codebase', { codebase_id: 'cb_no' }, 'NOT_FOUND', /codebase "cb_no" does not exist/],
     ['the codebase __proto__', { codebase_id: '__proto__' }, 'NOT_FOUND', /does not exist/],
-    ['a negative lifetime', { expires_in: -1 }, 'INVALID_ARGUMENT', /^expires_in/],
-    ['a lifetime of a century', { expires_in: 3_153_600_000 }, 'INVALID_ARGUMENT', /^expires_in.*315360000/],
-    ['a lifetime of half a second', { expires_in: 0.5 }, 'INVALID_ARGUMENT', /^expires_in/],
-    [
-      'negative memory',
-      { resources: { ...NO_LIMITS, memory_bytes: -1 } },
-      'INVALID_ARGUMENT',
-      /^resources\.memory_bytes/,
-    ],
-    [
-      'too many shares',
-      { resources: { ...NO_LIMITS, cpu_shares: 262_145 } },
-      'INVALID_ARGUMENT',
-      /^resources\.cpu_shares/,
-    ],
     ['an image without docker', { image: 'ubuntu' }, 'INVALID_ARGUMENT', /^image/],
-    ['an image that is an option', { image: '--privileged', runtime: 'RUNTIME_DOCKER' }, 'INVALID_ARGUMENT', /^image/],
     ['a runtime that does not work here', { runtime: 'RUNTIME_DOCKER' }, 'FAILED_PRECONDITION', /no docker/],
-    ['a label without a key', { labels: { '': 'a' } }, 'INVALID_ARGUMENT', /^labels/],
-    ['a long label', { labels: { a: 'x'.repeat(1025) } }, 'INVALID_ARGUMENT', /^labels\["a"\]/],
-    [
-      '65 labels',
-      { labels: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, ''])) },
-      'INVALID_ARGUMENT',
-      /at most 64/,
-    ],
     [
       'a rule that cannot be parsed',
       { permissions: [{ pattern: '[', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 0 }] },

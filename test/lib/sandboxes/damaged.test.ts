@@ -100,6 +100,6 @@ const FORK = {
   preset: '',
   labels: {},
   expires_in: 0,
-  auto_commit: '',
+  auto_commit: '' as const,
   resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
 };

@@ -7,7 +7,7 @@ import { sealedLine } from '../../../lib/fuse/workspace/delta/journal-lines.ts';
 import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 import { silentLog } from '../../../lib/log.ts';
-import type { CreateSandboxRequest, ExecRequest, PermissionRule } from '../../../lib/messages.ts';
+import type { ExecRequest, PermissionRule } from '../../../lib/messages.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
 import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';
@@ -15,12 +15,13 @@ import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts
 import { makeLayout } from '../../../lib/sandboxes/layout.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { UidSlots } from '../../../lib/sandboxes/uid-slots.ts';
+import type { NewSandbox } from '../../../lib/services.ts';
 
 const descriptors = new Descriptors();
 
 export const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
-export function createRequest(fields: Partial<CreateSandboxRequest> = {}): CreateSandboxRequest {
+export function createRequest(fields: Partial<NewSandbox> = {}): NewSandbox {
   const nothing = {
     permissions: [],
     labels: {},
@@ -29,7 +30,7 @@ export function createRequest(fields: Partial<CreateSandboxRequest> = {}): Creat
     resources: NO_LIMITS,
     preset: '',
     auto_commit: '',
-  };
+  } as const;
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }
 

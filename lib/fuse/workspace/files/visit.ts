@@ -1,6 +1,6 @@
+import type { Actor } from '../../../field-values.ts';
 import { WRITE } from '../../../permissions/index.ts';
 import type { ByteString, Caller } from '../../filesystem.ts';
-import type { Actor } from '../../workspace-files.ts';
 import { ownershipOf } from '../attr.ts';
 import { readlink } from '../contents.ts';
 import { requireDirectory, visibleChild } from '../entries.ts';

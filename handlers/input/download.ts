@@ -1,0 +1,23 @@
+import type { ReadableFile } from '../../lib/services.ts';
+import { dataMessages } from './data-messages.ts';
+
+/**
+ * One version of a file, and, iterated, messages of its whole content. Iterating closes it; a caller that does not
+ * iterate must call `close`.
+ */
+export interface Download extends AsyncIterable<{ data: Uint8Array }> {
+  readonly file: ReadableFile;
+  close(): Promise<void>;
+}
+
+export function download(file: ReadableFile): Download {
+  return { file, close: () => file.close(), [Symbol.asyncIterator]: () => messages(file) };
+}
+
+async function* messages(file: ReadableFile): AsyncGenerator<{ data: Uint8Array }, void, void> {
+  try {
+    yield* dataMessages(file.read() as AsyncIterable<Buffer>);
+  } finally {
+    await file.close();
+  }
+}

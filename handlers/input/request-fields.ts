@@ -1,0 +1,86 @@
+import { enums, fields, rpcs } from '../../lib/contract/schema.ts';
+import { type Constraints, checkMap, checkString, type FieldConstraint } from './constraints.ts';
+import {
+  bool,
+  bytes,
+  enumOf,
+  type Fields,
+  int32,
+  int64,
+  integerWithin,
+  type Kind,
+  message,
+  optional,
+  repeated,
+  string,
+  stringMap,
+  uint32,
+} from './kinds.ts';
+
+export type Rpc = keyof typeof rpcs;
+
+interface Field {
+  type: string;
+  repeated?: boolean;
+  map?: boolean;
+  optional?: boolean;
+}
+
+const INTEGERS: Readonly<Record<string, Kind<number>>> = { int32, int64, uint32 };
+
+/**
+ * How the request of an rpc is read, by field. The bytes of a client stream are no field of its request. Throws for a
+ * constraint on a field that the request does not have.
+ */
+export function requestFields(rpc: Rpc, constraints: Constraints): Fields {
+  const { request, requestStream } = rpcs[rpc];
+  const { chunk, ...others } = fieldsOf(request, constraints);
+  return requestStream || chunk === undefined ? others : { ...others, chunk };
+}
+
+function fieldsOf(messageName: string, constraints: Constraints): Fields {
+  const declared: Readonly<Record<string, Field>> = fields[messageName as keyof typeof fields];
+  for (const name of Object.keys(constraints)) {
+    if (!Object.hasOwn(declared, name)) throw new Error(`${messageName} has no field ${name} to constrain`);
+  }
+  return Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, kindOf(field, constraints[name])]));
+}
+
+function kindOf(field: Field, constraint: FieldConstraint = {}): Kind<unknown> {
+  if (field.map) return mapOf(constraint);
+  if (field.repeated) return repeated(elementOf(field.type, constraint.items ?? {}));
+  const kind = elementOf(field.type, constraint);
+  return field.optional ? optional(kind) : kind;
+}
+
+function elementOf(type: string, constraint: FieldConstraint): Kind<unknown> {
+  if (type === 'string') return stringWithin(constraint);
+  if (type === 'bool') return bool;
+  if (type === 'bytes') return bytes;
+  if (INTEGERS[type]) return integerWithin(INTEGERS[type], constraint);
+  if (Object.hasOwn(enums, type)) return enumOf(enums[type as keyof typeof enums]);
+  return message(fieldsOf(type, constraint.fields ?? {}));
+}
+
+function stringWithin(constraint: FieldConstraint): Kind<string> {
+  return {
+    absent: () => '',
+    read(value, at) {
+      const text = string.read(value, at);
+      checkString(text, at, constraint);
+      return text;
+    },
+  };
+}
+
+function mapOf(constraint: FieldConstraint): Kind<Record<string, string>> {
+  const kind = stringMap(stringWithin(constraint.keys ?? {}), stringWithin(constraint.items ?? {}));
+  return {
+    absent: kind.absent,
+    read(value, at) {
+      const map = kind.read(value, at);
+      checkMap(map, at, constraint);
+      return map;
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { ENV_NAME, MAX_ENV_BYTES, MAX_STRING_BYTES, MAX_WORKDIR_BYTES } from '../../lib/command-limits.ts';
+import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts';
+import type { Constraints } from './constraints.ts';
+
+/** A page of a list. */
+export const page = { page_size: { minimum: 0, maximum: 1000, default: 100 } } as const satisfies Constraints;
+
+/** Permission bits; set-id and sticky bits are no part of a codebase. 0: the operation's default. */
+export const permissionBits = { mode: { minimum: 0, maximum: 0o777 } } as const satisfies Constraints;
+
+/** Whose view a file operation has. */
+export const actor = { as: { values: ACTORS } } as const satisfies Constraints;
+
+export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfies Constraints;
+
+/** Fields that new sandboxes are given, by CreateSandbox and Fork. */
+export const newSandbox = {
+  labels: { maxItems: 64, keys: { minLength: 1, maxLength: 128 }, items: { maxLength: 1024 } },
+  /** At most ten years. */
+  expires_in: { minimum: 0, maximum: 315_360_000, unit: 'seconds' },
+  resources: {
+    fields: {
+      memory_bytes: { minimum: 0 },
+      cpu_quota: { minimum: 0 },
+      cpu_shares: { minimum: 0, maximum: 262_144 },
+      pids_limit: { minimum: 0, maximum: 2 ** 31 - 1 },
+    },
+  },
+  auto_commit: { values: AUTO_COMMITS },
+} as const satisfies Constraints;
+
+const noNul = { source: '[^\\0]*', problem: 'must have no NUL' };
+
+/** A command, of Exec and ExecStream. */
+export const command = {
+  command: { required: true, pattern: noNul, maxBytes: MAX_STRING_BYTES },
+  workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },
+  env: {
+    keys: {
+      minLength: 1,
+      pattern: {
+        source: ENV_NAME,
+        problem: 'must have letters, digits and "_" only, and no digit first',
+      },
+    },
+    items: { pattern: noNul },
+    maxEntryBytes: MAX_STRING_BYTES,
+    maxBytes: MAX_ENV_BYTES,
+  },
+  timeout: { minimum: 0, unit: 'seconds' },
+} as const satisfies Constraints;

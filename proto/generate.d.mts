@@ -1,0 +1,4 @@
+/** The generated files by path. Throws when a definition that is released would change. */
+export function generate(): Record<string, string>;
+/** The paths of generated files whose contents on disk differ. */
+export function outdated(files?: Record<string, string>): string[];

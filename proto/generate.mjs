@@ -1,0 +1,59 @@
+// Writes what the program knows of the contract from the .proto files of proto/service/v1:
+//
+//   lib/messages.ts   types of messages and enums, with the comments of the .proto files
+//   lib/contract/schema.ts     fields, enums and rpcs as data: the handlers read requests by it
+//   proto/service/v1/released.txt   numbers and types that clients rely on
+//
+// `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails when one of them differs.
+// A number, name or type in released.txt is never changed or removed: the generator refuses to.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { contractOf } from './contract.mjs';
+import { brokenPromises, renderReleased } from './released.mjs';
+import { renderMessages } from './render-messages.mjs';
+import { renderSchema } from './render-schema.mjs';
+import { PROTO_ROOT, parseProto } from './source.mjs';
+
+const SERVICE = join(PROTO_ROOT, 'service/v1');
+const RELEASED = join(SERVICE, 'released.txt');
+const CONTRACT = join(PROTO_ROOT, '../lib/contract');
+
+/** The generated files by path. Throws when a definition that is released would change. */
+export function generate() {
+  const names = readdirSync(SERVICE).filter((name) => name.endsWith('.proto'));
+  const contract = contractOf(names.sort().map((name) => parseProto(join(SERVICE, name), { comments: true })));
+  const released = renderReleased(contract);
+  const broken = brokenPromises(textOf(RELEASED), released);
+  if (broken.length > 0) throw new Error(`clients rely on definitions that changed:\n${broken.join('\n')}`);
+  return {
+    [join(CONTRACT, '../messages.ts')]: renderMessages(contract),
+    [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
+    [RELEASED]: released,
+  };
+}
+
+/** The paths of generated files whose contents on disk differ. */
+export function outdated(files = generate()) {
+  return Object.entries(files).flatMap(([path, text]) => (textOf(path) === text ? [] : [path]));
+}
+
+function textOf(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const files = generate();
+  const changed = outdated(files);
+  if (process.argv.includes('--check')) {
+    for (const path of changed) process.stderr.write(`${path} differs from the .proto files: run npm run generate\n`);
+    if (changed.length > 0) process.exitCode = 1;
+  } else {
+    for (const path of changed) writeFileSync(path, files[path]);
+  }
+}

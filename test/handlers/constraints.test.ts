@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest';
+import { commit } from '../../handlers/commit.ts';
+import { createCheckpoint } from '../../handlers/create-checkpoint.ts';
+import { createCodebase } from '../../handlers/create-codebase.ts';
+import { createSandbox } from '../../handlers/create-sandbox.ts';
+import { define } from '../../handlers/define.ts';
+import { discard } from '../../handlers/discard.ts';
+import { exec } from '../../handlers/exec.ts';
+import { execStream } from '../../handlers/exec-stream.ts';
+import { exportChanges } from '../../handlers/export-changes.ts';
+import { fork } from '../../handlers/fork.ts';
+import { type Handler, operations } from '../../handlers/index.ts';
+import { listDirectory } from '../../handlers/list-directory.ts';
+import { listSandboxes } from '../../handlers/list-sandboxes.ts';
+import { makeDirectory } from '../../handlers/make-directory.ts';
+import { moveFile } from '../../handlers/move-file.ts';
+import { call, message } from './call.ts';
+
+const command = { command: 'true' };
+const codebase = { codebase_id: 'cb_1' };
+
+const refused: [string, Handler, object, string][] = [
+  ['a sandbox without a codebase', createSandbox, {}, 'codebase_id is required'],
+  [
+    'a negative lifetime',
+    createSandbox,
+    { ...codebase, expires_in: -1 },
+    'expires_in must be between 0 and 315360000 seconds',
+  ],
+  [
+    'a lifetime of a century',
+    createSandbox,
+    { ...codebase, expires_in: 3_153_600_000 },
+    'expires_in must be between 0 and 315360000 seconds',
+  ],
+  [
+    'negative memory',
+    createSandbox,
+    { ...codebase, resources: { memory_bytes: -1 } },
+    'resources.memory_bytes must be between 0 and 9007199254740991',
+  ],
+  [
+    'too many shares',
+    createSandbox,
+    { ...codebase, resources: { cpu_shares: 262_145 } },
+    'resources.cpu_shares must be between 0 and 262144',
+  ],
+  [
+    'an image that is an option',
+    createSandbox,
+    { ...codebase, image: '--privileged' },
+    'image must be a container image reference like ubuntu:22.04',
+  ],
+  [
+    'an image with a line break',
+    createSandbox,
+    { ...codebase, image: 'a\n' },
+    'image must be a container image reference like ubuntu:22.04',
+  ],
+  ['a label without a key', createSandbox, { ...codebase, labels: { '': 'a' } }, 'a key of labels must not be empty'],
+  [
+    'a long key of a label',
+    createSandbox,
+    { ...codebase, labels: { ['k'.repeat(129)]: '' } },
+    'a key of labels must have at most 128 characters',
+  ],
+  [
+    'a long label',
+    createSandbox,
+    { ...codebase, labels: { a: 'x'.repeat(1025) } },
+    'labels[a] must have at most 1024 characters',
+  ],
+  [
+    '65 labels',
+    createSandbox,
+    { ...codebase, labels: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [n, ''])) },
+    'labels must have at most 64 entries, not 65',
+  ],
+  [
+    'an unknown auto_commit',
+    createSandbox,
+    { ...codebase, auto_commit: 'always' },
+    'auto_commit must be never, on_exec, on_stop or empty',
+  ],
+  ['a negative count of forks', fork, { count: -1 }, 'count must be between 0 and 100'],
+  ['101 forks', fork, { count: 101 }, 'count must be between 0 and 100'],
+  ['forks with a long label', fork, { labels: { a: 'x'.repeat(1025) } }, 'labels[a] must have at most 1024 characters'],
+  ['no command', exec, {}, 'command is required'],
+  ['no command to stream', execStream, {}, 'command is required'],
+  ['NUL in a command', exec, { command: 'a\0b' }, 'command must have no NUL'],
+  [
+    'a command too long for the kernel',
+    exec,
+    { command: 'x'.repeat(131_072) },
+    'command must have at most 131071 bytes',
+  ],
+  ['NUL in a working directory', exec, { ...command, workdir: 'a\0' }, 'workdir must have no NUL'],
+  ['a long working directory', exec, { ...command, workdir: 'x'.repeat(4096) }, 'workdir must have at most 4095 bytes'],
+  ['NUL in a variable', exec, { ...command, env: { A: '\0' } }, 'env[A] must have no NUL'],
+  [
+    '= in the name of a variable',
+    exec,
+    { ...command, env: { 'A=B': '' } },
+    'a key of env must have letters, digits and "_" only, and no digit first',
+  ],
+  ['a variable without a name', exec, { ...command, env: { '': '' } }, 'a key of env must not be empty'],
+  [
+    'a variable too long for the kernel',
+    exec,
+    { ...command, env: { A: 'x'.repeat(131_070) } },
+    'env[A] must have at most 131071 bytes with its name',
+  ],
+  [
+    'a large environment',
+    exec,
+    { ...command, env: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`A${n}`, 'x'.repeat(65_536)])) },
+    'env must have at most 1048576 bytes in all, not 1114187',
+  ],
+  ['a negative timeout', exec, { ...command, timeout: -1 }, 'timeout must be between 0 and 9007199254740991 seconds'],
+  ['a negative page', listSandboxes, { page_size: -1 }, 'page_size must be between 0 and 1000'],
+  ['a page above the maximum', listSandboxes, { page_size: 1001 }, 'page_size must be between 0 and 1000'],
+  ['an unknown view', listDirectory, { as: 'root' }, 'as must be agent, owner or empty'],
+  [
+    'a path with ..',
+    listDirectory,
+    { path: 'a/../b' },
+    'path must not have "." or ".." as a component; it is a path from the codebase root like src/main.ts',
+  ],
+  ['mode bits above 0777', makeDirectory, { path: 'a', mode: 0o1777 }, 'mode must be between 0 and 511'],
+  [
+    'a new path with a NUL',
+    moveFile,
+    { from: 'a', to: 'b\0' },
+    'to must have no NUL; it is a path from the codebase root like src/main.ts',
+  ],
+  [
+    'a chosen path with ..',
+    commit,
+    { paths: ['a', '..'] },
+    'paths[1] must not have "." or ".." as a component; it is a path from the codebase root like src/main.ts',
+  ],
+  [
+    'a path to discard with ..',
+    discard,
+    { paths: ['..'] },
+    'paths[0] must not have "." or ".." as a component; it is a path from the codebase root like src/main.ts',
+  ],
+  ['an unknown choice in a conflict', commit, { on_conflict: 'mine' }, 'on_conflict must be ours, theirs or empty'],
+  ['no format of changes', exportChanges, {}, 'format is required'],
+  ['an unknown format of changes', exportChanges, { format: 'zip' }, 'format must be patch or tar'],
+  ['a checkpoint without a name', createCheckpoint, {}, 'name is required'],
+  [
+    'a name of a checkpoint with a slash',
+    createCheckpoint,
+    { name: 'a/b' },
+    'name must have 1 to 128 letters, digits, ".", "_" or "-"',
+  ],
+  ['a codebase without a name', createCodebase, {}, 'name is required'],
+  ['a long name of a codebase', createCodebase, { name: '😀'.repeat(256) }, 'name must have at most 255 characters'],
+  [
+    'a control character in an owner',
+    createCodebase,
+    { name: 'a', owner_id: 'a\u0007' },
+    'owner_id must have no control characters',
+  ],
+];
+
+describe('a request that its constraints refuse', () => {
+  it.each(refused)('%s', async (_, handler, body, error) => {
+    await expect(call(handler, message(body), {})).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: error });
+  });
+
+  it('may have 255 characters of two UTF-16 units each', async () => {
+    const create = async (request: object) => request as never;
+    await expect(
+      call(createCodebase, message({ name: '😀'.repeat(255) }), { codebases: { create } }),
+    ).resolves.toBeDefined();
+  });
+});
+
+describe('the constraints of the operations', () => {
+  it('are data that other generators can read', () => {
+    for (const { handler } of operations) {
+      if (!('constraints' in handler)) continue;
+      expect(JSON.parse(JSON.stringify(handler.constraints))).toEqual(handler.constraints);
+    }
+  });
+
+  it('name fields that the request has', () => {
+    expect(() => define('GetSandbox', { sandbox: { required: true } }, () => ({}))).toThrow(
+      'GetSandboxRequest has no field sandbox to constrain',
+    );
+  });
+});
