@@ -133,6 +133,26 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'two sandboxes that made the same directory commit what each has in it, without a conflict',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const [first, second] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+      await scene.output(first, 'mkdir -p new/sub; echo first > new/sub/first; echo 1 > new/same');
+      await scene.output(second, 'mkdir -p new/sub; echo second > new/sub/second; echo 2 > new/same');
+      await commit(scene, first);
+      expect(await changed(scene, second)).toEqual(['new/same', 'new/sub/second']);
+      const refused = await expectRefusal(commit(scene, second), 'ABORTED');
+      expect(refused.details).toEqual([{ conflicts: ['new/same'] }]);
+      await commit(scene, second, { paths: ['new/sub'] });
+      await scene.client.call('Discard', { sandbox_id: second.id, paths: ['new/same'] });
+      expect(await changed(scene, second)).toEqual([]);
+      for (const each of [first, second]) {
+        expect(await scene.output(each, 'cd new; cat same sub/first sub/second')).toBe('1\nfirst\nsecond\n');
+      }
+    },
+  },
+  {
     name: 'a file uploaded into a directory the sandbox removed is a conflict, and theirs brings it back',
     needs: ['commands'],
     async run(scene) {

@@ -1,5 +1,6 @@
 import type { ByteString } from '../filesystem.ts';
 import { joinPath, sameFile } from './base.ts';
+import { mergeNodes } from './merge-nodes.ts';
 import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import { nodesFrom } from './node-tree.ts';
@@ -119,7 +120,10 @@ class Refresh {
 }
 
 function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
-  if (dir.inode?.entries?.has(name)) return;
+  if (dir.inode?.entries?.has(name)) {
+    mergeNodes(workspace, dir, [name]);
+    return;
+  }
   const { base, tree, shared } = workspace;
   const stat = base.lstat(joinPath(dir.basePath!, name));
   if (stat === undefined) dir.listing?.remove(name);

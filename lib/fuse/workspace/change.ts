@@ -3,15 +3,18 @@ import { type BaseStat, joinPath } from './base.ts';
 import type { Inode } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { memoryOf } from './delta/memory.ts';
-import { type Body, type FileBody, type Op, type OpNamed, timesOf } from './delta/records.ts';
+import { type Body, type FileBody, MERGES, OPAQUE, type Op, type OpNamed, timesOf } from './delta/records.ts';
 import { identityOf } from './delta/seen.ts';
 import { NO_SLOT } from './delta/slabs.ts';
+import { hidesDirectory, isBaseDirectory } from './merged-base.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
 import type { Workspace } from './workspace.ts';
 
-/** What a symlink or a device is besides its name. */
+/** What a directory, symlink or device is besides its name. */
 export interface Special {
+  /** Directory: see `mergesAt`. */
+  merges?: boolean;
   target?: ByteString;
   rdev?: number;
 }
@@ -54,11 +57,12 @@ export class Change {
   }
 
   /** A new inode, born now, without a name. Returns its id. */
-  create(mode: number, uid: number, gid: number, { target, rdev }: Special): number {
+  create(mode: number, uid: number, gid: number, { target, rdev, merges }: Special): number {
     const { table } = this.#workspace.delta;
     const id = this.#workspace.delta.newId();
     const type = mode & S_IFMT;
-    const body: Body = type === S_IFREG ? this.#empty(id) : type === S_IFDIR ? null : (target ?? rdev ?? 0);
+    const body: Body =
+      type === S_IFREG ? this.#empty(id) : type === S_IFDIR ? (merges ? MERGES : OPAQUE) : (target ?? rdev ?? 0);
     const { now } = this;
     this.#add(['new', id, table.nextIno++, mode, uid, gid, timesOf({ atime: now, mtime: now, ctime: now }), body]);
     this.#newInodes++;
@@ -115,6 +119,23 @@ export class Change {
     this.#add(['link', dir, name, id]);
   }
 
+  /**
+   * Before a directory gets another name: what it is merged with goes with it, and what it then hides stays hidden. One
+   * whose base directory is gone is as if made anew there. True: it is merged with nothing of the base from then on.
+   */
+  moveDirectory(node: Node, toDir: Node, toName: ByteString): boolean {
+    const { inode } = node;
+    if (inode === undefined || (inode.origin === undefined && !inode.merges)) return false;
+    const merged = inode.origin ?? node.basePath;
+    if (merged !== undefined && isBaseDirectory(this.#workspace.base, merged)) {
+      if (inode.origin === undefined) this.#add(['origin', inode.id, merged]);
+      return false;
+    }
+    const hides = hidesDirectory(this.#workspace, toDir, toName);
+    if (hides || inode.origin !== undefined) this.#add(['origin', inode.id, hides ? OPAQUE : MERGES]);
+    return node.basePath !== undefined;
+  }
+
   /** Takes away a name that is there, hiding the base's when it has one. */
   unlink(dir: Node, name: ByteString): void {
     const id = this.directory(dir);
@@ -146,11 +167,6 @@ export class Change {
     const id = this.node(node, contents);
     const staged = this.#ops.find((op) => op[0] === 'new' && op[1] === id) as OpNamed<'new'>;
     [staged[3], staged[4], staged[5], staged[6]] = [to.mode, to.uid, to.gid, timesOf(to)];
-  }
-
-  /** A directory of the index shows nothing of the base any more. */
-  endOrigin(id: number): void {
-    this.#add(['origin', id, null]);
   }
 
   #add(op: Op): void {

@@ -1,15 +1,18 @@
 import { ServiceError } from '../../errors.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
-import type { OwnDirectory, WorkspaceChange } from '../workspaces.ts';
+import type { WorkspaceChange } from '../workspaces.ts';
 import { type BaseStat, joinPath, sameFile } from './base.ts';
+import { cameLater } from './came-later.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { identityOf, sameIdentity } from './delta/seen.ts';
+import { mergedBase } from './merged-base.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from './mode.ts';
 import { NAME_MAX } from './node-tree.ts';
 import { MAX_PATH_BYTES } from './path-limit.ts';
+import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -36,7 +39,9 @@ export function* changesOf(workspace: Workspace, after: ByteString = ''): Genera
     origins: once(() => new Set(renamedDirectories(workspace).flatMap(({ origin }) => origin ?? []))),
   };
   // Trees can be deeper than any stack: nothing here calls itself.
-  const stack = [open(walk, { path: '', now: dir, wasDirectory: true, rule: workspace.rules.root }, after)];
+  const stack = [
+    open(walk, { path: '', now: dir, wasDirectory: true, hidesKnown: false, rule: workspace.rules.root }, after),
+  ];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const { done, value } = frame.entries.next();
     if (done) stack.pop();
@@ -56,6 +61,8 @@ interface Compared {
   path: ByteString;
   now: Present | undefined;
   wasDirectory: boolean;
+  /** It is absent since a directory was made anew above: of the base only what the sandbox knew is removed. */
+  hidesKnown: boolean;
   rule: RuleState;
 }
 
@@ -83,7 +90,9 @@ function tooDeep(path: ByteString): ServiceError {
 function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange | Descent> {
   const { workspace } = walk;
   const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
-  const names = own ? changedNames(dir.now!) : allNames(workspace, dir.path, dir.now);
+  // A directory in the place of the base's own hides what came to be there since, and does not remove it.
+  const hidesKnown = dir.now === undefined ? dir.hidesKnown : dir.wasDirectory && !own;
+  const names = own ? changedNames(dir.now!) : allNames(workspace, dir);
   const base = baseNames(workspace.base, dir, names.size);
   for (const key of keysAfter(names, after, (name) => isDirectoryNow(dir, name) || base.mayBeDirectory(name))) {
     const descend = key.endsWith('/');
@@ -93,6 +102,8 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const was = base.stat(name);
     const rule = dir.rule.child(name);
     if (!descend) {
+      if (now === undefined && was !== undefined && hidesKnown && cameLater(workspace, walk.origins(), path, was))
+        continue;
       const change = compare(workspace, path, now, was);
       if (change !== undefined)
         yield { ...change, conflict: isConflict(walk, path, was), writable: rule.level === WRITE };
@@ -102,7 +113,8 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const wasDirectory = was !== undefined && isDirectory(was.mode);
     if (!nowDirectory && !wasDirectory) continue;
     const rest = after.startsWith(key) ? after.slice(key.length) : '';
-    yield { dir: { path, now: nowDirectory ? now : undefined, wasDirectory, rule }, after: rest };
+    const child = { path, now: nowDirectory ? now : undefined, wasDirectory, rule };
+    yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
 }
 
@@ -121,7 +133,9 @@ export function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): 
 export function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
   const entry = dir.inode?.entries?.get(name);
   if (entry === WHITEOUT) return undefined;
-  if (entry !== undefined) return { inode: entry, base: undefined, basePath: entry.origin };
+  if (entry !== undefined) {
+    return { inode: entry, base: undefined, basePath: mergedBase(workspace.base, entry, dir.basePath, name) };
+  }
   if (dir.basePath === undefined) return undefined;
   const basePath = joinPath(dir.basePath, name);
   const base = workspace.base.lstat(basePath);
@@ -132,10 +146,10 @@ function changedNames(dir: Present): Set<ByteString> {
   return new Set(dir.inode?.entries?.keys());
 }
 
-function allNames(workspace: Workspace, path: ByteString, dir: Present | undefined): Set<ByteString> {
-  const names = new Set(dir?.inode?.entries?.keys());
-  if (dir?.basePath !== undefined) for (const { name } of workspace.base.readdir(dir.basePath)) names.add(name);
-  for (const { name } of workspace.base.readdir(path)) names.add(name);
+function allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Set<ByteString> {
+  const names = new Set(now?.inode?.entries?.keys());
+  if (now?.basePath !== undefined) for (const { name } of base.readdir(now.basePath)) names.add(name);
+  if (wasDirectory) for (const { name } of base.readdir(path)) names.add(name);
   return names;
 }
 
@@ -172,33 +186,6 @@ function isConflict({ workspace, origins }: Walk, path: ByteString, was: BaseSta
   return !isBelow(path, origins());
 }
 
-function isBelow(path: ByteString, tops: ReadonlySet<ByteString>): boolean {
-  if (tops.size === 0) return false;
-  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
-    if (tops.has(path.slice(0, slash))) return true;
-  return false;
-}
-
-/** Directories of the sandbox's own that are not merged with the base at their own path. */
-export function renamedDirectories(workspace: Workspace): OwnDirectory[] {
-  const found: OwnDirectory[] = [];
-  for (const inode of workspace.delta.table.values()) {
-    const { id, origin } = inode;
-    if (!inode.isDirectory || inode.links[0] === undefined) continue;
-    const path = pathOf(inode);
-    if (path === origin) continue;
-    const base = workspace.base.lstat(path);
-    found.push({ id, path, origin, replaces: base !== undefined && isDirectory(base.mode) });
-  }
-  return found;
-}
-
-function pathOf(inode: Inode): ByteString {
-  const names: ByteString[] = [];
-  for (let link = inode.links[0]; link !== undefined; link = link.dir.links[0]) names.push(link.name);
-  return names.reverse().join('/');
-}
-
 /** The same in type and contents. */
 function isSame(workspace: Workspace, path: ByteString, now: Present, was: BaseStat): boolean {
   const type = modeOf(now) & S_IFMT;
@@ -210,9 +197,9 @@ function isSame(workspace: Workspace, path: ByteString, now: Present, was: BaseS
   return was.size === 0 || sameContents(sourceOf(workspace, now), baseSource(workspace, path, was));
 }
 
-/** Whether the base has at the path what the inode is: type, permission bits and contents. */
+/** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */
 export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
-  const bits = S_IFMT | PERMISSIONS;
+  const bits = (was.mode & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
   return (
     (inode.mode & bits) === (was.mode & bits) &&
     isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was)

@@ -1,23 +1,24 @@
 import type { ByteString } from '../filesystem.ts';
-import { renamedDirectories } from './changes.ts';
-import type { Op } from './delta/records.ts';
+import { MERGES, OPAQUE, type Op } from './delta/records.ts';
+import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { letGo } from './show-base.ts';
 import { parentOf } from './ways.ts';
 import type { Workspace } from './workspace.ts';
 
 /**
  * Directories that the sandbox renamed show nothing of the base any more when their base directory is at or below one of
- * `removed`: whatever comes to be at that path later is another directory, or no directory.
+ * `removed`: whatever comes to be at that path later is another directory, or no directory. They are as if made anew then.
  */
 export function endOrigins(workspace: Workspace, removed: readonly ByteString[]): void {
   const paths = new Set(removed);
   const { delta, tree, shared } = workspace;
-  const ended = renamedDirectories(workspace).filter(
-    ({ origin }) => origin !== undefined && isAtOrBelow(origin, paths),
-  );
+  const renamed = renamedDirectories(workspace).filter(({ origin }) => origin !== undefined);
+  const ended = renamed.filter(({ origin }) => isAtOrBelow(origin!, paths));
   if (ended.length === 0) return;
+  const tops = new Set(renamed.map(({ path }) => path));
   delta.commit(
-    ended.map(({ id }): Op => ['origin', id, null]),
+    // In another renamed directory, the name would lead to the same place of the base again.
+    ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, tops) ? OPAQUE : MERGES]),
     true,
   );
   for (const { id } of ended) {
@@ -30,7 +31,7 @@ export function endOrigins(workspace: Workspace, removed: readonly ByteString[])
       tree.detach(child, node, name);
       shared.notifier.invalEntry(node.id, name);
     }
-    tree.originEnded(node);
+    tree.unmerged(node);
     shared.notifier.invalInode(node.id);
   }
 }

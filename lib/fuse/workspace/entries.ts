@@ -3,6 +3,7 @@ import type { ByteString, Caller, Entry } from '../filesystem.ts';
 import { attrOf } from './attr.ts';
 import { Change, type Special } from './change.ts';
 import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from './errno.ts';
+import { mergesAt } from './merged-base.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from './mode.ts';
 import type { Node } from './node.ts';
 import { NAME_MAX } from './node-tree.ts';
@@ -57,15 +58,16 @@ export function make(
 ): Entry {
   const state = requireAbsent(workspace, dir, name);
   const { uid, gid, bits } = birth(workspace, caller, dir, mode);
+  const merges = isDirectory(bits) && mergesAt(workspace, dir, name);
   const id = Change.make(workspace, (change) => {
-    const made = change.create(bits, uid, gid, special);
+    const made = change.create(bits, uid, gid, { ...special, merges });
     change.link(dir, name, made);
     change.touch(dir);
     return made;
   });
   const inode = workspace.delta.table.get(id)!;
   dir.listing?.add(name, bits & S_IFMT);
-  return enter(workspace, workspace.tree.adopt(dir, name, state, { inode, base: undefined }));
+  return enter(workspace, workspace.tree.adopt(dir, name, state, { inode, base: undefined, isNew: true }));
 }
 
 export function symlink(workspace: Workspace, caller: Caller, dir: Node, name: ByteString, target: Buffer): Entry {

@@ -2,9 +2,9 @@ import { WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import { Postponed } from '../filesystem.ts';
 import { Change } from './change.ts';
-import { renamedDirectories } from './changes.ts';
 import { endOrigins } from './end-origins.ts';
 import type { Node } from './node.ts';
+import { renamedDirectories } from './renamed-directories.ts';
 import type { Workspace } from './workspace.ts';
 
 /**

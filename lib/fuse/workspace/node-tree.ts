@@ -7,6 +7,7 @@ import { ROOT_ID } from './delta/inode-table.ts';
 import { ENAMETOOLONG, ESTALE } from './errno.ts';
 import { LinkLevels, strictest } from './link-levels.ts';
 import { NODE_BYTES } from './memory-budget.ts';
+import { mergedBase } from './merged-base.ts';
 import { mergedListing } from './merged-listing.ts';
 import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
 import type { Node } from './node.ts';
@@ -22,6 +23,8 @@ const MIN_SHED = 64;
 export interface Found {
   inode: Inode | undefined;
   base: BaseStat | undefined;
+  /** Made just now: the base has nothing by its name that is shown. */
+  isNew?: boolean;
 }
 
 /** The nodes of one workspace and how names lead to them: delta before base, and one node for one file. */
@@ -97,7 +100,8 @@ export class NodeTree {
   }
 
   /** The node for what was found, new or known by another name; it has the name from now on. */
-  adopt(dir: Node, name: ByteString, acting: RuleState, { inode, base }: Found): Node {
+  adopt(dir: Node, name: ByteString, acting: RuleState, found: Found): Node {
+    const { inode, base } = found;
     const state = this.#ruled(dir, name, acting);
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     let node =
@@ -111,7 +115,7 @@ export class NodeTree {
     this.#makeRoom();
     node = this.#workspace.shared.nodes.add(this.#workspace, (inode ?? base!).mode);
     node.addLink(dir, name);
-    this.#show(node, dir, name, state, { inode, base });
+    this.#show(node, dir, name, state, found);
     return node;
   }
 
@@ -142,13 +146,13 @@ export class NodeTree {
     memory.claim(this.#workspace, NODE_BYTES, true);
   }
 
-  #show(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base }: Found): void {
+  #show(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base, isNew }: Found): void {
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     node.inode = inode;
     if (inode !== undefined) {
       this.#byInode.set(inode.id, node);
-      node.basePath = inode.origin;
-      if (inode.origin !== undefined) node.base = this.#base.lstat(inode.origin);
+      node.basePath = isNew ? inode.origin : mergedBase(this.#base, inode, dir.basePath, name);
+      if (node.basePath !== undefined) node.base = this.#base.lstat(node.basePath);
     } else {
       node.base = base;
       node.basePath = joinPath(dir.basePath!, name);
@@ -248,7 +252,7 @@ export class NodeTree {
   }
 
   /** A changed directory's node shows nothing of the base any more. */
-  originEnded(node: Node): void {
+  unmerged(node: Node): void {
     this.#forgetBase(node);
     node.base = undefined;
     node.basePath = undefined;

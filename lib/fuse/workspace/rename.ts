@@ -5,6 +5,7 @@ import { Change } from './change.ts';
 import { WHITEOUT } from './delta/inode.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
 import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from './errno.ts';
+import { mergedBase } from './merged-base.ts';
 import { mergedListing } from './merged-listing.ts';
 import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
@@ -66,22 +67,22 @@ function place(workspace: Workspace, dir: Node, name: ByteString): Place {
 
 function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
   const replaced = to.node;
-  const isDangling = hasDanglingOrigin(workspace, node);
-  Change.make(workspace, (change) => {
+  const isAlone = Change.make(workspace, (change) => {
     const id = change.node(node);
     if (replaced !== undefined) {
       stageLoss(change, replaced);
       change.unlink(to.dir, to.name);
     }
+    const alone = change.moveDirectory(node, to.dir, to.name);
     change.unlink(from.dir, from.name);
     change.link(to.dir, to.name, id);
-    if (isDangling) change.endOrigin(id);
     change.ctime(id);
     change.touch(from.dir);
     if (to.dir !== from.dir) change.touch(to.dir);
+    return alone;
   });
   const { tree } = workspace;
-  if (isDangling) tree.originEnded(node);
+  if (isAlone) tree.unmerged(node);
   from.dir.listing?.remove(from.name);
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
@@ -89,18 +90,12 @@ function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
   tree.move(node, from.dir, from.name, to.dir, to.name);
 }
 
-/** The base has no directory any more where it had this one: what it has there later is another one. */
-function hasDanglingOrigin({ base }: Workspace, { inode }: Node): boolean {
-  if (inode?.origin === undefined) return false;
-  const stat = base.lstat(inode.origin);
-  return stat === undefined || !isDirectory(stat.mode);
-}
-
 function exchange(workspace: Workspace, a: Place, b: Place): void {
   const [first, second] = [a.node!, b.node!];
-  Change.make(workspace, (change) => {
+  const [firstAlone, secondAlone] = Change.make(workspace, (change) => {
     const firstId = change.node(first);
     const secondId = change.node(second);
+    const alone = [change.moveDirectory(first, b.dir, b.name), change.moveDirectory(second, a.dir, a.name)] as const;
     change.unlink(a.dir, a.name);
     change.unlink(b.dir, b.name);
     change.link(a.dir, a.name, secondId);
@@ -109,8 +104,11 @@ function exchange(workspace: Workspace, a: Place, b: Place): void {
     change.ctime(secondId);
     change.touch(a.dir);
     if (b.dir !== a.dir) change.touch(b.dir);
+    return alone;
   });
   const { tree } = workspace;
+  if (firstAlone) tree.unmerged(first);
+  if (secondAlone) tree.unmerged(second);
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
   tree.exchange(first, a.dir, a.name, second, b.dir, b.name);
@@ -148,7 +146,8 @@ function* namesBelow(workspace: Workspace, dir: Unlooked): Generator<[ByteString
   const listing = mergedListing(workspace, dir);
   for (const { name, type } of listing.values()) {
     const inode = dir.inode?.entries?.get(name);
-    const basePath = inode !== undefined && inode !== WHITEOUT ? inode.origin : joinPath(dir.basePath ?? '', name);
+    const own = inode !== undefined && inode !== WHITEOUT;
+    const basePath = own ? mergedBase(workspace.base, inode, dir.basePath, name) : joinPath(dir.basePath ?? '', name);
     yield [name, { inode: inode ?? undefined, basePath, listing: undefined }, isDirectory(type)];
   }
 }

@@ -4,6 +4,7 @@ import { joinPath } from './base.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import type { Op } from './delta/records.ts';
+import { mergedBase } from './merged-base.ts';
 import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
 import { showBase } from './show-base.ts';
@@ -67,6 +68,7 @@ function find(workspace: Workspace, root: Inode, path: ByteString): Place | unde
   const names = path.split('/');
   let dir = root;
   let dirPath = '';
+  let merged: ByteString | undefined = '';
   for (const [depth, name] of names.entries()) {
     const entry = dir.entries!.get(name);
     if (entry === undefined) return undefined;
@@ -77,8 +79,9 @@ function find(workspace: Workspace, root: Inode, path: ByteString): Place | unde
       if (workspace.base.lstat(path) === undefined) return undefined;
       throw inside(path, at);
     }
-    const inPlace = entry.origin === at && base !== undefined && isDirectory(base.mode);
-    const isNew = entry.origin === undefined && base === undefined;
+    merged = mergedBase(workspace.base, entry, merged, name);
+    const inPlace = merged === at && base !== undefined && isDirectory(base.mode);
+    const isNew = merged === undefined && base === undefined;
     if (!inPlace && !isNew) throw inside(path, at);
     dir = entry;
     dirPath = at;

@@ -7,6 +7,7 @@ import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import type { Op } from './delta/records.ts';
 import { identityOf } from './delta/seen.ts';
+import { mergeNodes } from './merge-nodes.ts';
 import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
 import { revert } from './revert.ts';
@@ -111,12 +112,15 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
 function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
   let dir = root;
   let dirPath = '';
+  let merged: ByteString | undefined = '';
   for (const name of path.split('/')) {
     const entry = dir.entries!.get(name);
-    if (entry === undefined) return originOf(dir) === dirPath;
+    if (entry === undefined) return merged === dirPath;
     if (entry === WHITEOUT || !entry.isDirectory) return false;
     dir = entry;
     dirPath = joinPath(dirPath, name);
+    const above: ByteString | undefined = merged;
+    merged = originOf(entry) ?? (entry.merges && above !== undefined ? joinPath(above, name) : undefined);
   }
   return false;
 }
@@ -129,9 +133,9 @@ function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode)
   if (base !== undefined) workspace.tree.merged(node, inode.origin!, base);
   node.listing = undefined;
   workspace.shared.notifier.invalInode(node.id);
-  for (const below of [...(node.children?.keys() ?? [])]) {
-    if (!inode.entries!.has(below)) showBase(workspace, node, below);
-  }
+  const children = [...(node.children?.keys() ?? [])];
+  for (const below of children) if (!inode.entries!.has(below)) showBase(workspace, node, below);
+  mergeNodes(workspace, node, children);
 }
 
 function placeOf(directories: Ways<Inode | undefined>, path: ByteString): Place | undefined {

@@ -23,7 +23,7 @@ import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, W
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
 import { BaseTrees } from './base-trees.ts';
-import { changesOf, renamedDirectories, smallContents } from './changes.ts';
+import { changesOf, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
@@ -43,6 +43,7 @@ import { NodeTable, ROOT_NODEID } from './node-table.ts';
 import { openExisting } from './open-existing.ts';
 import { rmdir, unlink } from './removal.ts';
 import { rename } from './rename.ts';
+import { renamedDirectories } from './renamed-directories.ts';
 import { revert } from './revert.ts';
 import { rollback } from './rollback.ts';
 import { setRules } from './rule-changes.ts';

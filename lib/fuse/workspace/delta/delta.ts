@@ -470,6 +470,7 @@ export class Delta {
 
   #load(lines: readonly Op[][]): void {
     for (const line of lines) for (const op of line) this.table.apply(op);
+    this.table.decideMerges();
     for (const inode of this.table.unnamed(this.#nameless)) this.table.remove(inode);
     this.#loadData();
     this.#rewrittenSize = this.#journal.size;

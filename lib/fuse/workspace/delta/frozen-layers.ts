@@ -82,6 +82,7 @@ export class FrozenLayers {
     const table = new InodeTable();
     const segments = segmentsOf(root, layer);
     for (const [, ...lines] of segments) for (const line of lines as Op[][]) for (const op of line) table.apply(op);
+    table.decideMerges();
     const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
     table.nextId = Math.max(table.nextId, nextId);
     table.nextIno = Math.max(table.nextIno, nextIno);

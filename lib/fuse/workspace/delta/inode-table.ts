@@ -1,7 +1,7 @@
 import type { ByteString, Time } from '../../filesystem.ts';
 import { type Home, Inode, WHITEOUT } from './inode.ts';
 import { ENTRY_BYTES, INODE_BYTES } from './memory.ts';
-import { bodyOf, type Op, type OpNamed, timesOf } from './records.ts';
+import { bodyOf, MERGES, type Op, type OpNamed, timesOf } from './records.ts';
 import { removeUnordered } from './remove-unordered.ts';
 import { Seen } from './seen.ts';
 
@@ -214,8 +214,7 @@ export class InodeTable implements Home {
         this.seen.delete(op[1]);
         break;
       case 'origin':
-        this.#memory += (op[2]?.length ?? 0) - (this.#dir(op[1]).origin?.length ?? 0);
-        this.#dir(op[1]).origin = op[2] ?? undefined;
+        this.#setOrigin(this.#dir(op[1]), op[2]);
         break;
       case 'rebased':
         this.rebased = { commit: op[1], stage: op[2] };
@@ -248,6 +247,36 @@ export class InodeTable implements Home {
     // Only what was copied can have lost its name here.
     for (const id of below) this.get(id);
     return [...this.#inodes.values()].filter((inode) => inode.id !== ROOT_ID && inode.names === 0);
+  }
+
+  /**
+   * After the journal of an older server was read: a directory that it made is opaque when the sandbox took anything away,
+   * or moved a directory, from below its path.
+   */
+  decideMerges(): void {
+    const unknown = [...this.#inodes.values()].filter(({ isDirectory, merges }) => isDirectory && merges === undefined);
+    if (unknown.length === 0) return;
+    for (const dir of unknown) dir.merges = true;
+    const hidden = new Set<ByteString>();
+    for (const [path] of this.seen.entries()) for (const above of parentsOf(path)) hidden.add(above);
+    for (const { origin } of this.found()) {
+      for (const each of origin === undefined ? [] : [origin, ...parentsOf(origin)]) hidden.add(each);
+    }
+    const decided = new Set(unknown);
+    for (const path of hidden) {
+      const dir = this.#directoryAt(path);
+      if (dir !== undefined && decided.has(dir)) dir.merges = false;
+    }
+  }
+
+  #directoryAt(path: ByteString): Inode | undefined {
+    let dir = this.get(ROOT_ID);
+    for (const name of path.split('/')) {
+      const entry: Inode | typeof WHITEOUT | undefined = dir?.entries?.get(name);
+      if (entry === undefined || entry === WHITEOUT) return undefined;
+      dir = entry;
+    }
+    return dir;
   }
 
   /** The table as the shortest journal that makes it. */
@@ -286,8 +315,10 @@ export class InodeTable implements Home {
       mtime,
       sharedTime(mtime, t[4], t[5]),
     );
-    if (inode.isDirectory) inode.origin = typeof body === 'string' ? body : undefined;
-    else if (typeof body === 'string') {
+    if (inode.isDirectory) {
+      inode.origin = typeof body === 'string' ? body : undefined;
+      inode.merges = body === null ? undefined : body === MERGES;
+    } else if (typeof body === 'string') {
       inode.target = body;
       inode.size = body.length;
     } else if (typeof body === 'number') {
@@ -305,6 +336,13 @@ export class InodeTable implements Home {
     this.nextId = Math.max(this.nextId, id + 1);
     if (ino >= FIRST_INO) this.nextIno = Math.max(this.nextIno, ino + 1);
     else this.#keep(ino, 1);
+  }
+
+  #setOrigin(dir: Inode, to: OpNamed<'origin'>[2]): void {
+    const before = dir.origin?.length ?? 0;
+    dir.origin = typeof to === 'string' ? to : undefined;
+    this.#memory += (dir.origin?.length ?? 0) - before;
+    dir.merges = to === MERGES;
   }
 
   #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec]: OpNamed<'attr'>): void {
@@ -399,6 +437,10 @@ function memoryOfNames({ entries }: Inode): number {
 /** `other` itself where it is the same: most inodes have one time three times. */
 function sharedTime(other: Time, sec: number, nsec: number): Time {
   return other.sec === sec && other.nsec === nsec ? other : time(sec, nsec);
+}
+
+function* parentsOf(path: ByteString): Generator<ByteString> {
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) yield path.slice(0, slash);
 }
 
 function time(sec: number, nsec: number): Time {

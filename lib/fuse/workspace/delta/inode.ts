@@ -45,8 +45,13 @@ export class Inode {
   /** Names in the base that stand for it without an entry here: the rest of a hard-link group that was copied up. */
   aliases = 0;
 
-  /** Directory: the base directory merged below `entries`; undefined: opaque. Stays when the directory is renamed. */
+  /** Directory: the base directory merged below `entries`. Stays when the directory is renamed. */
   origin: ByteString | undefined;
+  /**
+   * Directory without an origin: merged with what the base has by its name in the directory above, once that is a
+   * directory. False: opaque, since it took the place of a base directory. undefined: of an older server, not yet known.
+   */
+  merges: boolean | undefined = false;
   /** Directory: how many entries are directories. */
   subdirs = 0;
   /** Directory: bytes of the longest path of entries below it, at most: names that were taken away may still count. */
@@ -106,6 +111,7 @@ export class Inode {
     // Whoever compares versions finds the same one.
     inode.writes = shared.writes;
     inode.origin = shared.origin;
+    inode.merges = shared.merges;
     inode.subdirs = shared.subdirs;
     inode.reach = shared.reach;
     inode.rdev = shared.rdev;

@@ -15,7 +15,11 @@ export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, c
 /** Of a file: where its contents are, the data file's mtime, and the size of what is in a slot. */
 export type FileBody = [layer: string, data: number, slot: number, size: number, sec: number, nsec: number];
 
-/** Directory: origin or null. Symlink: target. Others but files: rdev. */
+/** A directory that is merged with what the base comes to have by its name, and one that hides it. */
+export const MERGES = 1;
+export const OPAQUE = 0;
+
+/** Directory: origin, MERGES, OPAQUE, or null of an older server, which knew no difference. Symlink: target. Others but files: rdev. */
 export type Body = ByteString | null | number | FileBody;
 
 /**
@@ -43,8 +47,8 @@ export type Op =
   /** What the base had at a path when the sandbox first took it up. */
   | ['seen', path: ByteString, ...identity: Identity]
   | ['unseen', path: ByteString]
-  /** A directory is merged with another one of the base from now on; null: with none. */
-  | ['origin', id: number, path: ByteString | null]
+  /** A directory is merged with another one of the base from now on, or is as one that was made. null: OPAQUE. */
+  | ['origin', id: number, path: ByteString | typeof MERGES | typeof OPAQUE | null]
   /** The sandbox was rebased after this stage of a commit. */
   | ['rebased', commit: string, stage: number];
 
@@ -81,7 +85,7 @@ export function timesOf(of: { atime: Time; mtime: Time; ctime: Time }): Times {
 export function bodyOf(inode: Inode): Body {
   switch (inode.mode & S_IFMT) {
     case S_IFDIR:
-      return inode.origin ?? null;
+      return inode.origin ?? (inode.merges ? MERGES : OPAQUE);
     case S_IFLNK:
       return inode.target ?? '';
     case S_IFREG: {

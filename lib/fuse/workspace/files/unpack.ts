@@ -6,6 +6,7 @@ import { joinPath } from '../base.ts';
 import { Change } from '../change.ts';
 import { requireAbsent } from '../entries.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../errno.ts';
+import { mergesAt } from '../merged-base.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../mode.ts';
 import type { Node } from '../node.ts';
 import { requireShortPath } from '../path-limit.ts';
@@ -137,7 +138,8 @@ class Unpacking {
     if (node !== undefined) return { state: node.rule!, node };
     this.#room(change, into, name);
     this.#requireShort(path);
-    const id = change.create(S_IFDIR | mode, visit.caller.uid, visit.caller.gid, {});
+    const merges = into.node === undefined || mergesAt(visit.workspace, into.node, name);
+    const id = change.create(S_IFDIR | mode, visit.caller.uid, visit.caller.gid, { merges });
     this.#give(change, into, name, id, S_IFDIR, undefined);
     return { state: into.state.child(name), id };
   }
