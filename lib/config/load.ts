@@ -38,8 +38,8 @@ export interface DockerEnvironment {
 
 /**
  * What the command line asks for. A flag wins over the file, the file over the default; -config wins over
- * SERVICE_CONFIG, which wins over configs/server.yaml. Without any file: the defaults, and storage where the system
- * keeps the state of services. Throws a ConfigError of one line.
+ * SERVICE_CONFIG, which wins over configs/server.yaml. Storage that no file names is where the system keeps the state of
+ * services. Throws a ConfigError of one line.
  */
 export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation {
   const flags = parseFlags(surroundings.argv);
@@ -50,7 +50,7 @@ export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation
   const warn = (message: string) => void warnings.push(message);
   const { file, content } = readFile(flags.get('config'), surroundings);
   const source: Source = { name: file ?? 'defaults', folder: dirname(resolve(surroundings.cwd, file ?? '.')), warn };
-  const given = content === undefined ? { storage: defaultStorage(surroundings) } : parseYaml(content, source.name);
+  const given = withDefaultStorage(content === undefined ? {} : parseYaml(content, source.name), surroundings);
 
   const overrides = new Map<string, { value: unknown; source: Source }>();
   for (const [flag, value] of flags) {
@@ -93,6 +93,16 @@ function readFile(named: string | undefined, { env, cwd }: Surroundings): { file
     if (chosen === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return {};
     throw new ConfigError(`${file}: the configuration file cannot be read: ${code}`);
   }
+}
+
+/** The file's content with defaults for the storage keys that it lacks; content of another shape is left to the reader. */
+function withDefaultStorage(given: unknown, surroundings: Surroundings): unknown {
+  const file = given ?? {};
+  if (typeof file !== 'object' || Array.isArray(file)) return given;
+  const { storage } = file as { storage?: unknown };
+  if (storage !== undefined && storage !== null && (typeof storage !== 'object' || Array.isArray(storage)))
+    return given;
+  return { ...file, storage: { ...defaultStorage(surroundings), ...storage } };
 }
 
 function defaultStorage({ env, root, home }: Surroundings): Record<string, string> {

@@ -68,9 +68,6 @@ function readKey(
 ): unknown {
   const override = overrides.get(path);
   const present = entries.has(name);
-  if (!present && !override && key.default === undefined) {
-    throw new ConfigError(`${source.name}: ${path}: is missing and has no default: an absolute path`);
-  }
   const own = present || !override ? parse(key, present ? entries.get(name) : key.default, source, path) : undefined;
   return override ? parse(key, override.value, override.source) : own;
 }
@@ -95,10 +92,10 @@ function names(section: Section): string {
   return Object.keys(section).join(', ');
 }
 
-/** On one line, whatever it is; long values are cut. */
+/** On one line, whatever it is; long values are cut, and the user and password of a URL are left out. */
 function show(value: unknown): string {
   const shown = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { breakLength: Infinity, depth: 2 });
-  const line = shown.replaceAll('\n', ' ');
+  const line = shown.replaceAll('\n', ' ').replaceAll(/:\/\/[^\s"']*@/g, '://…@');
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 

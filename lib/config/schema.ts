@@ -16,7 +16,7 @@ import {
 
 export interface Key<T> {
   parse: Parse<T>;
-  /** As one would write it in the file; undefined: the file must have it. */
+  /** As one would write it in the file; undefined: it depends on the system, and is put in before the file is read. */
   default: unknown;
 }
 

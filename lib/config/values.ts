@@ -118,6 +118,8 @@ export const absolutePaths: Parse<readonly string[]> = (raw, context) => {
 /** Absolute; a relative one is taken from the config file's folder, with a warning. */
 export const storagePath: Parse<string> = (raw, context) => {
   if (typeof raw !== 'string' || raw === '' || raw.includes('\0')) throw new NotAllowed('an absolute path');
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(raw))
+    throw new NotAllowed('an absolute path; databases and other URLs are not supported');
   const path = resolve(context.folder, raw);
   if (path === '/') throw new NotAllowed('an absolute path other than /');
   if (!isAbsolute(raw)) context.warn(`path "${raw}" is relative; ${path} is used`);

@@ -171,13 +171,19 @@ describe('a value that is not allowed', () => {
     },
   );
 
-  it.each(['codebase_path', 'mount_path', 'db_path'])('a file without storage.%s is refused', (name) => {
-    const yaml = STORAGE.replace(new RegExp(`${name}: [^,}]*,?`), '');
-    expect(problem(() => load(['-config', write(yaml)]))).toMatch(`my.yaml: storage.${name}: is missing`);
-  });
+  it.each(['postgres://ann:secret@db/paddock', 'file:///s/db.json', 'HTTP://x@y:z@host/'])(
+    'a URL in storage is refused in words, without its password: %s',
+    (url) => {
+      const refusal = problem(() => load(['-config', write(`storage: {db_path: "${url}"}`)]));
+      expect(refusal).toMatch(
+        /^my\.yaml: storage\.db_path: value ".*" is not allowed: an absolute path; databases and/,
+      );
+      expect(refusal).not.toMatch(/secret|ann|y:z/);
+    },
+  );
 
-  it('an empty file is refused, for it does not say where the state is kept', () => {
-    expect(problem(() => load(['-config', write('')]))).toMatch('storage.codebase_path');
+  it.each(['storage: []', 'storage: /s', '[storage]'])('storage that is no map is refused: %s', (yaml) => {
+    expect(problem(() => load(['-config', write(yaml)]))).toMatch(/^my\.yaml: .*is not allowed: a map of /);
   });
 
   it.each([
@@ -247,6 +253,25 @@ describe('where the configuration comes from', () => {
       dbPath: `${folder}/metadata.json`,
     });
   });
+
+  it.each([
+    ['codebase_path', { codebasePath: '/x' }],
+    ['mount_path', { mountPath: '/x' }],
+    ['db_path', { dbPath: '/x' }],
+  ])('a file that sets only storage.%s takes the rest from the state directory', (name, set) => {
+    const file = write(`storage: {${name}: /x}`);
+    const { storage } = serve(['-config', file], { env: { STATE_DIRECTORY: '/state' } }).config;
+    const rest = { codebasePath: '/state/codebases', mountPath: '/state/mounts', dbPath: '/state/metadata.json' };
+    expect(storage).toEqual({ ...rest, ...set });
+  });
+
+  it.each(['', 'storage:', 'logging: {level: warn}'])(
+    'a file without storage keys takes all of them from there: %j',
+    (yaml) => {
+      const { storage } = serve(['-config', write(yaml)], { env: { STATE_DIRECTORY: '/state' } }).config;
+      expect(storage.dbPath).toBe('/state/metadata.json');
+    },
+  );
 
   it("a relative storage path is taken from the file's folder, with a warning", () => {
     const file = write('storage: {codebase_path: c, mount_path: ../m, db_path: /db.json}', 'etc/my.yaml');
