@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+import base from './vitest.config.ts';
+
+/** Tests that need no privilege, network or package of the system: `npm run test:unit`. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: [
+      'test/adapters/protos.test.ts',
+      'test/handlers/**/*.test.ts',
+      'test/lib/*.test.ts',
+      'test/lib/{config,metadata,patch,permissions}/**/*.test.ts',
+      'test/lib/fuse/protocol/**/*.test.ts',
+      'test/lib/fuse/session*.test.ts',
+      'test/lib/runtime/seccomp/**/*.test.ts',
+    ],
+    exclude: ['test/lib/{descriptors,revive}.test.ts'],
+    globalSetup: [],
+  },
+});
