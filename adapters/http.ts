@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { type Operation, operations } from '../handlers/index.ts';
-import { ServiceError } from '../lib/errors.ts';
-import { answerError, errorBody } from './http/answer.ts';
+import { CODES, ServiceError } from '../lib/errors.ts';
+import { answerAny, answerError, errorBody } from './http/answer.ts';
 import { carryRaw, discardRest } from './http/body.ts';
 import { carryBytes } from './http/bytes.ts';
 import { Connections } from './http/connections.ts';
@@ -13,6 +13,7 @@ import type { Exchange } from './http/exchange.ts';
 import { carryUnary } from './http/json.ts';
 import { carryMultipart } from './http/multipart.ts';
 import { parseTarget, Router } from './http/router.ts';
+import { Turns } from './http/turns.ts';
 import { CallAbort, errorFor, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
 
 const carriers: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
@@ -39,6 +40,7 @@ const LAST_WORDS_MS = 1000;
 export async function startHttp({ address, services, maxConnections, log }: ListenerOptions): Promise<Listener> {
   const router = new Router(operations);
   const calls = new Set<CallAbort>();
+  const turns = new Turns();
 
   const serve = async (req: IncomingMessage, res: ServerResponse, call: CallAbort, requestId: string) => {
     let name = 'unknown';
@@ -60,11 +62,11 @@ export async function startHttp({ address, services, maxConnections, log }: List
       };
       const context = { requestId, signal: call.signal, services, answered };
       const carry = carriers[operation.kind] as (exchange: Exchange) => Promise<void>;
-      await carry({ req, res, operation, event, context, log });
+      await carry({ req, res, operation, event, context, turns, log });
     } catch (thrown) {
       const error = errorFor(thrown, { operation: name, requestId, signal: call.signal, log });
       if (res.headersSent) res.destroy();
-      else if (!res.destroyed) answerError(res, error);
+      else if (!res.destroyed) await answerAny(res, CODES[error.code].http, errorBody(error), turns);
       discardRest(req);
     }
   };

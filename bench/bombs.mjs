@@ -1,13 +1,17 @@
 /**
  * What others notice while one sandbox does its worst: the p99 of GET /health, and of an Exec in another sandbox beside
- * the same on a quiet server. The bombs are those of test/security, or those named as arguments. Exit code 1 when a
- * figure is missed.
+ * the same on a quiet server; and why: the delay of the main thread's event loop, and of requests to the thread that
+ * serves the file system. The bombs are those of test/security and of bombs/clients.mjs, or those named as arguments.
+ * Exit code 1 when a figure is missed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { CLIENT_BOMBS } from './bombs/clients.mjs';
+import { loopDelay, measuredEnvironment, mountPointOf, requestDelay } from './bombs/delays.mjs';
 import { Server } from './exec/server.mjs';
 import { at, judged, table } from './exec/table.mjs';
 
@@ -20,6 +24,8 @@ const COLUMNS = {
   name: '',
   value: 'GET /health p99',
   beside: 'Exec of another, p50 and p99',
+  loop: 'event loop, p99 and most',
+  worker: 'request worker, p99 and most',
   must: 'must reach',
   verdict: 'reached',
 };
@@ -28,15 +34,18 @@ const directory = mkdtempSync(join(tmpdir(), 'paddock-bombs-'));
 const rows = [];
 try {
   const named = process.argv.slice(2);
-  const bombs = (await loadBombs()).filter(({ name }) => named.length === 0 || named.includes(name));
-  const server = await Server.start(mkdtempSync(join(directory, 'server-')));
+  const all = [...(await loadBombs()), ...CLIENT_BOMBS];
+  const bombs = all.filter(({ name }) => named.length === 0 || named.includes(name));
+  const state = mkdtempSync(join(directory, 'server-'));
+  const server = await Server.start(state, measuredEnvironment(directory));
   try {
     const other = await server.create();
-    await probed(server, other, wait(QUIET_MS / 2));
-    const quiet = await probed(server, other, wait(QUIET_MS));
+    const mountPoint = mountPointOf(join(state, 'state/mounts'));
+    await probed(server, other, mountPoint, wait(QUIET_MS / 2));
+    const quiet = await probed(server, other, mountPoint, wait(QUIET_MS));
     rows.push({ name: 'quiet', ...shown(quiet) });
     for (const bomb of bombs) {
-      const during = await probed(server, other, explode(server, bomb));
+      const during = await probed(server, other, mountPoint, explode(server, bomb));
       const ratio = at(during.exec, 0.99) / at(quiet.exec, 0.99);
       const reached = at(during.health, 0.99) <= MOST_HEALTH_MS && ratio <= MOST_EXEC;
       rows.push({
@@ -57,18 +66,37 @@ process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${lo
 process.stdout.write(table([{ title: 'Beside a bomb in another sandbox', rows }], COLUMNS));
 process.exitCode = rows.some(({ verdict }) => verdict === 'MISSED') ? 1 : 0;
 
-async function explode(server, { command, stdin = '', resources = {}, timeout }) {
-  const id = await server.create({ resources });
-  const end = performance.now() + LEAST_MS;
+async function explode(server, bomb) {
+  const { command, stdin = '', resources = {}, timeout, create = { resources }, run } = bomb;
+  const id = await server.create(create);
+  const began = performance.now();
+  const until = (ms) => performance.now() - began < ms;
+  const path = `/v1/sandboxes/${id}`;
   // Its refusals and its end are the tests' concern.
-  do await server.call('POST', `/v1/sandboxes/${id}/exec`, { command, stdin, timeout }).catch(() => {});
-  while (performance.now() < end);
-  await server.destroy(id);
+  const call = (method, below, body) => unread(server, method, `${path}${below}`, body).catch(() => {});
+  const exec = (text, more = {}) => call('POST', '/exec', { command: text, ...more });
+  if (run) await run({ exec, call, until });
+  else
+    do await exec(command, { stdin, timeout });
+    while (until(LEAST_MS));
+  await server.destroy(id).catch(() => server.call('DELETE', `${path}?discard=true`).catch(() => {}));
 }
 
-async function probed(server, other, until) {
+/** The answer is dropped as it comes: to make something of it would keep this process from measuring. */
+function unread({ address, agent }, method, path, body) {
+  return new Promise((done, failed) => {
+    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+    const outgoing = request({ ...address, method, path, headers, agent }, (answer) => {
+      answer.once('close', done).resume();
+    });
+    outgoing.once('error', failed).end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+async function probed(server, other, mountPoint, end) {
+  await loopDelay(server, directory);
   let ended = false;
-  const times = { health: [], exec: [] };
+  const times = { health: [], exec: [], worker: [] };
   const repeat = async (all, once, pauseMs) => {
     while (!ended) {
       const began = performance.now();
@@ -80,17 +108,23 @@ async function probed(server, other, until) {
   const probes = [
     repeat(times.health, () => server.call('GET', '/health'), 5),
     repeat(times.exec, () => server.exec(other), 5),
+    repeat(times.worker, () => requestDelay(mountPoint), 5),
   ];
-  await until;
+  await end;
   ended = true;
   await Promise.all(probes);
-  return times;
+  return { ...times, loop: await loopDelay(server, directory) };
 }
 
-function shown({ health, exec }, ratio) {
-  const ms = (all, share) => `${at(all, share).toFixed(1)} ms`;
+function shown({ health, exec, worker, loop }, ratio) {
+  const ms = (value) => `${value.toFixed(1)} ms`;
   const beside = ratio === undefined ? '' : `, ${ratio.toFixed(1)} × quiet`;
-  return { value: ms(health, 0.99), beside: `${ms(exec, 0.5)}, ${ms(exec, 0.99)}${beside}` };
+  return {
+    value: ms(at(health, 0.99)),
+    beside: `${ms(at(exec, 0.5))}, ${ms(at(exec, 0.99))}${beside}`,
+    loop: `${ms(loop.p99)}, ${ms(loop.max)}`,
+    worker: `${ms(at(worker, 0.99))}, ${ms(Math.max(...worker))}`,
+  };
 }
 
 async function loadBombs() {

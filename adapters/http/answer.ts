@@ -1,26 +1,26 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
 import { isLarge, jsonPieces } from './json-pieces.ts';
+import type { Turns } from './turns.ts';
+
+const ALWAYS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 export function answer(res: ServerResponse, status: number, body: unknown, headers?: OutgoingHttpHeaders): void {
-  const always = { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers };
-  if (isLarge(body)) {
-    res.writeHead(status, always);
-    answerInPieces(res, body).catch(() => res.destroy());
-    return;
-  }
   const text = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { ...always, 'content-length': text.length });
+  res.writeHead(status, { ...ALWAYS, 'content-length': text.length, ...headers });
   res.end(text);
 }
 
-/** As fast as the client reads; others are served between two pieces. */
-async function answerInPieces(res: ServerResponse, body: unknown): Promise<void> {
-  for (const piece of jsonPieces(body)) {
-    if (!res.write(piece)) await writable(res);
-    if (res.destroyed) return;
-    await setImmediate();
+/** As `answer`, for a body of any size: a large one in pieces, as fast as the client reads. */
+export async function answerAny(res: ServerResponse, status: number, body: unknown, turns: Turns): Promise<void> {
+  if (!isLarge(body)) return answer(res, status, body);
+  res.writeHead(status, ALWAYS);
+  const pieces = jsonPieces(body);
+  for (;;) {
+    await turns.next();
+    const piece = pieces.next();
+    if (piece.done || res.destroyed) break;
+    if (!res.write(piece.value)) await writable(res);
   }
   res.end();
 }

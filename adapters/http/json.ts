@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { HandlerEvent } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { answer } from './answer.ts';
+import { answerAny } from './answer.ts';
 import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { refuseCostlyJson } from './json-bounds.ts';
@@ -11,8 +11,8 @@ import { refuseCostlyJson } from './json-bounds.ts';
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
 
 export async function carryUnary(exchange: Exchange<'unary'>): Promise<void> {
-  const { res, operation, context } = exchange;
-  answer(res, 200, await operation.handler(await withJsonBody(exchange), context));
+  const { res, operation, context, turns } = exchange;
+  await answerAny(res, 200, await operation.handler(await withJsonBody(exchange), context), turns);
 }
 
 /** The event with the body's text. Whatever content type a POST or PUT gives, a body that is there has to be JSON. */

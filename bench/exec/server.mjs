@@ -18,12 +18,14 @@ export class Server {
   #codebase;
   pid;
 
-  static async start(directory) {
+  /** `env`: further variables of its environment. */
+  static async start(directory, env = {}) {
     const server = new Server();
     const started = await server.#service.start({
       root: ROOT,
       bundle: join(ROOT, 'dist/server.mjs'),
       directory,
+      env,
       sections: { runtime: { uid_range: UIDS }, sandbox: { max_per_user: 0 } },
     });
     server.pid = started.pid;

@@ -21,7 +21,7 @@ export class Service {
    * Starts `bundle` in an empty folder with its state in `directory`: on its embedded defaults, or, where there are
    * `sections` of configuration, on a file with these.
    */
-  async start({ root, bundle, directory, sections = {} }) {
+  async start({ root, bundle, directory, sections = {}, env = {} }) {
     const state = join(directory, 'state');
     const cwd = join(directory, 'empty');
     mkdirSync(cwd, { recursive: true });
@@ -29,7 +29,7 @@ export class Service {
     if (Object.keys(sections).length > 0) flags.push('-config', configFile(directory, state, sections));
     this.#child = spawn(process.execPath, [bundle, ...flags], {
       cwd,
-      env: { PATH: process.env.PATH, STATE_DIRECTORY: state },
+      env: { PATH: process.env.PATH, STATE_DIRECTORY: state, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const said = [];

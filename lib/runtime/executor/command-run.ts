@@ -4,6 +4,7 @@ import type { OutputStream } from '../../messages.ts';
 import type { Command } from '../runtime.ts';
 import type { CommandScript } from './command-script.ts';
 import { EventQueue } from './execution.ts';
+import { type DrainQuota, newQuota } from './pipe-reader.ts';
 import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
 import type { Stdin } from './stdin.ts';
@@ -20,6 +21,9 @@ export const DEATH_MS = 50;
 const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
+
+type Quotas = readonly [out: DrainQuota, err: DrainQuota];
+const newQuotas = (): Quotas => [newQuota(), newQuota()];
 
 /** What the run tells the executor, once, when the runner is free again or lost. */
 export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
@@ -79,7 +83,7 @@ export class CommandRun {
   lose(error: ServiceError): void {
     if (!this.#begin()) return;
     try {
-      this.#drain();
+      this.#drain(newQuotas());
     } catch {
       // The sandbox's end is the better reason.
     }
@@ -136,11 +140,12 @@ export class CommandRun {
     const { runner } = this.#context;
     const found = runner.alone();
     const alone = typeof found === 'boolean' ? found : await found;
-    let emptied = this.#drain();
-    for (let rounds = 0; alone && !emptied && rounds < DRAIN_ROUNDS; rounds++) {
-      // A pipe that the host lets be larger than usual.
-      await setImmediate();
-      emptied = this.#drain();
+    let emptied = false;
+    // More than once: a pipe that the host lets be larger than usual.
+    for (let rounds = 0; rounds === 0 || (alone && !emptied && rounds < DRAIN_ROUNDS); rounds++) {
+      const quotas = newQuotas();
+      while (!this.#drain(quotas)) await setImmediate();
+      emptied = quotas.every((quota) => quota.emptied);
     }
     const reusable = alone && emptied;
     if (!reusable) {
@@ -175,7 +180,8 @@ export class CommandRun {
     await this.#killRunner();
     this.#resume();
     await Promise.race([runner.outputEnded, delay(KILL_MS)]);
-    this.#drain();
+    const quotas = newQuotas();
+    while (!this.#drain(quotas)) await setImmediate();
   }
 
   /** When the server is short of descriptors, even of those held back for this, it may have one in a moment. */
@@ -206,11 +212,10 @@ export class CommandRun {
     return true;
   }
 
-  /** False when a pipe was not found empty at the end. */
-  #drain(): boolean {
+  /** False: another call is needed, in a later turn of the event loop. */
+  #drain([ofOut, ofErr]: Quotas): boolean {
     const { out, err } = this.#context.runner;
-    const emptied = out.drain();
-    return err.drain() && emptied;
+    return out.drain(ofOut) && err.drain(ofErr);
   }
 
   /**

@@ -10,6 +10,20 @@ const READ_BYTES = 65_536;
  */
 const PIPE_BYTES = 1_048_576;
 const PIPE_PIECES = PIPE_BYTES / 4096;
+/** What `drain` may take in one turn of the event loop. */
+const DRAIN_MS = 2;
+/** A full read that long after the last one was the first for a while, or had to wait for those who write. */
+const SLOW_MS = 1;
+
+/** What may still be read out of one pipe by `drain`. */
+export interface DrainQuota {
+  bytes: number;
+  reads: number;
+  /** It was found empty. */
+  emptied: boolean;
+}
+
+export const newQuota = (): DrainQuota => ({ bytes: PIPE_BYTES, reads: PIPE_PIECES, emptied: false });
 
 /** Given the bytes, valid only during the call; false: stop reading until `resume`. */
 export type Sink = (data: Uint8Array) => boolean;
@@ -25,6 +39,8 @@ export class PipeReader {
   /** Settles when every writer has closed its end, or after `close`. */
   readonly ended: Promise<void>;
   #open = true;
+  /** When the last full read was done with. */
+  #took = 0;
   sink: Sink = () => true;
   /** undefined: what comes is so little that it is read as it comes. */
   #pace: ReadPace | undefined;
@@ -65,28 +81,36 @@ export class PipeReader {
   }
 
   /**
-   * Gives the sink all that is in the pipe now, whatever it answers. Bounded by what a pipe can hold: whoever goes on
-   * writing meanwhile is not read for ever. False when it was not found empty at the end. Throws when it cannot be read.
+   * Gives the sink all that is in the pipe when it is first called with this quota, whatever the sink answers. Whoever
+   * goes on writing is not read for ever: the quota is what a pipe can hold. False: another call is needed, in a later
+   * turn of the event loop, since a pipe that hundreds write to makes a read wait for them. Throws when it cannot be read.
    */
-  drain(): boolean {
+  drain(quota: DrainQuota): boolean {
     // An exception with a stack trace is most of the cost of finding a pipe empty.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
+    const began = performance.now();
     try {
-      for (let bytes = 0, reads = 0; bytes < PIPE_BYTES && reads < PIPE_PIECES; reads++) {
-        if (!this.#open || this.#socket.destroyed) return true;
-        const size = readSync(this.#fd, this.#scratch, 0, READ_BYTES, null);
-        if (size === 0) return true;
-        bytes += size;
-        this.sink(this.#scratch.subarray(0, size));
+      while (!quota.emptied && quota.bytes > 0 && quota.reads > 0) {
+        if (quota.reads < PIPE_PIECES && performance.now() - began > DRAIN_MS) return false;
+        quota.emptied = !this.#open || this.#socket.destroyed || !this.#drainOnce(quota);
       }
-      return false;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
-      return true;
+      quota.emptied = true;
     } finally {
       Error.stackTraceLimit = limit;
     }
+    return true;
+  }
+
+  /** False at the end of the pipe. */
+  #drainOnce(quota: DrainQuota): boolean {
+    const size = readSync(this.#fd, this.#scratch, 0, READ_BYTES, null);
+    quota.reads--;
+    quota.bytes -= size;
+    if (size > 0) this.sink(this.#scratch.subarray(0, size));
+    return size > 0;
   }
 
   close(): void {
@@ -96,7 +120,10 @@ export class PipeReader {
 
   /** The sink's own "no" comes first: who is full is resumed when it no longer is. */
   #take(data: Uint8Array): boolean {
-    return this.sink(data) && (this.#pace?.took(this, data.length) ?? true);
+    const slow = data.length === READ_BYTES && performance.now() - this.#took > SLOW_MS;
+    const more = this.sink(data) && (this.#pace?.took(this, data.length, slow) ?? true);
+    if (data.length === READ_BYTES) this.#took = performance.now();
+    return more;
   }
 }
 

@@ -18,6 +18,7 @@ export class ReadPace {
   readonly #schedule: (next: () => void) => void;
   readonly #waiting = new Set<Paced>();
   #read = 0;
+  #slow = false;
   #scheduled = false;
 
   /** `schedule` calls back when the next turn begins. */
@@ -26,10 +27,11 @@ export class ReadPace {
     this.#schedule = schedule;
   }
 
-  /** After each read. False: the reader stops, and is resumed at its next turn. */
-  took(reader: Paced, size: number): boolean {
+  /** After each read. False: the reader stops, and is resumed at its next turn. A slow read is a turn's only one. */
+  took(reader: Paced, size: number, slow = false): boolean {
     this.#read += size + READ_COST;
-    if (this.#read < this.#bytes && this.#waiting.size === 0) return true;
+    this.#slow ||= slow;
+    if (!slow && this.#read < this.#bytes && this.#waiting.size === 0) return true;
     this.#waiting.add(reader);
     if (!this.#scheduled) {
       this.#scheduled = true;
@@ -46,7 +48,8 @@ export class ReadPace {
   #next(): void {
     this.#scheduled = false;
     this.#read = 0;
-    let places = Math.ceil(this.#bytes / MOST_AT_ONCE);
+    let places = this.#slow ? 1 : Math.ceil(this.#bytes / MOST_AT_ONCE);
+    this.#slow = false;
     for (const reader of this.#waiting) {
       if (places-- === 0) break;
       this.#waiting.delete(reader);

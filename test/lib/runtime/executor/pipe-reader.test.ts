@@ -3,7 +3,7 @@ import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { newScratch, PipeReader } from '../../../../lib/runtime/executor/pipe-reader.ts';
+import { newQuota, newScratch, PipeReader } from '../../../../lib/runtime/executor/pipe-reader.ts';
 import { ReadPace } from '../../../../lib/runtime/executor/read-pace.ts';
 import { until } from '../bwrap/fixture.ts';
 
@@ -40,7 +40,8 @@ describe('PipeReader', () => {
         bytes += data.length;
         return false;
       };
-      reader.drain();
+      const quota = newQuota();
+      while (!reader.drain(quota));
       most = Math.max(most, bytes);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
@@ -63,7 +64,8 @@ while True: os.write(1, b"x")'`);
         pieces++;
         return false;
       };
-      reader.drain();
+      const quota = newQuota();
+      while (!reader.drain(quota));
       return pieces > 1;
     });
     expect(pieces).toBeLessThanOrEqual(257);
@@ -79,7 +81,9 @@ while True: os.write(1, b"x")'`);
     };
     const writer = write('printf %060000d 0');
     await new Promise((resolve) => writer.once('exit', resolve));
-    expect(reader.drain()).toBe(true);
+    const quota = newQuota();
+    while (!reader.drain(quota));
+    expect(quota.emptied).toBe(true);
     expect(bytes).toBe(60_000);
     reader.close();
     await reader.ended;
@@ -135,6 +139,14 @@ describe('ReadPace', () => {
     let reads = 0;
     while (pace.took(reader(), 1)) reads++;
     expect(reads).toBeLessThan(30);
+  });
+
+  it('makes a slow read the only one of its turn', () => {
+    const { pace, turn } = manual(1_000_000);
+    const readers = Array.from({ length: 3 }, reader);
+    for (const each of readers) expect(pace.took(each, 1, true)).toBe(false);
+    turn();
+    expect(readers.map((each) => each.resumed)).toEqual([1, 0, 0]);
   });
 
   it('resumes nobody who left', () => {
