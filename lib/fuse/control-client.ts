@@ -23,6 +23,8 @@ export class ControlClient {
   readonly #calls = new Map<number, Call>();
   /** Answers that wait for their batch, oldest first. */
   readonly #held: Answer[] = [];
+  /** Of answers that are still to come. */
+  readonly #parts = new Map<number, unknown[]>();
   #nextId = 1;
   #writtenBatch = 0;
   #closed: string | undefined;
@@ -61,8 +63,16 @@ export class ControlClient {
     }
   }
 
+  /** A call with parts resolves with an array of them and its answer. */
+  part(id: number, value: unknown): void {
+    const parts = this.#parts.get(id);
+    if (parts === undefined) this.#parts.set(id, [value]);
+    else parts.push(value);
+  }
+
   answered(answer: Answer): void {
     if (answer.error) {
+      this.#parts.delete(answer.id);
       this.#take(answer.id)?.reject(decodeError(answer.error));
       return;
     }
@@ -82,12 +92,15 @@ export class ControlClient {
     for (const call of this.#calls.values()) call.reject(unavailable(reason));
     this.#calls.clear();
     this.#held.length = 0;
+    this.#parts.clear();
   }
 
   #release(): void {
     while (this.#held[0] && this.#held[0].batch <= this.#writtenBatch) {
       const answer = this.#held.shift() as Answer;
-      this.#take(answer.id)?.resolve(answer.value);
+      const parts = this.#parts.get(answer.id);
+      this.#parts.delete(answer.id);
+      this.#take(answer.id)?.resolve(parts === undefined ? answer.value : [...parts, answer.value]);
     }
   }
 

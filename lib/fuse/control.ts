@@ -2,6 +2,7 @@ import { type Code, ServiceError } from '../errors.ts';
 import type { Actor } from '../field-values.ts';
 import type { PermissionRule } from '../messages.ts';
 import { type ByteString, Errno, type FileSystem } from './filesystem.ts';
+import type { Steps } from './steps.ts';
 import { Damage } from './workspace/delta/damage.ts';
 import type { BackgroundCopy } from './workspace/delta/large-copies.ts';
 import type { FileOperation } from './workspace-files.ts';
@@ -34,8 +35,16 @@ export interface WorkspaceControl {
   syncAll(): void;
 }
 
+/** What of the file system may take long: as steps. undefined: it is called instead. Throws what calling it would. */
+export interface LongControl {
+  begin?(operation: keyof WorkspaceControl, args: readonly unknown[]): Steps<unknown> | undefined;
+}
+
+/** Has the worker go on with them between requests. */
+export type StartSteps = (steps: Steps<unknown>) => void;
+
 /** `dropCopies` after what was postponed by `copied` was run again. */
-export type ControlledFileSystem = FileSystem & WorkspaceControl & { dropCopies(): void };
+export type ControlledFileSystem = FileSystem & WorkspaceControl & LongControl & { dropCopies(): void };
 
 /** Has the main thread copy a host file, which then tells by `copied`. */
 export type StartCopy = (copy: BackgroundCopy) => void;
@@ -65,6 +74,8 @@ export type WorkerMessage =
   | { kind: 'ready'; minor: number }
   /** Holds when the notifications up to `batch` were written. */
   | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
+  /** Comes before the answer, which has the rest. */
+  | { kind: 'part'; id: number; value: unknown }
   | { kind: 'copy'; copy: BackgroundCopy }
   | { kind: 'damaged'; report: DamageReport }
   | { kind: 'defect'; operation: number; error: ControlError }

@@ -6,7 +6,7 @@ import type { ControlOperation, WorkspaceControl } from './control.ts';
 import { Deferred, settlesWithin } from './deferred.ts';
 import { syncMount } from './mount.ts';
 import { watch } from './watchdog.ts';
-import type { Death, Workspaces } from './workspaces.ts';
+import type { ChangePage, Death, Workspaces } from './workspaces.ts';
 
 export interface MountOptions {
   /** Made when absent; its missing parents too. Nothing else may be kept in it. */
@@ -79,7 +79,9 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     async changes(id, after, limit) {
       // Pages that programs have mapped and changed are changes too.
       if (after === '') await syncMount(mountPoint);
-      return call('changes', id, after, limit);
+      const answer = await call<ChangePage | ChangePage[]>('changes', id, after, limit);
+      const pages = Array.isArray(answer) ? answer : [answer];
+      return { changes: pages.flatMap(({ changes }) => changes), more: pages.at(-1)!.more };
     },
     contents: (id, inodes) => call('contents', id, inodes),
     async revert(id, paths) {

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, writeSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -6,19 +6,27 @@ import {
   type ControlledFileSystem,
   type ControlRequest,
   encodeError,
+  type LongControl,
   type StartCopy,
+  type StartSteps,
   type TellDamaged,
   type WorkerMessage,
   type WorkspaceControl,
 } from './control.ts';
-import { ControlNode } from './control-node.ts';
+import { CONTROL_NODEID, ControlNode } from './control-node.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import { descriptor, type PostponedRequest, serve } from './device.ts';
 import { type Notifier, Postponed } from './filesystem.ts';
 import { NotificationQueue } from './notification-queue.ts';
+import { encodeRetrieveNothing } from './protocol/notifications.ts';
 import { RequestReader } from './request-reader.ts';
 import { Session } from './session.ts';
+import type { Steps } from './steps.ts';
+import { Tasks } from './tasks.ts';
 import { Waiting } from './waiting.ts';
+
+/** Of this thread's message to itself, to go on with tasks. */
+const GO_ON = 2;
 
 /** What the main thread starts the request worker with. */
 export interface FuseWorkerData {
@@ -50,33 +58,74 @@ export function serveRequests(
     startCopy: StartCopy,
     current: CurrentWorkspace,
     damaged: TellDamaged,
+    startSteps: StartSteps,
+    released: (cause: number) => void,
   ) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
   const notifications = new NotificationQueue(data.notifications, data.fd);
   const current = new CurrentWorkspace(data.current);
+  const requests = new Waiting<PostponedRequest>();
+  const controls = new Waiting<ControlRequest>();
+  const release = (cause: number) => {
+    controls.release(cause);
+    requests.release(cause);
+  };
+  const tasks = new Tasks();
+  const startSteps = (steps: Steps<unknown>) =>
+    tasks.add({
+      steps,
+      part: () => undefined,
+      done: () => undefined,
+      failed: (thrown) => post({ kind: 'defect', operation: 0, error: encodeError(thrown) }),
+    });
   const fileSystem = makeFileSystem(
     notifications,
     (copy) => post({ kind: 'copy', copy }),
     current,
     (report) => post({ kind: 'damaged', report }),
+    startSteps,
+    release,
   );
-  const requests = new Waiting<PostponedRequest>();
-  const controls = new Waiting<ControlRequest>();
+  const goOn = encodeRetrieveNothing(CONTROL_NODEID, GO_ON);
+  let goingOn = false;
   let serving = true;
 
   const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), {
     onInit: ({ minor }) => post({ kind: 'ready', minor }),
     onDefect: (operation, thrown) => post({ kind: 'defect', operation, error: encodeError(thrown) }),
-    onWake: () => {
+    onWake: (unique) => {
+      if (unique === GO_ON) {
+        goingOn = false;
+        tasks.run();
+        runAgain();
+      }
       for (;;) {
         const mail = receiveMessageOnPort(data.control) as { message: ControlRequest } | undefined;
         if (!mail) return;
         control(mail.message);
-        for (let again = controls.next(); again !== undefined; again = controls.next()) control(again);
+        runAgain();
       }
     },
   });
+
+  const runAgain = () => {
+    for (let again = controls.next(); again !== undefined; again = controls.next()) control(again);
+  };
+
+  /**
+   * The message to itself comes behind every request that waits already: whoever asked something meanwhile is served
+   * before the next slice, whichever descriptor it came by.
+   */
+  const keepGoing = () => {
+    if (tasks.size === 0 || goingOn) return;
+    goingOn = true;
+    try {
+      writeSync(data.fd, goOn, 0, goOn.length, null);
+    } catch {
+      // The connection has ended, and the next read tells. What is left is not waited for by anybody.
+    }
+  };
 
   const control = (request: ControlRequest) => {
     const { id, operation, args } = request;
@@ -87,10 +136,24 @@ export function serveRequests(
       controls.add(answer.cause, request);
       return;
     }
-    if (operation === 'copied') {
-      controls.release(args[0] as number);
-      requests.release(args[0] as number);
+    if ('steps' in answer) {
+      tasks.begin({
+        steps: answer.steps,
+        part: (value) => post({ kind: 'part', id, value }),
+        done: (value) => reply(id, { value }),
+        failed: (thrown) => {
+          if (thrown instanceof Postponed) controls.add(thrown.cause, request);
+          else reply(id, { error: encodeError(thrown) });
+        },
+      });
+      current.clear();
+      return;
     }
+    if (operation === 'copied') release(args[0] as number);
+    reply(id, answer);
+  };
+
+  const reply = (id: number, answer: { value: unknown } | { error: ReturnType<typeof encodeError> }) => {
     notifications.flush();
     const { lastBatch: batch } = notifications;
     try {
@@ -107,18 +170,21 @@ export function serveRequests(
     current.clear();
     fileSystem.dropCopies();
     notifications.flush();
+    keepGoing();
     return serving;
   });
   post({ kind: 'ended', reason });
 }
 
 function run(
-  fileSystem: WorkspaceControl,
+  fileSystem: WorkspaceControl & LongControl,
   operation: ControlRequest['operation'],
   args: readonly unknown[],
-): { value: unknown } | { error: ReturnType<typeof encodeError> } | Postponed {
+): { value: unknown } | { error: ReturnType<typeof encodeError> } | { steps: Steps<unknown> } | Postponed {
   try {
     if (operation === 'ping' || operation === 'stop') return { value: undefined };
+    const steps = fileSystem.begin?.(operation, args);
+    if (steps !== undefined) return { steps };
     const method = fileSystem[operation] as (...args: readonly unknown[]) => unknown;
     return { value: method.apply(fileSystem, [...args]) };
   } catch (thrown) {

@@ -18,7 +18,7 @@ export interface SessionEvents {
   /** The kernel's INIT was answered. */
   onInit(offer: InitIn): void;
   /** A NOTIFY_REPLY came: see `encodeRetrieveNothing`. */
-  onWake(): void;
+  onWake(unique: number): void;
   /** A defect: something other than an `Errno` was thrown. Once for each operation and message. */
   onDefect(operation: number, thrown: unknown): void;
 }
@@ -119,7 +119,7 @@ export class Session {
 
     const operation = operationOf(opcode);
     if (length < IN_HEADER_SIZE + operation.body) throw EIO;
-    if (opcode === Opcode.NOTIFY_REPLY) this.#events.onWake();
+    if (opcode === Opcode.NOTIFY_REPLY) this.#events.onWake(readU64(request, 8));
     else if (exchange.nodeid === CONTROL_NODEID) return this.#control.run(opcode, exchange);
     else if (opcode === Opcode.LOOKUP && exchange.nodeid === ROOT_NODEID && this.#control.isLookup(exchange))
       return this.#control.lookup(exchange);

@@ -103,6 +103,8 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
         return ready.resolve();
       case 'answer':
         return client.answered(message);
+      case 'part':
+        return client.part(message.id, message.value);
       case 'copy':
         return void copy(message.copy).then((errno) => client.call('copied', message.copy.id, errno).catch(() => {}));
       case 'damaged':

@@ -6,7 +6,8 @@ import { WorkspaceFileSystem } from './workspace/index.ts';
 export function runFuseWorker(workerData: unknown): void {
   serveRequests(
     workerData as FuseWorkerData,
-    (notifier, startCopy, current, damaged) => new WorkspaceFileSystem(notifier, { startCopy, current, damaged }),
+    (notifier, startCopy, current, damaged, startSteps, released) =>
+      new WorkspaceFileSystem(notifier, { startCopy, current, damaged, startSteps, released }),
   );
 }
 

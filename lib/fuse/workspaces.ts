@@ -85,6 +85,11 @@ export interface WorkspaceChange {
   writable: boolean;
 }
 
+export interface ChangePage {
+  changes: WorkspaceChange[];
+  more: boolean;
+}
+
 export interface OwnDirectory {
   /** For `Settled`. */
   id: number;

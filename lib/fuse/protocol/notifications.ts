@@ -61,10 +61,11 @@ export function encodeInvalEntry(
   return size;
 }
 
-/** Asks for no bytes of a cached regular file. What it is for is the answer: a NOTIFY_REPLY request. */
-export function encodeRetrieveNothing(nodeid: number): Buffer {
+/** Asks for no bytes of a cached regular file. What it is for is the answer: a NOTIFY_REPLY request with this `unique`. */
+export function encodeRetrieveNothing(nodeid: number, unique = 0): Buffer {
   const message = Buffer.alloc(RETRIEVE_SIZE);
   encodeHeader(message, 0, RETRIEVE_SIZE, NOTIFY_RETRIEVE);
+  writeU64(message, unique, 16);
   writeU64(message, nodeid, 24);
   return message;
 }

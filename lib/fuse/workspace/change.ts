@@ -214,6 +214,7 @@ export class Change {
     delta.claimBytes(this.#newBytes);
     this.#workspace.shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
     delta.commit(this.#ops, makesRoom);
+    this.#workspace.generation++;
     this.#workspace.countChange();
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;

@@ -1,7 +1,8 @@
 import { ServiceError } from '../../errors.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
-import type { WorkspaceChange } from '../workspaces.ts';
+import { complete } from '../steps.ts';
+import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
 import { type BaseStat, joinPath, sameFile } from './base.ts';
 import { cameLater } from './came-later.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
@@ -25,12 +26,36 @@ export interface Present {
 }
 
 const PERMISSIONS = 0o777;
+/** Changes that are told together: what the other thread takes a moment to read. */
+const PAGE = 256;
+
+/** At most `limit` changes after the path `after`; a page as soon as it is full, the last one at the end. */
+export function* changePages(
+  workspace: Workspace,
+  after: ByteString,
+  limit: number,
+): Generator<ChangePage | undefined, ChangePage, void> {
+  let changes: WorkspaceChange[] = [];
+  let count = 0;
+  for (const change of changesOf(workspace, after)) {
+    if (change !== undefined) {
+      if (count++ === limit) return { changes, more: true };
+      changes.push(change);
+    }
+    if (changes.length < PAGE) yield;
+    else {
+      yield { changes, more: true };
+      changes = [];
+    }
+  }
+  return { changes, more: false };
+}
 
 /**
  * Every path at which the sandbox has something else than the codebase, in byte order of the paths, after `after`. What
- * was touched and is the same again is no change. Costs what the delta holds, not what the codebase does.
+ * was touched and is the same again is no change. Costs what the delta holds, not what the codebase does. undefined: something was looked at.
  */
-export function* changesOf(workspace: Workspace, after: ByteString = ''): Generator<WorkspaceChange> {
+function* changesOf(workspace: Workspace, after: ByteString): Generator<WorkspaceChange | undefined> {
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const dir = { inode: root, base: undefined, basePath: '' };
@@ -45,7 +70,7 @@ export function* changesOf(workspace: Workspace, after: ByteString = ''): Genera
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const { done, value } = frame.entries.next();
     if (done) stack.pop();
-    else if ('kind' in value) yield value;
+    else if (value === undefined || 'kind' in value) yield value;
     else stack.push(open(walk, value.dir, value.after));
   }
 }
@@ -72,7 +97,7 @@ interface Descent {
   after: ByteString;
 }
 
-function open(walk: Walk, dir: Compared, after: ByteString): { entries: Generator<WorkspaceChange | Descent> } {
+function open(walk: Walk, dir: Compared, after: ByteString): { entries: ReturnType<typeof below> } {
   if (dir.path.length > MAX_PATH_BYTES + NAME_MAX) throw tooDeep(dir.path);
   return { entries: below(walk, dir, after) };
 }
@@ -87,7 +112,7 @@ function tooDeep(path: ByteString): ServiceError {
 }
 
 /** The changes in a directory and, in their places, the directories in it. */
-function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange | Descent> {
+function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange | Descent | undefined> {
   const { workspace } = walk;
   const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
   // A directory in the place of the base's own hides what came to be there since, and does not remove it.
@@ -104,9 +129,8 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     if (!descend) {
       if (now === undefined && was !== undefined && hidesKnown && cameLater(workspace, walk.origins(), path, was))
         continue;
-      const change = compare(workspace, path, now, was);
-      if (change !== undefined)
-        yield { ...change, conflict: isConflict(walk, path, was), writable: rule.level === WRITE };
+      const change = yield* compare(workspace, path, now, was);
+      yield change && { ...change, conflict: isConflict(walk, path, was), writable: rule.level === WRITE };
       continue;
     }
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
@@ -153,12 +177,12 @@ function allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): S
   return names;
 }
 
-function compare(
+function* compare(
   workspace: Workspace,
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
-): Omit<WorkspaceChange, 'conflict' | 'writable'> | undefined {
+): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable'> | undefined, void> {
   if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
   const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
   if (was === undefined) {
@@ -171,7 +195,7 @@ function compare(
       ...(renamedFrom !== undefined && { renamedFrom }),
     };
   }
-  const contentChanged = !isSame(workspace, path, now, was);
+  const contentChanged = !(yield* isSame(workspace, path, now, was));
   if (!contentChanged && present.mode === (was.mode & (S_IFMT | PERMISSIONS))) return undefined;
   return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
 }
@@ -187,14 +211,19 @@ function isConflict({ workspace, origins }: Walk, path: ByteString, was: BaseSta
 }
 
 /** The same in type and contents. */
-function isSame(workspace: Workspace, path: ByteString, now: Present, was: BaseStat): boolean {
+function* isSame(
+  workspace: Workspace,
+  path: ByteString,
+  now: Present,
+  was: BaseStat,
+): Generator<undefined, boolean, void> {
   const type = modeOf(now) & S_IFMT;
   if (type !== (was.mode & S_IFMT)) return false;
   if (type === S_IFLNK) return targetOf(workspace, now) === workspace.base.readlink(path).toString('latin1');
   if (type !== S_IFREG) return true;
   if (now.base !== undefined && sameFile(now.base, was)) return true;
   if ((now.inode ?? now.base!).size !== was.size) return false;
-  return was.size === 0 || sameContents(sourceOf(workspace, now), baseSource(workspace, path, was));
+  return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
 }
 
 /** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */
@@ -202,7 +231,7 @@ export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode,
   const bits = (was.mode & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
   return (
     (inode.mode & bits) === (was.mode & bits) &&
-    isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was)
+    complete(isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was))
   );
 }
 

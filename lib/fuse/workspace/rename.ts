@@ -1,5 +1,6 @@
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
+import type { Steps } from '../steps.ts';
 import { joinPath } from './base.ts';
 import { Change } from './change.ts';
 import { WHITEOUT } from './delta/inode.ts';
@@ -16,6 +17,9 @@ import type { Workspace } from './workspace.ts';
 
 export const RENAME_NOREPLACE = 1;
 export const RENAME_EXCHANGE = 2;
+
+/** Names looked at in one step. */
+const AT_ONCE = 64;
 
 /** One end of a rename. */
 interface Place {
@@ -126,7 +130,13 @@ function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place
 }
 
 /** Throws EACCES unless all below may be changed, both by the rules of where it is and of where it goes. */
-export function requireSubtree(workspace: Workspace, top: Node, topFrom: RuleState, topTo: RuleState): void {
+export function requireSubtree(workspace: Workspace, top: Node, from: RuleState, to: RuleState): void {
+  if (from.uniformBelow === WRITE && to.uniformBelow === WRITE) return;
+  workspace.findOut([subtree, top, from, to], () => subtree(workspace, top, from, to));
+}
+
+function* subtree(workspace: Workspace, top: Node, topFrom: RuleState, topTo: RuleState): Steps<void> {
+  let looked = 0;
   const waiting: [Unlooked, RuleState, RuleState][] = [[top, topFrom, topTo]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [dir, from, to] = next;
@@ -135,7 +145,9 @@ export function requireSubtree(workspace: Workspace, top: Node, topFrom: RuleSta
       const [fromState, toState] = [from.child(name), to.child(name)];
       if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
       if (directory) waiting.push([below, fromState, toState]);
+      if (++looked % AT_ONCE === 0) yield;
     }
+    if (++looked % AT_ONCE === 0) yield;
   }
 }
 

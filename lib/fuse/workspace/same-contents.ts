@@ -18,12 +18,12 @@ export function bytesSource(bytes: Buffer): ReturnType<Source> {
 }
 
 /** Whether two files of the same size hold the same bytes. */
-export function sameContents(openA: Source, openB: Source): boolean {
+export function* sameContents(openA: Source, openB: Source): Generator<undefined, boolean, void> {
   const a = openA();
   try {
     const b = openB();
     try {
-      return compare(a, b);
+      return yield* compare(a, b);
     } finally {
       b.close();
     }
@@ -32,7 +32,7 @@ export function sameContents(openA: Source, openB: Source): boolean {
   }
 }
 
-function compare(a: ReturnType<Source>, b: ReturnType<Source>): boolean {
+function* compare(a: ReturnType<Source>, b: ReturnType<Source>): Generator<undefined, boolean, void> {
   const blockA = Buffer.allocUnsafe(BLOCK);
   const blockB = Buffer.allocUnsafe(BLOCK);
   for (let at = 0; ; ) {
@@ -40,5 +40,6 @@ function compare(a: ReturnType<Source>, b: ReturnType<Source>): boolean {
     if (b.read(at, blockB) !== read || blockA.compare(blockB, 0, read, 0, read) !== 0) return false;
     if (read < BLOCK) return true;
     at += read;
+    yield;
   }
 }

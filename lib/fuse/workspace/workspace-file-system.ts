@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
 import type { PermissionRule } from '../../messages.ts';
 import { bytesOf } from '../../permissions/index.ts';
-import type { StartCopy } from '../control.ts';
+import type { StartCopy, StartSteps, WorkspaceControl } from '../control.ts';
 import { CurrentWorkspace } from '../current-workspace.ts';
 import {
   type Attr,
@@ -18,12 +18,13 @@ import {
   type SetAttr,
   type StatFs,
 } from '../filesystem.ts';
+import type { Steps } from '../steps.ts';
 import type { FileOperation } from '../workspace-files.ts';
 import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
 import { baseChanged, baseChanging } from './base-changes.ts';
 import { BaseTrees } from './base-trees.ts';
-import { changesOf, smallContents } from './changes.ts';
+import { changePages, smallContents } from './changes.ts';
 import { Clock } from './clock.ts';
 import { fsync, read, readlink, write } from './contents.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
@@ -60,6 +61,10 @@ export interface WorkspaceFileSystemOptions {
   startCopy?: StartCopy;
   /** Is told which workspace each operation is for. */
   current?: CurrentWorkspace;
+  /** Has long work gone on with between requests; absent: it is done at once. */
+  startSteps?: StartSteps;
+  /** Is told that what was Postponed by this cause may be run again. */
+  released?: (cause: number) => void;
   /** Bytes of memory for what all workspaces keep in it; default: half of what the thread may have. */
   maxMemory?: number;
   /** Told once of each file, and of each workspace, that is found to be damaged. */
@@ -84,6 +89,10 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #current: CurrentWorkspace;
   readonly #memory: MemoryBudget;
   readonly #damaged: (report: DamageReport) => void;
+  readonly #startSteps: StartSteps | undefined;
+  readonly #released: (cause: number) => void;
+  /** Causes of holds count down: those of copies count up. */
+  #lastHold = 0;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
     this.#notifier = notifier;
@@ -92,6 +101,8 @@ export class WorkspaceFileSystem implements FileSystem {
     this.#current = options.current ?? new CurrentWorkspace();
     const maxMemory = options.maxMemory ?? getHeapStatistics().heap_size_limit / 2;
     this.#memory = new MemoryBudget(maxMemory, () => this.#frozen.memory);
+    this.#startSteps = options.startSteps;
+    this.#released = options.released ?? (() => undefined);
     this.#files = new HostFiles(options.maxOpenFiles ?? 256);
     this.#bases = new BaseTrees(options.maxOpenDirectories ?? 256);
   }
@@ -118,14 +129,56 @@ export class WorkspaceFileSystem implements FileSystem {
       copies: this.#copies,
       memory: this.#memory,
       damaged: this.#damaged,
+      startHeld:
+        this.#startSteps &&
+        ((workspace: Workspace, steps: Steps<unknown>) => {
+          this.#startSteps?.(this.#hold(workspace, steps));
+          return workspace.heldBy;
+        }),
     };
     return new Workspace(spec, shared);
+  }
+
+  /** Long ones as steps, during which the workspace is held; undefined: call it. */
+  begin(operation: keyof WorkspaceControl, args: readonly unknown[]): Steps<unknown> | undefined {
+    switch (operation) {
+      case 'changes': {
+        const [id, after, limit] = args as Parameters<WorkspaceControl['changes']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, changePages(workspace, after, limit));
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  /** Every request for the workspace waits until the steps are done. */
+  #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
+    workspace.heldBy = --this.#lastHold;
+    return this.#holding(workspace, steps);
+  }
+
+  *#holding<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
+    const cause = workspace.heldBy;
+    try {
+      for (;;) {
+        this.#current.set(workspace.spec.id);
+        const { done, value } = steps.next();
+        if (done) return value;
+        yield value;
+      }
+    } finally {
+      workspace.heldBy = 0;
+      for (const [nodeid, nlookup] of workspace.forgotten.splice(0)) this.forget(nodeid, nlookup);
+      this.#released(cause);
+    }
   }
 
   /** Syncs the delta. Whatever is open in it fails from now on (ESTALE). Unknown ids are fine. */
   detach(id: string): void {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) return;
+    requireFree(workspace);
     this.#current.set(id);
     this.#workspaces.delete(id);
     if (workspace.isOpen) {
@@ -149,22 +202,25 @@ export class WorkspaceFileSystem implements FileSystem {
   }
 
   baseChanging(codebaseId: string, paths: readonly ByteString[]): void {
+    for (const workspace of this.#ofCodebase(codebaseId)) requireFree(workspace);
     this.#bases.willChange(codebaseId, paths);
     for (const workspace of this.#ofCodebase(codebaseId)) baseChanging(workspace, paths);
   }
 
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void {
+    for (const workspace of this.#ofCodebase(codebaseId)) requireFree(workspace);
     this.#bases.changed(codebaseId, paths);
     for (const workspace of this.#ofCodebase(codebaseId)) baseChanged(workspace, paths);
   }
 
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean } {
+    const steps = changePages(this.#get(id), after, limit);
     const changes: WorkspaceChange[] = [];
-    for (const change of changesOf(this.#get(id), after)) {
-      if (changes.length === limit) return { changes, more: true };
-      changes.push(change);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (value !== undefined) for (const change of value.changes) changes.push(change);
+      if (done) return { changes, more: value.more };
     }
-    return { changes, more: false };
   }
 
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[] {
@@ -183,7 +239,10 @@ export class WorkspaceFileSystem implements FileSystem {
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
     this.#current.set(spec.id);
     const attached = this.#workspaces.get(spec.id);
-    if (attached !== undefined) return keepRemoved(attached, paths);
+    if (attached !== undefined) {
+      requireFree(attached);
+      return keepRemoved(attached, paths);
+    }
     const visited = this.#visited.get(spec.id) ?? this.#make(spec);
     this.#visited.set(spec.id, visited);
     let postponed = false;
@@ -214,6 +273,7 @@ export class WorkspaceFileSystem implements FileSystem {
     this.#current.set(spec.id);
     const attached = this.#workspaces.get(spec.id);
     if (attached !== undefined) {
+      requireFree(attached);
       onHost(() => settle(attached, settlement));
       return;
     }
@@ -288,6 +348,7 @@ export class WorkspaceFileSystem implements FileSystem {
     const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
     if (workspace === undefined) return undefined;
+    requireFree(workspace);
     this.#current.set(workspace.spec.id);
     return enter(workspace, workspace.tree.root);
   }
@@ -295,7 +356,8 @@ export class WorkspaceFileSystem implements FileSystem {
   forget(nodeid: number, nlookup: number): void {
     const node = this.#nodes.find(nodeid);
     if (node?.workspace === undefined) return;
-    if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
+    if (node.workspace.heldBy !== 0) node.workspace.forgotten.push([nodeid, nlookup]);
+    else if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
     else {
       node.nlookup -= nlookup;
       if (node.nlookup <= 0) this.#nodes.delete(node);
@@ -306,6 +368,7 @@ export class WorkspaceFileSystem implements FileSystem {
     if (nodeid === ROOT_NODEID) return rootAttr();
     const node = this.#nodes.get(nodeid);
     const workspace = node.workspace!;
+    requireFree(workspace);
     this.#current.set(workspace.spec.id);
     // A container daemon binds the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
@@ -412,6 +475,7 @@ export class WorkspaceFileSystem implements FileSystem {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
     requireOwner(caller, node.workspace);
+    requireFree(node.workspace);
     this.#current.set(node.workspace.spec.id);
     return node;
   }
@@ -424,6 +488,7 @@ export class WorkspaceFileSystem implements FileSystem {
   #kernelNode(nodeid: number): Node {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
+    requireFree(node.workspace);
     this.#current.set(node.workspace.spec.id);
     return node;
   }
@@ -431,6 +496,7 @@ export class WorkspaceFileSystem implements FileSystem {
   #get(id: string): Workspace {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+    requireFree(workspace);
     this.#current.set(id);
     return workspace;
   }
@@ -455,6 +521,11 @@ function onHost<T>(act: () => T): T {
       cause: thrown,
     });
   }
+}
+
+/** Throws Postponed while something long is done with it. */
+function requireFree(workspace: Workspace): void {
+  if (workspace.heldBy !== 0) throw new Postponed(workspace.heldBy);
 }
 
 function isOwner(caller: Caller, workspace: Workspace | undefined): boolean {

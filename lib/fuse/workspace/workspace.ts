@@ -1,6 +1,7 @@
 import type { Actor } from '../../field-values.ts';
 import { compileRules, type RuleSet, type RuleState } from '../../permissions/index.ts';
-import type { ByteString, Notifier, Time } from '../filesystem.ts';
+import { type ByteString, type Notifier, Postponed, type Time } from '../filesystem.ts';
+import { complete, type Steps } from '../steps.ts';
 import type { DamageReport, WorkspaceSpec } from '../workspaces.ts';
 import { Base } from './base.ts';
 import type { BaseTrees, ChangingPaths } from './base-trees.ts';
@@ -30,7 +31,12 @@ export interface Shared {
   readonly memory: MemoryBudget;
   /** Told once of each file, and of each workspace, that is found to be damaged. */
   readonly damaged: (report: DamageReport) => void;
+  /** Has steps done while the workspace is held; gives the cause to wait for. Absent: all is done at once. */
+  readonly startHeld?: ((workspace: Workspace, steps: Steps<unknown>) => number) | undefined;
 }
+
+/** Steps that one request takes before others are served. */
+const STEPS_AT_ONCE = 32;
 
 /** The rules of who owns a sandbox: none, everything may be done everywhere. */
 const NO_RULES = compileRules([
@@ -44,6 +50,16 @@ export class Workspace implements MemoryHolder {
   readonly changing: ChangingPaths;
   /** Files that callers of the service have open. */
   readonly handles = new Handles();
+  /**
+   * What every request for it waits for while something long is done with it a step at a time; 0: nothing. Only what the
+   * base shows may change meanwhile.
+   */
+  heldBy = 0;
+  /** What the kernel forgot meanwhile. */
+  readonly forgotten: [nodeid: number, nlookup: number][] = [];
+  /** Counted up by every change of names or rules: what was found out about a tree holds for one value. */
+  generation = 0;
+  #found: { key: readonly unknown[]; generation: number; result: () => unknown } | undefined;
   /** Nodes that the kernel knows, and names in listings of theirs. */
   knownNodes = 0;
   listedNames = 0;
@@ -130,6 +146,38 @@ export class Workspace implements MemoryHolder {
     } finally {
       this.noRules = before;
     }
+  }
+
+  /**
+   * What a request must find out before it can do anything. Where that takes long, others are served meanwhile: throws
+   * Postponed, and gives what was found when the request is run again, by `key`.
+   */
+  findOut<T>(key: readonly unknown[], find: () => Steps<T>): T {
+    const found = this.#found;
+    this.#found = undefined;
+    if (found?.generation === this.generation && key.every((part, index) => part === found.key[index]))
+      return found.result() as T;
+    const steps = find();
+    for (let step = 0; step < STEPS_AT_ONCE; step++) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+    const { startHeld } = this.shared;
+    if (startHeld === undefined) return complete(steps);
+    throw new Postponed(startHeld(this, this.#keepFound(key, steps)));
+  }
+
+  *#keepFound<T>(key: readonly unknown[], steps: Steps<T>): Steps<void> {
+    let result: () => T;
+    try {
+      const value = yield* steps;
+      result = () => value;
+    } catch (error) {
+      result = () => {
+        throw error;
+      };
+    }
+    this.#found = { key, generation: this.generation, result };
   }
 
   /** Makes index and contents outlive a power failure. */

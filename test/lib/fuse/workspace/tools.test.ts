@@ -294,3 +294,29 @@ describe('a full quota', () => {
     expect(await run('df --output=size,itotal -B 4096 . | tail -1')).toMatch(/256\s+50/);
   });
 });
+
+describe('long work', () => {
+  it('of one sandbox ends while it and another one go on', async () => {
+    const count = 5000;
+    const made = `mkdir d && seq 1 ${count} | sed 's,^,d/f,' | xargs touch && echo made`;
+    expect(await run(made)).toBe('made\n');
+    await mount.workspaces.setRules('sb_1', [rule('/**', 'WRITE'), rule('**/secret', 'NONE', 1)]);
+    const other = { ...attached, id: 'sb_2', uid: UID + 1, delta: join(home, 'other') };
+    const otherPlace = await mount.workspaces.attach(other);
+    const aside = execute(
+      '/bin/sh',
+      ['-c', 'cd "$0" && for n in $(seq 300); do echo $n >"g$n"; done; ls | wc -l', otherPlace],
+      {
+        uid: UID + 1,
+        gid: UID + 1,
+      },
+    );
+    const listed = mount.workspaces.changes('sb_1', '', 100_000);
+    const moved = run('mv d e; ls e | wc -l; echo x >e/f1; mv e f; cat f/f1');
+    expect(await moved).toBe(`${count}\nx\n`);
+    expect((await listed).changes.length).toBe(count + 1);
+    expect((await aside).stdout).toBe('302\n');
+    expect((await mount.workspaces.changes('sb_1', '', 100_000)).changes.map(({ path }) => path)).toContain('f/f1');
+    await mount.workspaces.detach('sb_2');
+  });
+});
