@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import { type Operation, operations } from '../handlers/index.ts';
 import { CODES, ServiceError } from '../lib/errors.ts';
+import { AcceptedHosts } from './http/accepted-host.ts';
 import { answerAny, answerError, errorBody } from './http/answer.ts';
 import { carryRaw, discardRest } from './http/body.ts';
 import { carryBytes } from './http/bytes.ts';
@@ -37,14 +38,22 @@ const OPTIONS = {
 const LAST_WORDS_MS = 1000;
 
 /** The REST side of the table. Resolves when it listens; rejects when the address cannot be had. */
-export async function startHttp({ address, services, maxConnections, log }: ListenerOptions): Promise<Listener> {
+export async function startHttp({
+  address,
+  allowedHosts = [],
+  services,
+  maxConnections,
+  log,
+}: ListenerOptions): Promise<Listener> {
   const router = new Router(operations);
+  const hosts = new AcceptedHosts(address.host, allowedHosts);
   const calls = new Set<CallAbort>();
   const turns = new Turns();
 
   const serve = async (req: IncomingMessage, res: ServerResponse, call: CallAbort, requestId: string) => {
     let name = 'unknown';
     try {
+      hosts.check(req);
       const { path, query } = parseTarget(req.url ?? '/');
       const found = router.find(req.method ?? '', path, query);
       if ('allow' in found) return answerNoRoute(res, `${req.method} ${path}`, found.allow);

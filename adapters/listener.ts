@@ -6,6 +6,8 @@ import type { Services } from '../lib/services.ts';
 export interface ListenerOptions {
   /** Empty host: all interfaces; port 0: any free one. */
   address: { host: string; port: number };
+  /** Hosts accepted besides those of the address; see `AcceptedHosts`. */
+  allowedHosts?: readonly string[];
   services: Services;
   /** At a time; what comes above it is closed at once. Absent: as many as there are descriptors. */
   maxConnections?: number;

@@ -67,8 +67,8 @@ async function resumeFor(ms: number, server: Composition): Promise<void> {
 }
 
 async function listen(config: Serve['config'], { services, maxConnections }: Composition, log: Log) {
-  const { grpcAddr, httpAddr } = config.server;
-  const http = await startHttp({ address: httpAddr, services, maxConnections, log }).catch((error) =>
+  const { grpcAddr, httpAddr, allowedHosts } = config.server;
+  const http = await startHttp({ address: httpAddr, allowedHosts, services, maxConnections, log }).catch((error) =>
     refused('http_addr', httpAddr, error),
   );
   const grpc = await startGrpc({ address: grpcAddr, services, log }).catch(async (error) => {

@@ -6,6 +6,7 @@ import {
   boolean,
   byteSize,
   duration,
+  hostNames,
   integer,
   oneOf,
   optionalText,
@@ -44,6 +45,7 @@ export const SCHEMA = {
   server: {
     grpc_addr: key(address, ':9000'),
     http_addr: key(address, ':8080'),
+    allowed_hosts: key(hostNames, []),
   },
   storage: {
     codebase_path: key(storagePath),

@@ -29,6 +29,18 @@ export const address: Parse<Address> = (raw) => {
   return { host: bracketed ?? match[2]!, port };
 };
 
+/** Names and addresses of hosts, without ports; IPv6 with or without brackets. */
+export const hostNames: Parse<readonly string[]> = (raw) => {
+  const allowed = 'a list of host names or addresses without ports, like paddock.example.com';
+  if (!Array.isArray(raw)) throw new NotAllowed(allowed);
+  return raw.map((each: unknown) => {
+    const bracketed = typeof each === 'string' ? /^\[(.*)\]$/.exec(each)?.[1] : undefined;
+    const name = bracketed ?? each;
+    if (typeof name !== 'string' || !(isIPv6(name) || /^[\w.-]{1,253}$/.test(name))) throw new NotAllowed(allowed);
+    return name;
+  });
+};
+
 /** What Go's time.ParseDuration takes, not negative, in milliseconds; what is above 0 is at least 1. */
 export function duration(range: { min: number; max: number; allowed: string }): Parse<number> {
   return (raw) => {

@@ -84,7 +84,7 @@ describe('a raw upload', () => {
       throw failure;
     };
     const socket = connect(rest.port, '127.0.0.1');
-    socket.write(`PUT ${FILES}/cut HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nonly this`);
+    socket.write(`PUT ${FILES}/cut HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000\r\n\r\nonly this`);
     await until(() => socket.bytesWritten > 0 && socket.writableLength === 0);
     socket.destroy();
     await until(() => failure !== undefined);
@@ -95,7 +95,7 @@ describe('a raw upload', () => {
   it('stores nothing of a chunked body that ends in the middle', async () => {
     const answer = rawRequest(
       rest.port,
-      `PUT ${FILES}/cut HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`,
+      `PUT ${FILES}/cut HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nzz\r\n`,
     );
     await answer;
     expect(names()).toEqual([]);
@@ -344,7 +344,7 @@ describe('a multipart upload', () => {
       throw failure;
     };
     const { headers, body } = form(['name="path"', 'x'], ['name="file"; filename="a"', Buffer.alloc(MIB)]);
-    const head = `POST ${FILES} HTTP/1.1\r\nhost: x\r\ncontent-type: ${headers['content-type']}\r\ncontent-length: ${body.length}\r\n\r\n`;
+    const head = `POST ${FILES} HTTP/1.1\r\nhost: localhost\r\ncontent-type: ${headers['content-type']}\r\ncontent-length: ${body.length}\r\n\r\n`;
     const socket = connect(rest.port, '127.0.0.1');
     socket.write(head);
     socket.write(body.subarray(0, body.length / 2));

@@ -175,7 +175,7 @@ describe('REST', () => {
     const length = 65 * 1024 * 1024;
     const declared = await rawRequest(
       rest.port,
-      `POST /v1/codebases HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`,
+      `POST /v1/codebases HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: ${length}\r\n\r\n`,
     ).catch(String);
     expect(declared).toMatch(/^HTTP\/1.1 400 .*the request body must be at most 67108864 bytes/s);
     const sent = await fetch(`${rest.url}/v1/codebases`, {
@@ -241,7 +241,7 @@ describe('REST', () => {
     for (const path of paths) {
       const answer = await rawRequest(
         rest.port,
-        `DELETE /v1/codebases/cb_1/files/${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`,
+        `DELETE /v1/codebases/cb_1/files/${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
       );
       refused.push(/^HTTP\/1.1 400 /.test(answer));
     }
@@ -251,16 +251,16 @@ describe('REST', () => {
 
   it('takes a target in absolute form', async () => {
     await start();
-    const answer = await rawRequest(rest.port, 'GET http://x/health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+    const answer = await rawRequest(rest.port, 'GET http://x/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it.each([
     'garbage\r\n\r\n',
     'GET /health HTTP/9.9\r\n\r\n',
-    'GET /health HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
-    'POST /v1/codebases HTTP/1.1\r\nhost: x\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x',
-    'POST /v1/codebases HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+    'GET /health HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    'POST /v1/codebases HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x',
+    'POST /v1/codebases HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
     `GET /health HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
     'GET /health HTTP/1.1\r\nhost : x\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
@@ -271,6 +271,20 @@ describe('REST', () => {
       /HTTP\/1.1 4\d\d .*\{"code":3,"message":"this is not a valid HTTP request","details":\[\]\}$/s,
     );
     expect((await rest.json('GET', '/health')).status).toBe(200);
+  });
+
+  it('refuses every request to a name that is not its own, as a rebound web page sends it', async () => {
+    await start();
+    const get = async (path: string, headers: string) =>
+      rawRequest(rest.port, `GET ${path} HTTP/1.1\r\nconnection: close\r\n${headers}\r\n\r\n`);
+    for (const path of ['/health', '/v1/codebases', '/nothing']) {
+      for (const headers of ['host: evil.example', 'host: localhost\r\norigin: http://evil.example']) {
+        const answer = await get(path, headers);
+        expect(answer).toMatch(/^HTTP\/1.1 403 /);
+        expect(answer).toContain('server.allowed_hosts');
+      }
+    }
+    expect(await get('/health', 'host: localhost')).toMatch(/^HTTP\/1.1 200 /);
   });
 
   it('refuses what a web page of another origin posts', async () => {

@@ -127,7 +127,7 @@ describe('ExecStream over REST', () => {
     };
     const socket = connect(rest.port, '127.0.0.1');
     const body = '{"command":"x"}';
-    socket.write(`POST ${STREAM} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    socket.write(`POST ${STREAM} HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
     await once(socket, 'readable');
     await settled(() => events!.pulled);
     expect(events!.pulled).toBeLessThan(400);

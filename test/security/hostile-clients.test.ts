@@ -29,7 +29,7 @@ attacks('hostile clients', (target) => {
     const before = server.rss();
     for (let index = 0; index < 500; index++) {
       const slow = await dial(server.httpAddress);
-      slow.write(`POST /v1/sandboxes HTTP/1.1\r\nHost: a\r\nX-${index}: `);
+      slow.write(`POST /v1/sandboxes HTTP/1.1\r\nHost: localhost\r\nX-${index}: `);
       await dial(index % 2 === 0 ? server.httpAddress : server.grpcAddress);
     }
     const sandbox = await scene.sandboxOn({});
@@ -42,11 +42,11 @@ attacks('hostile clients', (target) => {
   it('51: a request whose header or body does not come is ended by the server', async () => {
     const { server, scene } = target;
     const header = await dial(server.httpAddress);
-    header.write('GET /health HTTP/1.1\r\nHost: a\r\nX-Slow: ');
+    header.write('GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
     const drip = setInterval(() => header.write('x'), 500);
     const body = await dial(server.httpAddress);
     body.write(
-      'POST /v1/codebases HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"na',
+      'POST /v1/codebases HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"na',
     );
     body.resume();
     header.resume();
@@ -65,23 +65,35 @@ attacks('hostile clients', (target) => {
 
   it.each([
     ['a header without end', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(200_000)}`, /431/],
-    ['a thousand headers', `GET /health HTTP/1.1\r\nHost: a\r\n${'a: b\r\n'.repeat(20_000)}\r\n`, /431/],
-    ['two lengths', 'POST /v1/codebases HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', /400/],
+    ['a thousand headers', `GET /health HTTP/1.1\r\nHost: localhost\r\n${'a: b\r\n'.repeat(20_000)}\r\n`, /431/],
+    [
+      'two lengths',
+      'POST /v1/codebases HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
+      /400/,
+    ],
     [
       'length and chunks',
-      'POST /v1/codebases HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n\r\n',
+      'POST /v1/codebases HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /health HTTP/1.1\r\n\r\n',
       /400/,
     ],
-    ['a bare line feed', 'GET /health HTTP/1.1\nHost: a\nX: y\r\n\r\n', /400|200/],
+    ['a bare line feed', 'GET /health HTTP/1.1\nHost: localhost\nX: y\r\n\r\n', /400|200/],
     ['no HTTP at all', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001', /400/],
-    ['a negative chunk', 'POST /v1/codebases HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n', /400/],
+    [
+      'a negative chunk',
+      'POST /v1/codebases HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n',
+      /400/,
+    ],
     [
       'a huge chunk',
-      'POST /v1/codebases HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n',
+      'POST /v1/codebases HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n',
       /400/,
     ],
-    ['an upgrade', 'GET /health HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n', /200|400|426/],
-    ['CONNECT', 'CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: a\r\n\r\n', /^$|4\d\d/],
+    [
+      'an upgrade',
+      'GET /health HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+      /200|400|426/,
+    ],
+    ['CONNECT', 'CONNECT 169.254.169.254:80 HTTP/1.1\r\nHost: localhost\r\n\r\n', /^$|4\d\d/],
   ])('51: %s over HTTP/1.1 is refused', async (_, request, answer) => {
     const { scene, server } = target;
     const socket = await dial(server.httpAddress);
@@ -136,7 +148,7 @@ attacks('hostile clients', (target) => {
       const socket = await dial(server.httpAddress);
       const body = JSON.stringify({ command: 'echo started; exec sleep 8401' });
       const path = `/v1/sandboxes/${sandbox.id}/exec${index % 2 === 0 ? '/stream' : ''}`;
-      socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
     }
     await eventually('commands under way', async () =>
       state.processes().filter((line) => line.includes('sleep 8401')).length >= 20 ? true : undefined,

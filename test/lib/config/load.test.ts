@@ -115,6 +115,11 @@ describe('a value that is not allowed', () => {
     ['logging: {level: loud}', 'my.yaml: logging.level: value "loud" is not allowed: one of debug, info, warn, error'],
     ['logging: {format: null}', 'my.yaml: logging.format: value null is not allowed: one of json, text'],
     ['server: {grpc_addr: 9000}', 'my.yaml: server.grpc_addr: value 9000 is not allowed: an address like'],
+    [
+      'server: {allowed_hosts: localhost}',
+      'my.yaml: server.allowed_hosts: value "localhost" is not allowed: a list of',
+    ],
+    ['server: {allowed_hosts: ["a.b:80"]}', 'is not allowed: a list of host names or addresses without ports'],
     ['server: {grpc_addr: ":65536"}', 'value ":65536" is not allowed: an address like'],
     ['server: {grpc_addr: "::1:80"}', 'value "::1:80" is not allowed: an address like'],
     ['server: {grpc_addr: "[1.2.3.4]:80"}', 'is not allowed: an address like'],
@@ -216,7 +221,11 @@ describe('where the configuration comes from', () => {
     const file = write(`${STORAGE}runtime: {type: docker}\nserver: {grpc_addr: ":1", http_addr: ":2"}`);
     const { config } = serve(['-config', file, '-runtime', 'mock', '-http-addr', '127.0.0.1:3']);
     expect(config.runtime.type).toBe('mock');
-    expect(config.server).toEqual({ grpcAddr: { host: '', port: 1 }, httpAddr: { host: '127.0.0.1', port: 3 } });
+    expect(config.server).toEqual({
+      allowedHosts: [],
+      grpcAddr: { host: '', port: 1 },
+      httpAddr: { host: '127.0.0.1', port: 3 },
+    });
   });
 
   it('a flag does not excuse a wrong value in the file', () => {
