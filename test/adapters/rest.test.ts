@@ -251,7 +251,10 @@ describe('REST', () => {
 
   it('takes a target in absolute form', async () => {
     await start();
-    const answer = await rawRequest(rest.port, 'GET http://x/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n');
+    const answer = await rawRequest(
+      rest.port,
+      'GET http://x/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    );
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
