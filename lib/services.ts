@@ -57,7 +57,7 @@ export interface Sandboxes {
   exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
   /** In force, and durable, on return. */
   updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;
-  explainPermission(id: string, path: string): PermissionExplanation;
+  explainPermission(id: string, path: string): Promise<PermissionExplanation>;
   presets(): readonly Preset[];
   /** Where the sandbox differs from its codebase, in byte order of the paths. */
   listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;

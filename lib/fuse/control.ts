@@ -30,6 +30,7 @@ export interface WorkspaceControl {
   copied(id: number, errno: number): void;
   /** One of `WorkspaceFiles`. */
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown;
+  shownFrom(id: string, path: ByteString): ByteString | undefined;
   usage(id: string): { bytes: number; files: number };
   /** All deltas are on disk when it returns. */
   syncAll(): void;

@@ -91,6 +91,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       return count;
     },
     renamed: (id) => call('renamed', id),
+    shownFrom: (id, path) => call('shownFrom', id, path),
     keepRemoved: (spec, paths) => call('keepRemoved', spec, paths),
     async settle(spec, settlement) {
       await call('settle', spec, settlement);

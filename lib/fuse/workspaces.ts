@@ -81,8 +81,10 @@ export interface WorkspaceChange {
   renamedFrom?: ByteString;
   /** The codebase no longer has what the sandbox copied or hid here. */
   conflict: boolean;
-  /** The rules let the sandbox write the path. */
+  /** The rules let the sandbox write the path, and the place in the codebase of what it shows there. */
   writable: boolean;
+  /** Contents of the codebase that the rules keep from the sandbox: it is not shown as a change, and not committed. */
+  hidden?: boolean;
 }
 
 export interface ChangePage {
@@ -197,6 +199,11 @@ export interface Workspaces {
    * its own. Answers whether it has any renamed directory. The workspace need not be attached.
    */
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): Promise<boolean>;
+  /**
+   * Where in the codebase lies what a path shows, or would show, of it: another path below a renamed directory.
+   * undefined: what is there is the sandbox's own, or removed by it.
+   */
+  shownFrom(id: string, path: ByteString): Promise<ByteString | undefined>;
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once when the file system stopped serving without `close`, before programs are told by errors. */
   readonly died: Promise<Death>;

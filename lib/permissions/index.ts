@@ -5,3 +5,4 @@ export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './le
 export { bytesOf } from './pattern-limits.ts';
 export { findPreset, PRESETS, type Preset } from './presets.ts';
 export type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';
+export { strictest, strictestState } from './strictest-state.ts';

@@ -122,6 +122,10 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     return (await this.ready()).revert(id, paths);
   }
 
+  async shownFrom(id: string, path: ByteString): Promise<ByteString | undefined> {
+    return (await this.ready()).shownFrom(id, path);
+  }
+
   async renamed(id: string): ReturnType<Workspaces['renamed']> {
     return (await this.ready()).renamed(id);
   }

@@ -14,7 +14,7 @@ const answer: PermissionExplanation = {
 describe('ExplainPermission', () => {
   it('passes the sandbox and the path on', async () => {
     const seen: unknown[] = [];
-    const explain = (...args: unknown[]) => {
+    const explain = async (...args: unknown[]) => {
       seen.push(args);
       return answer;
     };

@@ -68,7 +68,7 @@ export function ownershipOf(workspace: Workspace, node: Node): Ownership {
 /** Owned by the sandbox even where it may not write (git refuses a tree of somebody else's): the bits say no. */
 function directoryMode(node: Node, stored: number): number {
   if (node.level === WRITE) return stored;
-  return S_IFDIR | (node.rule!.writableBelow ? 0o750 : 0o550);
+  return S_IFDIR | (node.ownRule.writableBelow ? 0o750 : 0o550);
 }
 
 function nlinkOf(workspace: Workspace, node: Node): number {
@@ -83,7 +83,7 @@ function nlinkOf(workspace: Workspace, node: Node): number {
 function directoryLinks(workspace: Workspace, node: Node): number {
   const { inode, base, links } = node;
   if (links.length === 0 && node !== workspace.tree.root) return 0;
-  if ((node.rule!.uniformBelow ?? NONE) < VIEW) return 1;
+  if ((node.shownRule.uniformBelow ?? NONE) < VIEW) return 1;
   if (inode === undefined) return base!.nlink;
   if (node.basePath === undefined) return 2 + inode.subdirs;
   return 2 + mergedListing(workspace, node).subdirs;

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../errors.ts';
-import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import { complete } from '../steps.ts';
 import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
@@ -130,7 +130,11 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
       if (now === undefined && was !== undefined && hidesKnown && cameLater(workspace, walk.origins(), path, was))
         continue;
       const change = yield* compare(workspace, path, now, was);
-      yield change && { ...change, conflict: isConflict(walk, path, was), writable: rule.level === WRITE };
+      yield change && {
+        ...change,
+        conflict: isConflict(walk, path, was),
+        ...access(walk, dir, { path, name, now, rule }),
+      };
       continue;
     }
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
@@ -140,6 +144,21 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const child = { path, now: nowDirectory ? now : undefined, wasDirectory, rule };
     yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
+}
+
+/**
+ * What the rules let the sandbox do with a change. What it shows of the base elsewhere, and what it has not where the base
+ * has it, are changes that follow from a renamed directory: they are the sandbox's own doing only as far as it may see them.
+ */
+function access(
+  { workspace }: Walk,
+  dir: Compared,
+  { path, name, now, rule }: { path: ByteString; name: ByteString; now: Present | undefined; rule: RuleState },
+): Pick<WorkspaceChange, 'writable' | 'hidden'> {
+  const elsewhere = now !== undefined && now.inode === undefined && now.basePath !== undefined && now.basePath !== path;
+  const level = elsewhere ? strictest(rule.level, workspace.stateOf(now.basePath!).level) : rule.level;
+  const follows = elsewhere || (now === undefined && dir.now?.inode?.entries?.has(name) !== true);
+  return { writable: level === WRITE, ...(follows && level < READ && { hidden: true }) };
 }
 
 function isDirectoryNow({ now }: Compared, name: ByteString): boolean {
@@ -182,7 +201,7 @@ function* compare(
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
-): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable'> | undefined, void> {
+): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable' | 'hidden'> | undefined, void> {
   if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
   const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
   if (was === undefined) {

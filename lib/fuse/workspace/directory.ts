@@ -29,9 +29,9 @@ export function readdir(workspace: Workspace, dir: Node, cookie: number, plus: b
   if (cookie < 2 && !emit('..', 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
   // Removed while somebody is in it: there is nothing left to list.
   if (dir.links.length === 0 && dir !== workspace.tree.root) return;
-  const allVisible = (dir.rule!.uniformBelow ?? 0) >= VIEW;
+  const allVisible = (dir.shownRule.uniformBelow ?? 0) >= VIEW;
   for (const { name, cookie: next, type } of mergedListing(workspace, dir).after(cookie)) {
-    if (!allVisible && !isVisible(dir.rule!.child(name), type === S_IFDIR)) continue;
+    if (!allVisible && !isVisible(dir.ruleOf(name), type === S_IFDIR)) continue;
     const node = visibleChild(workspace, dir, name);
     if (node === undefined) continue;
     // Without attributes: giving them takes telling of all its files.

@@ -23,7 +23,7 @@ export function requireDirectory(workspace: Workspace, dir: Node): void {
 
 /** The node of a name as the command may know it: hidden is absent. */
 export function visibleChild(workspace: Workspace, dir: Node, name: ByteString): Node | undefined {
-  const state = dir.rule!.child(name);
+  const state = dir.ruleOf(name);
   const node = workspace.tree.child(dir, name, state);
   // By the path's own level: a file's may be stricter because of another of its names.
   return node !== undefined && isVisible(state, node.isDirectory) ? node : undefined;
@@ -35,7 +35,7 @@ export function requireAbsent(workspace: Workspace, dir: Node, name: ByteString)
   requireDirectory(workspace, dir);
   if (visibleChild(workspace, dir, name) !== undefined) throw EEXIST;
   requireShortPath(dir, name);
-  const state = dir.rule!.child(name);
+  const state = dir.ruleOf(name);
   if (state.level !== WRITE) throw EACCES;
   return state;
 }
@@ -100,7 +100,7 @@ export function removable(workspace: Workspace, dir: Node, name: ByteString, dir
   const node = visibleChild(workspace, dir, name);
   if (node === undefined) throw ENOENT;
   if (node.isDirectory !== directory) throw directory ? ENOTDIR : EISDIR;
-  if (dir.rule!.child(name).level !== WRITE) throw EACCES;
+  if (dir.ruleOf(name).level !== WRITE) throw EACCES;
   return node;
 }
 

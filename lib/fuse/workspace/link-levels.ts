@@ -1,4 +1,4 @@
-import { type Level, type RuleSet, type RuleState, WRITE } from '../../permissions/index.ts';
+import { type Level, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import type { Inode } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 
@@ -40,8 +40,4 @@ export class LinkLevels {
     }
     return state;
   }
-}
-
-export function strictest(a: Level, b: Level): Level {
-  return a < b ? a : b;
 }

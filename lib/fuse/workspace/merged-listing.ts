@@ -26,10 +26,9 @@ export function emptiness(workspace: Workspace, dir: Node): 'empty' | 'hidden' |
   if (dir.listing === undefined && dir.basePath === undefined && dir.inode!.entries!.size === 0) return 'empty';
   const listing = mergedListing(workspace, dir);
   if (listing.size === 0) return 'empty';
-  const rule = dir.rule!;
-  if ((rule.uniformBelow ?? 0) >= VIEW) return 'visible';
+  if ((dir.shownRule.uniformBelow ?? 0) >= VIEW) return 'visible';
   for (const { name, type } of listing.values()) {
-    if (isVisible(rule.child(name), isDirectory(type))) return 'visible';
+    if (isVisible(dir.ruleOf(name), isDirectory(type))) return 'visible';
   }
   return 'hidden';
 }

@@ -1,11 +1,11 @@
-import { type Level, NONE, type RuleState, WRITE } from '../../permissions/index.ts';
+import { type Level, NONE, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import { type Base, type BaseStat, joinPath } from './base.ts';
 import type { Delta } from './delta/delta.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { ENAMETOOLONG, ESTALE } from './errno.ts';
-import { LinkLevels, strictest } from './link-levels.ts';
+import { LinkLevels } from './link-levels.ts';
 import { NODE_BYTES } from './memory-budget.ts';
 import { mergedBase } from './merged-base.ts';
 import { mergedListing } from './merged-listing.ts';
@@ -83,7 +83,7 @@ export class NodeTree {
   }
 
   /** The node of a name, hidden ones too. `state` is the rule of the path, when the caller has it already. */
-  child(dir: Node, name: ByteString, state: RuleState = dir.rule!.child(name)): Node | undefined {
+  child(dir: Node, name: ByteString, state: RuleState = dir.ruleOf(name)): Node | undefined {
     const known = dir.children?.get(name);
     if (known !== undefined) return known;
     if (name.length > NAME_MAX) throw ENAMETOOLONG;
@@ -96,7 +96,7 @@ export class NodeTree {
 
   /** What the sandbox's rules say of a name, where `state` is what they say to the one who acts. */
   #ruled(dir: Node, name: ByteString, state: RuleState): RuleState {
-    return this.#workspace.noRules === undefined ? state : dir.ruled!.child(name);
+    return this.#workspace.noRules === undefined && dir.baseRuled === undefined ? state : dir.ruledOf(name);
   }
 
   /** The node for what was found, new or known by another name; it has the name from now on. */
@@ -159,7 +159,7 @@ export class NodeTree {
       if (key !== undefined) this.#byBaseLink.set(key, node);
     }
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
-    if (node.isDirectory) this.#setDirectoryRule(node, state);
+    if (node.isDirectory) this.ruleDirectory(node, dir.baseRuled === undefined ? state : dir.ruled!.child(name));
     else node.ruledLevel = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
   }
@@ -180,7 +180,7 @@ export class NodeTree {
    * or of other names.
    */
   reshow(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
-    const state = dir.rule!.child(name);
+    const state = dir.ruledOf(name);
     const found = this.find(dir, name, state.level);
     if (found === undefined || ((found.inode ?? found.base!).mode & S_IFMT) !== node.type) return false;
     const { inode, base } = found;
@@ -230,6 +230,7 @@ export class NodeTree {
     }
     node.inode = inode;
     this.#byInode.set(inode.id, node);
+    if (node.isDirectory) node.ruledLevel = node.ruled!.level;
   }
 
   /** The node shows the base again, at `path`: the delta has nothing of it any more. */
@@ -240,7 +241,9 @@ export class NodeTree {
     node.inode = undefined;
     node.base = base;
     node.basePath = path;
-    if (node.isDirectory) this.#byBasePath.set(path, node);
+    if (!node.isDirectory) return;
+    this.#byBasePath.set(path, node);
+    this.ruleDirectory(node, node.ruled!);
   }
 
   /** A changed directory's node is merged with the base at `path` from now on. */
@@ -249,6 +252,14 @@ export class NodeTree {
     node.base = base;
     node.basePath = path;
     this.#byBasePath.set(path, node);
+    this.ruleDirectory(node, node.ruled!);
+  }
+
+  /** A changed directory's node shows another directory of the base from now on. */
+  originChanged(node: Node, origin: ByteString): void {
+    if (node.basePath === origin) return;
+    node.basePath = origin;
+    this.ruleDirectory(node, node.ruled!);
   }
 
   /** A changed directory's node shows nothing of the base any more. */
@@ -256,6 +267,7 @@ export class NodeTree {
     this.#forgetBase(node);
     node.base = undefined;
     node.basePath = undefined;
+    node.baseRuled = undefined;
     node.listing = undefined;
   }
 
@@ -382,22 +394,41 @@ export class NodeTree {
    * before and after.
    */
   #setDirectoryRule(top: Node, topState: RuleState): void {
-    top.ruled = topState;
-    top.ruledLevel = topState.level;
+    this.ruleDirectory(top, topState);
     for (const dir of nodesFrom(top)) {
       for (const [name, child] of dir.children ?? []) {
         if (!child.isDirectory) continue;
-        child.ruled = dir.ruled!.child(name);
-        child.ruledLevel = child.ruled.level;
+        this.ruleDirectory(child, dir.ruled!.child(name));
       }
     }
+  }
+
+  /** Gives a directory the rules of its path, and those of the base directory that it shows. Its parent has its own. */
+  ruleDirectory(dir: Node, byPath: RuleState): void {
+    dir.ruled = byPath;
+    dir.baseRuled = this.#baseRule(dir);
+    const changed = dir.inode !== undefined || dir.baseRuled === undefined;
+    dir.ruledLevel = changed ? byPath.level : strictest(byPath.level, dir.baseRuled!.level);
+  }
+
+  /** Where nothing above was renamed this is the state that the path has, and costs nothing. */
+  #baseRule(dir: Node): RuleState | undefined {
+    const { basePath } = dir;
+    const link = dir.links[0];
+    if (basePath === undefined || dir === this.root) return undefined;
+    const above = link?.parent;
+    const follows =
+      above?.basePath !== undefined && (dir.inode === undefined || basePath === joinPath(above.basePath, link!.name));
+    if (follows && above.baseRuled === undefined) return undefined;
+    const state = follows ? above.baseRuled!.child(link!.name) : this.#workspace.rules.state(basePath);
+    return state === dir.ruled ? undefined : state;
   }
 
   /** The strictest of a file's names. Taking a name away or giving one needs WRITE, so only new rules change it. */
   fileLevel(node: Node, ofPath: Level): Level {
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
-      level = strictest(level, parent.ruled!.child(name).level);
+      level = strictest(level, parent.ruledOf(name).level);
     }
     const { inode } = node;
     return inode === undefined || inode.links.length < 2 ? level : strictest(level, this.#levels.of(inode));
@@ -420,7 +451,7 @@ export class NodeTree {
   #levelAgain(node: Node): void {
     const link = node.links[0];
     if (link === undefined) return;
-    const level = this.fileLevel(node, link.parent.ruled!.child(link.name).level);
+    const level = this.fileLevel(node, link.parent.ruledOf(link.name).level);
     if (level === node.ruledLevel) return;
     this.setLevel(node, level);
     this.#workspace.shared.notifier.invalInode(node.id);

@@ -1,4 +1,4 @@
-import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { type RuleState, strictestState, WRITE } from '../../permissions/index.ts';
 import type { ByteString } from '../filesystem.ts';
 import type { BaseStat } from './base.ts';
 import type { Inode } from './delta/inode.ts';
@@ -34,6 +34,8 @@ export class Node {
   ruledLevel = 0;
   /** Directory: of its path, by the sandbox's rules. */
   ruled: RuleState | undefined;
+  /** Directory: of the base directory that it shows, where the rules tell that one from its path (it was renamed). */
+  baseRuled: RuleState | undefined;
   /** The name it lost last: what the rules say of that path holds on for those who have it open. */
   lastLink: NodeLink | undefined;
 
@@ -101,6 +103,34 @@ export class Node {
   /** Directory: the rules for the one who acts. */
   get rule(): RuleState | undefined {
     return this.workspace?.noRules ?? this.ruled;
+  }
+
+  /**
+   * Directory: what the sandbox's rules say of a name in it. What it shows of the base has the strictest level of its path
+   * and of its place in the base; what the sandbox made or changed here has that of its path.
+   */
+  ruledOf(name: ByteString): RuleState {
+    const byPath = this.ruled!.child(name);
+    if (this.baseRuled === undefined || this.inode?.entries?.has(name)) return byPath;
+    return strictestState(byPath, this.baseRuled.child(name));
+  }
+
+  /** The same for the one who acts. */
+  ruleOf(name: ByteString): RuleState {
+    return this.workspace?.noRules?.child(name) ?? this.ruledOf(name);
+  }
+
+  /** Directory: for the one who acts, of all that it shows; single names may have more. */
+  get shownRule(): RuleState {
+    const rule = this.rule!;
+    return this.baseRuled === undefined || this.workspace?.noRules !== undefined
+      ? rule
+      : strictestState(rule, this.baseRuled);
+  }
+
+  /** Directory: for the one who acts. One that the sandbox made or changed may hold more than what it shows of the base. */
+  get ownRule(): RuleState {
+    return this.inode === undefined ? this.shownRule : this.rule!;
   }
 
   get isDirectory(): boolean {

@@ -66,7 +66,7 @@ export function rename(
 
 function place(workspace: Workspace, dir: Node, name: ByteString): Place {
   requireDirectory(workspace, dir);
-  return { dir, name, state: dir.rule!.child(name), node: visibleChild(workspace, dir, name) };
+  return { dir, name, state: dir.ruleOf(name), node: visibleChild(workspace, dir, name) };
 }
 
 function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
@@ -126,29 +126,52 @@ function isBelow(node: Node, above: Node): boolean {
 /** Everything that moves must be WRITE where it is and where it goes: so nothing changes what may be done with it. */
 function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place): void {
   if (from.state.level !== WRITE || to.state.level !== WRITE || node.level !== WRITE) throw EACCES;
-  if (node.isDirectory) requireSubtree(workspace, node, from.state, to.state);
+  if (node.isDirectory) requireSubtree(workspace, node, to.dir.rule!.child(to.name));
 }
 
-/** Throws EACCES unless all below may be changed, both by the rules of where it is and of where it goes. */
-export function requireSubtree(workspace: Workspace, top: Node, from: RuleState, to: RuleState): void {
-  if (from.uniformBelow === WRITE && to.uniformBelow === WRITE) return;
-  workspace.findOut([subtree, top, from, to], () => subtree(workspace, top, from, to));
+/**
+ * Throws EACCES unless all below may be changed: by the rules of where it is, by those of where it goes (`to`), and
+ * what it shows of the base also by those of where the base has it.
+ */
+export function requireSubtree(workspace: Workspace, top: Node, to: RuleState): void {
+  const from = top.rule!;
+  const base = workspace.noRules === undefined ? top.baseRuled : undefined;
+  if (allWritable(from, to, base)) return;
+  workspace.findOut([subtree, top, from, to, base], () => subtree(workspace, top, from, to, base));
 }
 
-function* subtree(workspace: Workspace, top: Node, topFrom: RuleState, topTo: RuleState): Steps<void> {
+function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined): boolean {
+  return (
+    from.uniformBelow === WRITE && to.uniformBelow === WRITE && (base === undefined || base.uniformBelow === WRITE)
+  );
+}
+
+function* subtree(
+  workspace: Workspace,
+  top: Node,
+  topFrom: RuleState,
+  topTo: RuleState,
+  topBase: RuleState | undefined,
+): Steps<void> {
   let looked = 0;
-  const waiting: [Unlooked, RuleState, RuleState][] = [[top, topFrom, topTo]];
+  const waiting: [Unlooked, RuleState, RuleState, RuleState | undefined][] = [[top, topFrom, topTo, topBase]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [dir, from, to] = next;
-    if (from.uniformBelow === WRITE && to.uniformBelow === WRITE) continue;
+    const [dir, from, to, base] = next;
+    if (allWritable(from, to, base)) continue;
     for (const [name, below, directory] of namesBelow(workspace, dir)) {
       const [fromState, toState] = [from.child(name), to.child(name)];
+      const baseState = below.inode === undefined ? base?.child(name) : baseStateOf(workspace, below.basePath);
       if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
-      if (directory) waiting.push([below, fromState, toState]);
+      if (below.inode === undefined && (baseState?.level ?? WRITE) !== WRITE) throw EACCES;
+      if (directory) waiting.push([below, fromState, toState, baseState]);
       if (++looked % AT_ONCE === 0) yield;
     }
     if (++looked % AT_ONCE === 0) yield;
   }
+}
+
+function baseStateOf(workspace: Workspace, basePath: ByteString | undefined): RuleState | undefined {
+  return basePath === undefined || workspace.noRules !== undefined ? undefined : workspace.stateOf(basePath);
 }
 
 /** A directory of the merged tree the kernel need not know: an index directory, a base directory, or both. */

@@ -1,9 +1,9 @@
 import type { PermissionRule } from '../../messages.ts';
-import { compileRules, type Level, type RuleState, VIEW } from '../../permissions/index.ts';
-import type { Notifier } from '../filesystem.ts';
+import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
+import type { ByteString, Notifier } from '../filesystem.ts';
 import { deniedNames } from './denied-names.ts';
 import type { Node } from './node.ts';
-import { isVisible } from './visibility.ts';
+import { isVisible, isVisibleNode } from './visibility.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Files of one directory that may wait to be told: a request for the directory then takes some milliseconds at most. */
@@ -29,8 +29,10 @@ export function setRules(workspace: Workspace, rules: readonly PermissionRule[])
     const state = workspace.stateOf(tree.pathOf(node));
     if (node.isDirectory) {
       renewBelow(workspace, node, state);
-    } else if (renewLevel(workspace, node, state.level)) {
-      tellFile(shared.notifier, node);
+    } else {
+      const shown = node.inode === undefined && node.basePath !== undefined;
+      const level = shown ? strictest(state.level, workspace.stateOf(node.basePath!).level) : state.level;
+      if (renewLevel(workspace, node, level)) tellFile(shared.notifier, node);
     }
   }
 }
@@ -50,22 +52,22 @@ export function renewMoved(workspace: Workspace, node: Node): void {
 function renewBelow(workspace: Workspace, top: Node, state: RuleState): void {
   const waiting: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
-    waiting.push([dir, dir.ruled!]);
-    dir.ruled = to;
-    dir.ruledLevel = to.level;
+    waiting.push([dir, dir.shownRule]);
+    workspace.tree.ruleDirectory(dir, to);
   };
   renewDirectory(top, state);
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [dir, was] = next;
-    const rule = dir.rule!;
-    const { uniformBelow } = rule;
+    const { uniformBelow } = dir.rule!;
+    const levelOf = (name: ByteString) =>
+      dir.baseRuled === undefined && uniformBelow !== undefined ? uniformBelow : dir.ruleOf(name).level;
     const untold: Node[] = [];
     for (const [name, child] of dir.children ?? []) {
       if (child.isDirectory) {
-        const [before, now] = [child.rule!, rule.child(name)];
-        renewDirectory(child, now);
-        if (isVisible(before, true) !== isVisible(now, true)) workspace.shared.notifier.invalEntry(dir.id, name);
-      } else if (renewLevel(workspace, child, uniformBelow ?? rule.child(name).level) || child.untold) {
+        const before = isVisibleNode(child);
+        renewDirectory(child, dir.rule!.child(name));
+        if (before !== isVisibleNode(child)) workspace.shared.notifier.invalEntry(dir.id, name);
+      } else if (renewLevel(workspace, child, levelOf(name)) || child.untold) {
         untold.push(child);
       }
     }
@@ -98,13 +100,13 @@ function tellFile(notifier: Notifier, file: Node): void {
 
 function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): void {
   const { notifier } = workspace.shared;
-  const rule = dir.rule!;
+  const rule = dir.shownRule;
   const { uniformBelow } = rule;
   dir.untoldChildren = untold;
   const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
   if (same && untold === undefined) return;
   notifier.invalInode(dir.id);
   for (const name of deniedNames(workspace, dir)) {
-    if (isVisible(rule.child(name), true)) notifier.invalEntry(dir.id, name);
+    if (isVisible(dir.ruleOf(name), true)) notifier.invalEntry(dir.id, name);
   }
 }

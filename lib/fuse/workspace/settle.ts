@@ -100,7 +100,7 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
   for (const { dirPath, name, base } of shown) {
     const node = nodes.at(dirPath);
     if (node === undefined) continue;
-    if (node.inode?.origin !== undefined) node.basePath = node.inode.origin;
+    if (node.inode?.origin !== undefined) workspace.tree.originChanged(node, node.inode.origin);
     const entry = node.inode?.entries?.get(name);
     if (entry === undefined) showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined);
     else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);

@@ -57,7 +57,7 @@ function showName(
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {
     const { inode } = node;
     tree.uncopied(node, path!, stat);
-    node.ruledLevel = dir.ruled!.child(name).level;
+    node.ruledLevel = dir.ruledOf(name).level;
     if (inode !== undefined) delta.release(inode);
   } else {
     letGo(workspace, node);

@@ -8,7 +8,7 @@ export function isVisible(state: RuleState, directory: boolean): boolean {
 }
 
 export function isVisibleNode(node: Node): boolean {
-  return node.level >= VIEW || (node.isDirectory && (node.rule!.visibleBelow || node.parent === undefined));
+  return node.level >= VIEW || (node.isDirectory && (node.ownRule.visibleBelow || node.parent === undefined));
 }
 
 /** Throws for what is hidden: ESTALE makes a kernel that still has its name look it up again, and find nothing. */

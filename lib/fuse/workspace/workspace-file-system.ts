@@ -49,6 +49,7 @@ import { revert } from './revert.ts';
 import { rollback } from './rollback.ts';
 import { setRules } from './rule-changes.ts';
 import { settle } from './settle.ts';
+import { shownFrom } from './shown-from.ts';
 import { statfs } from './statfs.ts';
 import { Workspace } from './workspace.ts';
 
@@ -324,6 +325,10 @@ export class WorkspaceFileSystem implements FileSystem {
 
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {
     return runFileOperation(this.#get(id), actor, operation, args);
+  }
+
+  shownFrom(id: string, path: ByteString): ByteString | undefined {
+    return shownFrom(this.#get(id), path);
   }
 
   usage(id: string): { bytes: number; files: number } {

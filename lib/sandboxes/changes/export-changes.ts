@@ -43,7 +43,7 @@ export async function exportChanges(id: string, format: ChangeFormat, context: S
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
-    return [all, context.platform.basePath(sandbox.record.codebase_id)] as const;
+    return [all.filter(({ hidden }) => !hidden), context.platform.basePath(sandbox.record.codebase_id)] as const;
   });
   const bytes = async function* () {
     const reader = new HostFileReader();

@@ -28,7 +28,8 @@ export async function listChanges(
   const after = cursorOf(scope, page.page_token) ?? '';
   const { changes, more } = await withWorkspace(id, context, (mount) => mount.changes(id, after, limit));
   const last = changes.at(-1);
-  return { changes: changes.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
+  const shown = changes.filter(({ hidden }) => !hidden);
+  return { changes: shown.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
 }
 
 export function shownChange({

@@ -143,6 +143,10 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   files(): undefined {}
 
+  shownFrom(): undefined {
+    return undefined;
+  }
+
   usage(_id: string): { bytes: number; files: number } {
     let lookups = -1;
     for (const node of this.#nodes.values()) lookups += node.nlookup;

@@ -111,6 +111,10 @@ export class FakeMount {
     return [];
   }
 
+  async shownFrom(): Promise<undefined> {
+    return undefined;
+  }
+
   async renamed(): Promise<[]> {
     return [];
   }

@@ -76,7 +76,7 @@ describe('presets', () => {
 describe('ExplainPermission', () => {
   it('tells the winner, the beaten and why, for a path that need not exist', async () => {
     const { id } = await sandboxes.create(createRequest({ permissions: [readAll, hideKeys] }));
-    expect(sandboxes.explainPermission(id, '/keys')).toMatchObject({
+    expect(await sandboxes.explainPermission(id, '/keys')).toMatchObject({
       path: 'keys',
       permission: 'PERMISSION_NONE',
       winner: { index: 1, rule: hideKeys },
@@ -88,13 +88,13 @@ describe('ExplainPermission', () => {
 
   it('says so when no rule matches', async () => {
     const { id } = await sandboxes.create(createRequest());
-    const explained = sandboxes.explainPermission(id, 'x');
+    const explained = await sandboxes.explainPermission(id, 'x');
     expect(explained).toMatchObject({ permission: 'PERMISSION_NONE', beaten: [], pass_through: false });
     expect('winner' in explained).toBe(false);
   });
 
   it('refuses a path that leads out', async () => {
     const { id } = await sandboxes.create(createRequest());
-    expect(() => sandboxes.explainPermission(id, '../x')).toThrow('path must not have');
+    await expect(sandboxes.explainPermission(id, '../x')).rejects.toThrow('path must not have');
   });
 });

@@ -40,6 +40,7 @@ function fakeWorkspaces(): Workspaces {
     contents: async () => [],
     revert: async () => 0,
     renamed: async () => [],
+    shownFrom: async () => undefined,
     settle: ({ id }) => told('settle')(id),
     keepRemoved: async () => false,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),

@@ -78,10 +78,10 @@ function keysOf(
     keys = keys.sort().slice(0, count);
     cut = true;
   };
-  const allVisible = (dir.rule!.uniformBelow ?? 0) >= VIEW;
+  const allVisible = (dir.shownRule.uniformBelow ?? 0) >= VIEW;
   for (const { name, type } of mergedListing(workspace, dir).values()) {
     const directory = isDirectory(type);
-    if (!allVisible && !isVisible(dir.rule!.child(name), directory)) continue;
+    if (!allVisible && !isVisible(dir.ruleOf(name), directory)) continue;
     const at = joinPath(path, name);
     if (at > after) take(name);
     if (recursive && directory && (`${at}/` > after || after.startsWith(`${at}/`))) take(`${name}/`);

@@ -79,9 +79,8 @@ export function remove(
   const { node } = spot;
   if (node === undefined) throw ENOENT;
   if (node.isDirectory && recursive && !begun) {
-    const state = spot.dir.rule!.child(spot.name);
-    if (state.level !== WRITE) throw EACCES;
-    requireSubtree(visit.workspace, node, state, state);
+    if (spot.dir.ruleOf(spot.name).level !== WRITE) throw EACCES;
+    requireSubtree(visit.workspace, node, node.rule!);
   }
   return removeSome(visit, { ...spot, node }, recursive, limit);
 }

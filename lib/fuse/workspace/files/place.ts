@@ -26,7 +26,8 @@ export function mayPlace(visit: Visit, path: ByteString): void {
 export function foresee(visit: Visit, path: ByteString): Spot | undefined {
   let absent = false;
   const spot = visit.walk(path, true, (dir, name, rest) => {
-    let state = requireAbsent(visit.workspace, dir, name);
+    requireAbsent(visit.workspace, dir, name);
+    let state = dir.rule!.child(name);
     for (const each of rest) state = state.child(each);
     if (state.level !== WRITE) throw EACCES;
     visit.require(dir, MAY_WRITE | MAY_PASS);
@@ -73,7 +74,7 @@ function requirePlace(visit: Visit, spot: Spot): Spot & { dir: Node } {
   if (dir === undefined) throw EISDIR;
   if (node !== undefined) {
     requireFile(node);
-    if (node.level < WRITE || dir.rule!.child(name).level < WRITE) throw EACCES;
+    if (node.level < WRITE || dir.ruleOf(name).level < WRITE) throw EACCES;
     visit.require(node, MAY_WRITE);
   } else {
     requireAbsent(visit.workspace, dir, name);

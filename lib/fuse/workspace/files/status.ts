@@ -20,7 +20,7 @@ export function statusOf({ workspace }: Visit, node: Node, path: ByteString): Fi
     // A hidden directory that is only passed through tells nothing.
     mtime: node.isDirectory && node.level === 0 ? LONG_AGO : of.mtime,
     ...(isLink && node.level >= READ && { target: readlink(workspace, node).toString('latin1') }),
-    level: node.isDirectory ? node.ruled!.level : node.ruledLevel,
+    level: node.ruledLevel,
   };
 }
 

@@ -158,7 +158,7 @@ class Unpacking {
       return undefined;
     }
     if (old.isDirectory) throw EISDIR;
-    if (old.level < WRITE || into.state.child(name).level < WRITE) throw EACCES;
+    if (old.level < WRITE || into.node.ruleOf(name).level < WRITE) throw EACCES;
     visit.require(into.node, MAY_WRITE | MAY_PASS);
     stageLoss(change, old);
     change.unlink(into.node, name);

@@ -1,0 +1,50 @@
+import type { ByteString } from '../fuse/filesystem.ts';
+import { type Level, NONE, WRITE } from './levels.ts';
+import type { RuleState } from './rule-set.ts';
+
+/** What holds where two paths lead to the same: of each level the strictest, for the paths below as well. */
+export function strictestState(a: RuleState, b: RuleState): RuleState {
+  if (a === b || allowsAll(b)) return a;
+  return allowsAll(a) ? b : new StrictestState(a, b);
+}
+
+function allowsAll({ level, uniformBelow }: RuleState): boolean {
+  return level === WRITE && uniformBelow === WRITE;
+}
+
+class StrictestState implements RuleState {
+  readonly #a: RuleState;
+  readonly #b: RuleState;
+
+  constructor(a: RuleState, b: RuleState) {
+    this.#a = a;
+    this.#b = b;
+  }
+
+  get level(): Level {
+    return strictest(this.#a.level, this.#b.level);
+  }
+
+  /** May be true where what one path shows below is all hidden by the other. */
+  get visibleBelow(): boolean {
+    return this.#a.visibleBelow && this.#b.visibleBelow;
+  }
+
+  get writableBelow(): boolean {
+    return this.#a.writableBelow && this.#b.writableBelow;
+  }
+
+  get uniformBelow(): Level | undefined {
+    const [a, b] = [this.#a.uniformBelow, this.#b.uniformBelow];
+    if (a === NONE || b === NONE) return NONE;
+    return a === undefined || b === undefined ? undefined : strictest(a, b);
+  }
+
+  child(name: ByteString): RuleState {
+    return strictestState(this.#a.child(name), this.#b.child(name));
+  }
+}
+
+export function strictest(a: Level, b: Level): Level {
+  return a < b ? a : b;
+}
