@@ -29,6 +29,8 @@ const RANGES: Readonly<Record<LimitName, { min: number; max: number }>> = {
 const CPU_PERIOD_US = 100_000;
 /** Runners are born in the agent's part, three processes each for a moment. A command that got at the agent stops here. */
 const AGENT_PIDS = 2048;
+/** What of memory_bytes the commands' part leaves to the agent: about twice what it and the start of a runner take. */
+const AGENT_MEMORY = { most: 4 * 1024 * 1024, share: 8 };
 
 /** The limits asked for, or INVALID_ARGUMENT naming the one out of range. 0: not limited. */
 export function requestedLimits(resources: ResourceLimits): LimitName[] {
@@ -56,6 +58,14 @@ export function cpuWeight(shares: number): number {
 /** Processes the commands' part may hold: the tenant's, and the runner shells the service itself keeps there. */
 export const pidsMax = (limit: number, runners: number): string => String(limit + runners);
 
+/**
+ * v2: the commands' share of memory_bytes. Files in a tmpfs stay when the kernel has killed every command, and then the
+ * next process to need a page would be the agent or bwrap, and its end the sandbox's. v1 needs a write per command for
+ * a part of its own, and there the same limit was not seen to end the agent.
+ */
+const commandsMemory = (bytes: number): number =>
+  bytes - Math.min(AGENT_MEMORY.most, Math.ceil(bytes / AGENT_MEMORY.share));
+
 /** The values to write before the first process enters, in order. */
 export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWrite[] {
   const { memory_bytes: memory, cpu_quota: quota, cpu_shares: shares, pids_limit: pids } = resources;
@@ -76,6 +86,7 @@ export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWri
     if (memory) {
       add({ controller: 'memory', file: 'memory.max', value: String(memory) });
       add({ controller: 'memory', file: 'memory.swap.max', value: '0', optional: true });
+      add({ controller: 'memory', level: 'commands', file: 'memory.max', value: String(commandsMemory(memory)) });
     }
     if (quota) add({ controller: 'cpu', file: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
     if (shares) add({ controller: 'cpu', file: 'cpu.weight', value: String(cpuWeight(shares)) });

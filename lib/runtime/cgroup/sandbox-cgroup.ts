@@ -36,7 +36,8 @@ const COMMANDS = 'commands';
  *   agent/         bwrap and the agent; not counted against pids_limit, so that a fork bomb cannot keep the service
  *                  from starting the next runner
  *   commands/<n>/  one runner and whatever its command starts
- * memory and cpu bind at the top and so cover both. Made before the first process, removed after the last.
+ * memory and cpu bind at the top and so cover both; on v2 the commands' part has a little less of the memory, so that
+ * the kernel, out of it, looks for a process to kill among commands. Made before the first process, removed after the last.
  */
 export class SandboxCgroup implements ProcessGroups {
   /** Files a process writes "0" to in order to be inside before it does anything else. */
@@ -62,13 +63,16 @@ export class SandboxCgroup implements ProcessGroups {
     const dirs = new Set([this.#groups, ...writes.map((write) => this.#dir(write.controller))]);
     this.#dirs = [...dirs];
     const split = new Set([this.#groups]);
-    if (resources.pids_limit) split.add(this.#dir('pids'));
+    const below = writes.filter((write) => write.level !== 'sandbox').map((write) => write.controller);
+    for (const controller of below) split.add(this.#dir(controller));
     for (const dir of dirs) {
       mkdirSync(dir);
       if (!split.has(dir)) continue;
       // v2: a limit on commands/ needs the controller handed down; then no process may sit in `dir` itself.
-      if (resources.pids_limit && roots.limits.pids?.version === 2 && dir === this.#dir('pids')) {
-        writeFileSync(join(dir, 'cgroup.subtree_control'), '+pids', { flag: 'r+' });
+      for (const controller of new Set(below)) {
+        if (roots.limits[controller]?.version === 2 && dir === this.#dir(controller)) {
+          writeFileSync(join(dir, 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
+        }
       }
       mkdirSync(join(dir, AGENT));
       mkdirSync(join(dir, COMMANDS));

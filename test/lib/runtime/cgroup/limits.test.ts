@@ -23,11 +23,25 @@ describe('the values of limits', () => {
     expect(shown(2)).toEqual([
       'sandbox/memory.max=268435456',
       'sandbox/memory.swap.max=0',
+      'commands/memory.max=264241152',
       'sandbox/cpu.max=150000 100000',
       'sandbox/cpu.weight=100',
       'commands/pids.max=64',
       'agent/pids.max=2048',
     ]);
+  });
+
+  it.each([
+    [8 << 20, 7 << 20],
+    [64 << 20, 60 << 20],
+    [2 ** 40, 2 ** 40 - (4 << 20)],
+  ])('on v2 leave of %d bytes of memory %d to the commands, the rest to the agent', (memory_bytes, commands) => {
+    const writes = limitWrites({ memory_bytes, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 }, 2);
+    expect(writes.find((write) => write.level === 'commands')).toMatchObject({
+      file: 'memory.max',
+      value: `${commands}`,
+    });
+    expect(writes.find((write) => write.level === 'sandbox')).toMatchObject({ value: `${memory_bytes}` });
   });
 
   it('are none for no limits', () => {
