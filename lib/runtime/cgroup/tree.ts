@@ -1,16 +1,20 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, parseHierarchies, parseMembership } from './mounts.ts';
-import { killTree } from './process-group.ts';
+import { killTree, readPids } from './process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
 /** How long reclaim waits for killed processes to leave; a process stuck in the kernel is reported by the caller. */
 const RECLAIM_MS = 5000;
+/** Where the server and its neighbours go when they are in the way of controllers (see `enable`). */
+const LEAF = 'paddock-host';
+/** Of moving them there: meanwhile they may start others. */
+const MOVE_ROUNDS = 20;
 
 /** The cgroups of one server instance: a directory of its name in every hierarchy it uses. */
 export class CgroupTree {
@@ -121,7 +125,7 @@ function findRoots(name: string): CgroupRoots | undefined {
   let groups: string | undefined;
   const v2 = hierarchies.find((each) => each.version === 2);
   if (v2) {
-    const dir = claim(v2, name, membership.get('') ?? '/');
+    const dir = claim(v2, name, startedIn(membership.get('') ?? '/'));
     groups = dir;
     for (const controller of dir ? CONTROLLERS : []) {
       if (dir && handDown(dir, controller) === undefined) limits[controller] = { version: 2, dir };
@@ -162,22 +166,29 @@ function handDown(dir: string, controller: string): string | undefined {
   }
 }
 
+/** Pure: the cgroup a server was started in. Whoever starts it may have been moved to the leaf by an earlier one. */
+export const startedIn = (own: string): string => (basename(own) === LEAF ? dirname(own) : own);
+
 /**
  * Hands the wanted controllers to `parent`'s children. Where the server itself sits in `parent` (a container's cgroup
- * namespace) the kernel refuses with EBUSY; then its processes move to a leaf of their own first.
+ * namespace, a service's delegated cgroup) the kernel refuses with EBUSY: a v2 cgroup has processes or hands
+ * controllers down, not both. Then all processes in it move to a leaf first.
  */
 function enable(parent: string, controllers: readonly string[]): void {
   for (const controller of CONTROLLERS.filter((each) => controllers.includes(each))) {
-    if (handDown(parent, controller) !== 'EBUSY') continue;
-    const leaf = join(parent, 'paddock-host');
-    mkdirSync(leaf, { recursive: true });
-    for (const pid of readFileSync(join(parent, 'cgroup.procs'), 'latin1').split('\n').filter(Boolean)) {
-      try {
-        writeFileSync(join(leaf, 'cgroup.procs'), pid, { flag: 'r+' });
-      } catch {
-        // It ended meanwhile.
-      }
+    for (let round = 0; handDown(parent, controller) === 'EBUSY' && round < MOVE_ROUNDS; round++) {
+      moveAll(parent, join(parent, LEAF));
     }
-    handDown(parent, controller);
+  }
+}
+
+function moveAll(from: string, leaf: string): void {
+  mkdirSync(leaf, { recursive: true });
+  for (const pid of readPids(from)) {
+    try {
+      writeFileSync(join(leaf, 'cgroup.procs'), String(pid), { flag: 'r+' });
+    } catch {
+      // It ended meanwhile.
+    }
   }
 }

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
+import { CgroupTree, startedIn } from '../../../../lib/runtime/cgroup/tree.ts';
 import { until } from '../bwrap/fixture.ts';
 import { RESOURCES } from '../run.ts';
 
@@ -25,4 +25,11 @@ it('a sandbox whose last run has not ended is UNAVAILABLE, whatever the cgroups 
     }
   });
   tree.close();
+});
+
+it('the cgroup a server was started in is not the leaf that an earlier one moved its shell to', () => {
+  expect(startedIn('/user.slice/a.scope/paddock-host')).toBe('/user.slice/a.scope');
+  expect(startedIn('/paddock-host')).toBe('/');
+  expect(startedIn('/user.slice/a.scope')).toBe('/user.slice/a.scope');
+  expect(startedIn('/')).toBe('/');
 });
