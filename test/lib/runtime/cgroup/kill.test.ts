@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,25 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     });
     await until('it is removed', () => cgroup.remove());
     expect(existsSync(join(root, 'a'))).toBe(false);
+  });
+
+  it('end them all without cgroup.kill as well, which v2 has since Linux 5.14', async () => {
+    const cgroup = make('e');
+    const file = join(root, 'e', 'cgroup.kill');
+    const mask = existsSync(file);
+    // Every write to it fails.
+    if (mask) execFileSync('mount', ['--bind', '/dev/full', file]);
+    try {
+      enter(cgroup.entries, 'while :; do (setsid sh -c "while :; do sleep 1 & wait; done" &); sleep 0.01; done');
+      await until('some are inside', () => cgroup.basePids().length > 20);
+      await until('it is empty', () => {
+        cgroup.kill();
+        return cgroup.basePids().length === 0;
+      });
+    } finally {
+      if (mask) execFileSync('umount', [file]);
+    }
+    await until('it is removed', () => cgroup.remove());
   });
 
   it('tell at once of who joins a group', async () => {
