@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net';
 import { type Operation, operations } from '../handlers/index.ts';
 import { CODES, ServiceError } from '../lib/errors.ts';
+import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
 import { answerAny, answerError, errorBody } from './http/answer.ts';
 import { carryRaw, discardRest } from './http/body.ts';
@@ -14,7 +15,6 @@ import type { Exchange } from './http/exchange.ts';
 import { carryUnary } from './http/json.ts';
 import { carryMultipart } from './http/multipart.ts';
 import { parseTarget, Router } from './http/router.ts';
-import { Turns } from './http/turns.ts';
 import { CallAbort, errorFor, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
 
 const carriers: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
+import type { Turns } from '../../lib/turns.ts';
 import { isLarge, jsonPieces } from './json-pieces.ts';
-import type { Turns } from './turns.ts';
 
 const ALWAYS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Turns } from './turns.ts';
+import type { Turns } from '../../lib/turns.ts';
 
 /** One request on its way through the adapter. */
 export interface Exchange<Kind extends Operation['kind'] = Operation['kind']> {

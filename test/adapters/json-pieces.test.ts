@@ -12,14 +12,14 @@ describe('jsonPieces', () => {
     ['many names', Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`name${index}`, null]))],
     ['details of an error', { code: 4, message: 'm', details: [{ stdout: large, stderr: large }] }],
     ['what is absent', { a: undefined, b: large, c: [], d: {} }],
-    ['halves of characters', { a: `${'y'.repeat(65_535)}\ud83d\ude00${'\ud83d'.repeat(70_000)}` }],
+    ['halves of characters', { a: `${'y'.repeat(16_383)}\ud83d\ude00${'\ud83d'.repeat(70_000)}` }],
   ];
   it.each(messages)('are together what JSON.stringify makes of %s, each of bounded length', (_, message) => {
     const pieces = [...jsonPieces(message)];
     expect(pieces.join('') === JSON.stringify(message)).toBe(true);
     expect(pieces.length).toBeGreaterThan(1);
     // Every character escaped, and what was waiting.
-    expect(longest(pieces)).toBeLessThan(7 * 65_536);
+    expect(longest(pieces)).toBeLessThan(7 * 16_384);
   });
 
   it('are what JSON.stringify makes of any message', () => {
@@ -28,7 +28,7 @@ describe('jsonPieces', () => {
   });
 
   it('are for what is large, not for the usual answer', () => {
-    expect(isLarge({ stdout: 'x'.repeat(100_000), stderr: '', exit_code: 0, duration_ms: 1 })).toBe(false);
+    expect(isLarge({ stdout: 'x'.repeat(65_536), stderr: '', exit_code: 0, duration_ms: 1 })).toBe(false);
     expect(isLarge({ stdout: large })).toBe(true);
     expect(isLarge({ files: Array.from({ length: 100_000 }, () => ({})) })).toBe(true);
     expect(isLarge(undefined)).toBe(false);

@@ -1,3 +1,5 @@
+import { Turns } from '../../turns.ts';
+
 /** What a read costs besides its bytes, so that single bytes are no way around the bound. */
 const READ_COST = 4096;
 /** What one read gives at most. */
@@ -68,15 +70,18 @@ const TURN_BYTES = 1_048_576;
 const DROPPED_BYTES = 262_144;
 const DROP_MS = 5;
 
-/** How fast output is read, shared by all sandboxes of a runtime. */
+/** What keeps the sandboxes of a runtime from holding the main thread together. */
 export interface ReadPaces {
   /** For the commands that run. */
   commands: ReadPace;
   /** For what nobody gets. */
   dropped: ReadPace;
+  /** New runners enter their cgroups one a turn: the kernel may let each wait for milliseconds. */
+  entries: Turns;
 }
 
 export const newReadPaces = (): ReadPaces => ({
   commands: new ReadPace(TURN_BYTES, (next) => void setImmediate(next)),
   dropped: new ReadPace(DROPPED_BYTES, (next) => void setTimeout(next, DROP_MS).unref()),
+  entries: new Turns(),
 });

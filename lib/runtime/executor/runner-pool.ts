@@ -3,7 +3,6 @@ import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../host-error.ts';
 import { DEATH_MS } from './command-run.ts';
-import type { ReadPaces } from './read-pace.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 
 /** Idle runners kept for the next commands; each is a shell of about 150 kB. */
@@ -125,7 +124,7 @@ export class RunnerPool {
     this.#idle.length = 0;
   }
 
-  #pace({ out, err }: Runner, which: keyof ReadPaces): void {
+  #pace({ out, err }: Runner, which: 'commands' | 'dropped'): void {
     const pace = this.#host.runners.paces[which];
     out.pace = pace;
     err.pace = pace;

@@ -92,7 +92,10 @@ export class Runner {
       writeSync(runner.#request, bootLine(name, nonce));
       start(name);
       const innerPid = await Promise.race([up, lost]);
-      if (host.groups) await runner.#enter(host.groups, name, innerPid);
+      if (host.groups) {
+        await host.paces.entries.next();
+        await runner.#enter(host.groups, name, innerPid);
+      }
       return runner;
     } catch (error) {
       if (runner) runner.close();
