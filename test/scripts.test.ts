@@ -68,7 +68,18 @@ describe('the summary of a test run', () => {
 
   it('fails when nothing ran, or there is no report', () => {
     expect(summary({}).code).toBe(1);
+    expect(run('test-summary.mjs').code).toBe(1);
     expect(run('test-summary.mjs', 'absent.json').code).toBe(1);
+  });
+
+  it('adds several reports up, each of which has to be there', () => {
+    summary({ passed: 2, failed: 1, tests: ['passed', 'passed', 'failed'] });
+    expect(run('test-summary.mjs', 'report.json', 'report.json').out).toBe('4 passed, 2 failed\n');
+    summary({ passed: 2, tests: ['passed', 'passed'] });
+    expect(run('test-summary.mjs', 'report.json', 'absent.json')).toEqual({
+      code: 1,
+      out: 'no test was run: absent.json\n2 passed, 0 failed\n',
+    });
   });
 });
 

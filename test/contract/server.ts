@@ -10,8 +10,9 @@ import { stringify } from 'yaml';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 export const BUNDLE = join(ROOT, 'dist/server.mjs');
-const READY_MS = 20_000;
-const EXIT_MS = 15_000;
+/** Also in an emulator on a busy machine. */
+const READY_MS = 60_000;
+const EXIT_MS = 30_000;
 const UIDS = 256;
 
 /** A secret of the server's environment: no sandbox may ever see it. */

@@ -1,0 +1,77 @@
+#!/bin/sh
+# What `npm run test:vm` needs of Debian: an emulator, the tools that make its disks, and a kernel to boot. The kernel is
+# unpacked into DIRECTORY, never installed. Does only what is missing and says so in one line; the last line on stdout
+# is the folder of the kernel.
+# usage: packages.sh DIRECTORY
+set -eu
+cache=$1
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+fail() {
+  say "$*"
+  exit 1
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+quietly() {
+  what=$1
+  shift
+  "$@" >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    fail "$what"
+  }
+}
+export DEBIAN_FRONTEND=noninteractive
+apt() { apt-get -o DPkg::Lock::Timeout=300 "$@"; }
+
+[ "$(uname -m)" = x86_64 ] || fail 'the virtual machine is an x86-64 one, and made of this machine’s programs'
+command -v apt-get >/dev/null 2>&1 || fail 'the virtual machine is made of the packages of Debian 12'
+[ "$(id -u)" = 0 ] || fail 'the disks of the virtual machine are made by root'
+PATH=$PATH:/usr/sbin:/sbin
+
+updated=
+update() {
+  [ -n "$updated" ] || quietly 'apt-get update failed' apt update
+  updated=1
+}
+
+missing=
+for want in qemu-system-x86_64:qemu-system-x86 depmod:kmod mke2fs:e2fsprogs ip:iproute2; do
+  command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
+done
+if [ -n "$missing" ]; then
+  say "installing$missing with apt-get, for the virtual machine"
+  update
+  # shellcheck disable=SC2086 # one word per package
+  quietly "apt-get could not install$missing" apt install -y --no-install-recommends $missing
+fi
+
+# The metapackage depends on the current one: linux-image-6.1.0-56-cloud-amd64.
+current() { apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/^ *Depends: \(linux-image-[^ ]*\)$/\1/p'; }
+package=$(current)
+[ -n "$package" ] || {
+  update
+  package=$(current)
+}
+[ -n "$package" ] || fail 'no package linux-image-cloud-amd64: is this Debian 12?'
+kernel=$cache/$package
+if [ ! -f "$kernel/vmlinuz" ]; then
+  say "unpacking $package into $cache, for the virtual machine"
+  mkdir -p "$cache"
+  making=$(mktemp -d "$cache/making.XXXXXX")
+  trap 'rm -rf "$log" "$making"' EXIT
+  # As root: the folder is nobody else's.
+  download() { (cd "$making" && apt -o APT::Sandbox::User=root download "$package"); }
+  download >"$log" 2>&1 || {
+    update
+    quietly "apt-get could not download $package" download
+  }
+  quietly "$package could not be unpacked" dpkg -x "$making"/*.deb "$making/unpacked"
+  mkdir "$making/kernel"
+  mv "$making"/unpacked/boot/vmlinuz-* "$making/kernel/vmlinuz"
+  mv "$making"/unpacked/lib/modules "$making/kernel/modules"
+  # Another run may have been faster.
+  mv -T "$making/kernel" "$kernel" 2>/dev/null || [ -f "$kernel/vmlinuz" ] || fail "$kernel could not be made"
+fi
+printf '%s\n' "$kernel"
