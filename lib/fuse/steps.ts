@@ -4,6 +4,20 @@
  */
 export type Steps<T, Part = unknown> = Generator<Part | undefined, T, void>;
 
+/** After every so many of what is counted, a step is done. */
+export class Counted {
+  readonly #of: number;
+  #count = 0;
+
+  constructor(of: number) {
+    this.#of = of;
+  }
+
+  *one(): Steps<void> {
+    if (++this.#count % this.#of === 0) yield;
+  }
+}
+
 /** Does all of it at once. */
 export function complete<T>(steps: Steps<T>): T {
   for (;;) {

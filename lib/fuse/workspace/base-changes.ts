@@ -1,4 +1,5 @@
 import type { ByteString } from '../filesystem.ts';
+import type { Steps } from '../steps.ts';
 import { joinPath, sameFile } from './base.ts';
 import { mergeNodes } from './merge-nodes.ts';
 import { isDirectory, S_IFMT, S_IFREG } from './mode.ts';
@@ -8,19 +9,20 @@ import { parentOf, Ways } from './ways.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
-export function baseChanging(workspace: Workspace, paths: readonly ByteString[]): void {
+export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
   for (const path of paths) {
     const node = atBasePath(workspace, path);
-    if (node !== undefined) pin(workspace, node);
+    if (node !== undefined) yield* pin(workspace, node);
+    yield;
     for (const loose of workspace.tree.loose) {
-      if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) pin(workspace, loose);
+      if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) yield* pin(workspace, loose);
     }
   }
 }
 
 /** After they did, or did not: what was replaced is let go of, and the kernel looks again. */
-export function baseChanged(workspace: Workspace, paths: readonly ByteString[]): void {
+export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
   const refresh = new Refresh(workspace);
   // A new file may have brought new directories, so every name on the way is looked at.
@@ -31,7 +33,8 @@ export function baseChanged(workspace: Workspace, paths: readonly ByteString[]):
   for (const path of paths) {
     ways.at(path);
     const dir = workspace.tree.atBasePath(path);
-    if (dir !== undefined) refresh.directory(dir);
+    if (dir !== undefined) yield* refresh.directory(dir);
+    yield;
   }
 }
 
@@ -45,8 +48,11 @@ function atBasePath(workspace: Workspace, path: ByteString): Node | undefined {
   return node?.inode === undefined ? node : undefined;
 }
 
-function pin(workspace: Workspace, top: Node): void {
-  for (const node of nodesFrom(top)) pinFile(workspace, node);
+function* pin(workspace: Workspace, top: Node): Steps<void> {
+  for (const node of nodesFrom(top)) {
+    pinFile(workspace, node);
+    yield;
+  }
 }
 
 function pinFile(workspace: Workspace, node: Node): void {
@@ -105,13 +111,14 @@ class Refresh {
   }
 
   /** All that the kernel may know of it. */
-  directory(top: Node): void {
+  *directory(top: Node): Steps<void> {
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
       if (this.#directories.has(dir)) continue;
       this.#directories.add(dir);
       for (const name of namesBelow(this.#workspace, dir)) {
         this.name(dir, name);
+        yield;
         const child = dir.children?.get(name);
         if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
       }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../filesystem.ts';
+import { Counted, type Steps } from '../steps.ts';
 import { joinPath } from './base.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
@@ -9,6 +10,9 @@ import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
 import { showBase } from './show-base.ts';
 import type { Workspace } from './workspace.ts';
+
+/** Names looked at in one step. */
+const AT_ONCE = 16;
 
 interface Place {
   dir: Inode;
@@ -23,27 +27,30 @@ interface Place {
  * with nothing changed, for a path inside of a directory that the sandbox renamed, removed or made in the place of
  * another: only that directory as a whole has a version in the base.
  */
-export function revert(workspace: Workspace, paths: readonly ByteString[]): number {
-  return workspace.delta.releasing(() => revertAll(workspace, paths));
+export function* revert(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
+  return yield* workspace.delta.releasing(revertAll(workspace, paths));
 }
 
-function revertAll(workspace: Workspace, paths: readonly ByteString[]): number {
+function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
+  const counted = new Counted(AT_ONCE);
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return 0;
   const places = new Map<ByteString, Place>();
   for (const path of paths) {
     for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
       if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
+      yield* counted.one();
     }
   }
   // What lies in a directory that goes back goes with it.
   const topmost = [...places].filter(([path]) => !isBelow(path, places));
   const ops: Op[] = [];
   const dropped = new Set<Inode>();
-  for (const [, { dir, name }] of topmost) drop(dir, name, ops, dropped);
+  for (const [, { dir, name }] of topmost) yield* drop(dir, name, ops, dropped, counted);
   if (topmost.length > 0) {
     for (const [seen] of workspace.delta.table.seen.entries()) {
       if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
+      yield* counted.one();
     }
   }
   if (ops.length === 0) return 0;
@@ -52,9 +59,11 @@ function revertAll(workspace: Workspace, paths: readonly ByteString[]): number {
   for (const [, { dirPath, name }] of topmost) {
     const node = nodeAt(workspace, dirPath);
     if (node !== undefined) showBase(workspace, node, name);
+    yield* counted.one();
   }
   for (const inode of dropped) {
     if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+    yield* counted.one();
   }
   return count;
 }
@@ -98,12 +107,13 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
 }
 
 /** The name and all below it, from the inside out. Trees can be deeper than any stack: nothing here calls itself. */
-function drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>): void {
+function* drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, counted: Counted): Steps<void> {
   const downwards: Op[] = [];
   const waiting: [Inode, ByteString][] = [[dir, name]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [above, at] = next;
     downwards.push(['drop', above.id, at]);
+    yield* counted.one();
     const entry = above.entries!.get(at);
     if (entry === WHITEOUT || entry === undefined) continue;
     dropped.add(entry);

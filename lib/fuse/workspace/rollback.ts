@@ -1,7 +1,11 @@
 import type { ByteString } from '../filesystem.ts';
+import { Counted, type Steps } from '../steps.ts';
 import type { Node } from './node.ts';
 import type { NodeTree } from './node-tree.ts';
 import type { Workspace } from './workspace.ts';
+
+/** Nodes looked at in one step. */
+const AT_ONCE = 16;
 
 /** What the kernel may know of a directory besides the names that are nodes. */
 interface Known {
@@ -13,12 +17,14 @@ interface Known {
  * The delta becomes what it was when `layer` was frozen. Nodes the kernel knows show what their names stand for now;
  * those that have nothing to show, or something of another kind, are gone.
  */
-export function rollback(workspace: Workspace, layer: string): void {
+export function* rollback(workspace: Workspace, layer: string): Steps<void> {
+  const counted = new Counted(AT_ONCE);
   const { delta, tree, shared } = workspace;
   // What callers of the service have open is void, and what they staged is of a delta that is no more.
   workspace.handles.closeAll(tree);
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {
+    yield* counted.one();
     if (!node.isDirectory) continue;
     before.set(node, { names: [...(node.inode?.entries?.keys() ?? [])], basePath: node.basePath });
   }
@@ -32,6 +38,7 @@ export function rollback(workspace: Workspace, layer: string): void {
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     shared.notifier.invalInode(dir.id);
     for (const [name, child] of [...(dir.children ?? [])]) {
+      yield* counted.one();
       const first = !shown.has(child);
       if (!tree.reshow(child, dir, name, shown)) {
         child.dropLink(dir, name);
@@ -44,9 +51,10 @@ export function rollback(workspace: Workspace, layer: string): void {
     }
     for (const name of namesOf(workspace, dir, before.get(dir)!)) {
       if (!dir.children?.has(name)) shared.notifier.invalEntry(dir.id, name);
+      yield* counted.one();
     }
   }
-  for (const node of orphans) if (node.links.length === 0) end(workspace, tree, node);
+  for (const node of orphans) if (node.links.length === 0) yield* end(workspace, tree, node, counted);
 }
 
 /** Every name that may stand for something else than before. */
@@ -60,7 +68,7 @@ function namesOf(workspace: Workspace, dir: Node, before: Known): Set<ByteString
 }
 
 /** With all that is in it and nowhere else. */
-function end(workspace: Workspace, tree: NodeTree, top: Node): void {
+function* end(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted): Steps<void> {
   const { notifier } = workspace.shared;
   const waiting = [top];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -71,5 +79,6 @@ function end(workspace: Workspace, tree: NodeTree, top: Node): void {
     }
     notifier.invalInode(node.id);
     tree.kill(node);
+    yield* counted.one();
   }
 }

@@ -1,6 +1,7 @@
 import type { PermissionRule } from '../../messages.ts';
 import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import type { ByteString, Notifier } from '../filesystem.ts';
+import { Counted, complete, type Steps } from '../steps.ts';
 import { deniedNames } from './denied-names.ts';
 import type { Node } from './node.ts';
 import { isVisible, isVisibleNode } from './visibility.ts';
@@ -8,6 +9,8 @@ import type { Workspace } from './workspace.ts';
 
 /** Files of one directory that may wait to be told: a request for the directory then takes some milliseconds at most. */
 const MAX_UNTOLD = 4096;
+/** Nodes looked at in one step. */
+const AT_ONCE = 64;
 
 /**
  * New rules for a workspace. Throws INVALID_ARGUMENT, with the old rules still in force.
@@ -18,17 +21,17 @@ const MAX_UNTOLD = 4096;
  * its name in the kernel, so that processes working in it still know where they are. (FUSE_NOTIFY_INC_EPOCH would be one
  * message, but for the whole mount: all other sandboxes would lose their names, attributes and pages too.)
  */
-export function setRules(workspace: Workspace, rules: readonly PermissionRule[]): void {
+export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]): Steps<void> {
   const compiled = compileRules(rules);
   workspace.rules = compiled;
   if (!workspace.isOpen) return;
   const { tree, shared } = workspace;
   tree.renewLevels();
-  renewBelow(workspace, tree.root, compiled.root);
+  yield* renewBelow(workspace, tree.root, compiled.root);
   for (const node of tree.loose) {
     const state = workspace.stateOf(tree.pathOf(node));
     if (node.isDirectory) {
-      renewBelow(workspace, node, state);
+      yield* renewBelow(workspace, node, state);
     } else {
       const shown = node.inode === undefined && node.basePath !== undefined;
       const level = shown ? strictest(state.level, workspace.stateOf(node.basePath!).level) : state.level;
@@ -43,13 +46,14 @@ export function renewMoved(workspace: Workspace, node: Node): void {
   const state = link.parent.ruled!.child(link.name);
   workspace.tree.renewLevels();
   if (node.isDirectory) {
-    renewBelow(workspace, node, state);
+    complete(renewBelow(workspace, node, state));
     workspace.tree.levelLinks();
   } else if (renewLevel(workspace, node, state.level)) tellFile(workspace.shared.notifier, node);
 }
 
 /** Trees can be deeper than any stack: nothing here calls itself. */
-function renewBelow(workspace: Workspace, top: Node, state: RuleState): void {
+function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
+  const counted = new Counted(AT_ONCE);
   const waiting: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
     waiting.push([dir, dir.shownRule]);
@@ -63,6 +67,7 @@ function renewBelow(workspace: Workspace, top: Node, state: RuleState): void {
       dir.baseRuled === undefined && uniformBelow !== undefined ? uniformBelow : dir.ruleOf(name).level;
     const untold: Node[] = [];
     for (const [name, child] of dir.children ?? []) {
+      yield* counted.one();
       if (child.isDirectory) {
         const before = isVisibleNode(child);
         renewDirectory(child, dir.rule!.child(name));

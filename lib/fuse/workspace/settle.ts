@@ -1,5 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { ByteString } from '../filesystem.ts';
+import type { Steps } from '../steps.ts';
 import type { Settlement } from '../workspaces.ts';
 import { type BaseStat, joinPath } from './base.ts';
 import { isAsInBase } from './changes.ts';
@@ -25,26 +26,26 @@ interface Place {
  * After the base took over what the sandbox had at `settled`: the delta lets go of each path that it still has as it
  * was committed, journaled as one. What was changed since stays, as a change of the version that is the base's now.
  */
-export function settle(workspace: Workspace, settlement: Settlement): void {
+export function* settle(workspace: Workspace, settlement: Settlement): Steps<void> {
   const { delta } = workspace;
   if (delta.table.get(ROOT_ID) === undefined) return;
   const { commit, stage, givenUp, resumed } = settlement;
   const { rebased } = delta.table;
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
-  for (const path of givenUp) giveUp(workspace, path);
-  delta.releasing(() => settleAll(workspace, settlement));
+  for (const path of givenUp) yield* giveUp(workspace, path);
+  yield* delta.releasing(settleAll(workspace, settlement));
 }
 
 /** What lies in a directory that went has gone with it. */
-function giveUp(workspace: Workspace, path: ByteString): void {
+function* giveUp(workspace: Workspace, path: ByteString): Steps<void> {
   try {
-    revert(workspace, [path]);
+    yield* revert(workspace, [path]);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
   }
 }
 
-function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): void {
+function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): Steps<void> {
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID)!;
   const ops: Op[] = [['rebased', commit, stage]];
@@ -55,6 +56,7 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
   const shown: (Place & { base: BaseStat | undefined })[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
   for (const { path, version, removed } of settled) {
+    yield;
     const place = placeOf(directories, path);
     const base = workspace.base.lstat(path);
     const seen = table.seen.get(path) !== undefined;
@@ -98,6 +100,7 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
   // A directory is shown as it is to be before what is in it is asked for.
   const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   for (const { dirPath, name, base } of shown) {
+    yield;
     const node = nodes.at(dirPath);
     if (node === undefined) continue;
     if (node.inode?.origin !== undefined) workspace.tree.originChanged(node, node.inode.origin);
@@ -105,7 +108,10 @@ function settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Se
     if (entry === undefined) showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined);
     else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);
   }
-  for (const inode of free) if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+  for (const inode of free) {
+    if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+    yield;
+  }
 }
 
 /** Whether the sandbox has nothing of its own at the path, nor on the way, and sees what the base has there. */

@@ -18,7 +18,7 @@ import {
   type SetAttr,
   type StatFs,
 } from '../filesystem.ts';
-import type { Steps } from '../steps.ts';
+import { Counted, complete, type Steps } from '../steps.ts';
 import type { FileOperation } from '../workspace-files.ts';
 import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from '../workspaces.ts';
 import { getattr, setattr } from './attributes.ts';
@@ -52,6 +52,9 @@ import { settle } from './settle.ts';
 import { shownFrom } from './shown-from.ts';
 import { statfs } from './statfs.ts';
 import { Workspace } from './workspace.ts';
+
+/** Nodes that are let go of in one step. */
+const AT_ONCE = 64;
 
 export interface WorkspaceFileSystemOptions {
   /** Host files kept open besides those that must be; default 256. */
@@ -148,30 +151,85 @@ export class WorkspaceFileSystem implements FileSystem {
         const workspace = this.#get(id);
         return this.#hold(workspace, changePages(workspace, after, limit));
       }
+      case 'detach': {
+        const workspace = this.#workspaces.get(args[0] as string);
+        return workspace && this.#hold(workspace, this.#detaching(workspace));
+      }
+      case 'setRules': {
+        const [id, rules] = args as Parameters<WorkspaceControl['setRules']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, setRules(workspace, rules));
+      }
+      case 'baseChanging':
+      case 'baseChanged': {
+        const [codebaseId, paths] = args as Parameters<WorkspaceControl['baseChanged']>;
+        const workspaces = [...this.#ofCodebase(codebaseId)];
+        for (const workspace of workspaces) requireFree(workspace);
+        return this.#holdAll(workspaces, this.#baseChange(operation, codebaseId, workspaces, paths));
+      }
+      case 'revert': {
+        const [id, paths] = args as Parameters<WorkspaceControl['revert']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, revert(workspace, paths));
+      }
+      case 'settle': {
+        const [spec, settlement] = args as Parameters<WorkspaceControl['settle']>;
+        const workspace = this.#workspaces.get(spec.id);
+        return workspace && this.#hold(workspace, stepsOnHost(settle(workspace, settlement)));
+      }
+      case 'rollback': {
+        const [id, layer] = args as Parameters<WorkspaceControl['rollback']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, stepsOnHost(rollback(workspace, layer)));
+      }
       default:
         return undefined;
     }
   }
 
-  /** Every request for the workspace waits until the steps are done. */
   #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
-    workspace.heldBy = --this.#lastHold;
-    return this.#holding(workspace, steps);
+    requireFree(workspace);
+    return this.#holdAll([workspace], steps);
   }
 
-  *#holding<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
-    const cause = workspace.heldBy;
+  /** Every request for the workspaces waits until the steps are done. */
+  #holdAll<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
+    const cause = --this.#lastHold;
+    for (const workspace of workspaces) {
+      workspace.heldBy = cause;
+      workspace.generation++;
+    }
+    return this.#holding(workspaces, cause, steps);
+  }
+
+  *#holding<T>(workspaces: readonly Workspace[], cause: number, steps: Steps<T>): Steps<T> {
     try {
       for (;;) {
-        this.#current.set(workspace.spec.id);
+        for (const { spec } of workspaces.slice(0, 1)) this.#current.set(spec.id);
         const { done, value } = steps.next();
         if (done) return value;
         yield value;
       }
     } finally {
-      workspace.heldBy = 0;
-      for (const [nodeid, nlookup] of workspace.forgotten.splice(0)) this.forget(nodeid, nlookup);
+      for (const workspace of workspaces) {
+        workspace.heldBy = 0;
+        for (const [nodeid, nlookup] of workspace.forgotten.splice(0)) this.forget(nodeid, nlookup);
+      }
       this.#released(cause);
+    }
+  }
+
+  *#baseChange(
+    operation: 'baseChanging' | 'baseChanged',
+    codebaseId: string,
+    workspaces: readonly Workspace[],
+    paths: readonly ByteString[],
+  ): Steps<void> {
+    if (operation === 'baseChanging') this.#bases.willChange(codebaseId, paths);
+    else this.#bases.changed(codebaseId, paths);
+    for (const workspace of workspaces) {
+      this.#current.set(workspace.spec.id);
+      yield* operation === 'baseChanging' ? baseChanging(workspace, paths) : baseChanged(workspace, paths);
     }
   }
 
@@ -180,16 +238,23 @@ export class WorkspaceFileSystem implements FileSystem {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) return;
     requireFree(workspace);
+    complete(this.#detaching(workspace));
+  }
+
+  *#detaching(workspace: Workspace): Steps<void> {
+    const { id } = workspace.spec;
     this.#current.set(id);
-    this.#workspaces.delete(id);
     if (workspace.isOpen) {
+      const counted = new Counted(AT_ONCE);
       for (const node of workspace.tree.nodes()) {
         this.#notifier.invalInode(node.id);
         this.#files.close(node);
+        yield* counted.one();
       }
       workspace.handles.closeAll(workspace.tree);
       workspace.tree.releaseLoose();
     }
+    this.#workspaces.delete(id);
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
     try {
       workspace.close();
@@ -199,19 +264,15 @@ export class WorkspaceFileSystem implements FileSystem {
   }
 
   setRules(id: string, rules: readonly PermissionRule[]): void {
-    setRules(this.#get(id), rules);
+    complete(setRules(this.#get(id), rules));
   }
 
   baseChanging(codebaseId: string, paths: readonly ByteString[]): void {
-    for (const workspace of this.#ofCodebase(codebaseId)) requireFree(workspace);
-    this.#bases.willChange(codebaseId, paths);
-    for (const workspace of this.#ofCodebase(codebaseId)) baseChanging(workspace, paths);
+    complete(this.#baseChange('baseChanging', codebaseId, [...this.#ofCodebase(codebaseId)], paths));
   }
 
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void {
-    for (const workspace of this.#ofCodebase(codebaseId)) requireFree(workspace);
-    this.#bases.changed(codebaseId, paths);
-    for (const workspace of this.#ofCodebase(codebaseId)) baseChanged(workspace, paths);
+    complete(this.#baseChange('baseChanged', codebaseId, [...this.#ofCodebase(codebaseId)], paths));
   }
 
   changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean } {
@@ -229,7 +290,7 @@ export class WorkspaceFileSystem implements FileSystem {
   }
 
   revert(id: string, paths: readonly ByteString[]): number {
-    return revert(this.#get(id), paths);
+    return complete(revert(this.#get(id), paths));
   }
 
   renamed(id: string): OwnDirectory[] {
@@ -275,13 +336,13 @@ export class WorkspaceFileSystem implements FileSystem {
     const attached = this.#workspaces.get(spec.id);
     if (attached !== undefined) {
       requireFree(attached);
-      onHost(() => settle(attached, settlement));
+      onHost(() => complete(settle(attached, settlement)));
       return;
     }
     const visited = this.#visited.get(spec.id) ?? this.#make(spec);
     this.#visited.set(spec.id, visited);
     try {
-      onHost(() => settle(visited, settlement));
+      onHost(() => complete(settle(visited, settlement)));
     } finally {
       this.#endVisit(spec.id);
     }
@@ -300,7 +361,7 @@ export class WorkspaceFileSystem implements FileSystem {
 
   rollback(id: string, layer: string): void {
     const workspace = this.#get(id);
-    onHost(() => rollback(workspace, layer));
+    onHost(() => complete(rollback(workspace, layer)));
   }
 
   absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept' {
@@ -512,6 +573,15 @@ export class WorkspaceFileSystem implements FileSystem {
       this.#current.set(id);
       yield workspace;
     }
+  }
+}
+
+/** As `onHost`. */
+function* stepsOnHost<T>(steps: Steps<T>): Steps<T> {
+  for (;;) {
+    const { done, value } = onHost(() => steps.next());
+    if (done) return value;
+    yield value;
   }
 }
 

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import type { Time } from '../../filesystem.ts';
+import type { Steps } from '../../steps.ts';
 import { sameTime } from '../clock.ts';
 import { ESTALE } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
@@ -262,10 +263,10 @@ export class Delta {
   }
 
   /** For an `act` that releases many: nothing is synced, moved or cut off for each of them. `trim` follows. */
-  releasing<T>(act: () => T): T {
+  *releasing<T>(act: Steps<T>): Steps<T> {
     this.#releasing = true;
     try {
-      return act();
+      return yield* act;
     } finally {
       this.#releasing = false;
     }

@@ -128,6 +128,47 @@ describe('a rename of a large directory whose contents the rules must be asked f
   });
 });
 
+describe('what is done to a whole sandbox', () => {
+  const base = Object.fromEntries(names(FILES).map((name) => [`d/${name}`, 'base']));
+  const steps = (s: Sandbox, operation: Parameters<Sandbox['fs']['begin']>[0], ...args: unknown[]) => {
+    const begun = s.fs.begin(operation, args);
+    if (begun === undefined) throw new Error(`${operation} is done at once`);
+    return begun;
+  };
+
+  it('is done a step at a time, while the kernel’s requests for it wait', () => {
+    const { s, released } = sliced(base);
+    const settlement = {
+      commit: 'c',
+      stage: 0,
+      settled: [{ path: 'd' }, ...names(FILES).map((name) => ({ path: `d/${name}` }))],
+      givenUp: [],
+      resumed: false,
+    };
+    const { layer } = s.fs.freeze('sb_1');
+    for (const name of names(FILES)) s.write(`d/${name}`, 'changed');
+    for (const [operation, ...args] of [
+      ['setRules', 'sb_1', [rule('/**', 'WRITE'), rule('**/f1', 'READ', 1)]],
+      ['baseChanging', 'cb_1', ['d']],
+      ['baseChanged', 'cb_1', ['d']],
+      ['settle', s.spec, settlement],
+      ['revert', 'sb_1', ['']],
+      ['rollback', 'sb_1', layer],
+      ['detach', 'sb_1'],
+    ] as [Parameters<Sandbox['fs']['begin']>[0], ...unknown[]][]) {
+      const begun = steps(s, operation, ...args);
+      begun.next();
+      const cause = postponedBy(() => s.stat('d/f1'));
+      expect([operation, count(begun) > 16]).toEqual([operation, true]);
+      expect(released.at(-1)).toBe(cause);
+      if (operation !== 'detach')
+        expect(s.read('d/f2')).toBe(operation === 'revert' || operation === 'rollback' ? 'base' : 'changed');
+    }
+    s.fs.attach(s.spec);
+    expect(s.read('d/f2')).toBe('base');
+  });
+});
+
 describe('tasks of the thread that serves requests', () => {
   it('are gone on with in turn, for some milliseconds each', () => {
     let now = 0;
