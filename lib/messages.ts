@@ -101,6 +101,8 @@ export interface Codebase {
   file_count: number;
   /** Size of all files in bytes. */
   total_size: number;
+  /** Empty, or what is wrong with a codebase whose files cannot be counted; file_count and total_size are 0 then. */
+  status_reason: string;
 }
 
 /** Request of CreateCodebase. */

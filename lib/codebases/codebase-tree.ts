@@ -12,9 +12,11 @@ import { type Announce, announceTo, type BaseWatcher } from './announce.ts';
 import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
 import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
-import type { FilePath } from './file-path.ts';
+import { errnoOf, notSynced } from './disk-errors.ts';
+import { type FilePath, shown } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { putFile } from './put-file.ts';
+import { filesLost } from './reach.ts';
 import { discard, type Received, receive } from './receive.ts';
 import { removeFile } from './remove-file.ts';
 import { openFile } from './stored-file.ts';
@@ -85,7 +87,8 @@ export class CodebaseTree {
     try {
       const directory = await this.#change(() => this.#put(path, received));
       // Outside of the queue: waits for the disk are shared by those who wait at once.
-      await directory.sync().finally(() => directory.close());
+      const sync = directory.sync().catch(notSynced(`${shown(path.text)} is stored`));
+      await sync.finally(() => directory.close());
       return { size: received.size, checksum: received.checksum };
     } finally {
       await discard(received);
@@ -167,7 +170,9 @@ export class CodebaseTree {
 
   /** Runs `remove` when the changes before it are done; when it succeeds, no change is made any more. */
   end(remove: () => Promise<void>): Promise<void> {
-    return this.#change(async () => {
+    // Not after finishing a commit: what cannot be finished can still be deleted.
+    return this.#changes.run(async () => {
+      if (this.#gone) throw notFound(this.#id);
       await remove();
       this.#gone = true;
     });
@@ -183,7 +188,9 @@ export class CodebaseTree {
 
   /** What fails because the codebase is being removed under it is told as what it is. */
   #fail(error: unknown): never {
-    throw this.#gone ? notFound(this.#id) : error;
+    if (this.#gone) throw notFound(this.#id);
+    // What is missing of the caller's was looked for by name, and told as such.
+    throw errnoOf(error) === 'ENOENT' ? filesLost(error) : error;
   }
 }
 

@@ -75,6 +75,7 @@ export class StoredCodebases implements Codebases {
       created_at: Math.floor(now / 1000),
       file_count: 0,
       total_size: 0,
+      status_reason: '',
     };
     try {
       await this.#storage.make(record.id);
@@ -88,8 +89,8 @@ export class StoredCodebases implements Codebases {
 
   async get(id: string): Promise<Codebase> {
     const record = this.require(id);
-    const { files, bytes } = await this.#tree(id).totals();
-    return { ...record, file_count: files, total_size: bytes };
+    const { files, bytes } = await this.#tree(id).totals().catch(rethrow);
+    return { ...record, file_count: files, total_size: bytes, status_reason: '' };
   }
 
   async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {
@@ -99,14 +100,22 @@ export class StoredCodebases implements Codebases {
     const { items, next_page_token } = pageById(JSON.stringify(['codebases', filter.owner_id]), owned, filter);
     const codebases: Codebase[] = [];
     for (const { id } of items) {
-      const codebase = await this.get(id).catch((error) => this.#goneMeanwhile(id, error));
+      const codebase = await this.get(id).catch((error) => this.#damaged(id, error));
       if (codebase !== undefined) codebases.push(codebase);
     }
     return { codebases, next_page_token };
   }
 
-  #goneMeanwhile(id: string, error: unknown): undefined {
-    if (this.#options.records.get(id) !== undefined) throw error;
+  /** What is wrong with one codebase keeps nobody from the others. undefined: it was deleted meanwhile. */
+  #damaged(id: string, error: unknown): Codebase | undefined {
+    const record = this.#options.records.get(id);
+    if (record === undefined) return undefined;
+    const told = diskError(error);
+    if (!(told instanceof ServiceError)) {
+      this.#options.log.error('the files of a codebase could not be counted', { codebase_id: id, err: error });
+    }
+    const status_reason = told instanceof ServiceError ? told.message : 'internal error';
+    return { ...record, file_count: 0, total_size: 0, status_reason };
   }
 
   async delete(id: string): Promise<void> {

@@ -10,6 +10,14 @@ export function ignoreAbsent(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
+/** For what is done and could not be synced: true, and no reason to do it again. */
+export function notSynced(done: string): (error: unknown) => never {
+  return (cause) => {
+    const message = `${done}, but the disk did not confirm it: a power failure may undo it`;
+    throw new ServiceError('UNAVAILABLE', message, [], { cause });
+  };
+}
+
 /** What a caller may know of a failure of the disk. */
 export function diskError(error: unknown): unknown {
   switch (errnoOf(error)) {
@@ -25,6 +33,19 @@ export function diskError(error: unknown): unknown {
       return new ServiceError('RESOURCE_EXHAUSTED', 'too many files are open, try again', [], { cause: error });
     case 'EROFS':
       return new ServiceError('UNAVAILABLE', 'the storage of codebases is read-only', [], { cause: error });
+    case 'ENOMEM':
+    case 'ENOBUFS':
+      return new ServiceError('RESOURCE_EXHAUSTED', 'the server is out of memory, try again', [], { cause: error });
+    case 'EIO':
+    case 'EUCLEAN':
+      return new ServiceError('UNAVAILABLE', 'the disk with the storage of codebases fails', [], { cause: error });
+    case 'ESTALE':
+    case 'ENODEV':
+    case 'ENXIO':
+    case 'ENOTCONN':
+    case 'ETIMEDOUT':
+    case 'EHOSTDOWN':
+      return new ServiceError('UNAVAILABLE', 'the storage of codebases cannot be reached', [], { cause: error });
     default:
       return error;
   }

@@ -15,7 +15,7 @@ export interface Reached {
 export async function reach(root: string, names: readonly ByteString[]): Promise<Reached> {
   let directory = await Directory.open(root).catch((error) => {
     if (errnoOf(error) !== 'ENOENT') throw error;
-    throw new ServiceError('DATA_LOSS', 'the files of the codebase are no longer in the storage', [], { cause: error });
+    throw filesLost(error);
   });
   const trail = [directory];
   try {
@@ -33,6 +33,11 @@ export async function reach(root: string, names: readonly ByteString[]): Promise
     throw error;
   }
   return { directory, trail };
+}
+
+/** The codebase has a record, and its directory is missing or not whole. */
+export function filesLost(cause: unknown): ServiceError {
+  return new ServiceError('DATA_LOSS', 'the files of the codebase are no longer in the storage', [], { cause });
 }
 
 async function absentOrRefused(

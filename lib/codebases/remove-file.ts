@@ -2,7 +2,7 @@ import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import type { Announce } from './announce.ts';
-import { errnoOf } from './disk-errors.ts';
+import { errnoOf, notSynced } from './disk-errors.ts';
 import { type FilePath, shown } from './file-path.ts';
 import { type Reached, reachAll } from './reach.ts';
 import type { Totals } from './totals.ts';
@@ -27,7 +27,7 @@ export async function removeFile(root: string, path: FilePath, announce: Announc
       await reached.directory.unlink(path.name);
       totals.replace(found, undefined);
       const left = await removeEmptied(open, path.parents);
-      await left.sync();
+      await left.sync().catch(notSynced(`${shown(path.text)} is removed`));
     };
     const gone = vanishing(path, open.length);
     await announce(gone, change, gone);

@@ -15,6 +15,7 @@ export const fields = {
     created_at: { type: 'int64' },
     file_count: { type: 'int64' },
     total_size: { type: 'int64' },
+    status_reason: { type: 'string' },
   },
   CreateCodebaseRequest: {
     name: { type: 'string' },

@@ -13,9 +13,10 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
   return context.change(id, async (sandbox) => {
     if (sandbox.status === 'SANDBOX_RUNNING') return sandbox.view();
     if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
+    const before = { status: sandbox.status, reason: sandbox.reason };
     sandbox.become('start');
     await launch(sandbox, context);
-    await keep(sandbox, context);
+    await keep(sandbox, before, context);
     if (sandbox.record.checkpoints !== undefined || sandbox.record.origin !== undefined) context.reclaimLayers();
     return sandbox.view();
   });
@@ -64,11 +65,16 @@ export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext
 }
 
 /** A start that could not be stored is taken back: the record still says what it was. */
-async function keep(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+async function keep(
+  sandbox: LiveSandbox,
+  before: Pick<LiveSandbox, 'status' | 'reason'>,
+  context: SandboxContext,
+): Promise<void> {
   try {
     await context.metadata.sandboxes.put(sandbox.settled());
   } catch (error) {
-    await breakDown(sandbox, reasonOf(error), context);
+    await takeDown(sandbox, context.platform);
+    sandbox.become(before.status === 'SANDBOX_STOPPED' ? 'stop' : 'failed', before.reason);
     throw error;
   }
 }

@@ -29,6 +29,7 @@ export const aCodebase: Codebase = {
   created_at: 1_700_000_000,
   file_count: 2,
   total_size: 4_294_967_296,
+  status_reason: '',
 };
 
 export function output(text: string | Buffer, stream: 'STDOUT' | 'STDERR' = 'STDOUT'): CommandEvent {

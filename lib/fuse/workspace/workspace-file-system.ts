@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
@@ -32,7 +33,7 @@ import { FrozenLayers } from './delta/frozen-layers.ts';
 import { LargeCopies } from './delta/large-copies.ts';
 import { lookup, readdir } from './directory.ts';
 import { enter, link, make, symlink } from './entries.ts';
-import { EACCES, ENOSPC, EPERM, hostErrno } from './errno.ts';
+import { EACCES, EDQUOT, ENOSPC, EPERM, hostErrno } from './errno.ts';
 import { runFileOperation } from './files/index.ts';
 import { HostFiles } from './host-files.ts';
 import { keepRemoved } from './keep-removed.ts';
@@ -591,7 +592,12 @@ function onHost<T>(act: () => T): T {
     return act();
   } catch (thrown) {
     const error = hostErrno(thrown);
-    if (!(error instanceof Errno) || error.errno !== ENOSPC.errno) throw thrown;
+    if (error instanceof Errno && error.errno === constants.errno.EROFS) {
+      throw new ServiceError('UNAVAILABLE', 'the disk with the changes of sandboxes is read-only', [], {
+        cause: thrown,
+      });
+    }
+    if (!(error instanceof Errno) || ![ENOSPC.errno, EDQUOT.errno].includes(error.errno)) throw thrown;
     throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk with the changes of sandboxes is full', [], {
       cause: thrown,
     });

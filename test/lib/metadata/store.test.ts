@@ -14,6 +14,7 @@ const codebase = (id: string, name = 'a'): CodebaseRecord => ({
   created_at: 1,
   file_count: 0,
   total_size: 0,
+  status_reason: '',
 });
 
 let folder: string;

@@ -210,7 +210,15 @@ export class Fixture {
   }
 
   async addCodebase(id = 'cb_1', owner_id = 'ann'): Promise<void> {
-    await this.metadata.codebases.put({ id, name: id, owner_id, created_at: 1, file_count: 0, total_size: 0 });
+    await this.metadata.codebases.put({
+      id,
+      name: id,
+      owner_id,
+      created_at: 1,
+      file_count: 0,
+      total_size: 0,
+      status_reason: '',
+    });
   }
 
   /** What a crash leaves: the disk. */

@@ -79,6 +79,13 @@ describe('stop and start', () => {
     expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
   });
 
+  it('a start that cannot be stored leaves it SANDBOX_STOPPED, and nothing running', async () => {
+    await sandboxes.stop(sandbox.id);
+    await fixture.metadata.close();
+    await expect(sandboxes.start(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect([statusOf(), fixture.runtime.up.size, fixture.mount.attached.size]).toEqual(['SANDBOX_STOPPED', 0, 0]);
+  });
+
   it('a stop that cannot be stored changes nothing', async () => {
     await fixture.metadata.close();
     await expect(sandboxes.stop(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
