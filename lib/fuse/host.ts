@@ -5,6 +5,7 @@ import { Connection } from './connection.ts';
 import type { ControlOperation, WorkspaceControl } from './control.ts';
 import { Deferred, settlesWithin } from './deferred.ts';
 import { syncMount } from './mount.ts';
+import { WORKSPACE_NAME } from './parent-directories.ts';
 import { watch } from './watchdog.ts';
 import type { ChangePage, Death, Workspaces } from './workspaces.ts';
 
@@ -70,7 +71,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       if (spec.id === '' || spec.id === '.' || spec.id === '..' || /[/\0]/.test(spec.id))
         throw new ServiceError('INVALID_ARGUMENT', 'id: must be one path component');
       await call('attach', spec);
-      return join(mountPoint, spec.id);
+      return join(mountPoint, spec.id, WORKSPACE_NAME);
     },
     detach: (id) => call('detach', id),
     setRules: (id, rules) => call('setRules', id, rules),

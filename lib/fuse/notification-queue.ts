@@ -1,6 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ByteString, Notifier } from './filesystem.ts';
 import { writeNotifications } from './notifier.ts';
+import { type ParentDirectories, WORKSPACE_NAME } from './parent-directories.ts';
 import {
   encodeInvalAttributes,
   encodeInvalEntry,
@@ -25,6 +26,7 @@ const CHUNK_SIZE = 64 * 1024;
 export class NotificationQueue implements Notifier {
   readonly #port: MessagePort;
   readonly #fd: number;
+  readonly #parents: ParentDirectories;
   readonly #now = Buffer.alloc(INVAL_INODE_SIZE);
   #buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   #used = 0;
@@ -33,8 +35,9 @@ export class NotificationQueue implements Notifier {
   readonly #inodes = new Set<number>();
 
   /** `fd`: the device. */
-  constructor(port: MessagePort, fd: number) {
+  constructor(port: MessagePort, fd: number, parents: ParentDirectories) {
     this.#port = port;
+    this.#parents = parents;
     this.#fd = fd;
   }
 
@@ -52,8 +55,17 @@ export class NotificationQueue implements Notifier {
 
   /** A name in the root is a whole workspace, which the kernel is to let go of; other names are only to be asked again. */
   invalEntry(parent: number, name: ByteString): void {
+    if (parent !== ROOT_NODEID) {
+      this.#invalEntry(parent, name, true);
+      return;
+    }
+    const directory = this.#parents.leave(name);
+    if (directory !== undefined) this.#invalEntry(directory, WORKSPACE_NAME, false);
+  }
+
+  #invalEntry(parent: number, name: ByteString, expireOnly: boolean): void {
     this.#reserve(invalEntrySize(name));
-    this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name, parent !== ROOT_NODEID);
+    this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name, expireOnly);
   }
 
   invalAttributesNow(nodeid: number): void {

@@ -18,9 +18,10 @@ import { CurrentWorkspace } from './current-workspace.ts';
 import { descriptor, type PostponedRequest, serve } from './device.ts';
 import { type Notifier, Postponed } from './filesystem.ts';
 import { NotificationQueue } from './notification-queue.ts';
+import { ParentDirectories } from './parent-directories.ts';
 import { encodeRetrieveNothing } from './protocol/notifications.ts';
 import { RequestReader } from './request-reader.ts';
-import { Session } from './session.ts';
+import { Session, type SessionEvents } from './session.ts';
 import type { Steps } from './steps.ts';
 import { Tasks } from './tasks.ts';
 import { Waiting } from './waiting.ts';
@@ -63,7 +64,8 @@ export function serveRequests(
   ) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
-  const notifications = new NotificationQueue(data.notifications, data.fd);
+  const parents = new ParentDirectories();
+  const notifications = new NotificationQueue(data.notifications, data.fd, parents);
   const current = new CurrentWorkspace(data.current);
   const requests = new Waiting<PostponedRequest>();
   const controls = new Waiting<ControlRequest>();
@@ -91,7 +93,7 @@ export function serveRequests(
   let goingOn = false;
   let serving = true;
 
-  const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), {
+  const events: SessionEvents = {
     onInit: ({ minor }) => post({ kind: 'ready', minor }),
     onDefect: (operation, thrown) => post({ kind: 'defect', operation, error: encodeError(thrown) }),
     onWake: (unique) => {
@@ -107,7 +109,8 @@ export function serveRequests(
         runAgain();
       }
     },
-  });
+  };
+  const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), events, parents);
 
   const runAgain = () => {
     for (let again = controls.next(); again !== undefined; again = controls.next()) control(again);

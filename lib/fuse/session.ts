@@ -2,6 +2,7 @@ import { CONTROL_NODEID, type ControlNode } from './control-node.ts';
 import { type Exchange, NO_REPLY } from './exchange.ts';
 import { type Caller, Errno, type FileSystem, Postponed } from './filesystem.ts';
 import { expectsReply, operationOf } from './operations.ts';
+import type { ParentDirectories } from './parent-directories.ts';
 import { EIO, EPROTO } from './protocol/errno.ts';
 import { decodeInit, encodeInit, type InitIn, KERNEL_VERSION, MAX_WRITE, MINIMUM_MINOR } from './protocol/init.ts';
 import { readU64 } from './protocol/integers.ts';
@@ -33,6 +34,7 @@ export class Session {
   readonly #fileSystem: FileSystem;
   readonly #control: ControlNode;
   readonly #events: SessionEvents;
+  readonly #parents: ParentDirectories | undefined;
   readonly #caller: Caller = { uid: 0, gid: 0, pid: 0 };
   readonly #exchange: Exchange;
   readonly #reported = new Set<string>();
@@ -40,7 +42,9 @@ export class Session {
   /** What the last request waits for, when it was not answered but is to be run again. */
   postponedBy: number | undefined;
 
-  constructor(fileSystem: FileSystem, control: ControlNode, events: SessionEvents) {
+  /** `parents`: shows the names of the root in directories of their own. */
+  constructor(fileSystem: FileSystem, control: ControlNode, events: SessionEvents, parents?: ParentDirectories) {
+    this.#parents = parents;
     this.#fileSystem = fileSystem;
     this.#control = control;
     this.#events = events;
@@ -121,8 +125,10 @@ export class Session {
     if (length < IN_HEADER_SIZE + operation.body) throw EIO;
     if (opcode === Opcode.NOTIFY_REPLY) this.#events.onWake(readU64(request, 8));
     else if (exchange.nodeid === CONTROL_NODEID) return this.#control.run(opcode, exchange);
-    else if (opcode === Opcode.LOOKUP && exchange.nodeid === ROOT_NODEID && this.#control.isLookup(exchange))
-      return this.#control.lookup(exchange);
+    else if (opcode === Opcode.LOOKUP && exchange.nodeid === ROOT_NODEID) {
+      if (this.#control.isLookup(exchange)) return this.#control.lookup(exchange);
+      if (this.#parents !== undefined) return this.#parents.lookup(this.#fileSystem, exchange);
+    } else if (this.#parents?.has(exchange.nodeid)) return this.#parents.run(opcode, this.#fileSystem, exchange);
     return operation.run(this.#fileSystem, exchange);
   }
 

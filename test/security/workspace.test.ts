@@ -267,9 +267,9 @@ print(json.dumps(verdict))`,
       const sandbox = await scene.sandboxOn({ 'a.txt': 'a' });
       const other = await scene.sandboxOn({});
       const uidOf = (place: string) => Number(spawnSync('stat', ['-c', '%u', place]).stdout.toString());
-      const workspace = join(mountOf(state), sandbox.id);
+      const workspace = join(mountOf(state), sandbox.id, 'workspace');
       const uid = uidOf(workspace);
-      for (const nobody of [65_534, 1000, uidOf(join(mountOf(state), other.id))]) {
+      for (const nobody of [65_534, 1000, uidOf(join(mountOf(state), other.id, 'workspace'))]) {
         expect(nobody).not.toBe(uid);
         for (const command of [
           `ls ${workspace}`,

@@ -4,6 +4,8 @@ import { Errno } from '../filesystem.ts';
 const { errno } = constants;
 
 export const EPERM = new Errno(errno.EPERM);
+export const EACCES = new Errno(errno.EACCES);
+export const ESTALE = new Errno(errno.ESTALE);
 export const ENOENT = new Errno(errno.ENOENT);
 export const EIO = new Errno(errno.EIO);
 export const EFBIG = new Errno(errno.EFBIG);

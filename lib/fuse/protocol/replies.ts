@@ -43,8 +43,9 @@ function encodeAttr(into: Buffer, offset: number, attr: Attr): void {
 }
 
 /** fuse_entry_out. Node ids are never used twice, so the generation is always 0. */
-export function encodeEntry(into: Buffer, offset: number, entry: Entry): number {
-  encodeEntryHead(into, offset, entry.nodeid);
+/** `seconds`: how long the kernel may keep the name. */
+export function encodeEntry(into: Buffer, offset: number, entry: Entry, seconds = CACHE_SECONDS): number {
+  encodeEntryHead(into, offset, entry.nodeid, seconds);
   encodeAttr(into, offset + 40, entry.attr);
   return ENTRY_OUT_SIZE;
 }
@@ -52,14 +53,14 @@ export function encodeEntry(into: Buffer, offset: number, entry: Entry): number 
 /** "There is no such name", which the kernel may remember as long as an entry. */
 export function encodeNegativeEntry(into: Buffer, offset: number): number {
   into.fill(0, offset + 40, offset + ENTRY_OUT_SIZE);
-  encodeEntryHead(into, offset, 0);
+  encodeEntryHead(into, offset, 0, CACHE_SECONDS);
   return ENTRY_OUT_SIZE;
 }
 
-function encodeEntryHead(into: Buffer, offset: number, nodeid: number): void {
+function encodeEntryHead(into: Buffer, offset: number, nodeid: number, seconds: number): void {
   writeU64(into, nodeid, offset);
   writeU64(into, 0, offset + 8);
-  writeU64(into, CACHE_SECONDS, offset + 16);
+  writeU64(into, seconds, offset + 16);
   writeU64(into, CACHE_SECONDS, offset + 24);
   writeU64(into, 0, offset + 32);
 }

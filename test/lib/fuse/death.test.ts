@@ -142,10 +142,30 @@ describe('a server process that ends without closing', () => {
     expect(await mounts()).not.toContain(mountPoint);
   });
 
+  it('dies of kill -9 also while a workspace is looked up and another goes', async () => {
+    const { child, mountPoint } = await serverProcess();
+    await shell('ls "$1/sb_1/workspace"', mountPoint);
+    const launch = spawn('ls', [join(mountPoint, 'unanswered', 'workspace')], { cwd: '/', stdio: 'ignore' });
+    // Seen several times: the notifier has told the kernel meanwhile, or waits for the lock that the launch has.
+    let seen = 0;
+    const waits = async () => {
+      const wait = await readFile(`/proc/${launch.pid}/wchan`, 'utf8');
+      seen = wait === 'request_wait_answer' ? seen + 1 : 0;
+      return seen;
+    };
+    await expect.poll(waits, { timeout: 10_000 }).toBeGreaterThan(4);
+    const ended = Promise.all([once(child, 'exit'), once(launch, 'exit')]);
+    child.kill('SIGKILL');
+    await ended;
+    await clearStaleMount(mountPoint);
+  });
+
   it('dies of kill -9 also while its mount is busy', async () => {
     const { child, mountPoint } = await serverProcess();
-    const busy = shell('cd "$1/sb_1" && while :; do : > f || exit 0; rm f || exit 0; done', mountPoint).catch(() => {});
-    await shell('until [ -e "$1/sb_1/f" ]; do :; done', mountPoint);
+    const busy = shell('cd "$1/sb_1/workspace" && while :; do : > f || exit 0; rm f || exit 0; done', mountPoint).catch(
+      () => {},
+    );
+    await shell('until [ -e "$1/sb_1/workspace/f" ]; do :; done', mountPoint);
     child.kill('SIGKILL');
     await once(child, 'exit');
     await busy;

@@ -30,7 +30,7 @@ describe('mountWorkspaces', () => {
   it('serves programs until it is closed, and leaves no mount', async () => {
     const { workspaces, mountPoint } = await start();
     const path = await workspaces.attach(spec('sb_1'));
-    expect(path).toBe(`${mountPoint}/sb_1`);
+    expect(path).toBe(`${mountPoint}/sb_1/workspace`);
     const script = `cd "$1" && echo hi > f && ln f g && mv g h && ln -s h s && mkdir d && cat s && rm f && ls -A`;
     expect(await shell(script, path)).toBe('hi\nd\nh\ns\n');
     expect(await mounts()).toContain(mountPoint);

@@ -13,6 +13,7 @@ import {
   type StatFs,
   type Time,
 } from '../../../lib/fuse/filesystem.ts';
+import type { NotificationQueue } from '../../../lib/fuse/notification-queue.ts';
 import type { WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 
 const S_IFDIR = 0o040000;
@@ -229,6 +230,12 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   lookup(_caller: Caller, parent: number, name: string): Entry | undefined {
     const child = this.#dir(parent).get(name);
+    // Never answered; meanwhile the notifier is to tell that the workspace sb_1 is gone.
+    if (parent === 1 && name === 'unanswered') {
+      this.#notifier.invalEntry(1, 'sb_1');
+      (this.#notifier as NotificationQueue).flush();
+      for (;;);
+    }
     if (name.startsWith('defect')) throw new TypeError(`a defect in ${name}`);
     return child && this.#known(child.node);
   }

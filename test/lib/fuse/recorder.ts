@@ -1,6 +1,7 @@
 import { ControlNode } from '../../../lib/fuse/control-node.ts';
 import type { Attr, FileSystem } from '../../../lib/fuse/filesystem.ts';
-import { Session } from '../../../lib/fuse/session.ts';
+import type { ParentDirectories } from '../../../lib/fuse/parent-directories.ts';
+import { Session, type SessionEvents } from '../../../lib/fuse/session.ts';
 
 /** Every field different, so that no two can be taken for each other. */
 export const ATTR: Attr = {
@@ -29,7 +30,13 @@ export interface Recorder {
 }
 
 /** A session over a file system that records its calls. */
-export function record({ initialised = true } = {}): Recorder {
+export function record({
+  initialised = true,
+  parents,
+}: {
+  initialised?: boolean;
+  parents?: ParentDirectories;
+} = {}): Recorder {
   const calls: unknown[][] = [];
   const events: string[] = [];
   const answers: Recorder['answers'] = {};
@@ -45,11 +52,12 @@ export function record({ initialised = true } = {}): Recorder {
         return answers[name]?.(...args);
       },
   });
-  const session = new Session(fileSystem, new ControlNode('.secret', 42), {
+  const sessionEvents: SessionEvents = {
     onInit: ({ minor }) => events.push(`init ${minor}`),
     onWake: () => events.push('wake'),
     onDefect: (operation, thrown) => events.push(`defect ${operation} ${String(thrown)}`),
-  });
+  };
+  const session = new Session(fileSystem, new ControlNode('.secret', 42), sessionEvents, parents);
   const send = (request: Buffer) => {
     request.copy(session.request);
     const size = session.handle(request.length);

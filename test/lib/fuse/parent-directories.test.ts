@@ -1,0 +1,63 @@
+import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
+import { beforeEach, expect, it } from 'vitest';
+import { type NotificationBatch, NotificationQueue } from '../../../lib/fuse/notification-queue.ts';
+import { ParentDirectories } from '../../../lib/fuse/parent-directories.ts';
+import { ATTR, message, type Recorder, record } from './recorder.ts';
+
+const [LOOKUP, GETATTR, MKDIR, ROOT, WORKSPACE] = [1, 3, 9, 1, 77];
+const [ENOENT, EACCES] = [2, 13];
+
+let parents: ParentDirectories;
+let recorder: Recorder;
+
+beforeEach(() => {
+  parents = new ParentDirectories();
+  recorder = record({ parents });
+  recorder.answers.lookup = (_caller: unknown, _parent: unknown, name: string) =>
+    name === 'sb_1' ? { nodeid: WORKSPACE, attr: ATTR } : undefined;
+});
+
+function lookup(parent: number, name: string) {
+  const reply = recorder.send(message(LOOKUP, parent, `${name}\0`)) as Buffer;
+  const error = -reply.readInt32LE(4);
+  if (error !== 0) return { error };
+  return { nodeid: Number(reply.readBigUInt64LE(16)), seconds: Number(reply.readBigUInt64LE(32)) };
+}
+
+it('shows a name of the root in a directory of its own, whose name the kernel does not keep', () => {
+  const { nodeid } = lookup(ROOT, 'sb_1');
+  expect(lookup(ROOT, 'sb_1')).toEqual({ nodeid, seconds: 0 });
+  // What was looked up on the way is not counted.
+  expect(recorder.calls.filter(([name]) => name === 'forget')).toEqual([
+    ['forget', WORKSPACE, 1],
+    ['forget', WORKSPACE, 1],
+  ]);
+  expect(lookup(nodeid!, 'workspace')).toEqual({ nodeid: WORKSPACE, seconds: 86_400 });
+  const attr = recorder.send(message(GETATTR, nodeid!, Buffer.alloc(16)))!;
+  expect(attr.readUInt32LE(16 + 16 + 60)).toBe(0o40711);
+});
+
+it('has the kernel keep no name that is not there, and makes nothing', () => {
+  expect(lookup(ROOT, 'sb_2')).toEqual({ error: ENOENT });
+  const { nodeid } = lookup(ROOT, 'sb_1');
+  expect(lookup(nodeid!, 'other')).toEqual({ error: ENOENT });
+  expect(recorder.send(message(MKDIR, nodeid!, Buffer.alloc(8), 'd\0'))?.readInt32LE(4)).toBe(-EACCES);
+});
+
+it('has the kernel let go of a workspace in its directory, never in the root that all share', () => {
+  const { port1, port2 } = new MessageChannel();
+  const queue = new NotificationQueue(port1, -1, parents);
+  queue.invalEntry(ROOT, 'sb_1');
+  queue.flush();
+  expect(receiveMessageOnPort(port2)).toBeUndefined();
+  const { nodeid } = lookup(ROOT, 'sb_1');
+  queue.invalEntry(ROOT, 'sb_1');
+  queue.flush();
+  const { bytes } = (receiveMessageOnPort(port2) as { message: NotificationBatch }).message;
+  const sent = Buffer.from(bytes);
+  expect(Number(sent.readBigUInt64LE(16))).toBe(nodeid);
+  expect(sent.toString('latin1', 32, 41)).toBe('workspace');
+  port1.close();
+  // Attached anew it has another.
+  expect(lookup(ROOT, 'sb_1').nodeid).not.toBe(nodeid);
+});
