@@ -6,6 +6,7 @@ import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
 import { type BaseStat, joinPath, sameFile } from './base.ts';
 import { cameLater } from './came-later.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
+import { Damage } from './delta/damage.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
 import { identityOf, sameIdentity } from './delta/seen.ts';
@@ -242,7 +243,13 @@ function* isSame(
   if (type !== S_IFREG) return true;
   if (now.base !== undefined && sameFile(now.base, was)) return true;
   if ((now.inode ?? now.base!).size !== was.size) return false;
-  return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
+  try {
+    return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
+  } catch (error) {
+    // What cannot be read is no longer what the base has.
+    if (error instanceof Damage) return false;
+    throw error;
+  }
 }
 
 /** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */

@@ -2,6 +2,7 @@ import type { ByteString } from '../filesystem.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 import type { Base } from './base.ts';
 import type { Inode } from './delta/inode.ts';
+import { pathOf } from './delta/path-of.ts';
 import { isBaseDirectory, mergedBase } from './merged-base.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -43,12 +44,6 @@ class Origins {
     }
     return this.#known.get(inode);
   }
-}
-
-function pathOf(inode: Inode): ByteString {
-  const names: ByteString[] = [];
-  for (let link = inode.links[0]; link !== undefined; link = link.dir.links[0]) names.push(link.name);
-  return names.reverse().join('/');
 }
 
 /** Whether the path lies below one of `tops`. */

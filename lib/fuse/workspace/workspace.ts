@@ -9,7 +9,9 @@ import type { Clock } from './clock.ts';
 import { Damage } from './delta/damage.ts';
 import { Delta, type LayersOf } from './delta/delta.ts';
 import type { FrozenLayers } from './delta/frozen-layers.ts';
+import type { Inode } from './delta/inode.ts';
 import type { LargeCopies } from './delta/large-copies.ts';
+import { pathOf } from './delta/path-of.ts';
 import type { Quota } from './delta/usage.ts';
 import { ESTALE } from './errno.ts';
 import { Handles } from './files/handles.ts';
@@ -203,9 +205,10 @@ export class Workspace implements MemoryHolder {
   #layers(): LayersOf {
     const { id, delta, layers, origin } = this.spec;
     const { frozen, copies } = this.shared;
+    const damaged = (inode: Inode, message: string) => this.shared.damaged({ id, message, path: pathOf(inode) });
     return layers === undefined
-      ? { root: `${delta}/data`, prefix: '', frozen, copies }
-      : { root: layers, prefix: `${id}.`, frozen, copies, origin };
+      ? { root: `${delta}/data`, prefix: '', frozen, copies, damaged }
+      : { root: layers, prefix: `${id}.`, frozen, copies, damaged, origin };
   }
 
   /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */

@@ -1,6 +1,8 @@
+import { crc32 } from 'node:zlib';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import type { Time } from '../../filesystem.ts';
 import { ENOSPC } from '../errno.ts';
+import { Damage } from './damage.ts';
 import { closeQuietly, DataFiles, statData } from './data-files.ts';
 import { readFile, syncFiles, writeFile } from './host-io.ts';
 import type { DataRef, FileRef, Inode } from './inode.ts';
@@ -8,17 +10,24 @@ import { LargeCopies } from './large-copies.ts';
 import { layerPath } from './layer-path.ts';
 import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
 
+const LOST = 'its data file is missing or has another size';
+/** Damaged files that are told of. */
+const MAX_TOLD = 1000;
+const ZEROS = Buffer.alloc(SMALL);
+
 /** Reads what lies in the slots of layers that are written to no more. */
 export interface FrozenReader {
-  read(root: string, layer: string, slot: number, offset: number, into: Buffer): void;
+  read(root: string, layer: string, slot: number, offset: number, into: Buffer): number;
 }
 
 /** What the store has journaled, each before it counts. */
 export interface ContentJournal {
   /** The contents lie elsewhere; `fileTime`: the mtime of the data file they lie in, if it has another than before. */
   placed(inode: Inode, data: DataRef, fileTime?: Time): void;
-  /** They lie there, are so large, and changed just now. */
-  changed(inode: Inode, data: DataRef, size: number): void;
+  /** They lie there, are so large, have this CRC-32 if they are in a slot, and changed just now. */
+  changed(inode: Inode, data: DataRef, size: number, sum: number | undefined): void;
+  /** Told once of each file whose contents are not what they are to be. */
+  damaged(inode: Inode, message: string): void;
 }
 
 /**
@@ -36,6 +45,8 @@ export class ContentStore {
   /** Frozen since they were synced last. */
   readonly #unsyncedLayers = new Set<string>();
   readonly #unsyncedFiles: DataRef[] = [];
+  /** Inodes that `damaged` was told of. */
+  readonly #told = new Set<number>();
   /** Files with contents the disk may not have yet. */
   readonly #unsynced = new Set<Inode>();
 
@@ -83,6 +94,7 @@ export class ContentStore {
       this.#journal.placed(inode, to);
       return;
     }
+    if (inode.lost) throw this.#damage(inode, LOST);
     const fd = this.#files.open(inode.data!, false, false);
     try {
       const time = this.#files.copy(fd, to);
@@ -136,6 +148,7 @@ export class ContentStore {
 
   /** The data file, open for reading and writing; made when there is none. The caller closes it. */
   open(inode: Inode): number {
+    if (inode.lost) throw this.#damage(inode, LOST);
     if (inode.hasFile) return this.#files.open(inode.data!, false, !this.isFrozen(inode));
     const data = { ...inode.data!, layer: this.#layer };
     if (this.isFrozen(inode)) this.#journal.placed(inode, data);
@@ -144,11 +157,12 @@ export class ContentStore {
     return fd;
   }
 
-  /** The mtime of the data file, by its open `fd` if there is one. */
-  fileTime(inode: Inode, fd?: number): Time {
+  /** The mtime and size of the data file, by its open `fd` if there is one. */
+  fileStat(inode: Inode, fd?: number): { mtime: Time; size: number } {
+    if (inode.lost) throw this.#damage(inode, LOST);
     const file = fd ?? this.#files.open(inode.data!, false, false);
     try {
-      return statData(file).mtime;
+      return statData(file);
     } finally {
       if (fd === undefined) closeQuietly(file);
     }
@@ -175,30 +189,68 @@ export class ContentStore {
     return bytes;
   }
 
+  /** Throws Damage for contents that are not those that were written. */
   #readSlot(inode: Inode, offset: number, into: Buffer): void {
+    const { expected, size } = inode;
+    const whole = offset === 0 && into.length === size;
+    // A part of what has changed is not to be told from one that has not.
+    if (!whole && !inode.verified && expected !== undefined) this.small(inode);
     const { layer, slot } = inode.data!;
-    if (layer === this.#layer) this.#slabs.read(slot, offset, into);
-    else this.#frozen.read(this.#root, layer, slot, offset, into);
+    const done =
+      layer === this.#layer
+        ? this.#slabs.read(slot, offset, into)
+        : this.#frozen.read(this.#root, layer, slot, offset, into);
+    if (done !== into.length) throw this.#damage(inode, 'a part of its contents is missing');
+    if (!whole || expected === undefined) return;
+    if (crc32(into) !== expected) throw this.#damage(inode, 'its contents do not match their checksum');
+    inode.verified = true;
+  }
+
+  #damage(inode: Inode, what: string): Damage {
+    const { layer, slot, id } = inode.data!;
+    const place = slot === NO_SLOT ? `data file ${id}` : `slot ${slot}`;
+    const message = `${what} (layer ${layer}, ${place})`;
+    if (!this.#told.has(inode.id) && this.#told.size < MAX_TOLD) {
+      this.#told.add(inode.id);
+      this.#journal.damaged(inode, message);
+    }
+    return new Damage(`a file is damaged: ${message}`);
   }
 
   /**
-   * Writes into a slot and journals it, or returns false: then the data file is the place, which has what there was.
+   * Writes into a slot and journals it, or returns false: then the data file is the place, which has what there was. What
+   * is there already is not written over, so that a crash leaves contents that match their checksum.
    */
   writeSmall(inode: Inode, offset: number, data: Buffer): boolean {
-    const size = Math.max(inode.size, offset + data.length);
+    const { size: before } = inode;
+    const size = Math.max(before, offset + data.length);
     if (!this.#staysSmall(inode, size)) return false;
-    this.#change(inode, size, (slot) => {
-      this.#slabs.zero(slot, inode.size, offset);
-      this.#slabs.write(slot, offset, data);
-    });
+    if (offset >= before && knowsSum(inode)) {
+      const sum = crc32(data, sumWithZeros(inode, offset));
+      this.#grow(inode, size, sum, (slot) => {
+        this.#slabs.zero(slot, before, offset);
+        this.#slabs.write(slot, offset, data);
+      });
+    } else if (offset === 0 && size === data.length) {
+      this.#renew(inode, data);
+    } else {
+      const bytes = this.#resized(inode, size);
+      data.copy(bytes, offset);
+      this.#renew(inode, bytes);
+    }
     return true;
   }
 
   /** As `writeSmall`. */
   truncateSmall(inode: Inode, size: number): boolean {
+    // What is lost need not be there to be given up.
+    if (inode.lost && size === 0 && !this.isFrozen(inode)) inode.hasFile = inode.lost = false;
     if (!this.#staysSmall(inode, size)) return false;
-    if (size === 0) this.#changed(inode, NO_SLOT, 0);
-    else this.#change(inode, size, (slot) => this.#slabs.zero(slot, inode.size, size));
+    const { size: before } = inode;
+    if (size === 0) this.#changed(inode, NO_SLOT, 0, undefined);
+    else if (size >= before && knowsSum(inode)) {
+      this.#grow(inode, size, sumWithZeros(inode, size), (slot) => this.#slabs.zero(slot, before, size));
+    } else this.#renew(inode, this.#resized(inode, size));
     return true;
   }
 
@@ -252,14 +304,25 @@ export class ContentStore {
     return this.#slabs.trim();
   }
 
-  /** Completes inodes of frozen layers by what their data files tell. */
-  static findFrozen(root: string, inodes: Iterable<Inode>): void {
+  /** Its data file is known to have been there. */
+  static lose(inode: Inode): void {
+    inode.hasFile = inode.lost = true;
+    inode.size = Math.max(inode.expected ?? 0, 1);
+  }
+
+  /** Completes inodes of frozen layers by what their data files tell. `sizes`: those that were recorded are the last ones. */
+  static findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): void {
     const files = new DataFiles(root, new LargeCopies());
     for (const inode of inodes) {
       if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
       const stat = files.stat(inode.data);
+      if (!sizes && (inode.expected ?? 0) > 0) inode.expected = -1;
+      const { expected } = inode;
       inode.hasFile = stat !== undefined;
       inode.size = stat?.size ?? 0;
+      // It was recorded when it was frozen, and has not changed since.
+      const other = expected !== undefined && expected !== inode.size && !(expected === -1 && inode.hasFile);
+      if (other) ContentStore.lose(inode);
     }
   }
 
@@ -324,27 +387,49 @@ export class ContentStore {
     return false;
   }
 
-  /** Has `fill` write what changes: in place, or beside a copy of the rest in a larger slot. */
-  #change(inode: Inode, size: number, fill: (slot: number) => void): void {
+  /** Has `fill` write what comes after the end: in place, or beside a copy of the rest in a larger slot. */
+  #grow(inode: Inode, size: number, sum: number, fill: (slot: number) => void): void {
     const { slot } = inode.data!;
     if (slot !== NO_SLOT && !this.isFrozen(inode) && this.#slabs.fits(slot, size)) {
       fill(slot);
-      this.#changed(inode, slot, size);
+      this.#changed(inode, slot, size, sum);
       return;
     }
-    const larger = this.#slabs.take(size);
-    try {
+    this.#inSlot(size, (larger) => {
       if (inode.size > 0) this.#slabs.write(larger, 0, this.small(inode));
       fill(larger);
-      this.#changed(inode, larger, size);
+      this.#changed(inode, larger, size, sum);
+    });
+  }
+
+  /** Puts other contents into another slot. */
+  #renew(inode: Inode, bytes: Buffer): void {
+    this.#inSlot(bytes.length, (slot) => {
+      this.#slabs.write(slot, 0, bytes);
+      this.#changed(inode, slot, bytes.length, crc32(bytes));
+      inode.verified = true;
+    });
+  }
+
+  #inSlot(size: number, act: (slot: number) => void): void {
+    const slot = this.#slabs.take(size);
+    try {
+      act(slot);
     } catch (error) {
-      this.#slabs.give(larger, false);
+      this.#slabs.give(slot, false);
       throw error;
     }
   }
 
-  #changed(inode: Inode, slot: number, size: number): void {
-    this.#replace(inode, slot, (data) => this.#journal.changed(inode, data, size));
+  /** Its contents, cut or filled up with zeros. */
+  #resized(inode: Inode, size: number): Buffer {
+    const bytes = Buffer.alloc(size);
+    this.small(inode).copy(bytes);
+    return bytes;
+  }
+
+  #changed(inode: Inode, slot: number, size: number, sum: number | undefined): void {
+    this.#replace(inode, slot, (data) => this.#journal.changed(inode, data, size, sum));
     this.#unsynced.add(inode);
   }
 
@@ -386,4 +471,14 @@ export class ContentStore {
     if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
     if (before.slot !== NO_SLOT && !frozen) this.#slabs.give(before.slot, !this.#unsynced.has(inode));
   }
+}
+
+/** Not so of what an older server wrote. */
+function knowsSum({ size, expected }: Inode): boolean {
+  return size === 0 || expected !== undefined;
+}
+
+/** The sum of what there is with zeros up to `end`. */
+function sumWithZeros({ size, expected }: Inode, end: number): number {
+  return crc32(ZEROS.subarray(0, end - size), size === 0 ? 0 : expected);
 }

@@ -1,4 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import type { Time } from '../../filesystem.ts';
 import type { Steps } from '../../steps.ts';
@@ -36,6 +37,8 @@ export interface LayersOf {
   prefix: string;
   frozen: FrozenLayers;
   copies: LargeCopies;
+  /** Told once of each file whose contents are damaged. */
+  damaged?: (inode: Inode, message: string) => void;
   /** The frozen layer that a delta without a journal starts from. */
   origin?: string | undefined;
 }
@@ -83,16 +86,19 @@ export class Delta {
     try {
       const records = this.#readHeader();
       this.#contents = new ContentStore(layers.root, this.#top, layers, {
-        placed: (inode, { layer, id, slot }, fileTime) => {
-          const times: Op[] = fileTime === undefined ? [] : [this.#attrOp(inode, inode, fileTime)];
+        placed: (inode, { layer, id, slot }, mtime) => {
+          const times: Op[] = mtime === undefined ? [] : [this.#attrOp(inode, inode, { mtime, size: inode.size })];
           this.commit([['place', inode.id, layer, id, slot], ...times]);
         },
-        changed: (inode, { layer, id, slot }, size) => {
+        changed: (inode, { layer, id, slot }, size, sum) => {
           const before = inode.size;
           const now = this.#now();
-          this.commit([['data', inode.id, layer, id, slot, size, now.sec, now.nsec]], size < before || size === 0);
+          const op: Op = ['data', inode.id, layer, id, slot, size, now.sec, now.nsec];
+          if (sum !== undefined) op[8] = sum;
+          this.commit([op], size < before || size === 0);
           this.#usage.resized(inode, size - before);
         },
+        damaged: (inode, message) => layers.damaged?.(inode, message),
       });
       this.#load(records);
     } catch (error) {
@@ -158,7 +164,7 @@ export class Delta {
       const bytes = Buffer.allocUnsafe(size);
       if (readFile(from, 0, bytes) !== size) throw ESTALE;
       const { layer, slot } = this.#contents.putSmall(bytes, id);
-      return [layer, id, slot, size, 0, 0];
+      return [layer, id, slot, size, 0, 0, crc32(bytes)];
     }
     const { sec, nsec } = this.#contents.putFile(from, { layer: this.#top, id });
     return [this.#top, id, NO_SLOT, size, sec, nsec];
@@ -240,15 +246,18 @@ export class Delta {
 
   /** The record of an inode's attributes as they are to be. */
   attrOp(inode: Inode, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, fd?: number): Op {
-    return this.#attrOp(inode, to, inode.hasFile ? this.#contents.fileTime(inode, fd) : undefined);
+    return this.#attrOp(inode, to, inode.hasFile ? this.#contents.fileStat(inode, fd) : undefined);
   }
 
   #attrOp(
     inode: Inode,
     to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>,
-    fileTime: Time | undefined,
+    file: { mtime: Time; size: number } | undefined,
   ): Op {
-    return ['attr', inode.id, to.mode, to.uid, to.gid, timesOf(to), fileTime?.sec ?? 0, fileTime?.nsec ?? 0];
+    const { sec, nsec } = file?.mtime ?? { sec: 0, nsec: 0 };
+    const op: Op = ['attr', inode.id, to.mode, to.uid, to.gid, timesOf(to), sec, nsec];
+    if (file !== undefined) op[8] = file.size;
+    return op;
   }
 
   /** Forgets an inode that has no name and is not open: its contents go. */
@@ -500,11 +509,15 @@ export class Delta {
     );
     this.#contents.load(this.table.own(), (inode, size, mtime) => {
       inode.size = size;
+      // Written to since its record: the next one tells.
+      if (inode.expected !== size) this.#written.add(inode);
       if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
     });
     for (const inode of this.table.own()) {
-      // A power failure took the data file.
-      if (inode.data?.slot === NO_SLOT && !inode.hasFile) inode.size = 0;
+      if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
+      // Of a file that was never synced a power failure may leave nothing.
+      if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
+      else ContentStore.lose(inode);
     }
     this.#usage.bytes = this.table.bytes(this.#usage.bytes);
   }
@@ -533,13 +546,14 @@ export class Delta {
   }
 
   #recordTimes(inodes: readonly Inode[]): void {
-    const ops = inodes.filter((inode) => inode.names > 0).map((inode) => this.attrOp(inode, inode));
+    // Also of those without a name: they may get one, and what was frozen of them is told from its record.
+    const ops = inodes.map((inode) => this.attrOp(inode, inode));
     if (ops.length > 0) this.commit(ops);
     for (const inode of inodes) this.#written.delete(inode);
   }
 
   #recordHostTimes(): void {
-    for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileTime(inode);
+    for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileStat(inode).mtime;
     this.#written.clear();
   }
 }

@@ -6,7 +6,7 @@ import { readFile } from './host-io.ts';
 import { InodeTable } from './inode-table.ts';
 import { readJournal } from './journal.ts';
 import { indexPath, layerPath } from './layer-path.ts';
-import { type Header, headerOf, type Op } from './records.ts';
+import { type Header, headerOf, type Op, VERSION } from './records.ts';
 import { placeOf } from './slabs.ts';
 
 /** Slabs of frozen layers kept open, for all deltas together. */
@@ -71,11 +71,11 @@ export class FrozenLayers {
     this.#open.clear();
   }
 
-  /** Fills `into` from a slot. What a power failure cut off reads as zeros. */
-  read(root: string, layer: string, slot: number, offset: number, into: Buffer): void {
+  /** How much of `into` was filled from a slot: nothing where the slab is missing. */
+  read(root: string, layer: string, slot: number, offset: number, into: Buffer): number {
     const { path, start } = placeOf(layerPath(root, layer), slot);
-    const done = readFile(this.#fd(path), start + offset, into);
-    into.fill(0, done);
+    const fd = this.#fd(path);
+    return fd === undefined ? 0 : readFile(fd, start + offset, into);
   }
 
   #load(root: string, layer: string): FrozenIndex {
@@ -88,7 +88,9 @@ export class FrozenLayers {
     table.nextIno = Math.max(table.nextIno, nextIno);
     // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
     const nameless = table.unnamed().map(({ id }) => id);
-    ContentStore.findFrozen(root, table.own());
+    // Older servers froze what was written before a kill without recording its size anew.
+    const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
+    ContentStore.findFrozen(root, table.own(), sizes);
     table.frozen = true;
     return {
       table,
@@ -100,7 +102,7 @@ export class FrozenLayers {
     };
   }
 
-  #fd(path: string): number {
+  #fd(path: string): number | undefined {
     const known = this.#open.get(path);
     if (known !== undefined) {
       this.#open.delete(path);
@@ -117,6 +119,7 @@ export class FrozenLayers {
       }
       return fd;
     } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw hostErrno(error);
     }
   }
@@ -138,6 +141,7 @@ function segmentsOf(root: string, layer: string): unknown[][] {
   for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
     const read = readIndex(root, at);
     if (read === undefined || read.records.length === 0) throw new Damage(`the frozen layer ${at} is missing`);
+    if (read.torn) throw new Damage(`the index of the frozen layer ${at} is damaged: its last line is cut`);
     segments.unshift(read.records);
   }
   return segments;

@@ -324,10 +324,12 @@ export class InodeTable implements Home {
     } else if (typeof body === 'number') {
       inode.rdev = body;
     } else if (body !== null) {
-      const [layer, data, slot, size, sec, nsec] = body;
+      const [layer, data, slot, size, sec, nsec, sum] = body;
       inode.data = { layer, id: data, slot };
       inode.size = size;
       inode.hostMtime = sharedTime(NEVER, sec, nsec);
+      // A data file that was empty then may not have been there.
+      inode.expected = slot >= 0 ? sum : size || undefined;
       this.nextId = Math.max(this.nextId, data + 1);
     }
     this.#inodes.set(id, inode);
@@ -345,7 +347,7 @@ export class InodeTable implements Home {
     dir.merges = to === MERGES;
   }
 
-  #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec]: OpNamed<'attr'>): void {
+  #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec, hostSize = -1]: OpNamed<'attr'>): void {
     const inode = this.#known(id);
     if (inode.mode !== mode) inode.writes++;
     inode.mode = mode;
@@ -355,11 +357,14 @@ export class InodeTable implements Home {
     inode.mtime = time(t[2], t[3]);
     inode.ctime = time(t[4], t[5]);
     inode.hostMtime = time(hostSec, hostNsec);
+    const hasFile = hostSec !== 0 || hostNsec !== 0;
+    if (hasFile && inode.data !== undefined && inode.data.slot < 0) inode.expected = hostSize;
   }
 
-  #setData([, id, layer, data, slot, size, sec, nsec]: OpNamed<'data'>): void {
+  #setData([, id, layer, data, slot, size, sec, nsec, sum]: OpNamed<'data'>): void {
     const inode = this.#known(id);
     this.#place(inode, layer, data, slot);
+    inode.expected = slot >= 0 ? sum : undefined;
     inode.size = size;
     inode.mtime = inode.ctime = time(sec, nsec);
     inode.writes++;
@@ -368,7 +373,10 @@ export class InodeTable implements Home {
   #place(inode: Inode, layer: string, id: number, slot: number): void {
     const known = inode.data;
     if (known?.slot === slot && known.id === id && known.layer === layer) return;
+    // What moves from slot to slot stays what it is.
+    const sum = slot >= 0 && known !== undefined && known.slot >= 0 ? inode.expected : undefined;
     inode.data = { layer, id, slot };
+    inode.expected = sum;
     this.nextId = Math.max(this.nextId, id + 1);
   }
 

@@ -66,6 +66,15 @@ export class Inode {
   /** File: its data file is there. It has one, a slot, or neither: then it is empty. Of the place in `data` only. */
   hasFile = false;
   size = 0;
+  /**
+   * File: what its place is to hold. In a slot: the CRC-32 of the contents. In a data file: its size when that was last
+   * recorded, or -1 when only that there was one is known. undefined: nothing is known.
+   */
+  expected: number | undefined;
+  /** File: all that is in the slot was read or written by this process, and is as expected. */
+  verified = false;
+  /** File: its data file is missing or has another size; it can only be removed, or cut to nothing. */
+  lost = false;
   /** How often its contents or its mode changed since this process knows it. */
   writes = 0;
   /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
@@ -119,6 +128,8 @@ export class Inode {
     inode.#data = shared.#data;
     inode.hasFile = shared.hasFile;
     inode.size = shared.size;
+    inode.expected = shared.expected;
+    inode.lost = shared.lost;
     inode.hostMtime = shared.hostMtime;
     inode.#shared = shared;
     inode.#ownerOf = of;
@@ -133,8 +144,8 @@ export class Inode {
   /** Whoever moves them to a data file says afterwards that it is there: what was known of the old place is void. */
   set data(place: DataRef | undefined) {
     this.#data = place;
-    this.hasFile = false;
-    this.hostMtime = undefined;
+    this.hasFile = this.verified = this.lost = false;
+    this.hostMtime = this.expected = undefined;
   }
 
   /** Every entry of the index that names it. */

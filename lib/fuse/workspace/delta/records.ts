@@ -12,8 +12,16 @@ const UNSEALED_VERSION = 3;
 
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
-/** Of a file: where its contents are, the data file's mtime, and the size of what is in a slot. */
-export type FileBody = [layer: string, data: number, slot: number, size: number, sec: number, nsec: number];
+/** Of a file: where its contents are, their size, the data file's mtime, and the CRC-32 of what is in a slot. */
+export type FileBody = [
+  layer: string,
+  data: number,
+  slot: number,
+  size: number,
+  sec: number,
+  nsec: number,
+  sum?: number,
+];
 
 /** A directory that is merged with what the base comes to have by its name, and one that hides it. */
 export const MERGES = 1;
@@ -34,9 +42,30 @@ export type Op =
   | ['hide', dir: number, name: ByteString]
   /** Takes the name away; there is none in the base. */
   | ['drop', dir: number, name: ByteString]
-  | ['attr', id: number, mode: number, uid: number, gid: number, times: Times, hostSec: number, hostNsec: number]
-  /** A file's contents lie there and are so large from now on, and changed just then. */
-  | ['data', id: number, layer: string, data: number, slot: number, size: number, sec: number, nsec: number]
+  /** `host…`: of the data file, if there is one. */
+  | [
+      'attr',
+      id: number,
+      mode: number,
+      uid: number,
+      gid: number,
+      times: Times,
+      hostSec: number,
+      hostNsec: number,
+      hostSize?: number,
+    ]
+  /** A file's contents lie there and are so large from now on, and changed just then. `sum`: CRC-32 of what is in a slot. */
+  | [
+      'data',
+      id: number,
+      layer: string,
+      data: number,
+      slot: number,
+      size: number,
+      sec: number,
+      nsec: number,
+      sum?: number,
+    ]
   /** They lie there from now on, as they are. */
   | ['place', id: number, layer: string, data: number, slot: number]
   /** mtime and ctime of a directory. */
@@ -90,7 +119,11 @@ export function bodyOf(inode: Inode): Body {
       return inode.target ?? '';
     case S_IFREG: {
       const { layer, id, slot } = inode.data!;
-      return [layer, id, slot, inode.size, inode.hostMtime?.sec ?? 0, inode.hostMtime?.nsec ?? 0];
+      const { sec, nsec } = inode.hostMtime ?? { sec: 0, nsec: 0 };
+      const sum = slot >= 0 ? inode.expected : undefined;
+      const body: FileBody = [layer, id, slot, inode.size, sec, nsec];
+      if (sum !== undefined) body[6] = sum;
+      return body;
     }
     default:
       return inode.rdev;

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { hostErrno } from '../errno.ts';
+import { readFile } from './host-io.ts';
 import type { Inode } from './inode.ts';
 
 /** Given out, and not yet an inode's. */
@@ -106,19 +97,11 @@ export class Slab {
     return last === RESERVED ? undefined : last;
   }
 
-  /** Fills `into`. What a power failure cut off the file was never synced: it reads as zeros. */
-  read(slot: number, offset: number, into: Buffer): void {
+  /** How much of `into` was filled: less where the file ends. */
+  read(slot: number, offset: number, into: Buffer): number {
     const fd = this.#open();
     const start = slot * this.slotSize + offset;
-    try {
-      for (let done = 0; done < into.length; ) {
-        const count = readSync(fd, into, done, into.length - done, start + done);
-        if (count === 0) into.fill(0, done);
-        done = count === 0 ? into.length : done + count;
-      }
-    } catch (error) {
-      throw hostErrno(error);
-    }
+    return readFile(fd, start, into);
   }
 
   /** Writes all of it or throws. */

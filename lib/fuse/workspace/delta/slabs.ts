@@ -49,8 +49,9 @@ export class Slabs {
     return size <= this.#of(slot).slotSize;
   }
 
-  read(slot: number, offset: number, into: Buffer): void {
-    this.#of(slot).read(indexOf(slot), offset, into);
+  /** How much of `into` was filled. */
+  read(slot: number, offset: number, into: Buffer): number {
+    return this.#of(slot).read(indexOf(slot), offset, into);
   }
 
   write(slot: number, offset: number, data: Buffer): void {
