@@ -12,6 +12,8 @@ export class DurableFile {
   readonly path: string;
   readonly backup: string;
   readonly #fs: FileSystem;
+  /** The backup may be the present content: a crash or a failure came between the two renames. */
+  #backupMayBePresent = true;
 
   constructor(path: string, fileSystem: FileSystem = fs) {
     this.path = path;
@@ -45,7 +47,9 @@ export class DurableFile {
       await this.#writeSynced(temporary, content);
       await this.#keepBackup();
       await this.#fs.rename(temporary, this.path);
+      this.#backupMayBePresent = false;
     } catch (error) {
+      this.#backupMayBePresent = true;
       await this.#fs.rm(temporary, { force: true }).catch(() => undefined);
       throw error;
     }
@@ -69,6 +73,8 @@ export class DurableFile {
       await this.#fs.rm(temporary, { force: true });
       await this.#fs.link(this.path, temporary);
       await this.#fs.rename(temporary, this.backup);
+      // rename(2) of one name of a file to another one of it does nothing, and leaves both.
+      if (this.#backupMayBePresent) await this.#fs.rm(temporary, { force: true });
     } catch {
       // No file yet, or a disk without hard links.
     }

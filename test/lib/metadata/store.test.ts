@@ -104,6 +104,17 @@ describe('metadata', () => {
     expect((await fs.readdir(folder)).sort()).toEqual(['db.json', 'db.json.bak']);
   });
 
+  it('leaves no other file after a crash between its two renames', async () => {
+    const metadata = await open();
+    await metadata.codebases.put(codebase('cb_1'));
+    await metadata.close();
+    // What the crash leaves: the backup is the present content.
+    await fs.rm(`${path}.bak`);
+    await fs.link(path, `${path}.bak`);
+    await (await open()).close();
+    expect((await fs.readdir(folder)).sort()).toEqual(['db.json', 'db.json.bak']);
+  });
+
   it('puts many concurrent changes in few writes', async () => {
     const disk = faulty(() => false);
     const metadata = await open(disk);
