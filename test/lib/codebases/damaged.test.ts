@@ -36,8 +36,8 @@ describe.each(DAMAGES)('a codebase that lost its %s', (what, damage) => {
       { id: damaged, file_count: 0, status_reason: expect.stringContaining(what) },
       { id: whole, file_count: 1, status_reason: '' },
     ]);
-    for (const call of [scratch.codebases.get(damaged), scratch.upload(damaged, 'b')]) {
-      await expect(call).rejects.toMatchObject({ code: 'DATA_LOSS', message: expect.stringContaining(what) });
+    for (const call of [() => scratch.codebases.get(damaged), () => scratch.upload(damaged, 'b')]) {
+      await expect(call()).rejects.toMatchObject({ code: 'DATA_LOSS', message: expect.stringContaining(what) });
     }
     await scratch.upload(whole, 'b');
     await scratch.codebases.delete(damaged);
