@@ -1,0 +1,32 @@
+import type { PermissionRule } from '../../../../lib/messages.ts';
+import { compileRules } from '../../../../lib/permissions/index.ts';
+import { rule } from '../../fuse/workspace/sandbox.ts';
+
+/** The sets of rules that a sandbox of the model may come under. */
+export const RULES: readonly (readonly PermissionRule[])[] = [
+  [rule('**', 'WRITE')],
+  [rule('**', 'WRITE'), rule('a/s', 'NONE')],
+  [rule('**', 'WRITE'), rule('**/s', 'NONE', 1)],
+  [rule('**', 'WRITE'), rule('a/d/**', 'NONE')],
+  [rule('**', 'READ'), rule('b/**', 'WRITE'), rule('a/s', 'VIEW')],
+  [rule('b/**', 'WRITE'), rule('a/d/s', 'READ')],
+];
+
+interface Level {
+  /** 0 (none) to 3 (write). */
+  level: number;
+  /** Something below may be shown. */
+  passThrough: boolean;
+}
+
+const compiled = RULES.map((rules) => compileRules(rules));
+const known = RULES.map(() => new Map<string, Level>());
+
+export function levelAt(rules: number, path: string): Level {
+  const before = known[rules]!.get(path);
+  if (before !== undefined) return before;
+  const { level, visibleBelow } = compiled[rules]!.state(path);
+  const found = { level, passThrough: visibleBelow };
+  known[rules]!.set(path, found);
+  return found;
+}

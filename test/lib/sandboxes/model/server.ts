@@ -1,0 +1,198 @@
+import { join } from 'node:path';
+import { StoredCodebases } from '../../../../lib/codebases/codebases.ts';
+import { Descriptors } from '../../../../lib/descriptors.ts';
+import { type ByteString, Errno, type Notifier } from '../../../../lib/fuse/filesystem.ts';
+import { WorkspaceFileSystem } from '../../../../lib/fuse/workspace/index.ts';
+import { removeTree } from '../../../../lib/host-tree/remove-tree.ts';
+import { silentLog } from '../../../../lib/log.ts';
+import { openMetadata } from '../../../../lib/metadata/store.ts';
+import type { Platform } from '../../../../lib/sandboxes/bring-up.ts';
+import { SandboxContext } from '../../../../lib/sandboxes/context.ts';
+import { makeLayout } from '../../../../lib/sandboxes/layout.ts';
+import { createSandboxes, type SandboxKeeper } from '../../../../lib/sandboxes/sandboxes.ts';
+import { UidSlots } from '../../../../lib/sandboxes/uid-slots.ts';
+import { FakeRuntime, NO_LIMITS } from '../fixture.ts';
+import { type Hold, inBackground, inRun, Run } from './disk.ts';
+
+/** Far from users of the host. */
+const UIDS = { start: 700_000, size: 1000 };
+const ABSORBED_AT_ONCE = 100;
+
+const silent: Notifier = { invalInode() {}, invalEntry() {}, invalAttributesNow() {} };
+
+/**
+ * The server without its ports, its device and its processes: everything between the handlers and the kernel's requests
+ * is the real code, in one thread.
+ */
+export class Server {
+  readonly run: Run;
+  readonly descriptors: Descriptors;
+  readonly fs: WorkspaceFileSystem;
+  readonly codebases: StoredCodebases;
+  readonly sandboxes: SandboxKeeper;
+  readonly context: SandboxContext;
+  #reclaims = 0;
+
+  private constructor(parts: Pick<Server, 'descriptors' | 'run' | 'fs' | 'codebases' | 'sandboxes' | 'context'>) {
+    this.descriptors = parts.descriptors;
+    this.run = parts.run;
+    this.fs = parts.fs;
+    this.codebases = parts.codebases;
+    this.sandboxes = parts.sandboxes;
+    this.context = parts.context;
+  }
+
+  /** On the state in `home`; what ran when the last server was killed runs again on return. */
+  static start(home: string, hold: () => Hold | undefined): Promise<Server> {
+    const run = new Run();
+    return inRun(run, async () => {
+      const fs = new WorkspaceFileSystem(silent);
+      const mount = mountOf(fs, run);
+      const metadata = await openMetadata(join(home, 'metadata.json'), silentLog);
+      const codebases = await StoredCodebases.open({
+        path: join(home, 'codebases'),
+        records: metadata.codebases,
+        usedBy: (id) => sandboxes.usersOf(id),
+        watcher: {
+          baseChanging: async (id, paths) => mount.baseChanging(id, paths),
+          baseChanged: async (id, paths) => mount.baseChanged(id, paths),
+          baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
+        },
+        rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
+        log: silentLog,
+      });
+      const descriptors = new Descriptors();
+      const runtime = new FakeRuntime();
+      const context: SandboxContext = new SandboxContext({
+        metadata,
+        platform: {
+          layout: makeLayout(join(home, 'mounts'), join(home, 'runtime')),
+          mount,
+          descriptors,
+          runtime: async () => runtime,
+          basePath: (id) => codebases.filesPath(id),
+          apply: (id, plan) => codebases.apply(id, plan),
+          finishCommit: (id) => codebases.finishCommit(id),
+          removeTree,
+          maxDeltaBytes: 0,
+          maxDeltaFiles: 0,
+          maxIndexBytes: 0,
+          log: silentLog,
+        },
+        settings: {
+          runtime: 'RUNTIME_BWRAP',
+          defaultImage: '',
+          defaultExpiration: 0,
+          defaultTimeout: 30_000,
+          maxTimeout: 30_000,
+          maxPerUser: 0,
+          defaultResources: NO_LIMITS,
+        },
+        uids: new UidSlots(UIDS),
+        clock: { now: () => Date.now(), monotonic: () => performance.now() },
+        log: silentLog,
+      });
+      const sandboxes: SandboxKeeper = createSandboxes(context);
+      const resume = await sandboxes.recover();
+      await codebases.finishCommits();
+      const server = new Server({ run, descriptors, fs, codebases, sandboxes, context });
+      const reclaim = context.layers.reclaim.bind(context.layers);
+      context.layers.reclaim = (known) => {
+        server.#reclaims++;
+        inBackground(run, hold, () => reclaim(known));
+      };
+      await resume();
+      return server;
+    });
+  }
+
+  /** A call of a client. */
+  call<T>(task: () => Promise<T>): Promise<T> {
+    return inRun(this.run, task);
+  }
+
+  /** Resolves when layers that nobody needs are gone; nothing may hold that. */
+  async settle(): Promise<void> {
+    if (this.#reclaims === 0) return;
+    await this.call(async () => {
+      await this.context.layers.idle();
+      // Waiting for it keeps it from going on with what it found to be left.
+      this.context.reclaimLayers();
+      await this.context.layers.idle();
+    });
+    this.#reclaims = 0;
+  }
+
+  async kill(): Promise<void> {
+    this.run.kill();
+    this.descriptors.close();
+    await this.run.closeFiles();
+  }
+}
+
+type Mount = Platform['mount'] & {
+  baseChanging(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+  baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+};
+
+/** As `mountWorkspaces` has them, without the worker: arguments and answers are copied as between threads. */
+function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
+  const call = async <T>(task: () => T): Promise<T> => {
+    await run.pass();
+    try {
+      const answer = task();
+      return answer === undefined ? answer : structuredClone(answer);
+    } catch (error) {
+      // As it crosses threads.
+      if (error instanceof Errno) throw new Error(`refused with errno ${error.errno}`);
+      throw error;
+    } finally {
+      await run.pass();
+    }
+  };
+  const attached = new Set<string>();
+  const trim = (id: string) => {
+    while (fs.trim(id));
+  };
+  return {
+    attach: (spec) =>
+      call(() => {
+        fs.attach({ ...spec, rules: structuredClone(spec.rules) });
+        attached.add(spec.id);
+        return spec.id;
+      }),
+    detach: (id) =>
+      call(() => {
+        attached.delete(id);
+        fs.detach(id);
+      }),
+    holds: (id) => attached.has(id),
+    check: async () => {},
+    setRules: (id, rules) => call(() => fs.setRules(id, structuredClone(rules))),
+    baseChanging: (id, paths) => call(() => fs.baseChanging(id, paths)),
+    baseChanged: (id, paths) => call(() => fs.baseChanged(id, paths)),
+    changes: (id, after, limit) => call(() => fs.changes(id, after, limit)),
+    contents: (id, inodes) => call(() => fs.contents(id, inodes)),
+    revert: (id, paths) =>
+      call(() => {
+        const count = fs.revert(id, paths);
+        trim(id);
+        return count;
+      }),
+    renamed: (id) => call(() => fs.renamed(id)),
+    keepRemoved: (spec, paths) => call(() => fs.keepRemoved(spec, paths)),
+    settle: (spec, settlement) =>
+      call(() => {
+        fs.settle(spec, structuredClone(settlement));
+        if (attached.has(spec.id)) trim(spec.id);
+      }),
+    freeze: (id) => call(() => fs.freeze(id)),
+    rollback: (id, layer) => call(() => fs.rollback(id, layer)),
+    shownFrom: (id, path) => call(() => fs.shownFrom(id, path)),
+    absorb: (id, layers) => call(() => fs.absorb(id, layers, ABSORBED_AT_ONCE)),
+    layersRemoved: () => call(() => fs.layersRemoved()),
+    flush: async () => {},
+    files: (id, actor, operation, ...args) =>
+      call(() => fs.files(id, actor, operation, args)) as ReturnType<Mount['files']> as never,
+  };
+}

@@ -1,0 +1,205 @@
+import fc from 'fast-check';
+import { RULES } from './rules.ts';
+
+/** Sandboxes are named by their places: there are up to `PLACES` at a time. */
+export const PLACES = 4;
+export const NAMES = ['a', 'b', 'd', 's'] as const;
+
+/** What a symlink can lead to. */
+export const TARGETS = ['outside', 'outside/d', 'up2', 'up3', 'neighbour', 'a', 'd', '/workspace/b'] as const;
+
+export type Target = (typeof TARGETS)[number];
+export type Actor = 'agent' | 'owner';
+export type OnConflict = '' | 'ours' | 'theirs';
+
+/** Plain data, so that a sequence that failed can be kept as it was printed. */
+export type Step =
+  /** By programs in the sandbox. */
+  | readonly ['create' | 'truncate' | 'overwrite', place: number, path: string, size: number]
+  | readonly ['write', place: number, path: string, offset: number, size: number]
+  | readonly ['mkdir' | 'unlink' | 'rmdir', place: number, path: string]
+  | readonly ['chmod', place: number, path: string, mode: number]
+  | readonly ['rename' | 'exchange' | 'link', place: number, from: string, to: string]
+  | readonly ['symlink', place: number, target: Target, path: string]
+  /** rm -r, then ln -s. */
+  | readonly ['relink', place: number, target: Target, path: string]
+  /** Through the file API. */
+  | readonly ['put', place: number, as: Actor, path: string, size: number]
+  | readonly ['move', place: number, as: Actor, from: string, to: string]
+  | readonly ['rm', place: number, as: Actor, path: string]
+  /** The kernel is short of memory. */
+  | readonly ['forget', place: number]
+  | readonly ['exec' | 'stop' | 'start' | 'destroy' | 'checkpoint', place: number]
+  | readonly ['create sandbox', place: number, rules: number]
+  | readonly ['commit', place: number, onConflict: OnConflict, paths: readonly string[]]
+  | readonly ['discard', place: number, paths: readonly string[]]
+  | readonly ['rollback' | 'drop', place: number, checkpoint: number]
+  /** `checkpoint` -1: what it has now. */
+  | readonly ['fork', place: number, checkpoint: number]
+  | readonly ['rules', place: number, rules: number]
+  /** To the codebase. */
+  | readonly ['upload', path: string, size: number]
+  | readonly ['remove', path: string]
+  /** Begins to reclaim layers, and holds that before its nth call to the disk, until `release`. */
+  | readonly ['hold', calls: number]
+  | readonly ['release']
+  /** kill -9, at the nth call that leaves the main thread while the step is made, or after it. */
+  | readonly ['kill', calls: number, during: Step]
+  | readonly ['restart'];
+
+/** Few, so that steps meet: directories of the codebase, what is in them, and places where nothing is. */
+const directories = ['a', 'b', 'a/d', 'b/d', 's'];
+const files = ['a/s', 'a/b', 'b/s', 'a/d/s', 'b/d/s', 'b/d/a', 's/d', 's/a', 's/s'];
+
+/** What steps are about. */
+interface Scope {
+  place: fc.Arbitrary<number>;
+  path: fc.Arbitrary<string>;
+  directoryPath: fc.Arbitrary<string>;
+  size: fc.Arbitrary<number>;
+}
+
+const small = fc.constantFrom(0, 9, 40);
+/** About those at which contents come to lie elsewhere. */
+const boundary = fc.constantFrom(4095, 4097, 16_385, 65_536, 65_537, 70_000);
+
+const everything = fc.constantFrom(...directories, ...files);
+const EVERYWHERE: Scope = {
+  place: fc.constantFrom(0, 0, 1, 1, 2, 3),
+  path: everything,
+  directoryPath: fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...directories) }, everything),
+  size: fc.oneof({ weight: 4, arbitrary: small }, boundary),
+};
+/** One sandbox and its forks, and few files of it. */
+const ONE_FAMILY: Scope = {
+  place: fc.constantFrom(0, 0, 0, 0, 2, 3),
+  path: fc.constantFrom('a/s', 'a/b', 's'),
+  directoryPath: fc.constantFrom('a', 's'),
+  size: fc.oneof({ weight: 2, arbitrary: small }, boundary),
+};
+
+/** The kernel asks for no write of nothing. */
+const some = (size: fc.Arbitrary<number>) => size.map((bytes) => bytes || 1);
+const actor = fc.constantFrom<Actor>('agent', 'owner');
+const paths = fc.constant<string[]>([]);
+const target = fc.constantFrom(...TARGETS);
+const rules = fc.nat(RULES.length - 1);
+const checkpoint = fc.constantFrom(0, 0, 1, 2);
+/** Not `theirs`, and no paths: with other types at a path, and with one end of a rename, these are known not to hold. */
+const onConflict = fc.constantFrom<OnConflict>('', '', '', 'ours');
+
+function step<const T extends string, A extends unknown[]>(name: T, ...args: { [I in keyof A]: fc.Arbitrary<A[I]> }) {
+  return fc.tuple(fc.constant(name), ...args) as unknown as fc.Arbitrary<Step>;
+}
+
+const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
+  create: step('create', place, path, size),
+  mkdir: step('mkdir', place, directoryPath),
+  rename: step('rename', place, directoryPath, directoryPath),
+  exchange: step('exchange', place, directoryPath, directoryPath),
+  write: step('write', place, path, size, some(size)),
+  truncate: step('truncate', place, path, size),
+  overwrite: step('overwrite', place, path, size),
+  unlink: step('unlink', place, path),
+  rmdir: step('rmdir', place, directoryPath),
+  symlink: step('symlink', place, target, path),
+  relink: step('relink', place, target, directoryPath),
+  link: step('link', place, path, path),
+  chmod: step('chmod', place, path, fc.constantFrom(0o755, 0o775, 0o777)),
+  forget: step('forget', place),
+  put: step('put', place, actor, path, size),
+  move: step('move', place, actor, directoryPath, directoryPath),
+  rm: step('rm', place, actor, directoryPath),
+  exec: step('exec', place),
+  commit: step('commit', place, onConflict, paths),
+  discard: step('discard', place, paths),
+  checkpoint: step('checkpoint', place),
+  rollback: step('rollback', place, checkpoint),
+  drop: step('drop', place, checkpoint),
+  fork: step('fork', place, fc.constantFrom(-1, -1, 0, 1)),
+  destroy: step('destroy', place),
+  'create sandbox': step('create sandbox', place, rules),
+  stop: step('stop', place),
+  start: step('start', place),
+  rules: step('rules', place, rules),
+  upload: step('upload', path, size),
+  remove: step('remove', path),
+  hold: step('hold', fc.nat(4)),
+  release: step('release'),
+  restart: step('restart'),
+});
+
+type Kind = keyof ReturnType<typeof kindsOf>;
+type Weights = Partial<Record<Kind | 'kill', number>>;
+
+function stepsOf(weights: Weights, scope: Scope): fc.Arbitrary<Step> {
+  const steps = kindsOf(scope);
+  const { kill = 0, ...kinds } = weights;
+  const chosen = Object.entries(kinds).map(([kind, weight]) => ({ weight, arbitrary: steps[kind as Kind] }));
+  const killable = chosen.filter(({ arbitrary }) => arbitrary !== steps.restart);
+  const killed = step('kill', fc.nat(40), fc.oneof(...killable));
+  return fc.oneof(...chosen, ...(kill > 0 ? [{ weight: kill, arbitrary: killed }] : []));
+}
+
+const ALL: Weights = {
+  ...(Object.fromEntries(Object.keys(kindsOf(EVERYWHERE)).map((kind) => [kind, 2])) as Weights),
+  create: 5,
+  rename: 6,
+  write: 4,
+  commit: 6,
+  rules: 4,
+  upload: 4,
+  hold: 1,
+  destroy: 1,
+  stop: 1,
+  restart: 1,
+  kill: 2,
+};
+
+/** What directories become that others have renamed, and what rules hide in them. */
+const PLACES_OF_OTHERS: Weights = {
+  rename: 6,
+  relink: 4,
+  mkdir: 2,
+  create: 2,
+  rm: 2,
+  commit: 7,
+  exec: 2,
+  discard: 1,
+  checkpoint: 1,
+  rollback: 2,
+  fork: 1,
+  rules: 3,
+  upload: 3,
+  remove: 1,
+};
+
+/** Contents, the layers they lie in, and when these are removed. */
+const LAYERS: Weights = {
+  create: 4,
+  write: 4,
+  truncate: 1,
+  overwrite: 4,
+  link: 1,
+  checkpoint: 6,
+  rollback: 6,
+  drop: 1,
+  fork: 5,
+  destroy: 4,
+  hold: 5,
+  release: 1,
+  commit: 1,
+  stop: 1,
+  start: 1,
+  restart: 3,
+  kill: 1,
+};
+
+/** Sequences of at most `length` steps: some of all kinds, others of those that work on the same thing. */
+export function sequences(length: number): fc.Arbitrary<Step[]> {
+  return fc.oneof(
+    ...[stepsOf(ALL, EVERYWHERE), stepsOf(PLACES_OF_OTHERS, EVERYWHERE), stepsOf(LAYERS, ONE_FAMILY)].map((steps) =>
+      fc.array(steps, { minLength: 1, maxLength: length, size: 'max' }),
+    ),
+  );
+}
