@@ -169,6 +169,24 @@ const cases: Case[] = [
     },
   },
   {
+    name: "a conflict between a file and a directory, decided for the codebase's version, keeps all of the codebase's",
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'rm -r d; ln -s a d; mkdir s; echo in > s/in; echo mine > mine');
+      await scene.client.upload(codebase.id, 'd/sub/y', 'uploaded\n');
+      await scene.client.upload(codebase.id, 's', 'a file\n');
+      await expectRefusal(commit(scene, sandbox, { paths: ['s/in'] }), 'FAILED_PRECONDITION', /choose "s", too/);
+      const { changes, conflicts } = await commit(scene, sandbox, { on_conflict: 'theirs' });
+      expect(changes.map(({ path }) => path)).toEqual(['mine']);
+      expect(conflicts).toEqual(['d/sub/y', 's']);
+      expect(await changed(scene, sandbox)).toEqual([]);
+      expect(await scene.output(sandbox, 'cat d/x d/sub/y s mine')).toBe('x\nuploaded\na file\nmine\n');
+      await scene.client.upload(codebase.id, 'later', 'later\n');
+    },
+  },
+  {
     name: 'names that are no words, or not even UTF-8, and links are committed as they are',
     needs: ['commands'],
     async run(scene) {
@@ -211,6 +229,7 @@ const cases: Case[] = [
       const before = await scene.output(sandbox, LIST);
       await expectRefusal(commit(scene, sandbox, { paths: ['d'] }), 'FAILED_PRECONDITION', /"e"; choose all of it/);
       await expectRefusal(commit(scene, sandbox, { paths: ['e/x'] }), 'FAILED_PRECONDITION', /"e"/);
+      await expectRefusal(commit(scene, sandbox, { paths: ['e'] }), 'FAILED_PRECONDITION', /"d"; choose all of it/);
       await commit(scene, sandbox, { paths: ['d', 'e'] });
       expect(await scene.output(sandbox, LIST)).toBe(before);
       expect(await fresh(scene, codebase)).toBe(before);

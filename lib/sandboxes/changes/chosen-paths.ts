@@ -11,3 +11,12 @@ export function chosenPaths(paths: readonly string[]): ByteString[] {
   if (paths.length === 0) return [''];
   return paths.map((path, index) => parseDirectoryPath(`paths[${index}]`, path).join('/'));
 }
+
+/** For a message. */
+export function shown(path: ByteString): string {
+  return JSON.stringify(shownPath(path).slice(0, 200));
+}
+
+export function shownPath(path: ByteString): string {
+  return Buffer.from(path, 'latin1').toString();
+}

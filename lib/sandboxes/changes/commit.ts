@@ -7,8 +7,10 @@ import type { CommitChanges } from '../../services.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
-import { chosenPaths } from './chosen-paths.ts';
+import { chosenChanges } from './chosen-changes.ts';
+import { chosenPaths, shown, shownPath } from './chosen-paths.ts';
 import { inStages, stepsOf } from './commit-plan.ts';
+import { type Decided, decideForCodebase } from './given-up.ts';
 import { keepRemoved } from './keep-removed.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
@@ -32,8 +34,8 @@ export async function commitChanges(request: CommitChanges, context: SandboxCont
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {
-      const changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
-      return answer(changes, request, false);
+      const { changes, taken } = await lookFor(id, chosen, request, mount);
+      return answer(changes, taken, false);
     }
     const outcome = await commitFrom(sandbox, request, chosen, mount, context);
     await resumeAutoCommit(sandbox, context);
@@ -52,42 +54,49 @@ export async function commitFrom(
   const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
   await context.platform.apply(record.codebase_id, async (staging) => {
-    let own: OwnDirectory[] = [];
     const small = smallContents((inodes) => mount.contents(id, inodes));
     let count: number | undefined;
-    let changes: WorkspaceChange[] = [];
+    let looked: Looked = { changes: [], taken: [], givenUp: [], own: [] };
     const all = await stagedOf(staging, small, async () => {
       // What programs wrote to mapped pages counts as well, once it is written back.
       if (count !== undefined) await mount.changes(id, '', 0);
       const now = Atomics.load(sandbox.changeCount, 0);
-      if (count === now) return changes;
+      if (count === now) return looked.taken;
       count = now;
-      own = await mount.renamed(id);
-      changes = await checked(id, await lookFor(id, chosen, mount), chosen, mount);
-      refuseConflicts(changes, request);
-      return changes;
+      looked = await lookFor(id, chosen, request, mount);
+      refuseConflicts(looked.changes, request);
+      return looked.taken;
     });
-    outcome = answer(all.changes, request, true);
-    const isTaken = ({ conflict }: WorkspaceChange) => !conflict || request.on_conflict !== 'theirs';
-    const taken = all.changes.filter(isTaken);
-    const givenUp = all.changes.filter((change) => !isTaken(change)).map(({ path }) => path);
+    const { changes, taken, givenUp, own } = looked;
+    outcome = answer(changes, taken, true);
     const removed = taken.filter((change) => isRemoved(change)).map(({ path }) => path);
     await keepRemoved(record.codebase_id, removed, context, id);
     const stages = inStages(taken, own).map((changes) => ({
       steps: stepsOf(changes, all.staged),
       settled: settledBy(changes, own),
     }));
-    return { sandboxId: id, stages, givenUp, paths: all.changes.map(({ path }) => path) };
+    return { sandboxId: id, stages, givenUp, paths: changes.map(({ path }) => path) };
   });
   return outcome!;
+}
+
+interface Looked extends Decided {
+  /** Chosen, those in conflict included. */
+  changes: WorkspaceChange[];
+  own: OwnDirectory[];
 }
 
 async function lookFor(
   id: string,
   chosen: readonly ByteString[],
+  { on_conflict }: CommitChanges,
   mount: Platform['mount'],
-): Promise<WorkspaceChange[]> {
-  return (await mount.changes(id, '', ALL)).changes.filter((change) => isChosen(change, chosen));
+): Promise<Looked> {
+  const own = await mount.renamed(id);
+  const all = (await mount.changes(id, '', ALL)).changes;
+  const changes = chosenChanges(all, chosen, own);
+  const decided = on_conflict === 'theirs' ? decideForCodebase(changes, own) : { taken: changes, givenUp: [] };
+  return { changes, own, ...decided };
 }
 
 /**
@@ -121,41 +130,6 @@ function isRemoved({ now, base }: WorkspaceChange): boolean {
   return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
 }
 
-function isChosen({ path }: WorkspaceChange, chosen: readonly ByteString[]): boolean {
-  return covers(chosen, path);
-}
-
-function covers(chosen: readonly ByteString[], path: ByteString): boolean {
-  return chosen.some((each) => each === '' || path === each || path.startsWith(`${each}/`));
-}
-
-/** What can be committed. Throws for what the rules or a half of a rename forbid. */
-async function checked(
-  id: string,
-  changes: readonly WorkspaceChange[],
-  chosen: readonly ByteString[],
-  mount: Platform['mount'],
-): Promise<WorkspaceChange[]> {
-  const possible = changes.filter(({ now }) => now === undefined || typeOf(now) !== 'TYPE_OTHER');
-  const forbidden = possible.find(({ writable }) => !writable);
-  if (forbidden !== undefined) {
-    throw new ServiceError('PERMISSION_DENIED', `the sandbox's rules do not let it write ${shown(forbidden.path)}`);
-  }
-  if (chosen.includes('')) return possible;
-  for (const { path, origin, replaces } of await mount.renamed(id)) {
-    if (covers(chosen, path) || (origin === undefined && !replaces)) continue;
-    const touches = (change: WorkspaceChange) =>
-      change.path.startsWith(`${path}/`) ||
-      (origin !== undefined && (change.path === origin || change.path.startsWith(`${origin}/`)));
-    if (!possible.some(touches)) continue;
-    throw new ServiceError(
-      'FAILED_PRECONDITION',
-      `paths: the sandbox renamed or replaced the directory ${shown(path)}; choose all of it`,
-    );
-  }
-  return possible;
-}
-
 function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): void {
   const conflicts = changes.filter(({ conflict }) => conflict);
   if (conflicts.length === 0 || request.on_conflict !== '') return;
@@ -175,11 +149,10 @@ export function isConflict(error: unknown): boolean {
 
 function answer(
   changes: readonly WorkspaceChange[],
-  { on_conflict }: CommitChanges,
+  taken: readonly WorkspaceChange[],
   committed: boolean,
 ): CommitResponse {
   const conflicts = changes.filter(({ conflict }) => conflict);
-  const taken = on_conflict === 'theirs' ? changes.filter(({ conflict }) => !conflict) : changes;
   return {
     committed,
     count: taken.length,
@@ -204,12 +177,4 @@ export function settledBy(changes: readonly WorkspaceChange[], own: readonly Own
     if (settled.has(path)) settled.set(path, { path, version: [id, 0] });
   }
   return [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-function shown(path: ByteString): string {
-  return JSON.stringify(shownPath(path).slice(0, 200));
-}
-
-function shownPath(path: ByteString): string {
-  return Buffer.from(path, 'latin1').toString();
 }

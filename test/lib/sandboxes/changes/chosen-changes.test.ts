@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
+import { changesOf } from './changes-of.ts';
+
+it('takes no entry of a directory without the file that the directory takes the place of', () => {
+  const all = changesOf(['s', 'file', 'directory'], ['s/a', undefined, 'file'], ['t', undefined, 'file']);
+  expect(() => chosenChanges(all, ['s/a', 't'], [])).toThrow('choose "s", too');
+  expect(chosenChanges(all, ['s'], []).map(({ path }) => path)).toEqual(['s', 's/a']);
+  expect(chosenChanges(all, [''], [])).toEqual(all);
+});
+
+it('takes a removal in a directory without the link that takes the place of the directory', () => {
+  const all = changesOf(['a', 'directory', 'link'], ['a/b', 'file', undefined]);
+  expect(chosenChanges(all, ['a/b'], []).map(({ path }) => path)).toEqual(['a/b']);
+});
+
+it('takes neither end of a renamed directory without the other', () => {
+  const all = changesOf(
+    ['d', 'directory', undefined],
+    ['d/x', 'file', undefined],
+    ['e', undefined, 'directory'],
+    ['e/x', undefined, 'file'],
+  );
+  const own = [{ id: 1, path: 'e', origin: 'd', replaces: false }];
+  expect(() => chosenChanges(all, ['d'], own)).toThrow('directory "e"; choose all of it');
+  expect(() => chosenChanges(all, ['e'], own)).toThrow('directory "d"; choose all of it');
+  expect(chosenChanges(all, ['d', 'e'], own)).toEqual(all);
+});
