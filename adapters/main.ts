@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs';
 import { isMainThread, workerData } from 'node:worker_threads';
-import { type Invocation, loadConfig } from '../lib/config/load.ts';
+import { asksToVerify, type Invocation, loadConfig } from '../lib/config/load.ts';
 import { ConfigError } from '../lib/config/read.ts';
 import { runFuseNotifier, runFuseWorker } from '../lib/fuse/worker.ts';
 import { serve } from './serve.ts';
+import { verify } from './verify.ts';
 
 /** This one file is the server and, by role, each of its worker threads: the bundle has no other. */
 const WORKERS: Readonly<Record<string, (data: unknown) => void>> = {
@@ -19,6 +20,7 @@ async function main(): Promise<void> {
   if (!invocation) return;
   if (invocation.action === 'version') writeSync(1, `paddock ${PADDOCK_VERSION}\n`);
   else if (invocation.action === 'help') writeSync(1, invocation.usage);
+  else if (invocation.action === 'verify') await verify(invocation);
   else await serve(invocation, { version: PADDOCK_VERSION, entry: new URL(import.meta.url) });
 }
 
@@ -28,7 +30,7 @@ function readInvocation(): Invocation | undefined {
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     writeSync(2, `paddock: ${error.message}\n`);
-    process.exitCode = 1;
+    process.exitCode = asksToVerify() ? 2 : 1;
     return undefined;
   }
 }

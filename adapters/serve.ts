@@ -14,7 +14,7 @@ const GRACE_MS = 3000;
 /** What bringing up the sandboxes of the last run may hold back the first answer; the rest come up behind it. */
 const RESUME_MS = 3000;
 
-type Serve = Extract<Invocation, { action: 'serve' }>;
+type Serve = Extract<Invocation, { config: unknown }>;
 
 interface Build {
   version: string;

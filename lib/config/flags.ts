@@ -19,6 +19,7 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
 };
 
 export const USAGE = `usage: paddock [flags]
+       paddock verify [-config <path>]   checks the state on disk, changing nothing, while no server runs on it
 
 ${Object.entries(FLAGS)
   .map(([name, { value, meaning }]) => `  ${`-${name}${value ? ` <${value}>` : ''}`.padEnd(20)} ${meaning}`)

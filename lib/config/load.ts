@@ -20,7 +20,7 @@ export type Invocation =
   | { action: 'version' }
   | { action: 'help'; usage: string }
   | {
-      action: 'serve';
+      action: 'serve' | 'verify';
       config: Config;
       /** Named for the operator: the file, or "defaults". */
       source: string;
@@ -42,9 +42,12 @@ export interface DockerEnvironment {
  * services. Throws a ConfigError of one line.
  */
 export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation {
-  const flags = parseFlags(surroundings.argv);
+  const verify = asksToVerify(surroundings.argv);
+  const flags = parseFlags(verify ? surroundings.argv.slice(1) : surroundings.argv);
   if (flags.has('help')) return { action: 'help', usage: USAGE };
   if (flags.has('version')) return { action: 'version' };
+  const unfit = verify ? [...flags.keys()].find((flag) => flag !== 'config') : undefined;
+  if (unfit !== undefined) throw new ConfigError(`-${unfit}: verify takes no flag but -config <path>`);
 
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
@@ -61,7 +64,12 @@ export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation
   checkTogether(config, source.name);
   const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = surroundings.env;
   const dockerEnvironment = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH };
-  return { action: 'serve', config, source: source.name, warnings, dockerEnvironment };
+  return { action: verify ? 'verify' : 'serve', config, source: source.name, warnings, dockerEnvironment };
+}
+
+/** What is asked for is `paddock verify`, which comes before its flags. */
+export function asksToVerify([first]: readonly string[] = process.argv.slice(2)): boolean {
+  return first === 'verify';
 }
 
 function ofProcess(): Surroundings {

@@ -46,19 +46,27 @@ export async function hasJournal(delta: string): Promise<boolean> {
  * damaged deeper inside is found when it is used.
  */
 export async function checkDelta(
-  { id, delta, layers, origin }: Pick<WorkspaceSpec, 'id' | 'delta' | 'layers' | 'origin'>,
+  spec: Pick<WorkspaceSpec, 'id' | 'delta' | 'layers' | 'origin'>,
   expected: boolean,
 ): Promise<void> {
   try {
-    const header = await headerOfDelta(delta);
-    if (layers === undefined) return;
-    if (header !== undefined) await requireLayers(layers, header[5]);
-    else if (expected || (await ownsLayers(layers, id))) throw new Damage('its journal is missing or empty');
-    else if (origin !== undefined) await requireLayers(layers, await layersOfFrozen(layers, origin));
+    await requireDelta(spec, expected);
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
     throw new ServiceError('DATA_LOSS', `what the sandbox changed is damaged: ${error.message}`);
   }
+}
+
+/** As `checkDelta`, but throws Damage. */
+export async function requireDelta(
+  { id, delta, layers, origin }: Pick<WorkspaceSpec, 'id' | 'delta' | 'layers' | 'origin'>,
+  expected: boolean,
+): Promise<void> {
+  const header = await headerOfDelta(delta);
+  if (layers === undefined) return;
+  if (header !== undefined) await requireLayers(layers, header[5]);
+  else if (expected || (await ownsLayers(layers, id))) throw new Damage('its journal is missing or empty');
+  else if (origin !== undefined) await requireLayers(layers, await layersOfFrozen(layers, origin));
 }
 
 async function requireLayers(root: string, layers: readonly string[]): Promise<void> {

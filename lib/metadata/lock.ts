@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, openSync } from 'node:fs';
+import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+
+const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 
 /** Another process has the lock. */
 export class LockedError extends Error {}
@@ -12,12 +14,24 @@ export class LockedError extends Error {}
  * another server has it.
  */
 export function takeLock(path: string): () => void {
-  let fd: number;
+  return lockOpen(openLock(path, O_RDWR | O_CREAT), path);
+}
+
+/** As `takeLock`, making nothing on the disk: undefined where no server has run yet, so that there is no lock. */
+export function takeExistingLock(path: string): (() => void) | undefined {
+  if (!existsSync(path)) return undefined;
+  return lockOpen(openLock(path, O_RDONLY), path);
+}
+
+function openLock(path: string, flags: number): number {
   try {
-    fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    return openSync(path, flags | O_NOFOLLOW, 0o600);
   } catch (error) {
     throw new Error(`the lock ${path} cannot be opened: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
   }
+}
+
+function lockOpen(fd: number, path: string): () => void {
   // Children close it on exec (Node opens with O_CLOEXEC): none of them can keep the lock after us.
   const { status, error } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd], env: {} });
   if (status === 0) return () => closeSync(fd);

@@ -23,13 +23,18 @@ const RUNTIME_DIRECTORY = '/run/paddock';
  */
 export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTORY): Layout {
   makeDirectory(mountPath, 0o711);
-  const layout = { deltas: join(mountPath, 'deltas'), layers: join(mountPath, 'layers'), run: join(mountPath, 'run') };
+  const layout = foldersOf(mountPath);
   makeDirectory(layout.deltas, 0o700);
   makeDirectory(layout.layers, 0o700);
   makeDirectory(layout.run, 0o711);
   const [own, aside] = mountPoints(mountPath, runtimeDirectory);
   const needed = process.getuid?.() === 0 && isClosed(mountPath);
   return { ...layout, fs: needed && canMake(runtimeDirectory) ? aside : own };
+}
+
+/** What lies under `mountPath` in any case. */
+export function foldersOf(mountPath: string): Omit<Layout, 'fs'> {
+  return { deltas: join(mountPath, 'deltas'), layers: join(mountPath, 'layers'), run: join(mountPath, 'run') };
 }
 
 /** Where an earlier server on this state may have mounted: under `mountPath`, and in the runtime directory. */

@@ -313,6 +313,15 @@ describe('flags', () => {
     },
   );
 
+  it('after verify name the configuration of the state to check', () => {
+    const invocation = load(['verify', '-config', write(STORAGE)]);
+    expect(invocation).toMatchObject({
+      action: 'verify',
+      source: 'my.yaml',
+      config: { storage: { dbPath: '/s/db.json' } },
+    });
+  });
+
   it.each(['-h', '--help', '-help'])('%s asks for the usage, which names every flag', (flag) => {
     const invocation = load([flag]);
     expect(invocation.action === 'help' && invocation.usage).toMatch(
@@ -330,6 +339,9 @@ describe('flags', () => {
     [['-config='], '-config: a value is missing'],
     [['--version=no'], '-version: takes no value'],
     [['serve'], '"serve": only flags are taken'],
+    [['-config', 'my.yaml', 'verify'], '"verify": only flags are taken'],
+    [['verify', 'all'], '"all": only flags are taken'],
+    [['verify', '-runtime', 'mock'], '-runtime: verify takes no flag but -config <path>'],
     [['--'], '"--": only flags are taken'],
     [['-'], '"-": only flags are taken'],
   ])('%j is refused in one line', (argv, expected) => {

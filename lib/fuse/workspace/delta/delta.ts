@@ -6,7 +6,7 @@ import type { Steps } from '../../steps.ts';
 import { sameTime } from '../clock.ts';
 import { ESTALE } from '../errno.ts';
 import { ContentStore } from './content-store.ts';
-import { Damage } from './damage.ts';
+import { asDamage } from './damage.ts';
 import { statData } from './data-files.ts';
 import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
 import { readFile, truncateFile, writeFile } from './host-io.ts';
@@ -103,7 +103,7 @@ export class Delta {
       this.#load(records);
     } catch (error) {
       this.#giveBack();
-      throw isHostError(error) ? error : new Damage(`its journal cannot be applied: ${messageOf(error)}`);
+      throw asDamage(error);
     }
   }
 
@@ -556,15 +556,6 @@ export class Delta {
     for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileStat(inode).mtime;
     this.#written.clear();
   }
-}
-
-/** Not what a journal that no server wrote makes of the code that applies it. */
-function isHostError(error: unknown): boolean {
-  return !(error instanceof Error) || 'errno' in error;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function hasContents(inode: Inode): boolean {

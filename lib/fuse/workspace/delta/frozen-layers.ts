@@ -125,24 +125,29 @@ export class FrozenLayers {
   }
 }
 
-function readIndex(root: string, layer: string): ReturnType<typeof readJournal> {
+/** The records of the index of one frozen layer. Throws Damage, with the path of the index, when it is missing or damaged. */
+export function readIndex(root: string, layer: string): unknown[][] {
+  const path = indexPath(root, layer);
+  const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
+  let read: ReturnType<typeof readJournal>;
   try {
-    return readJournal(indexPath(root, layer));
+    read = readJournal(path);
+    if (read !== undefined && read.records.length > 0) headerOf(read.records);
   } catch (error) {
-    if (error instanceof Damage)
-      throw new Damage(`the index of the frozen layer ${layer} is damaged: ${error.message}`);
-    throw error;
+    throw error instanceof Damage ? damaged(error.message) : error;
   }
+  if (read === undefined || read.records.length === 0) {
+    throw new Damage(`the frozen layer ${layer} is missing`, path);
+  }
+  if (read.torn) throw damaged('its last line is cut');
+  return read.records;
 }
 
 /** The records of all journals that lead to a layer, the first one first. */
 function segmentsOf(root: string, layer: string): unknown[][] {
   const segments: unknown[][] = [];
   for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
-    const read = readIndex(root, at);
-    if (read === undefined || read.records.length === 0) throw new Damage(`the frozen layer ${at} is missing`);
-    if (read.torn) throw new Damage(`the index of the frozen layer ${at} is damaged: its last line is cut`);
-    segments.unshift(read.records);
+    segments.unshift(readIndex(root, at));
   }
   return segments;
 }

@@ -46,8 +46,13 @@ export function readMark(journal: string): Marked | undefined {
 }
 
 export function parseMark(text: string): Marked {
+  return wholeMark(text) ?? { generation: 0, size: 0 };
+}
+
+/** undefined: it does not match its checksum. */
+export function wholeMark(text: string): Marked | undefined {
   const match = /^((\d+) (\d+)) (\d+) *\n$/.exec(text);
-  if (match === null || crc32(match[1]!) !== Number(match[4])) return { generation: 0, size: 0 };
+  if (match === null || crc32(match[1]!) !== Number(match[4])) return undefined;
   return { generation: Number(match[2]), size: Number(match[3]) };
 }
 

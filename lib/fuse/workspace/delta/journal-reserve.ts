@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 
 const SIZE = 32 * 1024;
 /** A disk without room for a reserve is asked again after so many lines. */
@@ -34,6 +34,13 @@ export class JournalReserve {
     return this.#text.slice(this.#taken);
   }
 
+  /** What `lines` would be after `load`, with nothing taken up. */
+  static read(path: string, joint: Joint): string {
+    if (!existsSync(path)) return '';
+    const found = parseReserve(readFileSync(path, 'latin1'), joint);
+    return found === undefined || found.stale ? '' : found.text.slice(found.taken);
+  }
+
   /** Takes up what an earlier server left; `joint` is the journal's end now. */
   load({ ino, size }: Joint): void {
     let file: string;
@@ -44,16 +51,12 @@ export class JournalReserve {
       this.make();
       return;
     }
-    const used = Math.max(0, file.indexOf('\0'));
-    const end = file.lastIndexOf('\n', used) + 1;
-    const start = file.indexOf('\n') + 1;
-    if (start === 0 || start > end) return;
-    const [ofIno = 0, at = 0] = file.slice(0, start).split(' ').map(Number);
-    this.#head = file.slice(0, start);
-    this.#text = file.slice(start, end);
-    // A crash may have let the journal have a part of them.
-    this.#taken = size - at;
-    if (ofIno !== ino || this.#taken < 0 || this.#taken >= this.#text.length) this.clear();
+    const found = parseReserve(file, { ino, size });
+    if (found === undefined) return;
+    this.#head = found.head;
+    this.#text = found.text;
+    this.#taken = found.taken;
+    if (found.stale) this.clear();
   }
 
   /** When there is room for it. Without one, a full disk refuses removals like everything else. */
@@ -109,6 +112,22 @@ export class JournalReserve {
     if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = -1;
   }
+}
+
+/** undefined: there is nothing in it. `stale`: what it has is of another journal, or the journal has it all. */
+function parseReserve(
+  file: string,
+  { ino, size }: Joint,
+): { head: string; text: string; taken: number; stale: boolean } | undefined {
+  const used = Math.max(0, file.indexOf('\0'));
+  const end = file.lastIndexOf('\n', used) + 1;
+  const start = file.indexOf('\n') + 1;
+  if (start === 0 || start > end) return undefined;
+  const [ofIno = 0, at = 0] = file.slice(0, start).split(' ').map(Number);
+  const text = file.slice(start, end);
+  // A crash may have let the journal have a part of them.
+  const taken = size - at;
+  return { head: file.slice(0, start), text, taken, stale: ofIno !== ino || taken < 0 || taken >= text.length };
 }
 
 function fillZeros(fd: number, length: number): boolean {

@@ -8,6 +8,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -17,7 +18,7 @@ import { Damage } from './damage.ts';
 import { type Lines, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
 import { markedLoss, readMark, writeMark } from './journal-mark.ts';
 import { type Joint, JournalReserve } from './journal-reserve.ts';
-import { headerOf } from './records.ts';
+import { type Header, headerOf } from './records.ts';
 
 /** Lines are written in blocks of about this size when the journal is rewritten. */
 const BLOCK = 1 << 20;
@@ -71,12 +72,9 @@ export class Journal {
    */
   load(): unknown[] {
     rmSync(`${this.#path}.new`, { force: true });
-    const read = readJournal(this.#path);
-    const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
-    const found = header && { generation: header[7], size: read!.size };
-    const loss = markedLoss(readMark(this.#path), found);
-    if (loss !== undefined) throw new Damage(loss);
+    const read = readMarked(this.#path);
     if (read === undefined) return [];
+    const { header } = read;
     this.#open();
     if (read.torn) ftruncateSync(this.#fd, read.size);
     this.#size = read.size;
@@ -236,6 +234,24 @@ export class Journal {
       this.#broken = true;
     }
   }
+}
+
+/** As `Journal.load`, with nothing changed on the disk and no reserve made. undefined: there was never a journal. */
+export function readRecords(path: string): { records: unknown[][]; header: Header } | undefined {
+  const read = readMarked(path);
+  if (read?.header === undefined) return undefined;
+  const lines = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
+  return { records: [...read.records, ...readMore(lines, read).records], header: read.header };
+}
+
+/** Throws Damage when there is less than was marked. `header`: of one that is not empty. */
+function readMarked(path: string): (ReturnType<typeof readJournal> & { header: Header | undefined }) | undefined {
+  const read = readJournal(path);
+  const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
+  const found = header && { generation: header[7], size: read!.size };
+  const loss = markedLoss(readMark(path), found);
+  if (loss !== undefined) throw new Damage(loss);
+  return read && { ...read, header };
 }
 
 /** Every whole line; undefined: there is no such file. Throws Damage when a line other than a torn last one cannot be read. */

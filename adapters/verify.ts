@@ -1,0 +1,18 @@
+import type { Invocation } from '../lib/config/load.ts';
+import { verifyState } from '../lib/verify/verify-state.ts';
+
+type Verify = Extract<Invocation, { config: unknown }>;
+
+/** Exit code 0: nothing is damaged; 1: something is; 2: it could not be checked. */
+export async function verify({ config, warnings }: Verify): Promise<void> {
+  process.stdout.on('error', () => undefined); // Whoever read it is gone; the exit code still tells.
+  for (const warning of warnings) process.stderr.write(`paddock: ${warning}\n`);
+  try {
+    const report = await verifyState(config.storage);
+    for (const line of report.lines()) process.stdout.write(`${line}\n`);
+    process.exitCode = report.damaged > 0 ? 1 : 0;
+  } catch (error) {
+    process.stderr.write(`paddock: ${(error as Error).message.replace(/\s*\n\s*/g, ' ')}\n`);
+    process.exitCode = 2;
+  }
+}

@@ -1,0 +1,73 @@
+import { getSystemErrorName } from 'node:util';
+import { Errno } from '../fuse/filesystem.ts';
+import { Damage } from '../fuse/workspace/delta/damage.ts';
+
+/** What is counted for the last line. */
+export interface Counts {
+  codebases: number;
+  sandboxes: number;
+  layers: number;
+  /** Contents of files: in slots, and in data files. */
+  contents: number;
+  /** Of these, those whose bytes have no checksum. */
+  unchecked: number;
+}
+
+/** What a check of the state found. Each damaged thing is told once, with all that it belongs to. */
+export class Report {
+  readonly counts: Counts = { codebases: 0, sandboxes: 0, layers: 0, contents: 0, unchecked: 0 };
+  readonly #damages = new Map<string, { what: string; where: string; owners: Set<string> }>();
+  readonly #notes = new Set<string>();
+
+  /** `what` is wrong with the file or directory `where`; `owner` is what it belongs to, like "sandbox sb_…". */
+  damage(what: string, where: string, owner: string): void {
+    const key = `${where}\n${what}`;
+    const known = this.#damages.get(key) ?? { what, where, owners: new Set() };
+    known.owners.add(owner);
+    this.#damages.set(key, known);
+  }
+
+  /** What `read` throws is damage, and then the answer is undefined. `where` unless the error tells it better. */
+  async attempt<T>(where: string, owner: string, read: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await read();
+    } catch (error) {
+      if (error instanceof Damage) this.damage(error.message, error.path ?? where, owner);
+      else this.damage(`cannot be read: ${reasonOf(error)}`, where, owner);
+      return undefined;
+    }
+  }
+
+  note(text: string): void {
+    this.#notes.add(text);
+  }
+
+  get damaged(): number {
+    return this.#damages.size;
+  }
+
+  /** One for each damaged thing, then the notes, then the counts. */
+  *lines(): Generator<string> {
+    for (const { what, where, owners } of this.#damages.values()) {
+      yield `damaged: ${oneLine(where)}: ${oneLine(what)} (${[...owners].map(oneLine).join('; ')})`;
+    }
+    for (const note of this.#notes) yield `note: ${oneLine(note)}`;
+    const { codebases, sandboxes, layers, contents, unchecked } = this.counts;
+    yield `${this.damaged} damaged, ${this.#notes.size} notes; checked ${codebases} codebases, ${sandboxes} sandboxes, ` +
+      `${layers} layers, ${contents} contents of files (${unchecked} of them without a checksum)`;
+  }
+}
+
+/** Names of files come from programs in sandboxes: no control character of theirs reaches a terminal. */
+function oneLine(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u${char.codePointAt(0)!.toString(16).padStart(4, '0')}`,
+  );
+}
+
+export function reasonOf(error: unknown): string {
+  if (error instanceof Errno) return getSystemErrorName(-error.errno);
+  if (!(error instanceof Error)) return String(error);
+  return (error as NodeJS.ErrnoException).code ?? error.message;
+}

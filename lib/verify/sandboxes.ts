@@ -1,0 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { requireDelta } from '../fuse/layers.ts';
+import { asDamage } from '../fuse/workspace/delta/damage.ts';
+import { type FrozenLayers, readIndex } from '../fuse/workspace/delta/frozen-layers.ts';
+import { markPath, wholeMark } from '../fuse/workspace/delta/journal-mark.ts';
+import { indexPath } from '../fuse/workspace/delta/layer-path.ts';
+import { type ReadDelta, readDelta } from '../fuse/workspace/delta/read-delta.ts';
+import { VERSION } from '../fuse/workspace/delta/records.ts';
+import type { SandboxRecord } from '../metadata/metadata.ts';
+import { Contents } from './contents.ts';
+import type { Report } from './report.ts';
+
+/** Checks what sandboxes changed: deltas, the layers they need, their checkpoints, and all contents. */
+export class Sandboxes {
+  /** Layers that some sandbox or checkpoint needs. */
+  readonly needed = new Set<string>();
+  /** What some sandbox needs could not be read. */
+  needsUnknown = false;
+  readonly #folders: { deltas: string; layers: string };
+  readonly #frozen: FrozenLayers;
+  readonly #report: Report;
+  readonly #contents: Contents;
+  /** Layers with an index without damage. */
+  readonly #whole = new Set<string>();
+
+  constructor(folders: { deltas: string; layers: string }, frozen: FrozenLayers, report: Report) {
+    this.#folders = folders;
+    this.#frozen = frozen;
+    this.#report = report;
+    this.#contents = new Contents(folders.layers, frozen, report);
+  }
+
+  async verify(record: SandboxRecord): Promise<void> {
+    const { id, checkpoints = [], origin } = record;
+    this.#report.counts.sandboxes++;
+    const owner = `sandbox ${id}`;
+    const path = join(this.#folders.deltas, id, 'journal');
+    for (const { name, layer } of checkpoints) {
+      await this.#frozenLayer(layer, `checkpoint ${JSON.stringify(name)} of ${owner}`);
+    }
+    await this.#report.attempt(markPath(path), owner, () => this.#mark(path, owner));
+    const delta = await this.#report.attempt(path, owner, () => this.#read(record));
+    if (delta === undefined) this.needsUnknown = true;
+    else if (delta !== 'none') await this.#delta(delta, path, owner);
+    if (origin !== undefined && (delta === undefined || delta === 'none')) await this.#frozenLayer(origin, owner);
+  }
+
+  async #read({ id, changed = false, origin }: SandboxRecord): Promise<ReadDelta | 'none'> {
+    const { deltas, layers } = this.#folders;
+    const delta = join(deltas, id);
+    const read = readDelta(delta, layers, this.#frozen);
+    if (read !== undefined) return read;
+    await requireDelta({ id, delta, layers, ...(origin !== undefined && { origin }) }, changed);
+    return 'none';
+  }
+
+  async #delta({ table, top, below, index, version }: ReadDelta, path: string, owner: string): Promise<void> {
+    for (const layer of below) await this.#layer(layer, owner);
+    this.#need(top);
+    if (version === VERSION && !existsSync(markPath(path))) {
+      this.#report.note(`${markPath(path)} is missing: whether the journal of ${owner} was cut cannot be told`);
+    }
+    this.#contents.verify(table, owner, { top });
+    if (index !== undefined) this.#frozen.release(index);
+  }
+
+  /** As an origin or a checkpoint: what it holds can be gone back to. */
+  async #frozenLayer(layer: string, owner: string): Promise<void> {
+    this.#need(layer);
+    const index = await this.#report.attempt(indexPath(this.#folders.layers, layer), owner, () => {
+      try {
+        return this.#frozen.take(this.#folders.layers, layer);
+      } catch (error) {
+        throw asDamage(error);
+      }
+    });
+    if (index === undefined) {
+      this.needsUnknown = true;
+      return;
+    }
+    for (const each of index.layers) await this.#layer(each, owner);
+    this.#contents.verify(index.table, owner, { left: index.nameless });
+    this.#frozen.release(index);
+  }
+
+  /** A sandbox whose journal names a layer does not start without its index. */
+  async #layer(layer: string, owner: string): Promise<void> {
+    this.#need(layer);
+    const { layers } = this.#folders;
+    if (this.#whole.has(layer)) return;
+    await this.#report.attempt(indexPath(layers, layer), owner, () => {
+      readIndex(layers, layer);
+      this.#whole.add(layer);
+    });
+  }
+
+  #need(layer: string): void {
+    this.needed.add(layer);
+    this.#report.counts.layers = this.needed.size;
+  }
+
+  /** One of nothing or zeros is what a power failure may leave. */
+  #mark(journal: string, owner: string): void {
+    const path = markPath(journal);
+    if (!existsSync(path)) return;
+    const text = readFileSync(path, 'latin1');
+    if (wholeMark(text) !== undefined || text.replaceAll('\0', '') === '') return;
+    this.#report.damage('the mark of the journal does not match its checksum', path, owner);
+  }
+}
