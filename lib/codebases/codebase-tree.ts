@@ -13,7 +13,7 @@ import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
 import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
 import { errnoOf, notSynced } from './disk-errors.ts';
-import { type FilePath, shown } from './file-path.ts';
+import { type FilePath, shown, textOf } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { putFile } from './put-file.ts';
 import { filesLost } from './reach.ts';
@@ -115,13 +115,14 @@ export class CodebaseTree {
     return this.#change(async () => {
       await this.#journal.begin();
       let prepared = false;
+      let leftOut: ByteString[] = [];
       try {
         const { paths, ...planned } = await plan(this.#journal.staging);
         const commit = { id: randomUUID(), ...planned };
         if (commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
           await this.#journal.prepare(commit);
           prepared = true;
-          await this.#carryOut(commit, paths, false);
+          leftOut = await this.#carryOut(commit, paths, false);
         }
         await this.#journal.end();
       } catch (error) {
@@ -129,15 +130,18 @@ export class CodebaseTree {
         else this.#unfinished = true;
         throw error;
       }
+      if (leftOut.length > 0) throw notAll(leftOut);
     });
   }
 
-  #carryOut(commit: Commit, paths: readonly ByteString[], resumed: boolean): Promise<void> {
+  async #carryOut(commit: Commit, paths: readonly ByteString[], resumed: boolean): Promise<ByteString[]> {
     const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
-    return this.#announce(paths, () => {
+    let leftOut: ByteString[] = [];
+    await this.#announce(paths, async () => {
       this.#totals.forget();
-      return this.#journal.apply(commit, done);
+      leftOut = await this.#journal.apply(commit, done);
     });
+    return leftOut;
   }
 
   /** Finishes what a crash, or a failure of the disk, left prepared, and removes what it left before that. */
@@ -146,9 +150,11 @@ export class CodebaseTree {
     if (commit === undefined) {
       await this.#journal.abandon();
     } else {
-      await this.#carryOut(commit, changedPaths(commit), true);
+      const leftOut = await this.#carryOut(commit, changedPaths(commit), true);
       await this.#journal.end();
-      this.#log.info('finished a commit that was under way', { codebase_id: this.#id, sandbox_id: commit.sandboxId });
+      const ids = { codebase_id: this.#id, sandbox_id: commit.sandboxId };
+      this.#log.info('finished a commit that was under way', ids);
+      if (leftOut.length > 0) this.#log.error('a commit could not be made in whole', { ...ids, err: notAll(leftOut) });
     }
     this.#unfinished = false;
   }
@@ -192,6 +198,15 @@ export class CodebaseTree {
     // What is missing of the caller's was looked for by name, and told as such.
     throw errnoOf(error) === 'ENOENT' ? filesLost(error) : error;
   }
+}
+
+/** The plan of a commit rules it out; a journal of an older server may have it. */
+function notAll(leftOut: readonly ByteString[]): ServiceError {
+  const count = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : '';
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    `the commit is made but for ${shown(textOf(leftOut[0]!))}${count}: the codebase has an entry of another type in the way`,
+  );
 }
 
 export function notFound(id: string): ServiceError {

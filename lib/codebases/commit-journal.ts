@@ -68,13 +68,18 @@ export class CommitJournal {
     await this.#sync();
   }
 
-  /** Stage after stage. Everything may be done again after a crash. */
-  async apply(commit: Commit, done: StageDone): Promise<void> {
+  /**
+   * Stage after stage. Everything may be done again after a crash. Answers the paths at which an entry of another type was
+   * in the way: those are left as the codebase has them.
+   */
+  async apply(commit: Commit, done: StageDone): Promise<ByteString[]> {
+    const leftOut: ByteString[] = [];
     for (const [index, { steps }] of commit.stages.entries()) {
-      await carryOut(this.#files, this.staging, steps);
+      leftOut.push(...(await carryOut(this.#files, this.staging, steps)));
       await done(commit, index);
     }
     if (commit.givenUp.length > 0) await done(commit, commit.stages.length);
+    return leftOut;
   }
 
   async end(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { BigIntStats } from 'node:fs';
+import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errnoOf, ignoreAbsent } from './disk-errors.ts';
@@ -17,8 +18,12 @@ export type Step =
 
 const AT_ONCE = 32;
 
-/** Makes the steps in order. Every path is walked from the root, no symlink followed. */
-export async function carryOut(root: string, staging: string, steps: readonly Step[]): Promise<void> {
+/**
+ * Makes the steps in order. Every path is walked from the root, no symlink followed. Answers the paths of those that are
+ * left out since an entry of another type is in the way: to repeat them would never succeed. Throws for other failures.
+ */
+export async function carryOut(root: string, staging: string, steps: readonly Step[]): Promise<ByteString[]> {
+  const leftOut: ByteString[] = [];
   // Absent: the commit ended but for the removal of its journal.
   const staged = await Directory.open(staging).catch(ignoreAbsent);
   let open: { directory: Directory; parents: string; depth: number } | undefined;
@@ -33,11 +38,12 @@ export async function carryOut(root: string, staging: string, steps: readonly St
         open = undefined;
         const below = above && (await oneBelow(above, parents));
         await above?.directory.close();
-        const directory = below ?? (await enter(root, names, kind === 'put' || kind === 'mkdir'));
-        if (directory === undefined) continue;
+        const directory = below ?? (await enter(root, names, kind === 'put' || kind === 'mkdir').catch(inTheWay));
+        if (directory === IN_THE_WAY) leftOut.push(...alike.map((step) => step[1]));
+        if (directory === undefined || directory === IN_THE_WAY) continue;
         open = { directory, parents, depth: names.length };
       }
-      await makeAll(alike, open.directory, staged);
+      leftOut.push(...(await makeAll(alike, open.directory, staged)));
       // What stood for a directory may be another one now.
       if (kind === 'rmdir') {
         await open.directory.close();
@@ -48,6 +54,17 @@ export async function carryOut(root: string, staging: string, steps: readonly St
     await open?.directory.close();
     await staged?.close();
   }
+  return leftOut;
+}
+
+const IN_THE_WAY = Symbol('an entry of another type');
+
+/** For errors of a step that makes an entry. */
+function inTheWay(error: unknown): typeof IN_THE_WAY {
+  const errno = errnoOf(error) ?? '';
+  const refused = error instanceof ServiceError && error.code === 'FAILED_PRECONDITION';
+  if (refused || ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(errno)) return IN_THE_WAY;
+  throw error;
 }
 
 /** What is made in one directory after the other, each in the one before, is not reached from the root each time. */
@@ -75,11 +92,22 @@ function parentOf(path: ByteString): ByteString {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** All end before a failure is told: nothing goes on in a directory that is closed. */
-async function makeAll(steps: readonly Step[], directory: Directory, staged: Directory | undefined): Promise<void> {
-  const made = steps.map((step) => make(step, directory, step[1].slice(step[1].lastIndexOf('/') + 1), staged));
-  const failed = (await Promise.allSettled(made)).find(({ status }) => status === 'rejected');
-  if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
+/** All end before a failure is told: nothing goes on in a directory that is closed. Answers the paths left out. */
+async function makeAll(
+  steps: readonly Step[],
+  directory: Directory,
+  staged: Directory | undefined,
+): Promise<ByteString[]> {
+  const made = await Promise.allSettled(
+    steps.map((step) => make(step, directory, step[1].slice(step[1].lastIndexOf('/') + 1), staged)),
+  );
+  const failed = made.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  const isLeftOut = (index: number) => {
+    const result = made[index]!;
+    return result.status === 'fulfilled' && result.value === IN_THE_WAY;
+  };
+  return steps.filter((_, index) => isLeftOut(index)).map((step) => step[1]);
 }
 
 /** undefined: it is not there, so nothing in it is. With `create` it is made. */
@@ -112,7 +140,12 @@ async function enter(root: string, names: readonly ByteString[], create: boolean
   }
 }
 
-async function make(step: Step, directory: Directory, name: ByteString, staged: Directory | undefined): Promise<void> {
+async function make(
+  step: Step,
+  directory: Directory,
+  name: ByteString,
+  staged: Directory | undefined,
+): Promise<unknown> {
   switch (step[0]) {
     case 'unlink':
       return directory.unlink(name).catch(unless('ENOENT', 'EISDIR', 'EPERM'));
@@ -120,10 +153,13 @@ async function make(step: Step, directory: Directory, name: ByteString, staged: 
       return directory.removeDirectory(name).catch(unless('ENOENT', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'));
     case 'mkdir':
       await directory.makeDirectory(name).catch(unless('EEXIST'));
+      if (!(await directory.lstat(name))?.isDirectory()) return IN_THE_WAY;
       return chmod(directory, name, step[2]);
     case 'put':
-      if (staged !== undefined) await directory.take(staged, step[2], name).catch(unless('ENOENT'));
-      return;
+      if (staged === undefined) return;
+      return directory.take(staged, step[2], name).catch((error) => {
+        return errnoOf(error) === 'ENOENT' ? undefined : inTheWay(error);
+      });
     case 'chmod':
       return chmod(directory, name, step[2]);
   }

@@ -80,6 +80,15 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
       }
       continue;
     }
+    // A directory that was left out of the commit: a file of the base is in the way.
+    if (
+      base !== undefined &&
+      entry !== undefined &&
+      entry !== WHITEOUT &&
+      entry.isDirectory &&
+      entry.id === version?.[0]
+    )
+      continue;
     const isCommitted = (inode: Inode, now: BaseStat) =>
       resumed ? isAsInBase(workspace, path, inode, now) : version?.[0] === inode.id && version[1] === inode.writes;
     const asCommitted =

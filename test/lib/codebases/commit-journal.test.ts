@@ -1,5 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -148,9 +157,32 @@ describe('the steps', () => {
     await journal.begin();
     writeFileSync(join(journal.staging, '0'), 'x');
     await journal.prepare(commitOf([['put', 'out/f', '0']]));
-    await expect(apply([['put', 'out/f', '0']])).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+    expect(await apply([['put', 'out/f', '0']])).toEqual(['out/f']);
     await apply([['unlink', 'out/f']]);
     expect(existsSync(join(outside, 'f'))).toBe(false);
+  });
+
+  it('leave out what an entry of another type is in the way of, so that the commit ends', async () => {
+    await journal.begin();
+    for (const name of ['0', '1', '2']) writeFileSync(join(journal.staging, name), `new ${name}\n`);
+    mkdirSync(join(journal.staging, 'whole-0'));
+    const steps: Step[] = [
+      ['rmdir', 'd'],
+      ['mkdir', 'b', 0o700],
+      ['put', 'd', '0'],
+      ['put', 'a/in', '1'],
+      ['put', 'n', '2'],
+      ['put', 'd/x', 'whole-0'],
+    ];
+    const before = statSync(join(files, 'b')).mode;
+    const commit = commitOf(steps);
+    await journal.prepare(commit);
+    expect(await journal.apply(commit, async () => {})).toEqual(['b', 'd', 'a/in', 'd/x']);
+    expect(await recover()).toBe(true);
+    expect(await recover()).toBe(false);
+    expect(statSync(join(files, 'b')).mode).toBe(before);
+    const contents = ['a', 'b', 'd/x', 'd/sub/y', 'n'].map((path) => readFileSync(join(files, path), 'utf8'));
+    expect(contents).toEqual(['old a\n', 'old b\n', 'old d/x\n', 'old d/sub/y\n', 'new 2\n']);
   });
 
   it('keep a directory that still has something in it', async () => {
