@@ -1,6 +1,5 @@
 import {
   type BigIntStats,
-  closeSync,
   type Dirent,
   fstatSync,
   lstatSync,
@@ -12,6 +11,7 @@ import {
 import type { ByteString } from '../fuse/filesystem.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
+import { type OpenDirectory, TransientChain } from './transient-chain.ts';
 
 /**
  * A directory tree of the host whose names and symbolic links are chosen by tenants, read by synchronous calls. A path
@@ -20,19 +20,27 @@ import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
  *
  * Directories stay open between calls, so most lookups resolve one component. An open directory that was moved or
  * removed would show what the tree no longer has: whoever changes the tree names the paths in `changing` first and calls
- * `release`, and takes them out of `changing` afterwards. Directories at and below a changing path are not kept open.
+ * `release`, and takes them out of `changing` after another call of it. Directories at and below a changing path are
+ * kept open for some milliseconds only.
  */
 export class HostTree {
   readonly #root: string;
   readonly #changing: ReadonlyMap<ByteString, unknown>;
   readonly #held: HeldDirectories;
   readonly #byPath = new Map<ByteString, HeldDirectory>();
+  readonly #transient: TransientChain;
 
   /** `root`: the server's own directory; its path may lead through symbolic links. Throws when it is not there. */
-  constructor(root: string, held: HeldDirectories, changing: ReadonlyMap<ByteString, unknown> = new Map()) {
+  constructor(
+    root: string,
+    held: HeldDirectories,
+    changing: ReadonlyMap<ByteString, unknown> = new Map(),
+    now: () => number = () => performance.now(),
+  ) {
     this.#root = realpathSync(root);
     this.#held = held;
     this.#changing = changing;
+    this.#transient = new TransientChain(now);
   }
 
   /** Of a symbolic link itself; undefined when the path leads to nothing in the tree. */
@@ -60,16 +68,19 @@ export class HostTree {
     return this.#inParent(path, (parent, name) => openSync(at(parent, name), OPEN_FILE));
   }
 
-  /** After paths were added to `changing`, before they change: directories at and below them are not held any more. */
+  /** After paths were added to `changing`, and before they are taken out: nothing at and below them is open any more. */
   release(): void {
+    this.#transient.close();
     if (this.#changing.size === 0) return;
-    for (const directory of [...this.#byPath.values()]) {
-      if (this.#isChanging(directory.path)) this.#held.release(directory);
-    }
+    // Shallow ones first, so that the answer for a directory's parent is known when its own is asked for.
+    const known = new Map<ByteString, boolean>();
+    const byDepth = [...this.#byPath.values()].sort((a, b) => a.path.length - b.path.length);
+    for (const directory of byDepth) if (this.#isChanging(directory.path, known)) this.#held.release(directory);
   }
 
   /** Closes all directories. Later calls open them again. */
   close(): void {
+    this.#transient.close();
     for (const directory of [...this.#byPath.values()]) this.#held.release(directory);
   }
 
@@ -86,6 +97,7 @@ export class HostTree {
       if (isAbsence(error)) return undefined;
       if (!isShortOfDescriptors(error) || this.#held.size === 0) throw error;
     }
+    this.#transient.close();
     this.#held.releaseAll();
     try {
       return this.#resolve(path, use);
@@ -97,7 +109,10 @@ export class HostTree {
 
   #resolve<T>(path: ByteString, use: (fd: number) => T): T {
     const held = this.#byPath.get(path);
-    if (held === undefined) return this.#walk(this.#deepestHeld(path), path, use);
+    if (held === undefined) {
+      const transient = this.#transient.deepest(path);
+      return this.#walk(transient ?? this.#deepestHeld(path), transient !== undefined, path, use);
+    }
     this.#held.used(held);
     return use(held.fd);
   }
@@ -118,36 +133,40 @@ export class HostTree {
     return root;
   }
 
-  #walk<T>(start: HeldDirectory, path: ByteString, use: (fd: number) => T): T {
+  /** `changing`: whether `start` is at or below a changing path. */
+  #walk<T>(start: OpenDirectory, changing: boolean, path: ByteString, use: (fd: number) => T): T {
     let { fd } = start;
-    /** Not held, and to be closed here. */
-    let own = -1;
-    try {
-      for (let from = start.path === '' ? 0 : start.path.length + 1; from < path.length; ) {
-        const slash = path.indexOf('/', from);
-        const to = slash === -1 ? path.length : slash;
-        const next = openSync(at(fd, path.slice(from, to)), OPEN_DIRECTORY);
-        if (own !== -1) closeSync(own);
-        own = -1;
-        const reached = path.slice(0, to);
-        if (this.#isChanging(reached)) own = next;
-        else this.#held.hold({ owner: this.#byPath, path: reached, fd: next });
-        fd = next;
-        from = to + 1;
-      }
-      return use(fd);
-    } finally {
-      if (own !== -1) closeSync(own);
+    let below = changing;
+    for (let from = start.path === '' ? 0 : start.path.length + 1; from < path.length; ) {
+      const slash = path.indexOf('/', from);
+      const to = slash === -1 ? path.length : slash;
+      const reached = path.slice(0, to);
+      below ||= this.#changing.size > 0 && (this.#changing.has(reached) || this.#changing.has(''));
+      fd = openSync(at(fd, path.slice(from, to)), OPEN_DIRECTORY);
+      if (below) this.#transient.push({ path: reached, fd });
+      else this.#held.hold({ owner: this.#byPath, path: reached, fd });
+      from = to + 1;
     }
+    return use(fd);
   }
 
-  #isChanging(path: ByteString): boolean {
-    if (this.#changing.size === 0) return false;
-    if (this.#changing.has(path) || this.#changing.has('')) return true;
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      if (this.#changing.has(path.slice(0, slash))) return true;
+  /** Whether a path is at or below a changing one. `known`: answers, which this adds to. */
+  #isChanging(path: ByteString, known: Map<ByteString, boolean>): boolean {
+    const unknown: ByteString[] = [];
+    let answer = this.#changing.has('');
+    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+      const before = known.get(at);
+      if (before !== undefined) {
+        answer = before;
+        break;
+      }
+      unknown.push(at);
     }
-    return false;
+    for (const at of unknown.reverse()) {
+      answer ||= this.#changing.has(at);
+      known.set(at, answer);
+    }
+    return answer;
   }
 }
 

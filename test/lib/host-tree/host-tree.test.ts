@@ -1,4 +1,4 @@
-import {
+import fs, {
   closeSync,
   fstatSync,
   mkdirSync,
@@ -13,9 +13,10 @@ import {
   unlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HeldDirectories } from '../../../lib/host-tree/held-directories.ts';
 import { HostFileReader } from '../../../lib/host-tree/host-file.ts';
 import { HostTree } from '../../../lib/host-tree/host-tree.ts';
@@ -128,23 +129,45 @@ describe('HostTree', () => {
     expect(descriptors()).toEqual([]);
   });
 
-  it('holds nothing at and below a path that is being changed, and sees each state of it', () => {
+  it('holds nothing for long at and below a path that is being changed, and sees each state of it', () => {
     const changing = new Map<string, number>();
-    const tree = new HostTree(root, held, changing);
+    let now = 0;
+    const tree = new HostTree(root, held, changing, () => now);
     expect(tree.lstat('a/b/file')).toBeDefined();
     changing.set('a/b', 1);
     tree.release();
     expect(descriptors().sort()).toEqual([root, join(root, 'a')]);
     expect(tree.lstat('a/b/file')).toBeDefined();
     renameSync(join(root, 'a/b'), join(scratch, 'old'));
+    now += 6;
     expect(tree.lstat('a/b/file')).toBeUndefined();
     mkdirSync(join(root, 'a/b'));
     writeFileSync(join(root, 'a/b/file'), 'another');
     expect(Number(tree.lstat('a/b/file')?.size)).toBe(7);
+    tree.release();
     expect(descriptors().sort()).toEqual([root, join(root, 'a')]);
     changing.delete('a/b');
     expect(Number(tree.lstat('a/b/file')?.size)).toBe(7);
     expect(descriptors().sort()).toEqual([root, join(root, 'a'), join(root, 'a/b')]);
+  });
+
+  it('opens each directory of a deep path that is being changed once for a walk down to it', () => {
+    const depth = 500;
+    const paths = Array.from({ length: depth }, (_, level) => Array.from({ length: level + 1 }, () => 'd').join('/'));
+    mkdirSync(join(root, paths.at(-1)!), { recursive: true });
+    const tree = new HostTree(root, held, new Map([['d', 1]]), () => 0);
+    const opened = vi.spyOn(fs, 'openSync');
+    syncBuiltinESMExports();
+    try {
+      for (const path of paths) expect(tree.lstat(`${path}/none`)).toBeUndefined();
+      expect(opened.mock.calls.length).toBeLessThan(2 * depth);
+    } finally {
+      opened.mockRestore();
+      syncBuiltinESMExports();
+    }
+    expect(descriptors().length).toBeLessThan(300);
+    tree.close();
+    expect(descriptors()).toEqual([]);
   });
 
   it('takes a name of any bytes', () => {

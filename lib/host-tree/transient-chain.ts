@@ -1,0 +1,51 @@
+import { closeSync } from 'node:fs';
+import type { ByteString } from '../fuse/filesystem.ts';
+
+/** Milliseconds: about the length of one slice of work, so that a deep path is not resolved anew for each lookup in it. */
+const LIFETIME_MS = 5;
+/** Open at once; the ones nearest to the root are closed first. */
+const MAX_OPEN = 256;
+
+export interface OpenDirectory {
+  readonly path: ByteString;
+  readonly fd: number;
+}
+
+/**
+ * The open directories of the latest path that was resolved below a changing one, outermost first, each below the one
+ * before. They may show what the tree has no more, so they last for some milliseconds only: long enough for a walk down
+ * a deep path to cost a step a level, and short enough to be the race that any lookup is during a change.
+ */
+export class TransientChain {
+  readonly #now: () => number;
+  readonly #open: OpenDirectory[] = [];
+  #since = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** The deepest one at or above `path`. Those that are not on the way to it are closed. */
+  deepest(path: ByteString): OpenDirectory | undefined {
+    if (this.#open.length === 0) return undefined;
+    if (this.#now() - this.#since > LIFETIME_MS) this.close();
+    for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
+      if (path.startsWith(last.path) && (path.length === last.path.length || path[last.path.length] === '/'))
+        return last;
+      this.#open.pop();
+      closeSync(last.fd);
+    }
+    return undefined;
+  }
+
+  /** Takes over a directory below the deepest one. */
+  push(directory: OpenDirectory): void {
+    if (this.#open.length === 0) this.#since = this.#now();
+    this.#open.push(directory);
+    if (this.#open.length > MAX_OPEN) closeSync(this.#open.shift()!.fd);
+  }
+
+  close(): void {
+    for (const { fd } of this.#open.splice(0)) closeSync(fd);
+  }
+}
