@@ -47,6 +47,35 @@ export type Step =
   | readonly ['kill', calls: number, during: Step]
   | readonly ['restart'];
 
+const BY_PROGRAMS = [
+  'create',
+  'write',
+  'truncate',
+  'overwrite',
+  'mkdir',
+  'unlink',
+  'rmdir',
+  'chmod',
+  'rename',
+  'exchange',
+  'link',
+  'symlink',
+  'forget',
+] as const;
+
+/** What programs do by the kernel's requests alone, and the kernel's own. */
+export type ProgramStep = Extract<Step, readonly [(typeof BY_PROGRAMS)[number], ...unknown[]]>;
+/** Of no sandbox that is there. */
+export type CodebaseStep = Extract<
+  Step,
+  readonly ['upload' | 'remove' | 'hold' | 'release' | 'restart' | 'kill' | 'create sandbox', ...unknown[]]
+>;
+export type CallStep = Exclude<Step, ProgramStep | CodebaseStep>;
+
+export function isByPrograms(step: Step): step is ProgramStep {
+  return BY_PROGRAMS.some((kind) => kind === step[0]);
+}
+
 /** Few, so that steps meet: directories of the codebase, what is in them, and places where nothing is. */
 const directories = ['a', 'b', 'a/d', 'b/d', 's'];
 const files = ['a/s', 'a/b', 'b/s', 'a/d/s', 'b/d/s', 'b/d/a', 's/d', 's/a', 's/s'];
