@@ -190,4 +190,33 @@ export const REGRESSIONS: readonly Regression[] = [
       ['upload', 's/d', 0],
     ],
   },
+  {
+    name: "a conflict in a directory that became a link, decided for the codebase's version",
+    options: open,
+    sequence: [
+      ['relink', 0, 'outside', 'a'],
+      ['upload', 'a/d/s', 9],
+      ['commit', 0, 'theirs', ['a']],
+    ],
+  },
+  {
+    name: 'the new place of a renamed directory, committed without the old one',
+    options: open,
+    sequence: [
+      ['rename', 0, 'a/d', 's'],
+      ['commit', 0, '', ['s']],
+      ['commit', 0, '', []],
+    ],
+  },
+  {
+    name: "a directory that became a file, decided for the codebase's version",
+    options: open,
+    sequence: [
+      ['mkdir', 0, 's'],
+      ['create', 0, 's/a', 9],
+      ['upload', 's', 9],
+      ['commit', 0, 'theirs', []],
+      ['restart'],
+    ],
+  },
 ];
