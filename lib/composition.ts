@@ -105,6 +105,7 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
       baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
     },
     rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
+    limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
     log,
   });
   const sandboxes: SandboxKeeper = createSandboxes(

@@ -16,11 +16,12 @@ import { errnoOf, notSynced } from './disk-errors.ts';
 import { type FilePath, shown, textOf } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { putFile } from './put-file.ts';
-import { filesLost } from './reach.ts';
+import { type CodebaseLimits, Quota } from './quota.ts';
+import { filesLost, reachAll } from './reach.ts';
 import { discard, type Received, receive } from './receive.ts';
 import { removeFile } from './remove-file.ts';
 import { openFile } from './stored-file.ts';
-import { Totals } from './totals.ts';
+import { type Contents, Totals } from './totals.ts';
 
 /** Below the directory of a codebase: what is seen, and beside it what is not yet. */
 export const FILES = 'files';
@@ -30,7 +31,12 @@ export const INCOMING = 'tmp';
 export interface Plan extends Pick<Commit, 'stages' | 'givenUp'> {
   sandboxId: string;
   paths: readonly ByteString[];
+  /** What the codebase holds more when it is done. */
+  growth: Readonly<Contents>;
 }
+
+/** Throws RESOURCE_EXHAUSTED when the codebase may not hold so much more; to be asked before contents are staged. */
+export type Admit = (growth: Readonly<Contents>) => Promise<void>;
 
 /** Has the sandbox of a commit let go of what the codebase has from now on. `resumed`: the commit was under way before. */
 export type RebaseSandbox = (commit: Commit, stage: number, resumed: boolean) => Promise<void>;
@@ -47,6 +53,7 @@ export class CodebaseTree {
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
   readonly #totals = new Totals();
+  readonly #quota: Quota;
   readonly #journal: CommitJournal;
   readonly #rebase: RebaseSandbox;
   readonly #log: Log;
@@ -61,8 +68,9 @@ export class CodebaseTree {
       watcher,
       checksums,
       rebase,
+      limits,
       log,
-    }: { watcher: BaseWatcher; checksums: Checksums; rebase: RebaseSandbox; log: Log },
+    }: { watcher: BaseWatcher; checksums: Checksums; rebase: RebaseSandbox; limits: CodebaseLimits; log: Log },
   ) {
     this.#id = id;
     this.#rebase = rebase;
@@ -72,9 +80,10 @@ export class CodebaseTree {
     this.#announce = announceTo(watcher, id);
     this.#checksums = checksums;
     this.#journal = new CommitJournal(directory, this.#files);
+    this.#quota = new Quota(limits, this.#totals, this.#files);
   }
 
-  totals(): Promise<{ files: number; bytes: number }> {
+  totals(): Promise<Readonly<Contents>> {
     return this.#change(() => this.#totals.count(this.#files));
   }
 
@@ -83,7 +92,8 @@ export class CodebaseTree {
     content: AsyncIterable<Uint8Array>,
     mode: number,
   ): Promise<{ size: number; checksum: string }> {
-    const received = await receive(this.#incoming, content, mode).catch((error) => this.#fail(error));
+    const admit = this.#admitUpTo(path);
+    const received = await receive(this.#incoming, content, mode, admit).catch((error) => this.#fail(error));
     try {
       const directory = await this.#change(() => this.#put(path, received));
       // Outside of the queue: waits for the disk are shared by those who wait at once.
@@ -95,8 +105,34 @@ export class CodebaseTree {
     }
   }
 
+  /**
+   * Refuses content that is too large while it comes, so that it does not fill the disk. What comes at the same time is
+   * not counted here, but when each is put in its place. The queue is waited for only where there may be no room.
+   */
+  #admitUpTo(path: FilePath): (size: number) => Promise<void> | undefined {
+    let room = this.#quota.room ?? 0;
+    return (size) => {
+      if (size <= room) return undefined;
+      return this.#change(async () => {
+        const replaced = await this.#sizeOf(path);
+        await this.#quota.admit({ bytes: size - replaced, files: 0, directories: 0 });
+        room = (this.#quota.room ?? 0) + replaced;
+      });
+    };
+  }
+
+  async #sizeOf(path: FilePath): Promise<number> {
+    const reached = await reachAll(this.#files, path.parents);
+    if (reached === undefined) return 0;
+    const found = await reached.directory.lstat(path.name).finally(() => reached.directory.close());
+    return found === undefined || found.isDirectory() ? 0 : Number(found.size);
+  }
+
   async #put(path: FilePath, received: Received): Promise<Directory> {
-    const directory = await putFile(this.#files, path, received, this.#announce, this.#totals);
+    const directory = await putFile(this.#files, path, received, this.#announce, {
+      totals: this.#totals,
+      quota: this.#quota,
+    });
     // Not before: being moved changed its ctime.
     this.#checksums.remember(await received.handle.stat({ bigint: true }), received.checksum);
     return directory;
@@ -111,18 +147,19 @@ export class CodebaseTree {
    * touches; nothing else changes the files meanwhile. After each stage, and before the watcher is told, the sandbox is
    * rebased. Once all is prepared it is finished, in the codebase and in the sandbox, by the next server if need be.
    */
-  apply(plan: (staging: string) => Promise<Plan>): Promise<void> {
+  apply(plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void> {
     return this.#change(async () => {
       await this.#journal.begin();
       let prepared = false;
       let leftOut: ByteString[] = [];
       try {
-        const { paths, ...planned } = await plan(this.#journal.staging);
+        const { paths, growth, ...planned } = await plan(this.#journal.staging, (more) => this.#quota.admit(more));
         const commit = { id: randomUUID(), ...planned };
         if (commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
+          await this.#quota.admit(growth);
           await this.#journal.prepare(commit);
           prepared = true;
-          leftOut = await this.#carryOut(commit, paths, false);
+          leftOut = await this.#carryOut(commit, paths, false, growth);
         }
         await this.#journal.end();
       } catch (error) {
@@ -134,12 +171,23 @@ export class CodebaseTree {
     });
   }
 
-  async #carryOut(commit: Commit, paths: readonly ByteString[], resumed: boolean): Promise<ByteString[]> {
+  async #carryOut(
+    commit: Commit,
+    paths: readonly ByteString[],
+    resumed: boolean,
+    growth?: Readonly<Contents>,
+  ): Promise<ByteString[]> {
     const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
     let leftOut: ByteString[] = [];
     await this.#announce(paths, async () => {
-      this.#totals.forget();
-      leftOut = await this.#journal.apply(commit, done);
+      try {
+        leftOut = await this.#journal.apply(commit, done);
+      } catch (error) {
+        this.#totals.forget();
+        throw error;
+      }
+      if (growth === undefined || leftOut.length > 0) this.#totals.forget();
+      else this.#totals.committed(growth);
     });
     return leftOut;
   }

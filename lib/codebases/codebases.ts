@@ -7,9 +7,10 @@ import { type Page, pageById } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
 import type { BaseWatcher } from './announce.ts';
 import { Checksums } from './checksums.ts';
-import { CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
+import { type Admit, CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
 import { parseFilePath } from './file-path.ts';
+import type { CodebaseLimits } from './quota.ts';
 import { Storage } from './storage.ts';
 
 /** A table of the metadata. `put` and `remove` are seen by reads at once and resolve when durable. */
@@ -28,6 +29,8 @@ export interface CodebasesOptions {
   usedBy(codebaseId: string): readonly string[];
   watcher: BaseWatcher;
   rebase: RebaseSandbox;
+  /** Of each codebase. Absent: none. */
+  limits?: CodebaseLimits;
   log: Log;
   /** Milliseconds since the epoch. */
   now?: () => number;
@@ -176,7 +179,7 @@ export class StoredCodebases implements Codebases {
   }
 
   /** See `CodebaseTree.apply`. */
-  async apply(id: string, plan: (staging: string) => Promise<Plan>): Promise<void> {
+  async apply(id: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void> {
     await this.#tree(id).apply(plan).catch(rethrow);
   }
 
@@ -211,11 +214,12 @@ export class StoredCodebases implements Codebases {
     this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
-    const { watcher, rebase, log } = this.#options;
+    const { watcher, rebase, limits = { maxBytes: 0, maxFiles: 0 }, log } = this.#options;
     const tree = new CodebaseTree(id, this.#storage.directory(id), {
       watcher,
       checksums: this.#checksums,
       rebase,
+      limits,
       log,
     });
     this.#trees.set(id, tree);

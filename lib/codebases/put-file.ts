@@ -4,6 +4,7 @@ import type { Directory } from '../host-tree/directory.ts';
 import type { Announce } from './announce.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type FilePath, shown } from './file-path.ts';
+import type { Quota } from './quota.ts';
 import { type Reached, reach } from './reach.ts';
 import type { Received } from './receive.ts';
 import type { Totals } from './totals.ts';
@@ -15,9 +16,9 @@ import type { Totals } from './totals.ts';
 export async function putFile(
   root: string,
   path: FilePath,
-  received: Pick<Received, 'directory' | 'name'>,
+  received: Pick<Received, 'directory' | 'name' | 'size'>,
   announce: Announce,
-  totals: Totals,
+  { totals, quota }: { totals: Totals; quota: Quota },
 ): Promise<Directory> {
   const reached = await reach(root, path.parents);
   const there = reached.trail.length - 1;
@@ -26,6 +27,9 @@ export async function putFile(
     if (replaced?.isDirectory()) {
       throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
     }
+    const added = path.parents.length - there;
+    const bytes = received.size - Number(replaced?.size ?? 0);
+    await quota.admit({ bytes, files: replaced === undefined ? 1 : 0, directories: added });
     await announce(appearing(path, there), async () => {
       try {
         for (const name of path.parents.slice(there)) await enterNew(reached, name);
@@ -35,6 +39,7 @@ export async function putFile(
         await removeNew(reached, path.parents, there).catch(() => undefined);
         throw error;
       }
+      totals.addDirectories(added);
       totals.replace(replaced, await reached.directory.lstat(path.name));
     });
   } catch (error) {

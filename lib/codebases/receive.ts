@@ -19,9 +19,15 @@ export interface Received {
 
 /**
  * Writes `content` to a new file in `directory`, durable on return. Takes a chunk only when the one before is written.
- * When content or disk fails, nothing is left. Give the result to `discard` in any case.
+ * When content or disk fails, nothing is left. `admit` is
+ * asked before each chunk with the size that the file has with it, and throws when that is too much. Give the result to `discard` in any case.
  */
-export async function receive(directory: string, content: AsyncIterable<Uint8Array>, mode: number): Promise<Received> {
+export async function receive(
+  directory: string,
+  content: AsyncIterable<Uint8Array>,
+  mode: number,
+  admit: (size: number) => Promise<void> | undefined,
+): Promise<Received> {
   const name = randomUUID();
   const incoming = await Directory.open(directory);
   const handle = await incoming.open(name, CREATE, 0o600).catch(async (error) => {
@@ -32,6 +38,8 @@ export async function receive(directory: string, content: AsyncIterable<Uint8Arr
     const hash = createHash('sha256');
     let size = 0;
     for await (const chunk of content) {
+      const admitted = admit(size + chunk.byteLength);
+      if (admitted !== undefined) await admitted;
       const written = handle.writeFile(chunk);
       // On this thread while another writes.
       hash.update(chunk);

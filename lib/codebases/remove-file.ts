@@ -26,7 +26,7 @@ export async function removeFile(root: string, path: FilePath, announce: Announc
     const change = async () => {
       await reached.directory.unlink(path.name);
       totals.replace(found, undefined);
-      const left = await removeEmptied(open, path.parents);
+      const left = await removeEmptied(open, path.parents, totals);
       await left.sync().catch(notSynced(`${shown(path.text)} is removed`));
     };
     const gone = vanishing(path, open.length);
@@ -51,10 +51,15 @@ function vanishing(path: FilePath, levels: number): ByteString[] {
 }
 
 /** Returns the innermost directory that stays. */
-async function removeEmptied(open: readonly Directory[], parents: readonly ByteString[]): Promise<Directory> {
+async function removeEmptied(
+  open: readonly Directory[],
+  parents: readonly ByteString[],
+  totals: Totals,
+): Promise<Directory> {
   for (let up = 1; up < open.length; up++) {
     try {
       await (open[up] as Directory).removeDirectory(parents[parents.length - up] as ByteString);
+      totals.addDirectories(-1);
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
       return open[up - 1] as Directory;

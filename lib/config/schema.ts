@@ -51,6 +51,8 @@ export const SCHEMA = {
     codebase_path: key(storagePath),
     mount_path: key(storagePath),
     db_path: key(storagePath),
+    max_codebase_bytes: key(byteSize, '50GiB'),
+    max_codebase_files: key(integer(0, Number.MAX_SAFE_INTEGER), 2_000_000),
   },
   runtime: {
     type: key(oneOf(...RUNTIME_TYPES), 'bwrap'),

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Plan } from '../codebases/codebase-tree.ts';
+import type { Admit, Plan } from '../codebases/codebase-tree.ts';
 import type { Descriptors } from '../descriptors.ts';
 import { ServiceError } from '../errors.ts';
 import { checkDelta, layersOfDelta } from '../fuse/layers.ts';
@@ -23,7 +23,7 @@ export interface Platform {
   /** Host directory of a codebase's files. */
   basePath(codebaseId: string): string;
   /** Many changes of a codebase as one; see `CodebaseTree.apply`. */
-  apply(codebaseId: string, plan: (staging: string) => Promise<Plan>): Promise<void>;
+  apply(codebaseId: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void>;
   /** Finishes a commit that a failure of the disk left unfinished; throws when that is still not possible. */
   finishCommit(codebaseId: string): Promise<void>;
   removeTree(path: string): Promise<void>;

@@ -14,7 +14,9 @@ import { Sandboxes } from './sandboxes.ts';
  * Checks the state that a configuration names, and changes nothing in it. Holds the locks of a server meanwhile, so that
  * none starts. Throws an Error of one line while one runs, and where there is no state.
  */
-export async function verifyState(storage: Config['storage']): Promise<Report> {
+export async function verifyState(
+  storage: Pick<Config['storage'], 'codebasePath' | 'mountPath' | 'dbPath'>,
+): Promise<Report> {
   const { dbPath, mountPath, codebasePath } = storage;
   const held: (() => void)[] = [];
   try {
@@ -37,7 +39,11 @@ function lock(path: string): () => void {
   }
 }
 
-async function verifyAll({ dbPath, mountPath, codebasePath }: Config['storage']): Promise<Report> {
+async function verifyAll({
+  dbPath,
+  mountPath,
+  codebasePath,
+}: Pick<Config['storage'], 'codebasePath' | 'mountPath' | 'dbPath'>): Promise<Report> {
   const report = new Report();
   const folders = foldersOf(mountPath);
   const state = await readMetadata(dbPath, report);
@@ -64,7 +70,11 @@ async function verifyAll({ dbPath, mountPath, codebasePath }: Config['storage'])
 }
 
 /** A wrong path in the configuration is not to be taken for a state without damage. */
-async function requireState({ dbPath, mountPath, codebasePath }: Config['storage']): Promise<void> {
+async function requireState({
+  dbPath,
+  mountPath,
+  codebasePath,
+}: Pick<Config['storage'], 'codebasePath' | 'mountPath' | 'dbPath'>): Promise<void> {
   if (existsSync(dbPath) || existsSync(`${dbPath}.bak`)) return;
   const { deltas, layers } = foldersOf(mountPath);
   const names = await Promise.all([deltas, layers, codebasePath].map(namesIn));

@@ -67,6 +67,63 @@ const expiry: Case[] = [
   },
 ];
 
+const GROWING = /^the codebase would hold \d+ bytes, the most is 1048576 \(storage\.max_codebase_bytes\)/;
+const TOO_MANY = /^the codebase would hold \d+ files and directories, the most is 20 \(storage\.max_codebase_files\)/;
+
+const quota: Case[] = [
+  {
+    name: 'refuses an upload above storage.max_codebase_bytes or max_codebase_files, and leaves nothing of it',
+    async run(scene) {
+      const { id } = await scene.codebase({});
+      await scene.client.upload(id, 'a', Buffer.alloc(1_000_000));
+      await expectRefusal(scene.client.upload(id, 'b', Buffer.alloc(100_000)), 'RESOURCE_EXHAUSTED', GROWING);
+      await expectRefusal(scene.client.upload(id, 'a', Buffer.alloc(3_000_000)), 'RESOURCE_EXHAUSTED', GROWING);
+      await scene.client.upload(id, 'a', Buffer.alloc(1_048_576));
+      await expectRefusal(scene.client.upload(id, `${'d/'.repeat(19)}f`, ''), 'RESOURCE_EXHAUSTED', TOO_MANY);
+      expect(await scene.client.call('GetCodebase', { codebase_id: id })).toMatchObject({
+        file_count: 1,
+        total_size: 1_048_576,
+      });
+      await scene.client.upload(id, 'a', Buffer.alloc(900_000));
+      await scene.client.upload(id, 'b', Buffer.alloc(100_000));
+    },
+  },
+  {
+    name: 'refuses a commit above storage.max_codebase_bytes or max_codebase_files, and changes nothing',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ old: 'old\n' });
+      const sandbox = await scene.sandbox(codebase);
+      const commit = () => scene.client.call('Commit', { sandbox_id: sandbox.id });
+      await scene.output(sandbox, 'rm old; head -c 1048577 /dev/zero > big');
+      await expectRefusal(commit(), 'RESOURCE_EXHAUSTED', GROWING);
+      expect(await scene.content(codebase, 'old')).toBe('old\n');
+      await scene.output(sandbox, 'rm big; mkdir $(seq 21)');
+      await expectRefusal(commit(), 'RESOURCE_EXHAUSTED', TOO_MANY);
+      await scene.output(sandbox, 'rmdir 21; head -c 1048576 /dev/zero > 20/big; rmdir 19');
+      await commit();
+      await scene.output(sandbox, 'rm 20/big');
+      await commit();
+      await scene.client.upload(codebase.id, 'new', Buffer.alloc(1_048_576));
+    },
+  },
+  {
+    name: 'tells why a sandbox no longer commits by itself at the limit of its codebase, and goes on once there is room',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const sandbox = await scene.sandbox(codebase, undefined, { auto_commit: 'on_exec' });
+      const told = async () => (await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).auto_commit_error;
+      for (const name of ['a', 'b', 'c']) await scene.output(sandbox, `head -c 400000 /dev/zero > ${name}`);
+      await eventually('the refusal', async () => (GROWING.test(await told()) ? true : undefined));
+      expect(await scene.client.call('GetCodebase', { codebase_id: codebase.id })).toMatchObject({ file_count: 2 });
+      await scene.output(sandbox, 'rm a');
+      await eventually('the commit', async () => ((await told()) === '' ? true : undefined));
+      expect(await scene.client.call('GetCodebase', { codebase_id: codebase.id })).toMatchObject({ file_count: 2 });
+    },
+  },
+];
+
 const late: Case[] = [
   {
     name: 'refuses Exec from the moment a sandbox expires, before any check',
@@ -102,7 +159,8 @@ const late: Case[] = [
   },
 ];
 
-contract('max_per_user and expiry', [...perUser, ...expiry], {
+contract('max_per_user, expiry, and what codebases may hold', [...perUser, ...expiry, ...quota], {
+  storage: { max_codebase_bytes: '1MiB', max_codebase_files: 20 },
   sandbox: { max_per_user: 3, cleanup_interval: '300ms' },
 });
 contract('expiry without a check, and timeouts', late, {

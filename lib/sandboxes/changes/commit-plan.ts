@@ -1,4 +1,5 @@
 import type { Step } from '../../codebases/commit-steps.ts';
+import type { Contents } from '../../codebases/totals.ts';
 import type { ByteString } from '../../fuse/filesystem.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
 import { typeOf } from './list-changes.ts';
@@ -47,4 +48,23 @@ export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): St
     else chmods.push(['chmod', path, mode]);
   }
   return [...unlinks, ...rmdirs.reverse(), ...mkdirs, ...puts, ...chmods];
+}
+
+/** What the codebase holds more when these are made. */
+export function growthOf(changes: readonly WorkspaceChange[]): Contents {
+  const growth = { files: 0, bytes: 0, directories: 0 };
+  for (const { now, base, contentChanged } of changes) {
+    if (!contentChanged && now !== undefined && base !== undefined) continue;
+    if (base !== undefined) count(growth, base, -1);
+    if (now !== undefined) count(growth, now, 1);
+  }
+  return growth;
+}
+
+function count(growth: Contents, side: ChangeSide, sign: 1 | -1): void {
+  const type = typeOf(side);
+  if (type === 'TYPE_DIRECTORY') growth.directories += sign;
+  if (type !== 'TYPE_FILE' && type !== 'TYPE_SYMLINK') return;
+  growth.files += sign;
+  growth.bytes += sign * side.size;
 }

@@ -9,7 +9,7 @@ import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
 import { chosenPaths, shown, shownPath } from './chosen-paths.ts';
-import { inStages, stepsOf } from './commit-plan.ts';
+import { growthOf, inStages, stepsOf } from './commit-plan.ts';
 import { type Decided, decideForCodebase } from './given-up.ts';
 import { keepRemoved } from './keep-removed.ts';
 import { shownChange, typeOf } from './list-changes.ts';
@@ -53,7 +53,7 @@ export async function commitFrom(
 ): Promise<CommitResponse> {
   const { id, record } = sandbox;
   let outcome: CommitResponse | undefined;
-  await context.platform.apply(record.codebase_id, async (staging) => {
+  await context.platform.apply(record.codebase_id, async (staging, admit) => {
     const small = smallContents((inodes) => mount.contents(id, inodes));
     let count: number | undefined;
     let looked: Looked = { changes: [], taken: [], givenUp: [], own: [] };
@@ -65,6 +65,7 @@ export async function commitFrom(
       count = now;
       looked = await lookFor(id, chosen, request, mount);
       refuseConflicts(looked.changes, request);
+      await admit(growthOf(looked.taken));
       return looked.taken;
     });
     const { changes, taken, givenUp, own } = looked;
@@ -75,7 +76,8 @@ export async function commitFrom(
       steps: stepsOf(changes, all.staged),
       settled: settledBy(changes, own),
     }));
-    return { sandboxId: id, stages, givenUp, paths: changes.map(({ path }) => path) };
+    const paths = changes.map(({ path }) => path);
+    return { sandboxId: id, stages, givenUp, paths, growth: growthOf(taken) };
   });
   return outcome!;
 }

@@ -39,6 +39,7 @@ export class Scratch {
   /** What the watcher was told, like `changing a,a/b`. */
   readonly told: string[] = [];
   sandboxes: string[] = [];
+  limits = { maxBytes: 0, maxFiles: 0 };
   onRebase: () => Promise<void> | void = () => {};
   onChanging: () => Promise<void> | void = () => {};
   codebases!: StoredCodebases;
@@ -63,6 +64,7 @@ export class Scratch {
         this.told.push(`rebase ${id === '' ? 'unknown' : 'commit'} ${stage}${resumed ? ' resumed' : ''}`);
         await this.onRebase();
       },
+      limits: this.limits,
       log: silentLog,
     });
     await this.codebases.finishCommits();

@@ -80,8 +80,15 @@ describe('every key', () => {
     expect(read(configOf(`${section}:\n  ${String(key)}: ${yaml}\n`))).toEqual(value);
   });
 
+  it('storage.max_codebase_bytes and max_codebase_files have defaults and are read', () => {
+    expect(configOf('').storage).toMatchObject({ maxCodebaseBytes: 50 * 2 ** 30, maxCodebaseFiles: 2_000_000 });
+    const limits = STORAGE.replace('}', ', max_codebase_bytes: 5 MiB, max_codebase_files: 0}');
+    const { storage } = serve(['-config', write(limits)]).config;
+    expect(storage).toMatchObject({ maxCodebaseBytes: 5 * 2 ** 20, maxCodebaseFiles: 0 });
+  });
+
   it('storage has the paths of the file', () => {
-    expect(configOf('').storage).toEqual({
+    expect(configOf('').storage).toMatchObject({
       codebasePath: '/s/codebases',
       mountPath: '/s/mounts',
       dbPath: '/s/db.json',
@@ -256,7 +263,7 @@ describe('where the configuration comes from', () => {
   ])('without any file the state of %s is kept in the usual place', (_, more, folder) => {
     const { config, source } = serve([], more);
     expect(source).toBe('defaults');
-    expect(config.storage).toEqual({
+    expect(config.storage).toMatchObject({
       codebasePath: `${folder}/codebases`,
       mountPath: `${folder}/mounts`,
       dbPath: `${folder}/metadata.json`,
@@ -271,7 +278,7 @@ describe('where the configuration comes from', () => {
     const file = write(`storage: {${name}: /x}`);
     const { storage } = serve(['-config', file], { env: { STATE_DIRECTORY: '/state' } }).config;
     const rest = { codebasePath: '/state/codebases', mountPath: '/state/mounts', dbPath: '/state/metadata.json' };
-    expect(storage).toEqual({ ...rest, ...set });
+    expect(storage).toMatchObject({ ...rest, ...set });
   });
 
   it.each(['', 'storage:', 'logging: {level: warn}'])(

@@ -1,0 +1,61 @@
+import { ServiceError } from '../errors.ts';
+import type { Contents, Totals } from './totals.ts';
+
+/** Of each codebase; 0: no limit. */
+export interface CodebaseLimits {
+  /** `storage.max_codebase_bytes`: of the sizes of files and symlinks. */
+  maxBytes: number;
+  /** `storage.max_codebase_files`: files, symlinks and directories. */
+  maxFiles: number;
+}
+
+/**
+ * What a codebase may hold. One that holds more already can do all that makes neither number larger. All but `room` is
+ * to be called in the order of the codebase's changes.
+ */
+export class Quota {
+  readonly #limits: CodebaseLimits;
+  readonly #totals: Totals;
+  readonly #root: string;
+
+  constructor(limits: CodebaseLimits, totals: Totals, root: string) {
+    this.#limits = limits;
+    this.#totals = totals;
+    this.#root = root;
+  }
+
+  /** Bytes that can be added; undefined: that is not known before `admit` was called. */
+  get room(): number | undefined {
+    const { maxBytes } = this.#limits;
+    if (maxBytes === 0) return Number.POSITIVE_INFINITY;
+    return this.#totals.known && maxBytes - this.#totals.known.bytes;
+  }
+
+  /** Throws RESOURCE_EXHAUSTED when so much more is too much. Counts the codebase when that was not done before. */
+  async admit(growth: Readonly<Contents>): Promise<void> {
+    if (this.#limits.maxBytes === 0 && this.#limits.maxFiles === 0) return;
+    const held = this.#totals.known ?? (await this.#totals.count(this.#root));
+    if (this.#refusal(held, growth) === undefined) return;
+    // Nothing is refused for what was never counted.
+    const refusal = this.#refusal(this.#totals.exact ? held : await this.#totals.count(this.#root), growth);
+    if (refusal !== undefined) throw refusal;
+  }
+
+  #refusal(held: Readonly<Contents>, growth: Readonly<Contents>): ServiceError | undefined {
+    const { maxBytes, maxFiles } = this.#limits;
+    const bytes = held.bytes + growth.bytes;
+    if (growth.bytes > 0 && maxBytes > 0 && bytes > maxBytes) {
+      return tooMuch(`${bytes} bytes`, maxBytes, 'storage.max_codebase_bytes');
+    }
+    const added = growth.files + growth.directories;
+    const files = held.files + held.directories + added;
+    if (added > 0 && maxFiles > 0 && files > maxFiles) {
+      return tooMuch(`${files} files and directories`, maxFiles, 'storage.max_codebase_files');
+    }
+    return undefined;
+  }
+}
+
+function tooMuch(what: string, limit: number, key: string): ServiceError {
+  return new ServiceError('RESOURCE_EXHAUSTED', `the codebase would hold ${what}, the most is ${limit} (${key})`);
+}
