@@ -4,11 +4,15 @@ import { Counted, type Steps } from '../steps.ts';
 import { joinPath } from './base.ts';
 import { type Inode, WHITEOUT } from './delta/inode.ts';
 import { ROOT_ID } from './delta/inode-table.ts';
+import { memoryOf } from './delta/memory.ts';
 import type { Op } from './delta/records.ts';
+import { identityOf } from './delta/seen.ts';
 import { mergedBase } from './merged-base.ts';
 import { isDirectory } from './mode.ts';
 import type { Node } from './node.ts';
+import { renamedDirectories } from './renamed-directories.ts';
 import { showBase } from './show-base.ts';
+import { shownFrom } from './shown-from.ts';
 import type { Workspace } from './workspace.ts';
 
 /** Names looked at in one step. */
@@ -47,6 +51,9 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   const ops: Op[] = [];
   const dropped = new Set<Inode>();
   for (const [, { dir, name }] of topmost) yield* drop(dir, name, ops, dropped, counted);
+  const seen = yield* removedWith(workspace, dropped, places, counted);
+  // A discard is never refused: without room, these removals are conflicts.
+  if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
   if (topmost.length > 0) {
     for (const [seen] of workspace.delta.table.seen.entries()) {
       if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
@@ -120,6 +127,39 @@ function* drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, cou
     for (const below of entry.entries?.keys() ?? []) waiting.push([entry, below]);
   }
   for (const op of downwards.reverse()) ops.push(op);
+}
+
+/**
+ * A renamed directory is given up, and its old place is not: what the base has there is removed from now on, of the version
+ * that the sandbox showed elsewhere until now. Not what other directories still show that were renamed out of it.
+ */
+function* removedWith(
+  workspace: Workspace,
+  dropped: ReadonlySet<Inode>,
+  places: ReadonlyMap<ByteString, Place>,
+  counted: Counted,
+): Steps<Op[]> {
+  const { base, delta } = workspace;
+  const ops: Op[] = [];
+  const lost = [...dropped].flatMap(({ origin }) => origin ?? []);
+  if (lost.length === 0) return ops;
+  const ids = new Set([...dropped].map(({ id }) => id));
+  const shown = new Set(renamedDirectories(workspace).flatMap(({ id, origin }) => (ids.has(id) ? [] : (origin ?? []))));
+  for (const top of lost) {
+    if (places.has(top) || isBelow(top, places) || shownFrom(workspace, top) === top) continue;
+    const waiting = [top];
+    for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+      for (const { name } of base.readdir(dir)) {
+        yield* counted.one();
+        const path = joinPath(dir, name);
+        const stat = shown.has(path) ? undefined : base.lstat(path);
+        if (stat === undefined) continue;
+        if (isDirectory(stat.mode)) waiting.push(path);
+        else if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+      }
+    }
+  }
+  return ops;
 }
 
 function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {

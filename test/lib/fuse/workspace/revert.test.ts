@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -140,6 +140,29 @@ describe('discarding paths', () => {
     expect(s.exists('moved')).toBe(false);
     discard(s, 'd');
     expect(s.tree()).toEqual({ ...untouched(), a: 'A' });
+  });
+
+  it('of one end of an exchange leaves the other, which is in conflict only with a later change', () => {
+    const s = new Sandbox(BASE);
+    s.rename('d', 'moved');
+    s.rename('a', 'd');
+    s.rename('moved', 'a');
+    s.rename('a/sub', 'kept');
+    discard(s, 'a');
+    const removed = () =>
+      s.fs.changes('sb_1', '', 1000).changes.filter(({ path }) => path === 'd/x' || path === 'd/sub/z');
+    expect(removed().map(({ kind, conflict }) => [kind, conflict])).toEqual([
+      ['deleted', false],
+      ['deleted', false],
+    ]);
+    s.restart();
+    writeFileSync(join(s.spec.base, 'd/x'), 'another version');
+    writeFileSync(join(s.spec.base, 'd/sub/z'), 'another version');
+    expect(removed().map(({ path, conflict }) => [path, conflict])).toEqual([
+      ['d/sub/z', false],
+      ['d/x', true],
+    ]);
+    expect(s.tree()['kept/z']).toBe('another version');
   });
 
   it('takes a file out of a directory the sandbox made', () => {
