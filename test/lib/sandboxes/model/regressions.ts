@@ -209,6 +209,14 @@ export const REGRESSIONS: readonly Regression[] = [
     ],
   },
   {
+    name: 'one of two places that were exchanged, discarded',
+    options: open,
+    sequence: [
+      ['exchange', 0, 'b/d', 'a/d/s'],
+      ['discard', 0, ['a/d/s']],
+    ],
+  },
+  {
     name: "a directory that became a file, decided for the codebase's version",
     options: open,
     sequence: [
