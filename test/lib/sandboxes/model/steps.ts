@@ -110,12 +110,15 @@ const ONE_FAMILY: Scope = {
 /** The kernel asks for no write of nothing. */
 const some = (size: fc.Arbitrary<number>) => size.map((bytes) => bytes || 1);
 const actor = fc.constantFrom<Actor>('agent', 'owner');
-const paths = fc.constant<string[]>([]);
+const all = fc.constant<string[]>([]);
+const chosen = fc.oneof(
+  { weight: 3, arbitrary: all },
+  { weight: 2, arbitrary: fc.array(everything, { minLength: 1, maxLength: 2 }) },
+);
 const target = fc.constantFrom(...TARGETS);
 const rules = fc.nat(RULES.length - 1);
 const checkpoint = fc.constantFrom(0, 0, 1, 2);
-/** Not `theirs`, and no paths: with other types at a path, and with one end of a rename, these are known not to hold. */
-const onConflict = fc.constantFrom<OnConflict>('', '', '', 'ours');
+const onConflict = fc.constantFrom<OnConflict>('', '', '', 'ours', 'theirs');
 
 function step<const T extends string, A extends unknown[]>(name: T, ...args: { [I in keyof A]: fc.Arbitrary<A[I]> }) {
   return fc.tuple(fc.constant(name), ...args) as unknown as fc.Arbitrary<Step>;
@@ -140,8 +143,9 @@ const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
   move: step('move', place, actor, directoryPath, directoryPath),
   rm: step('rm', place, actor, directoryPath),
   exec: step('exec', place),
-  commit: step('commit', place, onConflict, paths),
-  discard: step('discard', place, paths),
+  commit: step('commit', place, onConflict, chosen),
+  // Not of chosen paths: of one end of an exchange that is known to leave a false conflict.
+  discard: step('discard', place, all),
   checkpoint: step('checkpoint', place),
   rollback: step('rollback', place, checkpoint),
   drop: step('drop', place, checkpoint),
