@@ -144,7 +144,7 @@ const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
   rm: step('rm', place, actor, directoryPath),
   exec: step('exec', place),
   commit: step('commit', place, onConflict, chosen),
-  // Not of chosen paths: of one end of an exchange that is known to leave a false conflict.
+  // Of chosen paths in named sequences only.
   discard: step('discard', place, all),
   checkpoint: step('checkpoint', place),
   rollback: step('rollback', place, checkpoint),
