@@ -59,8 +59,7 @@ function pinFile(workspace: Workspace, node: Node): void {
   if (node.type !== S_IFREG || node.inode !== undefined || node.base === undefined) return;
   const { base, shared } = workspace;
   try {
-    shared.files.of(node, () => base.open(node.basePath!, node.base!));
-    shared.files.pin(node);
+    shared.files.pin(node, () => base.open(node.basePath!, node.base!));
   } catch {
     // It can no longer be opened as what it was: reads of it will say so, and never mix old and new.
   }

@@ -1,13 +1,23 @@
 import { closeQuietly } from './delta/data-files.ts';
 import type { Node } from './node.ts';
 
-/** Open host files of nodes, at most `limit` besides pinned ones. The kernel tells of no close, so the oldest goes. */
+/**
+ * Open host files of nodes: at most `limit`, and pinned ones. The kernel does not tell of a close, so the least recently
+ * used one is closed for a new one.
+ *
+ * The threat: every base file that a sandbox has looked at is pinned when another sandbox's commit replaces it, and stays
+ * pinned until the kernel forgets it. So pinned files are bounded too: `maxPinned`, and as many again for files that are
+ * open already.
+ */
 export class HostFiles {
   readonly #limit: number;
+  readonly #maxPinned: number;
+  #pinned = 0;
   readonly #byUse = new Set<Node>();
 
-  constructor(limit: number) {
+  constructor(limit: number, maxPinned = 1024) {
     this.#limit = limit;
+    this.#maxPinned = maxPinned;
   }
 
   /** The node's host file, opened by `open` when it is not. */
@@ -23,14 +33,22 @@ export class HostFiles {
     return node.fd;
   }
 
-  /** Keeps the open file whatever else is opened, until `unpin` or `close`. */
-  pin(node: Node): void {
+  /**
+   * Keeps the node's host file open, whatever else is opened, until `unpin` or `close`. Opened by `open` when it is not.
+   * Does nothing where too many are pinned: reads of such a file fail once its path has another file.
+   */
+  pin(node: Node, open: () => number): void {
+    if (node.pinned) return;
+    if (this.#pinned >= (node.fd === -1 ? this.#maxPinned : 2 * this.#maxPinned)) return;
+    this.of(node, open);
     node.pinned = true;
+    this.#pinned++;
     this.#byUse.delete(node);
   }
 
   unpin(node: Node): void {
-    node.pinned = false;
+    if (!node.pinned) return;
+    this.#release(node);
     if (node.fd !== -1) this.#byUse.add(node);
   }
 
@@ -38,6 +56,11 @@ export class HostFiles {
     this.#byUse.delete(node);
     if (node.fd !== -1) closeQuietly(node.fd);
     node.fd = -1;
+    this.#release(node);
+  }
+
+  #release(node: Node): void {
+    if (node.pinned) this.#pinned--;
     node.pinned = false;
   }
 

@@ -464,8 +464,7 @@ export class NodeTree {
     for (let path = node.basePath!; ; path = path.slice(0, path.lastIndexOf('/'))) {
       if (changing.has(path)) {
         const { base } = node;
-        shared.files.of(node, () => this.#base.open(node.basePath!, base));
-        shared.files.pin(node);
+        shared.files.pin(node, () => this.#base.open(node.basePath!, base));
         return;
       }
       if (!path.includes('/')) return;

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outcome, Sandbox } from './sandbox.ts';
@@ -42,6 +42,21 @@ describe('a base file that is replaced', () => {
     upload(s, 'a', 'newest');
     expect(s.readId(open)).toBe('old');
     expect(s.read('a')).toBe('newest');
+  });
+
+  it('keeps a bounded number of descriptors open, however many files go at once', () => {
+    const names = Array.from({ length: 1500 }, (_, n) => `d/${String(n).padStart(4, '0')}`);
+    const s = new Sandbox(Object.fromEntries(names.map((name) => [name, `old ${name}`])));
+    const known = names.map((name) => s.id(name));
+    const before = readdirSync('/proc/self/fd').length;
+    removal(s, 'd');
+    expect(readdirSync('/proc/self/fd').length - before).toBeLessThanOrEqual(1024);
+    const read = known.map((id) => outcome(() => s.readId(id)));
+    expect(read.filter((verdict) => verdict === 'ok')).toHaveLength(1024);
+    expect(new Set(read)).toEqual(new Set(['ok', 'ESTALE']));
+    expect(s.readId(known[read.indexOf('ok')]!)).toBe(`old ${names[read.indexOf('ok')]}`);
+    for (const id of known) s.fs.forget(id, 1);
+    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
   });
 
   it('may be written to by who has it open: the new one is not touched', () => {
