@@ -1,6 +1,7 @@
 import type { ByteString } from '../fuse/filesystem.ts';
 import { blobId, literal } from './git-binary.ts';
 import { gitPath } from './git-path.ts';
+import { inSlices } from './slices.ts';
 import { hunks } from './unified.ts';
 
 /** A file or symlink on one side of a patch. */
@@ -39,7 +40,7 @@ export async function* filePatch(
     yield* binaryPatch(header, before, after);
     return;
   }
-  const body = hunks(texts.before, texts.after);
+  const body = await inSlices(hunks(texts.before, texts.after));
   const names = `--- ${before ? withTab(a) : '/dev/null'}\n+++ ${after ? withTab(b) : '/dev/null'}\n`;
   yield Buffer.from(body === '' ? header : `${header}${names}${body}`, 'latin1');
 }

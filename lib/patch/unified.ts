@@ -1,22 +1,24 @@
 import { type Block, diffLines } from './line-diff.ts';
+import { type Slices, STEPS_AT_ONCE } from './slices.ts';
 
 const CONTEXT = 3;
 
 /** The hunks of a unified diff of two texts (one char a byte); '' when they are the same. */
-export function hunks(before: string, after: string): string {
-  const [a, b] = [linesOf(before), linesOf(after)];
-  const blocks = diffLines(a, b);
+export function* hunks(before: string, after: string): Slices<string> {
+  const a = yield* linesOf(before);
+  const b = yield* linesOf(after);
+  const blocks = yield* diffLines(a, b);
   let text = '';
   for (let from = 0; from < blocks.length; ) {
     let to = from + 1;
     while (to < blocks.length && blocks[to]!.a0 - blocks[to - 1]!.a1 <= 2 * CONTEXT) to++;
-    text += hunk(a, b, blocks.slice(from, to));
+    text += yield* hunk(a, b, blocks.slice(from, to));
     from = to;
   }
   return text;
 }
 
-function hunk(a: readonly string[], b: readonly string[], blocks: readonly Block[]): string {
+function* hunk(a: readonly string[], b: readonly string[], blocks: readonly Block[]): Slices<string> {
   const [first, last] = [blocks[0]!, blocks.at(-1)!];
   const before = Math.min(CONTEXT, first.a0);
   const after = Math.min(CONTEXT, a.length - last.a1);
@@ -25,8 +27,15 @@ function hunk(a: readonly string[], b: readonly string[], blocks: readonly Block
   let at = a0;
   for (const block of blocks) {
     for (; at < block.a0; at++) text += line(' ', a[at]!);
-    for (; at < block.a1; at++) text += line('-', a[at]!);
-    for (let added = block.b0; added < block.b1; added++) text += line('+', b[added]!);
+    for (; at < block.a1; at++) {
+      text += line('-', a[at]!);
+      if (at % STEPS_AT_ONCE === 0) yield;
+    }
+    for (let added = block.b0; added < block.b1; added++) {
+      text += line('+', b[added]!);
+      if (added % STEPS_AT_ONCE === 0) yield;
+    }
+    yield;
   }
   for (; at < last.a1 + after; at++) text += line(' ', a[at]!);
   return text;
@@ -42,6 +51,13 @@ function line(mark: string, text: string): string {
 }
 
 /** Each with its line end, which the last may lack. */
-function linesOf(text: string): string[] {
-  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+function* linesOf(text: string): Slices<string[]> {
+  const lines: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf('\n', from) + 1 || text.length;
+    lines.push(text.slice(from, end));
+    if (lines.length % STEPS_AT_ONCE === 0) yield;
+    from = end;
+  }
+  return lines;
 }

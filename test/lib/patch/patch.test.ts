@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines } from '../../../lib/patch/line-diff.ts';
 import { filePatch, type PatchSide } from '../../../lib/patch/patch.ts';
+import type { Slices } from '../../../lib/patch/slices.ts';
 import { type Member, tar } from '../../../lib/patch/tar.ts';
 import { hunks } from '../../../lib/patch/unified.ts';
 
@@ -52,6 +53,13 @@ async function applied(
 
 const lines = (...all: string[]) => all.map((line) => `${line}\n`).join('');
 
+function atOnce<T>(work: Slices<T>): T {
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+  }
+}
+
 describe('a patch', () => {
   const big = Array.from({ length: 300 }, (_, index) => `line ${index}`);
   const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256));
@@ -92,12 +100,12 @@ describe('a patch', () => {
       fc.property(text, text, (a, b) => {
         const made: string[] = [];
         let at = 0;
-        for (const block of diffLines(a, b)) {
+        for (const block of atOnce(diffLines(a, b))) {
           made.push(...a.slice(at, block.a0), ...b.slice(block.b0, block.b1));
           at = block.a1;
         }
         expect([...made, ...a.slice(at)]).toEqual(b);
-        expect(hunks(a.join(''), a.join(''))).toBe('');
+        expect(atOnce(hunks(a.join(''), a.join('')))).toBe('');
       }),
     );
   });
@@ -138,5 +146,16 @@ describe('tar', () => {
     } finally {
       rmSync(dir, { recursive: true });
     }
+  });
+});
+
+describe('a patch of files with millions of lines', () => {
+  it('gives way after each few thousand lines', () => {
+    const text = (mark: string) => `${mark}\n`.repeat(100_000);
+    let steps = 0;
+    const work = hunks(`${text('a')}b\n${text('c')}`, `${text('d')}b\n${text('e')}`);
+    while (!work.next().done) steps++;
+    // Lines of both sides are split, numbered and written, and 1,000 edits are looked for.
+    expect(steps).toBeGreaterThan(1000 + (3 * 400_000) / 4096 - 10);
   });
 });
