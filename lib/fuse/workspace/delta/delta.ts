@@ -260,9 +260,10 @@ export class Delta {
     return op;
   }
 
-  /** Forgets an inode that has no name and is not open: its contents go. */
+  /** Forgets an inode that has no name and is not open: its contents go. Of one that was released before, nothing. */
   release(inode: Inode): void {
-    this.table.remove(inode);
+    // A commit and a discard release what their nodes showed, then all that lost its name: usage counts each once.
+    if (!this.table.remove(inode)) return;
     this.#written.delete(inode);
     this.#usage.released(inode);
     if (inode.isDirectory) return;

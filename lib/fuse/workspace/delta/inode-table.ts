@@ -224,13 +224,14 @@ export class InodeTable implements Home {
     }
   }
 
-  /** Forgets an inode that has no name any more. */
-  remove(inode: Inode): void {
-    if (!this.#inodes.delete(inode.id)) return;
+  /** Forgets an inode that has no name any more. False: it was forgotten before. */
+  remove(inode: Inode): boolean {
+    if (!this.#inodes.delete(inode.id)) return false;
     this.#memory -= memoryOfInode(inode);
     this.size--;
     if (this.#sizeBelow(inode.id) !== undefined) this.#gone.add(inode.id);
     if (inode.ino < FIRST_INO) this.#keep(inode.ino, -1);
+    return true;
   }
 
   #keep(ino: number, more: number): void {
