@@ -17,10 +17,7 @@ export function chosenChanges(
   const possible = all.filter(({ path, now }) => {
     return covers(chosen, path) && (now === undefined || typeOf(now) !== 'TYPE_OTHER');
   });
-  const forbidden = possible.find(({ writable }) => !writable);
-  if (forbidden !== undefined) {
-    throw new ServiceError('PERMISSION_DENIED', `the sandbox's rules do not let it write ${shown(forbidden.path)}`);
-  }
+  refuseForbidden(possible.filter(({ writable }) => !writable));
   if (chosen.includes('')) return possible;
   const left = all.filter(({ path }) => !covers(chosen, path));
   for (const { path, origin, replaces } of own) {
@@ -34,6 +31,17 @@ export function chosenChanges(
   }
   refuseWithoutRoom(possible, left);
   return possible;
+}
+
+/** Names nothing that the rules hide: only how many of them there are. */
+function refuseForbidden(forbidden: readonly WorkspaceChange[]): void {
+  if (forbidden.length === 0) return;
+  const known = forbidden.find(({ hidden }) => hidden !== true);
+  const what =
+    known !== undefined
+      ? `do not let it write ${shown(known.path)}`
+      : `hide entries (${forbidden.length}) in directories that it renamed or removed: these cannot be committed`;
+  throw new ServiceError('PERMISSION_DENIED', `the sandbox's rules ${what}`);
 }
 
 function half(path: ByteString): ServiceError {

@@ -26,3 +26,20 @@ it('takes neither end of a renamed directory without the other', () => {
   expect(() => chosenChanges(all, ['e'], own)).toThrow('directory "d"; choose all of it');
   expect(chosenChanges(all, ['d', 'e'], own)).toEqual(all);
 });
+
+it('names an entry that the rules do not let the sandbox write, and of hidden ones only how many there are', () => {
+  const all = changesOf(
+    ['a/h', 'directory', undefined],
+    ['a/hid', 'file', undefined],
+    ['z', undefined, 'directory'],
+    ['z/read', undefined, 'file'],
+  );
+  const hidden = all.map((change) => {
+    return change.path.startsWith('a/') ? { ...change, writable: false, hidden: true } : change;
+  });
+  const refusal = "the sandbox's rules hide entries (2) in directories that it renamed or removed";
+  expect(() => chosenChanges(hidden, [''], [])).toThrow(refusal);
+  expect(() => chosenChanges(hidden, ['a/h', 'a/hid'], [])).toThrow(refusal);
+  const both = hidden.map((change) => (change.path === 'z/read' ? { ...change, writable: false } : change));
+  expect(() => chosenChanges(both, [''], [])).toThrow('do not let it write "z/read"');
+});
