@@ -1,8 +1,10 @@
 import { closeSync } from 'node:fs';
 import type { ByteString } from '../fuse/filesystem.ts';
 
-/** Milliseconds: about the length of one slice of work, so that a deep path is not resolved anew for each lookup in it. */
-const LIFETIME_MS = 5;
+/** Milliseconds without a new directory: about the length of one slice of work. */
+const IDLE_MS = 5;
+/** Milliseconds since the first directory: the walk down the deepest path there can be, and lookups at its end. */
+const LIFETIME_MS = 100;
 /** Open at once; the ones nearest to the root are closed first. */
 const MAX_OPEN = 256;
 
@@ -20,6 +22,7 @@ export class TransientChain {
   readonly #now: () => number;
   readonly #open: OpenDirectory[] = [];
   #since = 0;
+  #latest = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -28,7 +31,8 @@ export class TransientChain {
   /** The deepest one at or above `path`. Those that are not on the way to it are closed. */
   deepest(path: ByteString): OpenDirectory | undefined {
     if (this.#open.length === 0) return undefined;
-    if (this.#now() - this.#since > LIFETIME_MS) this.close();
+    const now = this.#now();
+    if (now - this.#latest > IDLE_MS || now - this.#since > LIFETIME_MS) this.close();
     for (let last = this.#open.at(-1); last !== undefined; last = this.#open.at(-1)) {
       if (path.startsWith(last.path) && (path.length === last.path.length || path[last.path.length] === '/'))
         return last;
@@ -40,7 +44,8 @@ export class TransientChain {
 
   /** Takes over a directory below the deepest one. */
   push(directory: OpenDirectory): void {
-    if (this.#open.length === 0) this.#since = this.#now();
+    this.#latest = this.#now();
+    if (this.#open.length === 0) this.#since = this.#latest;
     this.#open.push(directory);
     if (this.#open.length > MAX_OPEN) closeSync(this.#open.shift()!.fd);
   }

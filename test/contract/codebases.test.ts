@@ -26,6 +26,7 @@ const cases: Case[] = [
         created_at: expect.any(Number),
         file_count: 0,
         total_size: 0,
+        status_reason: '',
       });
       expect(created.created_at).toBeGreaterThanOrEqual(before);
       expect(await scene.client.call('GetCodebase', { codebase_id: created.id })).toEqual(created);
