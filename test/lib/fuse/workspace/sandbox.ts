@@ -43,7 +43,7 @@ export class Sandbox extends Programs {
   readonly notices = new Notices();
   /** They hold files open until the test ends. */
   readonly #settings: WorkspaceFileSystemOptions;
-  readonly #killed: WorkspaceFileSystem[] = [];
+  readonly #killed: [fs: WorkspaceFileSystem, id: string][] = [];
   spec: WorkspaceSpec;
   fs: WorkspaceFileSystem;
   caller = CALLER;
@@ -100,7 +100,7 @@ export class Sandbox extends Programs {
   /** What a killed server leaves, as the next one finds it. */
   restart(): void {
     this.lookups.clear();
-    this.#killed.push(this.fs);
+    this.#killed.push([this.fs, this.spec.id]);
     this.fs = new WorkspaceFileSystem(this.notices, this.#settings);
     this.fs.attach(this.spec);
   }
@@ -112,9 +112,9 @@ export class Sandbox extends Programs {
 
   /** Closes what this and the killed servers hold open. */
   detachAll(): void {
-    for (const fs of [...this.#killed.splice(0), this.fs]) {
+    for (const [fs, id] of [...this.#killed.splice(0), [this.fs, this.spec.id] as const]) {
       try {
-        fs.detach(this.spec.id);
+        fs.detach(id);
       } catch {
         // What a test damaged cannot be synced.
       }
