@@ -13,6 +13,8 @@ export interface FieldConstraint {
   /** Least and greatest integer. */
   minimum?: number;
   maximum?: number;
+  /** 0 is allowed although it is below `minimum`. */
+  orZero?: true;
   /** Unit of the integer, for the error. */
   unit?: 'seconds';
   /** The integer that 0 stands for. */

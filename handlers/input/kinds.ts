@@ -72,6 +72,7 @@ export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): 
   const {
     minimum = Number.MIN_SAFE_INTEGER,
     maximum = Number.MAX_SAFE_INTEGER,
+    orZero,
     unit,
     default: standsFor = 0,
   } = constraint;
@@ -79,8 +80,8 @@ export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): 
     absent: () => standsFor,
     read(value, at) {
       const number = kind.read(value, at);
-      if (number >= minimum && number <= maximum) return number || standsFor;
-      throw invalid(`${at} must be between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}`);
+      if ((number >= minimum && number <= maximum) || (orZero && number === 0)) return number || standsFor;
+      throw invalid(`${at} must be ${orZero ? '0 or ' : ''}between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}`);
     },
   };
 }

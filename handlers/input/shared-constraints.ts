@@ -1,5 +1,12 @@
-import { ENV_NAME, MAX_ENV_BYTES, MAX_STRING_BYTES, MAX_WORKDIR_BYTES } from '../../lib/command-limits.ts';
+import {
+  ENV_NAME,
+  ENV_NAME_PROBLEM,
+  MAX_ENV_BYTES,
+  MAX_STRING_BYTES,
+  MAX_WORKDIR_BYTES,
+} from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts';
+import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints } from './constraints.ts';
 
 /** A page of a list. */
@@ -20,10 +27,10 @@ export const newSandbox = {
   expires_in: { minimum: 0, maximum: 315_360_000, unit: 'seconds' },
   resources: {
     fields: {
-      memory_bytes: { minimum: 0 },
-      cpu_quota: { minimum: 0 },
-      cpu_shares: { minimum: 0, maximum: 262_144 },
-      pids_limit: { minimum: 0, maximum: 2 ** 31 - 1 },
+      memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },
+      cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true },
+      cpu_shares: { ...RESOURCE_RANGES.cpu_shares, orZero: true },
+      pids_limit: { ...RESOURCE_RANGES.pids_limit, orZero: true },
     },
   },
   auto_commit: { values: AUTO_COMMITS },
@@ -38,10 +45,7 @@ export const command = {
   env: {
     keys: {
       minLength: 1,
-      pattern: {
-        source: ENV_NAME,
-        problem: 'must have letters, digits and "_" only, and no digit first',
-      },
+      pattern: { source: ENV_NAME, problem: ENV_NAME_PROBLEM },
     },
     items: { pattern: noNul },
     maxEntryBytes: MAX_STRING_BYTES,

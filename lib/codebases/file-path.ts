@@ -1,8 +1,6 @@
 import { ServiceError } from '../errors.ts';
 import type { ByteString } from '../fuse/filesystem.ts';
-
-const MAX_NAME_BYTES = 255;
-const MAX_PATH_BYTES = 4096;
+import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
 /** A place in a codebase that is not its root. */
 export interface FilePath {

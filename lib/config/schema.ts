@@ -1,4 +1,5 @@
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
+import { RESOURCE_RANGES } from '../resource-limits.ts';
 import {
   absolutePath,
   absolutePaths,
@@ -13,6 +14,8 @@ import {
   type Parse,
   storagePath,
   text,
+  wholeNumber,
+  zeroOr,
 } from './values.ts';
 
 export interface Key<T> {
@@ -52,7 +55,7 @@ export const SCHEMA = {
     mount_path: key(storagePath),
     db_path: key(storagePath),
     max_codebase_bytes: key(byteSize, '50GiB'),
-    max_codebase_files: key(integer(0, Number.MAX_SAFE_INTEGER), 2_000_000),
+    max_codebase_files: key(wholeNumber, 2_000_000),
   },
   runtime: {
     type: key(oneOf(...RUNTIME_TYPES), 'bwrap'),
@@ -76,13 +79,13 @@ export const SCHEMA = {
     max_per_user: key(integer(0, 2 ** 31 - 1), 10),
     cleanup_interval: key(duration({ min: 1, max: LONGEST, allowed: 'a duration above 0' }), '5m'),
     max_delta_bytes: key(byteSize, '10GiB'),
-    max_delta_files: key(integer(0, Number.MAX_SAFE_INTEGER), 1_000_000),
+    max_delta_files: key(wholeNumber, 1_000_000),
     max_index_bytes: key(byteSize, '1GiB'),
     default_resources: {
-      memory_bytes: key(byteSize, '2GiB'),
-      cpu_quota: key(integer(0, Number.MAX_SAFE_INTEGER), 0),
-      cpu_shares: key(integer(0, 262_144), 0),
-      pids_limit: key(integer(0, 2 ** 31 - 1), 1024),
+      memory_bytes: key(zeroOr(byteSize, RESOURCE_RANGES.memory_bytes), '2GiB'),
+      cpu_quota: key(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_quota), 0),
+      cpu_shares: key(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_shares), 0),
+      pids_limit: key(zeroOr(wholeNumber, RESOURCE_RANGES.pids_limit), 1024),
     },
   },
   limits: {

@@ -88,6 +88,23 @@ export function integer(min: number, max: number): Parse<number> {
   };
 }
 
+/** A whole number of 0 or more. */
+export const wholeNumber: Parse<number> = integer(0, Number.MAX_SAFE_INTEGER);
+
+/** 0, or what `parse` reads within a range. */
+export function zeroOr(
+  parse: Parse<number>,
+  { minimum, maximum }: { minimum: number; maximum: number },
+): Parse<number> {
+  return (raw, context) => {
+    const value = parse(raw, context);
+    if (value !== 0 && (value < minimum || value > maximum)) {
+      throw new NotAllowed(`0 (no limit) or from ${minimum} to ${maximum}`);
+    }
+    return value;
+  };
+}
+
 const SUFFIX_BYTES: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
 export const byteSize: Parse<number> = (raw) => {

@@ -1,7 +1,8 @@
 import type { ByteString } from '../fuse/filesystem.ts';
 import type { PatternType } from '../messages.ts';
+import { MAX_NAME_BYTES } from '../path-limits.ts';
 import { parseComponent } from './parse-component.ts';
-import { bytesOf, MAX_NAME_BYTES, MAX_PATTERN_BYTES, PatternError } from './pattern-limits.ts';
+import { bytesOf, MAX_PATTERN_BYTES, PatternError } from './pattern-limits.ts';
 import { type Alternative, ANY_RUN, type Component } from './tokens.ts';
 
 export interface Pattern {

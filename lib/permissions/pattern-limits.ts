@@ -2,7 +2,6 @@ import type { ByteString } from '../fuse/filesystem.ts';
 
 export const MAX_RULES = 100_000;
 export const MAX_PATTERN_BYTES = 4096;
-export const MAX_NAME_BYTES = 255;
 /** Ways one component can be spelt after its braces are multiplied out. */
 export const MAX_ALTERNATIVES = 256;
 /** Of all rules together: plain names in paths, which bounds the memory of a rule set (about 200 MB). */

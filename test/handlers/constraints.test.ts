@@ -37,13 +37,25 @@ const refused: [string, Handler, object, string][] = [
     'negative memory',
     createSandbox,
     { ...codebase, resources: { memory_bytes: -1 } },
-    'resources.memory_bytes must be between 0 and 9007199254740991',
+    'resources.memory_bytes must be 0 or between 8388608 and 9007199254740991',
   ],
   [
     'too many shares',
     createSandbox,
     { ...codebase, resources: { cpu_shares: 262_145 } },
-    'resources.cpu_shares must be between 0 and 262144',
+    'resources.cpu_shares must be 0 or between 2 and 262144',
+  ],
+  [
+    'a CPU quota that no cgroup takes',
+    createSandbox,
+    { ...codebase, resources: { cpu_quota: 999 } },
+    'resources.cpu_quota must be 0 or between 1000 and 1000000000',
+  ],
+  [
+    'a fork with more processes than the kernel has ids for',
+    fork,
+    { resources: { pids_limit: 4_194_305 } },
+    'resources.pids_limit must be 0 or between 1 and 4194304',
   ],
   [
     'an image that is an option',

@@ -9,7 +9,7 @@ const body = {
   preset: 'read-only',
   labels: { a: 'b' },
   expires_in: 60,
-  resources: { memory_bytes: 1, cpu_quota: 2, cpu_shares: 3, pids_limit: 4 },
+  resources: { memory_bytes: 2 ** 23, cpu_quota: 1000, cpu_shares: 2, pids_limit: 0 },
   auto_commit: 'on_exec',
 };
 

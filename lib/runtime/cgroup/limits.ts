@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
+import { CPU_PERIOD_US, isAllowed, type LimitName, RESOURCE_RANGES } from '../../resource-limits.ts';
 
-export type LimitName = keyof ResourceLimits;
 export const CONTROLLER_OF: Readonly<Record<LimitName, 'memory' | 'cpu' | 'pids'>> = {
   memory_bytes: 'memory',
   cpu_quota: 'cpu',
@@ -19,31 +19,18 @@ export interface LimitWrite {
   optional?: boolean;
 }
 
-/** Bounds of the kernel's own interface, and a floor under which the sandbox's own agent could not live. */
-const RANGES: Readonly<Record<LimitName, { min: number; max: number }>> = {
-  memory_bytes: { min: 8 * 1024 * 1024, max: Number.MAX_SAFE_INTEGER },
-  cpu_quota: { min: 1000, max: 1_000_000_000 },
-  cpu_shares: { min: 2, max: 262_144 },
-  pids_limit: { min: 1, max: 4_194_304 },
-};
-const CPU_PERIOD_US = 100_000;
 /** Runners are born in the agent's part, three processes each for a moment. A command that got at the agent stops here. */
 const AGENT_PIDS = 2048;
 /** What of memory_bytes the commands' part leaves to the agent: about twice what it and the start of a runner take. */
 const AGENT_MEMORY = { most: 4 * 1024 * 1024, share: 8 };
 
-/** The limits asked for, or INVALID_ARGUMENT naming the one out of range. 0: not limited. */
+/** The limits that are not 0. Throws INVALID_ARGUMENT naming one that is out of range: a record of an older server. */
 export function requestedLimits(resources: ResourceLimits): LimitName[] {
-  const requested: LimitName[] = [];
-  for (const [name, { min, max }] of Object.entries(RANGES) as [LimitName, { min: number; max: number }][]) {
-    const value = resources[name];
-    if (value === 0) continue;
-    if (!Number.isSafeInteger(value) || value < min || value > max) {
-      throw new ServiceError('INVALID_ARGUMENT', `resources.${name} must be 0 (no limit) or from ${min} to ${max}`);
-    }
-    requested.push(name);
+  for (const [name, { minimum, maximum }] of Object.entries(RESOURCE_RANGES)) {
+    if (isAllowed(name as LimitName, resources[name as LimitName])) continue;
+    throw new ServiceError('INVALID_ARGUMENT', `resources.${name} must be 0 or between ${minimum} and ${maximum}`);
   }
-  return requested;
+  return (Object.keys(RESOURCE_RANGES) as LimitName[]).filter((name) => resources[name] !== 0);
 }
 
 /**

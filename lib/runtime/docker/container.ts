@@ -1,6 +1,7 @@
 import { isAbsolute, join, normalize } from 'node:path';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
+import { CPU_PERIOD_US } from '../../resource-limits.ts';
 import { ENVIRONMENT, HOME } from '../bwrap/arguments.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
@@ -39,7 +40,6 @@ const VOLUME_BYTES = 64 * MIB;
  * where a fork bomb cannot keep the agent from working; this is the bound around both.
  */
 const SERVICE_PIDS = 1024;
-const CPU_PERIOD_US = 100_000;
 
 /** All of /sys, and what of /proc tells about the machine. Docker's own list, and what it leaves open. */
 const MASKED_PATHS = [

@@ -2,6 +2,7 @@ import type { ByteString } from '../../fuse/filesystem.ts';
 import type { Unpacked } from '../../fuse/workspace-files.ts';
 import type { ImportFilesRequest, ImportFilesResponse } from '../../messages.ts';
 import { type Entry, invalid, untar } from '../../patch/untar.ts';
+import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { ArchiveAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';
@@ -10,9 +11,6 @@ import { drop, stageContent } from './write-file.ts';
 
 /** They are held in memory until the end, and given their names in one step, while which nothing else is served. */
 const MAX_MEMBERS = 100_000;
-const MAX_NAME = 255;
-const MAX_PATH = 4096;
-const MAX_TARGET = 4095;
 
 /**
  * All of the archive or nothing: contents are staged as they come, names are given at its end. What an archive names
@@ -93,7 +91,7 @@ class Members {
     const { type, mode, target } = entry;
     if (type === 'directory') return { path, type, mode, size: 0 };
     if (type === 'symlink') {
-      if (target === '' || target.length > MAX_TARGET || target.includes('\0')) {
+      if (target === '' || target.length > MAX_LINK_TARGET_BYTES || target.includes('\0')) {
         throw invalid(`${shown(path)} is a symbolic link without a proper target`);
       }
       return { path, type, target, size: 0 };
@@ -117,9 +115,9 @@ function memberPath(path: ByteString): ByteString {
   if (path.startsWith('/')) throw invalid(`${shown(path)} is an absolute path`);
   if (names.includes('..')) throw invalid(`${shown(path)} has ".." in it`);
   if (path.includes('\0')) throw invalid(`${shown(path)} has a NUL in it`);
-  if (at.length > MAX_PATH) throw invalid(`${shown(path)} has more than ${MAX_PATH} bytes`);
-  if (names.some((name) => name.length > MAX_NAME)) {
-    throw invalid(`${shown(path)} has more than ${MAX_NAME} bytes between slashes`);
+  if (at.length > MAX_PATH_BYTES) throw invalid(`${shown(path)} has more than ${MAX_PATH_BYTES} bytes`);
+  if (names.some((name) => name.length > MAX_NAME_BYTES)) {
+    throw invalid(`${shown(path)} has more than ${MAX_NAME_BYTES} bytes between slashes`);
   }
   return at;
 }

@@ -65,8 +65,15 @@ describe('every key', () => {
     ['sandbox', 'max_delta_bytes', '512KiB', (c) => c.sandbox.maxDeltaBytes, 10 * 2 ** 30, 2 ** 19],
     ['sandbox', 'max_delta_files', '5', (c) => c.sandbox.maxDeltaFiles, 1_000_000, 5],
     ['sandbox', 'max_index_bytes', '1MiB', (c) => c.sandbox.maxIndexBytes, 2 ** 30, 2 ** 20],
-    ['sandbox', 'default_resources', '{memory_bytes: 5}', (c) => c.sandbox.defaultResources.memoryBytes, 2 ** 31, 5],
-    ['sandbox', 'default_resources', '{cpu_quota: 5}', (c) => c.sandbox.defaultResources.cpuQuota, 0, 5],
+    [
+      'sandbox',
+      'default_resources',
+      '{memory_bytes: 8388608}',
+      (c) => c.sandbox.defaultResources.memoryBytes,
+      2 ** 31,
+      8388608,
+    ],
+    ['sandbox', 'default_resources', '{cpu_quota: 5000}', (c) => c.sandbox.defaultResources.cpuQuota, 0, 5000],
     ['sandbox', 'default_resources', '{cpu_shares: 5}', (c) => c.sandbox.defaultResources.cpuShares, 0, 5],
     ['sandbox', 'default_resources', '{pids_limit: 5}', (c) => c.sandbox.defaultResources.pidsLimit, 1024, 5],
     ['limits', 'exec_output_bytes', '1 MiB', (c) => c.limits.execOutputBytes, 2 ** 23, 2 ** 20],
@@ -151,6 +158,20 @@ describe('a value that is not allowed', () => {
     ['sandbox: {max_per_user: .nan}', 'sandbox.max_per_user: value NaN is not allowed'],
     ['sandbox: {cleanup_interval: 0s}', 'sandbox.cleanup_interval: value "0s" is not allowed: a duration above 0'],
     ['sandbox: {max_delta_bytes: 10GB}', 'sandbox.max_delta_bytes: value "10GB" is not allowed: a number of bytes'],
+    [
+      'sandbox: {default_resources: {cpu_quota: 999}}',
+      'cpu_quota: value 999 is not allowed: 0 (no limit) or from 1000 to 1000000000',
+    ],
+    ['sandbox: {default_resources: {cpu_quota: -1}}', 'cpu_quota: value -1 is not allowed: a whole number from 0'],
+    ['sandbox: {default_resources: {cpu_shares: 1}}', 'cpu_shares: value 1 is not allowed: 0 (no limit) or from 2'],
+    [
+      'sandbox: {default_resources: {memory_bytes: 4MiB}}',
+      'memory_bytes: value "4MiB" is not allowed: 0 (no limit) or from 8388608 to',
+    ],
+    [
+      'sandbox: {default_resources: {pids_limit: 4194305}}',
+      'pids_limit: value 4194305 is not allowed: 0 (no limit) or from 1 to 4194304',
+    ],
     ['sandbox: [1]', 'my.yaml: sandbox: value [ 1 ] is not allowed: a map of default_expiration'],
     ['sandbox: {max_per_user: "a\\nb"}', 'sandbox.max_per_user: value "a\\nb" is not allowed'],
   ];

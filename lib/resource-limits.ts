@@ -1,0 +1,24 @@
+import type { ResourceLimits } from './messages.ts';
+
+export type LimitName = keyof ResourceLimits;
+
+/**
+ * Least and greatest value of each resource limit; 0 is allowed as well (no limit). The configuration, the API and the
+ * cgroups hold to these. The bounds are the kernel's, but for memory: with less, the sandbox's own agent could not run.
+ * https://docs.kernel.org/scheduler/sched-bwc.html, PID_MAX_LIMIT in linux/threads.h, cpu.shares in kernel/sched/core.c
+ */
+export const RESOURCE_RANGES = {
+  memory_bytes: { minimum: 8 * 1024 * 1024, maximum: Number.MAX_SAFE_INTEGER },
+  cpu_quota: { minimum: 1000, maximum: 1_000_000_000 },
+  cpu_shares: { minimum: 2, maximum: 262_144 },
+  pids_limit: { minimum: 1, maximum: 4_194_304 },
+} as const satisfies Record<LimitName, { minimum: number; maximum: number }>;
+
+/** Microseconds in which a sandbox may use `cpu_quota` microseconds of CPU time. */
+export const CPU_PERIOD_US = 100_000;
+
+/** Whether a limit may have this value. */
+export function isAllowed(limit: LimitName, value: number): boolean {
+  const { minimum, maximum } = RESOURCE_RANGES[limit];
+  return value === 0 || (Number.isSafeInteger(value) && value >= minimum && value <= maximum);
+}
