@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { isMainThread, workerData } from 'node:worker_threads';
 import { asksToVerify, type Invocation, loadConfig } from '../lib/config/load.ts';
 import { ConfigError } from '../lib/config/read.ts';
-import { runFuseNotifier, runFuseWorker } from '../lib/fuse/worker.ts';
+import { runFuseNotifier, runFuseWorker } from '../lib/workspaces/worker.ts';
 import { serve } from './serve.ts';
 import { verify } from './verify.ts';
 

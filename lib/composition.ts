@@ -3,7 +3,6 @@ import { StoredCodebases } from './codebases/codebases.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import { Descriptors } from './descriptors.ts';
-import { clearStaleMount, mountWorkspaces, probeFuse } from './fuse/index.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import type { Log } from './log.ts';
@@ -22,6 +21,7 @@ import { WorkspaceMount } from './sandboxes/workspace-mount.ts';
 import type { Services } from './services.ts';
 import { Shares } from './shares.ts';
 import { UndoStack } from './undo-stack.ts';
+import { clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
 export interface Composition {
   services: Services;

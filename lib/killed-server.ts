@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { abortConnection, connectionAt } from './fuse/index.ts';
 import type { Log } from './log.ts';
 import { LockedError, takeLock } from './metadata/lock.ts';
+import { abortConnection, connectionAt } from './workspaces/index.ts';
 
 /** In which most killed processes end by themselves. */
 const PATIENCE_MS = 1000;

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 /** Told of every change that can be seen, before and after it; paths are bytes, from the codebase root. */
 export interface BaseWatcher {

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import type { Commit } from './commit-journal.ts';
 
 /** Every path that a commit changes. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import type { Log } from '../log.ts';
 import type { FileInfo } from '../messages.ts';

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
-import type { Settled } from '../fuse/workspaces.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
+import type { Settled } from '../workspaces/workspaces.ts';
 import { carryOut, type Step } from './commit-steps.ts';
 import { errnoOf } from './disk-errors.ts';
 

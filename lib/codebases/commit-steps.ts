@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errnoOf, ignoreAbsent } from './disk-errors.ts';
 import { reach } from './reach.ts';

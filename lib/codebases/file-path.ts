@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
 /** A place in a codebase that is not its root. */

@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import type { FileInfo } from '../messages.ts';
 import { cursorOf, type Page, tokenOf } from '../paging.ts';
 import { parseDirectoryPath, shown, textOf } from './file-path.ts';

@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { shown, textOf } from './file-path.ts';

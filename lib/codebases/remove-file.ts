@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import type { Announce } from './announce.ts';
 import { errnoOf, notSynced } from './disk-errors.ts';

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type Reached, reachAll } from './reach.ts';

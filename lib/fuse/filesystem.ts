@@ -1,20 +1,11 @@
+import type { ByteString } from '../byte-string.ts';
+import type { Time } from '../linux/time.ts';
+
 /**
  * What the session (bytes from /dev/fuse) asks of a file system. Names follow the kernel's (include/uapi/linux/fuse.h).
  * All calls are synchronous and made one at a time by the worker. A refusal is a thrown `Errno`; any other exception is
  * answered as EIO and does not end the worker.
  */
-
-/** A name or path as the kernel sent it: one char per byte (latin1), so that names that are not UTF-8 round trip. */
-export type ByteString = string;
-
-/** Thrown to answer a request with an error. Not an Error: making one costs no stack trace. Instances are reused. */
-export class Errno {
-  /** Positive, as in errno(3). */
-  readonly errno: number;
-  constructor(errno: number) {
-    this.errno = errno;
-  }
-}
 
 /** Thrown to have a request run again, whole, when what it waits for is over; others are served meanwhile. */
 export class Postponed {
@@ -30,11 +21,6 @@ export interface Caller {
   uid: number;
   gid: number;
   pid: number;
-}
-
-export interface Time {
-  sec: number;
-  nsec: number;
 }
 
 export interface Attr {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 /** Opens a directory for lookups in it, and fails on anything else, a symbolic link to a directory included. */
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;

@@ -12,8 +12,8 @@ import {
   symlink,
   unlink,
 } from 'node:fs/promises';
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 
 /** O_PATH: names a file without opening it, so it takes no permission of the file's own. Node has no constant for it. */

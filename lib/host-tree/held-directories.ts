@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 /** An open directory of one tree, by its path in it. */
 export interface HeldDirectory {

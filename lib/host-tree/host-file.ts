@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { isAbsence } from './at.ts';
 import type { Directory } from './directory.ts';
 import { OpenDirectories } from './open-directories.ts';

@@ -8,7 +8,7 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
 import { type OpenDirectory, TransientChain } from './transient-chain.ts';

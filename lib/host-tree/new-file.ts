@@ -1,6 +1,7 @@
 import { close, constants, fchmod, futimes, open, write } from 'node:fs';
 import { chmod, copyFile, type FileHandle, utimes } from 'node:fs/promises';
-import type { ByteString, Time } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
+import type { Time } from '../linux/time.ts';
 import { itself } from './at.ts';
 import type { Directory } from './directory.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { Directory } from './directory.ts';
 
 interface Entry {

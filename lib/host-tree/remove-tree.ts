@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { Directory } from './directory.ts';
 
 /** Files of one directory removed at once; leaves half of the thread pool to others. */

@@ -1,5 +1,5 @@
 import { closeSync } from 'node:fs';
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 /** Milliseconds without a new directory: about the length of one slice of work. */
 const IDLE_MS = 5;

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { blobId, literal } from './git-binary.ts';
 import { gitPath } from './git-path.ts';
 import { inSlices } from './slices.ts';

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 /** One member of an archive. `content` must give exactly `size` bytes. */
 export interface Member {

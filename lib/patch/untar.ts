@@ -1,5 +1,6 @@
+import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import type { ByteString, Time } from '../fuse/filesystem.ts';
+import type { Time } from '../linux/time.ts';
 import { ByteReader } from './byte-reader.ts';
 
 /** One member of an archive, its path as it stands there. */

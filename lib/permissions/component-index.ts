@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { isAnyName } from './parse-pattern.ts';
 import { PatternIndex } from './pattern-index.ts';
 import type { Alternative } from './tokens.ts';

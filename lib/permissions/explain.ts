@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import type { Permission } from '../messages.ts';
 import { NONE, permissionOf } from './levels.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { ANY_ONE, ANY_RUN, type CharacterClass, type Token } from './tokens.ts';
 
 /**

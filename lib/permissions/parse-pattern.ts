@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import type { PatternType } from '../messages.ts';
 import { MAX_NAME_BYTES } from '../path-limits.ts';
 import { parseComponent } from './parse-component.ts';

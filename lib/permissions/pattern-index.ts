@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { ComponentMatcher, type Units, unitsOf } from './match-component.ts';
 import { bytesOf } from './pattern-limits.ts';
 import type { Token } from './tokens.ts';

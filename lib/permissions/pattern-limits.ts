@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 export const MAX_RULES = 100_000;
 export const MAX_PATTERN_BYTES = 4096;

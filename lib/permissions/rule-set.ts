@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../messages.ts';
 import type { Level } from './levels.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { type Level, NONE, WRITE } from './levels.ts';
 import type { RuleState } from './rule-set.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 
 /** `[…]`: code points from ranges[2i] to ranges[2i + 1], both inclusive. */
 export interface CharacterClass {

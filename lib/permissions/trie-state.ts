@@ -1,4 +1,4 @@
-import type { ByteString } from '../fuse/filesystem.ts';
+import type { ByteString } from '../byte-string.ts';
 import { canReach, type Explorable } from './can-reach.ts';
 import { type Level, NONE, VIEW, WRITE } from './levels.ts';
 import type { RuleState } from './rule-set.ts';

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Admit, Plan } from '../codebases/codebase-tree.ts';
 import type { Descriptors } from '../descriptors.ts';
 import { ServiceError } from '../errors.ts';
-import { checkDelta, layersOfDelta } from '../fuse/layers.ts';
-import type { WorkspaceSpec, Workspaces } from '../fuse/workspaces.ts';
 import type { Log } from '../log.ts';
 import type { Runtime as RuntimeName } from '../messages.ts';
 import type { RunningSandbox, Runtime } from '../runtime/runtime.ts';
+import { checkDelta, layersOfDelta } from '../workspaces/delta/layers/layers-on-disk.ts';
+import type { WorkspaceSpec, Workspaces } from '../workspaces/workspaces.ts';
 import type { Layout } from './layout.ts';
 import type { LiveSandbox } from './sandbox.ts';
 

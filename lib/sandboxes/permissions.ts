@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts';
 import { parseDirectoryPath, textOf } from '../codebases/file-path.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../messages.ts';
 import { compileRules, type Explanation, explain, levelOf } from '../permissions/index.ts';
 import { withWorkspace } from './changes/with-workspace.ts';

@@ -1,5 +1,5 @@
+import type { ByteString } from '../byte-string.ts';
 import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
-import type { ByteString } from '../fuse/filesystem.ts';
 import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';

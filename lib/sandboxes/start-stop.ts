@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
-import { hasJournal } from '../fuse/layers.ts';
 import type { Sandbox } from '../messages.ts';
+import { hasJournal } from '../workspaces/delta/layers/layers-on-disk.ts';
 import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
 import { autoCommit, commitsItself } from './changes/auto-commit.ts';
 import { isExpired } from './clock.ts';

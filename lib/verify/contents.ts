@@ -1,13 +1,13 @@
 import { crc32 } from 'node:zlib';
 import { textOf } from '../codebases/file-path.ts';
-import { DataFiles } from '../fuse/workspace/delta/data-files.ts';
-import type { FrozenLayers } from '../fuse/workspace/delta/frozen-layers.ts';
-import type { Inode } from '../fuse/workspace/delta/inode.ts';
-import type { InodeTable } from '../fuse/workspace/delta/inode-table.ts';
-import { LargeCopies } from '../fuse/workspace/delta/large-copies.ts';
-import { layerPath } from '../fuse/workspace/delta/layer-path.ts';
-import { pathOf } from '../fuse/workspace/delta/path-of.ts';
-import { placeOf, SMALL } from '../fuse/workspace/delta/slabs.ts';
+import { DataFiles } from '../workspaces/delta/contents/data-files.ts';
+import { LargeCopies } from '../workspaces/delta/contents/large-copies.ts';
+import { placeOf, SMALL } from '../workspaces/delta/contents/slabs.ts';
+import type { Inode } from '../workspaces/delta/index/inode.ts';
+import type { InodeTable } from '../workspaces/delta/index/inode-table.ts';
+import { pathOf } from '../workspaces/delta/index/path-of.ts';
+import type { FrozenLayers } from '../workspaces/delta/layers/frozen-layers.ts';
+import { layerPath } from '../workspaces/delta/layers/layer-path.ts';
 import { type Report, reasonOf } from './report.ts';
 
 /** A place of contents, and what is wrong with what lies there. */

@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
-import { Errno } from '../fuse/filesystem.ts';
-import { Damage } from '../fuse/workspace/delta/damage.ts';
+import { Errno } from '../linux/errno.ts';
+import { Damage } from '../workspaces/delta/damage.ts';
 
 /** What is counted for the last line. */
 export interface Counts {

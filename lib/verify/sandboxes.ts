@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { requireDelta } from '../fuse/layers.ts';
-import { asDamage } from '../fuse/workspace/delta/damage.ts';
-import { type FrozenLayers, readIndex } from '../fuse/workspace/delta/frozen-layers.ts';
-import { markPath, wholeMark } from '../fuse/workspace/delta/journal-mark.ts';
-import { indexPath } from '../fuse/workspace/delta/layer-path.ts';
-import { type ReadDelta, readDelta } from '../fuse/workspace/delta/read-delta.ts';
-import { VERSION } from '../fuse/workspace/delta/records.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
+import { asDamage } from '../workspaces/delta/damage.ts';
+import { markPath, wholeMark } from '../workspaces/delta/index/journal-mark.ts';
+import { type ReadDelta, readDelta } from '../workspaces/delta/index/read-delta.ts';
+import { VERSION } from '../workspaces/delta/index/records.ts';
+import { type FrozenLayers, readIndex } from '../workspaces/delta/layers/frozen-layers.ts';
+import { indexPath } from '../workspaces/delta/layers/layer-path.ts';
+import { requireDelta } from '../workspaces/delta/layers/layers-on-disk.ts';
 import { Contents } from './contents.ts';
 import type { Report } from './report.ts';
 

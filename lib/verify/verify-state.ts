@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
-import { FrozenLayers } from '../fuse/workspace/delta/frozen-layers.ts';
 import { LockedError, takeExistingLock } from '../metadata/lock.ts';
 import { foldersOf } from '../sandboxes/layout.ts';
+import { FrozenLayers } from '../workspaces/delta/layers/frozen-layers.ts';
 import { verifyCodebase } from './codebases.ts';
 import { readMetadata } from './metadata.ts';
 import { knownId, namesIn, noteOrphans } from './orphans.ts';

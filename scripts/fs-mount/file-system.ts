@@ -1,17 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { isMainThread, workerData } from 'node:worker_threads';
-import type { ControlledFileSystem } from '../../lib/fuse/control.ts';
-import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/notifier.ts';
-import { type FuseWorkerData, serveRequests } from '../../lib/fuse/request-worker.ts';
-import { WorkspaceFileSystem } from '../../lib/fuse/workspace/index.ts';
+import type { ControlledFileSystem } from '../../lib/fuse/connection/control.ts';
+import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
+import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
+import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
 
 /**
  * Bundled by load.mjs: the workspace file system for developers' scripts and, by role, its worker threads. Beside what
  * the server has it counts requests by operation (`usage` has them as `requests`), and writes a CPU profile of the
  * request worker to the file that PADDOCK_FS_PROFILE names.
  */
-export { mountWorkspaces } from '../../lib/fuse/index.ts';
+export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
 if (!isMainThread) {
   const data = workerData as FuseWorkerData | FuseNotifierData;

@@ -1,12 +1,9 @@
 import { workerData } from 'node:worker_threads';
+import type { NotificationQueue } from '../../lib/fuse/connection/notification-queue.ts';
+import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
+import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
 import type { Notifier } from '../../lib/fuse/filesystem.ts';
-import type { NotificationQueue } from '../../lib/fuse/notification-queue.ts';
-import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/notifier.ts';
-import { type FuseWorkerData, serveRequests } from '../../lib/fuse/request-worker.ts';
-import {
-  WorkspaceFileSystem,
-  type WorkspaceFileSystemOptions,
-} from '../../lib/fuse/workspace/workspace-file-system.ts';
+import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from '../../lib/workspaces/workspace-file-system.ts';
 
 /** The workspaces' own file system, with names that break it. */
 class BreakingFileSystem extends WorkspaceFileSystem {

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { bundle } from '../../esbuild.config.mjs';
-import { unmount } from '../../lib/fuse/mount.ts';
+import { unmount } from '../../lib/fuse/connection/mount.ts';
 import { takeLock } from '../../lib/metadata/lock.ts';
 import { Server, State } from '../contract/server.ts';
 import { Api } from './api.ts';

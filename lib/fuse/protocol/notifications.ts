@@ -1,4 +1,4 @@
-import type { ByteString } from '../filesystem.ts';
+import type { ByteString } from '../../byte-string.ts';
 import { writeS64, writeU64 } from './integers.ts';
 import { OUT_HEADER_SIZE } from './opcodes.ts';
 

@@ -1,4 +1,5 @@
-import type { Attr, ByteString, Entry, StatFs } from '../filesystem.ts';
+import type { ByteString } from '../../byte-string.ts';
+import type { Attr, Entry, StatFs } from '../filesystem.ts';
 import { writeS64, writeU64 } from './integers.ts';
 import {
   ATTR_OUT_SIZE,

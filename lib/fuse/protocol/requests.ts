@@ -1,5 +1,7 @@
-import type { ByteString, SetAttr, Time } from '../filesystem.ts';
-import { EFBIG, EIO, ENAMETOOLONG } from './errno.ts';
+import type { ByteString } from '../../byte-string.ts';
+import { EFBIG, EIO, ENAMETOOLONG } from '../../linux/errno.ts';
+import type { Time } from '../../linux/time.ts';
+import type { SetAttr } from '../filesystem.ts';
 import { readS64, readU64 } from './integers.ts';
 import { IN_HEADER_SIZE, NAME_MAX } from './opcodes.ts';
 

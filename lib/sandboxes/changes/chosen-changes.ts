@@ -1,6 +1,6 @@
+import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { shown } from './chosen-paths.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';

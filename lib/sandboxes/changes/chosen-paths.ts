@@ -1,6 +1,6 @@
+import type { ByteString } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
 
 const MAX_PATHS = 10_000;
 

@@ -1,7 +1,7 @@
+import type { ByteString } from '../../byte-string.ts';
 import type { Step } from '../../codebases/commit-steps.ts';
 import type { Contents } from '../../codebases/totals.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import type { Staged } from './staged.ts';

@@ -1,9 +1,9 @@
+import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { OwnDirectory, Settled, WorkspaceChange } from '../../fuse/workspaces.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
 import type { CommitResponse } from '../../messages.ts';
 import type { CommitChanges } from '../../services.ts';
+import type { OwnDirectory, Settled, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';

@@ -1,10 +1,10 @@
+import type { ByteString } from '../../byte-string.ts';
 import type { ChangeFormat } from '../../field-values.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
 import { type Member, tar } from '../../patch/tar.ts';
 import type { ByteStream } from '../../services.ts';
+import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';

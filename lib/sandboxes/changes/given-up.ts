@@ -1,5 +1,5 @@
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { ByteString } from '../../byte-string.ts';
+import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 

@@ -1,5 +1,5 @@
-import type { ByteString } from '../../fuse/filesystem.ts';
-import { journalState } from '../../fuse/layers.ts';
+import type { ByteString } from '../../byte-string.ts';
+import { journalState } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import { deltaOf, workspaceSpec } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';

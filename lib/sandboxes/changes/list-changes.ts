@@ -1,7 +1,7 @@
 import { textOf } from '../../codebases/file-path.ts';
-import type { ChangeSide, WorkspaceChange } from '../../fuse/workspaces.ts';
 import type { ChangeKind, FileChange, FileType } from '../../messages.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
+import type { ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { withWorkspace } from './with-workspace.ts';
 

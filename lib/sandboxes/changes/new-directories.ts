@@ -1,5 +1,5 @@
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { ByteString } from '../../byte-string.ts';
+import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 
 /** Longer ones are reached a name at a time only. */

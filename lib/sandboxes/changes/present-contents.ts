@@ -1,5 +1,5 @@
-import type { WorkspaceChange } from '../../fuse/workspaces.ts';
 import type { HostFileReader } from '../../host-tree/host-file.ts';
+import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { changed, hostFile } from './host-file.ts';
 import { batchesOfSmall, smallContents } from './small-contents.ts';
 

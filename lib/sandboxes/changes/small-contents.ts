@@ -1,4 +1,4 @@
-import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
 /** Files asked for at once: at most 4 MiB, and the file system serves programs in between. */
 const AT_ONCE = 64;

@@ -1,9 +1,9 @@
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { WorkspaceChange } from '../../fuse/workspaces.ts';
+import type { ByteString } from '../../byte-string.ts';
 import type { Directory } from '../../host-tree/directory.ts';
 import { HostFileReader } from '../../host-tree/host-file.ts';
 import { copyToNewFile, writeNewFile } from '../../host-tree/new-file.ts';
 import { OpenDirectories } from '../../host-tree/open-directories.ts';
+import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';

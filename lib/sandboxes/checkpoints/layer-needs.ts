@@ -1,5 +1,5 @@
-import { layersOfDelta, layersOfFrozen } from '../../fuse/layers.ts';
 import type { Log } from '../../log.ts';
+import { layersOfDelta, layersOfFrozen } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import { deltaOf } from '../bring-up.ts';
 import type { Layout } from '../layout.ts';
 import type { LiveSandbox } from '../sandbox.ts';

@@ -1,9 +1,9 @@
+import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { FileStatus, OpenedFile } from '../../fuse/workspace-files.ts';
 import type { ExportFilesRequest } from '../../messages.ts';
 import { type Member, tar } from '../../patch/tar.ts';
 import type { ArchiveAccess, ByteStream } from '../../services.ts';
+import type { FileStatus, OpenedFile } from '../../workspaces/workspace-files.ts';
 import { typeOf } from '../changes/list-changes.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';

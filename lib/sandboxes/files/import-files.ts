@@ -1,9 +1,9 @@
-import type { ByteString } from '../../fuse/filesystem.ts';
-import type { Unpacked } from '../../fuse/workspace-files.ts';
+import type { ByteString } from '../../byte-string.ts';
 import type { ImportFilesRequest, ImportFilesResponse } from '../../messages.ts';
 import { type Entry, invalid, untar } from '../../patch/untar.ts';
 import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { ArchiveAccess } from '../../services.ts';
+import type { Unpacked } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';
 import { type FileSession, withFiles } from './session.ts';

@@ -1,5 +1,5 @@
+import type { ByteString } from '../../byte-string.ts';
 import { parseDirectoryPath, parseFilePath } from '../../codebases/file-path.ts';
-import type { ByteString } from '../../fuse/filesystem.ts';
 
 /** A path of a request that is not the root, as the file system takes it. Throws INVALID_ARGUMENT naming `field`. */
 export function filePath(field: string, path: string): ByteString {

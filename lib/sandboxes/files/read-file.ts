@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { ServiceError } from '../../errors.ts';
-import type { OpenedFile } from '../../fuse/workspace-files.ts';
 import type { ReadFileRequest } from '../../messages.ts';
 import type { FileAccess, ReadableFile } from '../../services.ts';
+import type { OpenedFile } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';
 import { filePath } from './paths.ts';
 import { type FileSession, openFiles } from './session.ts';

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
-import type { FileOperation, WorkspaceFiles } from '../../fuse/workspace-files.ts';
+import type { FileOperation, WorkspaceFiles } from '../../workspaces/workspace-files.ts';
 import { attachWorkspace, describeLoss } from '../bring-up.ts';
 import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';

@@ -1,7 +1,7 @@
 import { textOf } from '../../codebases/file-path.ts';
-import type { FileStatus } from '../../fuse/workspace-files.ts';
 import type { FileStat } from '../../messages.ts';
 import { type Level, permissionOf } from '../../permissions/index.ts';
+import type { FileStatus } from '../../workspaces/workspace-files.ts';
 import { typeOf } from '../changes/list-changes.ts';
 
 /** What is not UTF-8 is shown with U+FFFD. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { clearStaleMount, makeMountPoint, unmount } from '../../../lib/fuse/mount.ts';
+import { clearStaleMount, makeMountPoint, unmount } from '../../../lib/fuse/connection/mount.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
 

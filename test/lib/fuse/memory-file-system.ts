@@ -1,20 +1,12 @@
 import { constants } from 'node:os';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { ControlledFileSystem } from '../../../lib/fuse/control.ts';
-import type { CurrentWorkspace } from '../../../lib/fuse/current-workspace.ts';
-import {
-  type Attr,
-  type Caller,
-  type EmitDirent,
-  type Entry,
-  Errno,
-  type Notifier,
-  type SetAttr,
-  type StatFs,
-  type Time,
-} from '../../../lib/fuse/filesystem.ts';
-import type { NotificationQueue } from '../../../lib/fuse/notification-queue.ts';
-import type { WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
+import type { ControlledFileSystem } from '../../../lib/fuse/connection/control.ts';
+import type { CurrentWorkspace } from '../../../lib/fuse/connection/current-workspace.ts';
+import type { NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
+import type { Attr, Caller, EmitDirent, Entry, Notifier, SetAttr, StatFs } from '../../../lib/fuse/filesystem.ts';
+import { Errno } from '../../../lib/linux/errno.ts';
+import type { Time } from '../../../lib/linux/time.ts';
+import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const S_IFDIR = 0o040000;
 const S_IFREG = 0o100000;

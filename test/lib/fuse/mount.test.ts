@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseMountInfo } from '../../../lib/fuse/mount.ts';
-import { probeFuse } from '../../../lib/fuse/probe.ts';
+import { parseMountInfo } from '../../../lib/fuse/connection/mount.ts';
+import { probeFuse } from '../../../lib/fuse/connection/probe.ts';
 
 describe('parseMountInfo', () => {
   const text = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw

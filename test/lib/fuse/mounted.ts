@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type MountOptions, mountWorkspaces } from '../../../lib/fuse/host.ts';
-import { unmount } from '../../../lib/fuse/mount.ts';
-import type { WorkspaceSpec, Workspaces } from '../../../lib/fuse/workspaces.ts';
+import { unmount } from '../../../lib/fuse/connection/mount.ts';
 import type { Log } from '../../../lib/log.ts';
+import { type MountOptions, mountWorkspaces } from '../../../lib/workspaces/mount-workspaces.ts';
+import type { WorkspaceSpec, Workspaces } from '../../../lib/workspaces/workspaces.ts';
 
 const execute = promisify(execFile);
 

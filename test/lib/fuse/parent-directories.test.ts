@@ -1,7 +1,7 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { beforeEach, expect, it } from 'vitest';
-import { type NotificationBatch, NotificationQueue } from '../../../lib/fuse/notification-queue.ts';
-import { ParentDirectories } from '../../../lib/fuse/parent-directories.ts';
+import { type NotificationBatch, NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
+import { ParentDirectories } from '../../../lib/fuse/session/parent-directories.ts';
 import { ATTR, message, type Recorder, record } from './recorder.ts';
 
 const [LOOKUP, GETATTR, MKDIR, ROOT, WORKSPACE] = [1, 3, 9, 1, 77];

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { afterAll, expect, it } from 'vitest';
-import { findMount } from '../../../lib/fuse/mount.ts';
+import { findMount } from '../../../lib/fuse/connection/mount.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { mounted } from './mounted.ts';
 

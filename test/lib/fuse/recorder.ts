@@ -1,7 +1,7 @@
-import { ControlNode } from '../../../lib/fuse/control-node.ts';
 import type { Attr, FileSystem } from '../../../lib/fuse/filesystem.ts';
-import type { ParentDirectories } from '../../../lib/fuse/parent-directories.ts';
-import { Session, type SessionEvents } from '../../../lib/fuse/session.ts';
+import { ControlNode } from '../../../lib/fuse/session/control-node.ts';
+import type { ParentDirectories } from '../../../lib/fuse/session/parent-directories.ts';
+import { Session, type SessionEvents } from '../../../lib/fuse/session/session.ts';
 
 /** Every field different, so that no two can be taken for each other. */
 export const ATTR: Attr = {

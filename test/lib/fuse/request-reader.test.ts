@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Descriptor, RequestReader } from '../../../lib/fuse/request-reader.ts';
+import { type Descriptor, RequestReader } from '../../../lib/fuse/connection/request-reader.ts';
 
 const INTO = Buffer.alloc(8);
 

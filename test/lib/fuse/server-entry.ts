@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { isMainThread } from 'node:worker_threads';
-import { mountWorkspaces } from '../../../lib/fuse/host.ts';
 import { silentLog } from '../../../lib/log.ts';
+import { mountWorkspaces } from '../../../lib/workspaces/mount-workspaces.ts';
 
 /** A process that owns a mount on argv[2], says so on stdout, and ends in the way its stdin asks for. */
 if (!isMainThread) await import('./worker-entry.ts');

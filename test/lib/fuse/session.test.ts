@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { CONTROL_NODEID } from '../../../lib/fuse/control-node.ts';
-import { type EmitDirent, Errno } from '../../../lib/fuse/filesystem.ts';
+import type { EmitDirent } from '../../../lib/fuse/filesystem.ts';
+import { CONTROL_NODEID } from '../../../lib/fuse/session/control-node.ts';
+import { Errno } from '../../../lib/linux/errno.ts';
 import { ATTR, type Field, INIT_IN, message, record, struct } from './recorder.ts';
 
 const CALLER = { uid: 42, gid: 43, pid: 44 };

@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { type FuseNotifierData, serveNotifications } from '../../../lib/fuse/notifier.ts';
-import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/request-worker.ts';
+import { type FuseNotifierData, serveNotifications } from '../../../lib/fuse/connection/notifier.ts';
+import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/connection/request-worker.ts';
 import { MemoryFileSystem } from './memory-file-system.ts';
 
 const data = workerData as FuseWorkerData | FuseNotifierData;

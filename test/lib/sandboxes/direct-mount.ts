@@ -1,7 +1,7 @@
 import type { Caller } from '../../../lib/fuse/filesystem.ts';
-import { WorkspaceFileSystem } from '../../../lib/fuse/workspace/index.ts';
-import type { Frozen, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
-import { Notices } from '../fuse/workspace/sandbox.ts';
+import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
+import type { Frozen, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
+import { Notices } from '../workspaces/sandbox.ts';
 import { FakeMount } from './fixture.ts';
 
 /** Real deltas and layers, without a kernel: what programs do is done by `write` and read by `read`. */

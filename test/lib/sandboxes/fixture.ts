@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Descriptors } from '../../../lib/descriptors.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import { sealedLine } from '../../../lib/fuse/workspace/delta/journal-lines.ts';
-import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/fuse/workspaces.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { ExecRequest, PermissionRule } from '../../../lib/messages.ts';
@@ -16,6 +14,8 @@ import { makeLayout } from '../../../lib/sandboxes/layout.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { UidSlots } from '../../../lib/sandboxes/uid-slots.ts';
 import type { NewSandbox } from '../../../lib/services.ts';
+import { sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
+import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const descriptors = new Descriptors();
 

@@ -10,8 +10,8 @@ import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
 /** Called before the reclaimer reads the journal of a delta. */
 const hooks = vi.hoisted(() => ({ reading: async (_delta: string): Promise<void> => {} }));
 
-vi.mock('../../../lib/fuse/layers.ts', async (original) => {
-  const layers = await original<typeof import('../../../lib/fuse/layers.ts')>();
+vi.mock('../../../lib/workspaces/delta/layers/layers-on-disk.ts', async (original) => {
+  const layers = await original<typeof import('../../../lib/workspaces/delta/layers/layers-on-disk.ts')>();
   return {
     ...layers,
     layersOfDelta: async (delta: string) => {

@@ -5,7 +5,7 @@ import { newId } from '../../../lib/ids.ts';
 import { createSerializer } from '../../../lib/metadata/format.ts';
 import type { CodebaseRecord, SandboxRecord } from '../../../lib/metadata/metadata.ts';
 import { verifyState } from '../../../lib/verify/verify-state.ts';
-import { Sandbox } from '../fuse/workspace/sandbox.ts';
+import { Sandbox } from '../workspaces/sandbox.ts';
 
 export const LARGE = 'l'.repeat(70_000);
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { newId } from '../../../lib/ids.ts';
 import { takeLock } from '../../../lib/metadata/lock.ts';
 import { verifyState } from '../../../lib/verify/verify-state.ts';
-import { attached, linesOf, OlderState } from '../fuse/workspace/older-state.ts';
+import { attached, linesOf, OlderState } from '../workspaces/older-state.ts';
 import { fingerprint, flip, LARGE, State, storageIn, verified } from './state.ts';
 
 describe('a state without damage', () => {

@@ -1,4 +1,4 @@
-import type { ChangeSide, WorkspaceChange } from '../../../../lib/fuse/workspaces.ts';
+import type { ChangeSide, WorkspaceChange } from '../../../../lib/workspaces/workspaces.ts';
 
 const MODES = { directory: 0o040755, file: 0o100644, link: 0o120777 };
 type Type = keyof typeof MODES | undefined;

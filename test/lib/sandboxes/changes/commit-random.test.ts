@@ -10,7 +10,7 @@ import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
-import { outcome, Sandbox } from '../../fuse/workspace/sandbox.ts';
+import { outcome, Sandbox } from '../../workspaces/sandbox.ts';
 
 const BASE = { a: 'a', 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'e/f': 'f' };
 

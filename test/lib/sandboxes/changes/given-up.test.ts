@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { OwnDirectory } from '../../../../lib/fuse/workspaces.ts';
 import { decideForCodebase } from '../../../../lib/sandboxes/changes/given-up.ts';
+import type { OwnDirectory } from '../../../../lib/workspaces/workspaces.ts';
 import { changesOf } from './changes-of.ts';
 
 const renamed = (path: string, origin: string): OwnDirectory => ({ id: 1, path, origin, replaces: false });

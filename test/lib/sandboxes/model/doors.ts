@@ -1,11 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import { ServiceError } from '../../../../lib/errors.ts';
-import { Errno } from '../../../../lib/fuse/filesystem.ts';
-import type { FileStatus, OpenedFile } from '../../../../lib/fuse/workspace-files.ts';
+import { Errno } from '../../../../lib/linux/errno.ts';
 import type { FileChange } from '../../../../lib/messages.ts';
 import { untar } from '../../../../lib/patch/untar.ts';
 import { type FileSession, withFiles } from '../../../../lib/sandboxes/files/session.ts';
-import { Programs } from '../../fuse/workspace/programs.ts';
+import type { FileStatus, OpenedFile } from '../../../../lib/workspaces/workspace-files.ts';
+import { Programs } from '../../workspaces/programs.ts';
 import { CANARY } from './canary.ts';
 import type { Server } from './server.ts';
 import { directory, file, symlink } from './tree.ts';

@@ -1,6 +1,6 @@
 import type { PermissionRule } from '../../../../lib/messages.ts';
 import { compileRules } from '../../../../lib/permissions/index.ts';
-import { rule } from '../../fuse/workspace/sandbox.ts';
+import { rule } from '../../workspaces/sandbox.ts';
 
 /** The sets of rules that a sandbox of the model may come under. */
 export const RULES: readonly (readonly PermissionRule[])[] = [

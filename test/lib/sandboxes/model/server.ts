@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { ByteString } from '../../../../lib/byte-string.ts';
 import { StoredCodebases } from '../../../../lib/codebases/codebases.ts';
 import { Descriptors } from '../../../../lib/descriptors.ts';
-import { type ByteString, Errno, type Notifier } from '../../../../lib/fuse/filesystem.ts';
-import { WorkspaceFileSystem } from '../../../../lib/fuse/workspace/index.ts';
+import type { Notifier } from '../../../../lib/fuse/filesystem.ts';
 import { removeTree } from '../../../../lib/host-tree/remove-tree.ts';
+import { Errno } from '../../../../lib/linux/errno.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { openMetadata } from '../../../../lib/metadata/store.ts';
 import type { Platform } from '../../../../lib/sandboxes/bring-up.ts';
@@ -11,6 +12,7 @@ import { SandboxContext } from '../../../../lib/sandboxes/context.ts';
 import { makeLayout } from '../../../../lib/sandboxes/layout.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../../lib/sandboxes/sandboxes.ts';
 import { UidSlots } from '../../../../lib/sandboxes/uid-slots.ts';
+import { WorkspaceFileSystem } from '../../../../lib/workspaces/workspace-file-system.ts';
 import { FakeRuntime, NO_LIMITS } from '../fixture.ts';
 import { type Hold, inBackground, inRun, Run } from './disk.ts';
 

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { AutoCommit } from '../../../../lib/field-values.ts';
-import { Errno } from '../../../../lib/fuse/filesystem.ts';
+import { Errno } from '../../../../lib/linux/errno.ts';
 import { createRequest } from '../fixture.ts';
 import { askDoors } from './ask-doors.ts';
 import { bytes } from './bytes.ts';

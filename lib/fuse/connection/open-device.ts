@@ -1,0 +1,17 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { ServiceError } from '../../errors.ts';
+
+/** Reads and writes block: for worker threads. The caller closes it, which aborts the connection. */
+export async function openDevice(): Promise<FileHandle> {
+  try {
+    return await open('/dev/fuse', constants.O_RDWR);
+  } catch (thrown) {
+    const { code } = thrown as NodeJS.ErrnoException;
+    const advice =
+      code === 'EACCES' || code === 'EPERM'
+        ? 'run the server as root, or allow its user to read and write /dev/fuse'
+        : 'load the kernel module (modprobe fuse); in a container add --device /dev/fuse';
+    throw new ServiceError('FAILED_PRECONDITION', `cannot open /dev/fuse (${code}): ${advice}`, [], { cause: thrown });
+  }
+}

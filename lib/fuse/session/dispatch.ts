@@ -1,0 +1,218 @@
+import type { Errno } from '../../linux/errno.ts';
+import { ENOSYS, ENOTTY } from '../../linux/errno.ts';
+import type { FileSystem } from '../filesystem.ts';
+import { IN_HEADER_SIZE, NAME_MAX, Opcode, OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
+import {
+  encodeAttrOut,
+  encodeEntry,
+  encodeNegativeEntry,
+  encodeOpen,
+  encodeStatfs,
+  encodeWrite,
+} from '../protocol/replies.ts';
+import { decodeSetattr, findStringEnd, readArgOffset, readArgU32, readArgU64, readName } from '../protocol/requests.ts';
+import { type Exchange, NO_REPLY } from './exchange.ts';
+import { readdir } from './readdir.ts';
+
+/** Puts the answer's body behind the reply's header and returns its size, or NO_REPLY. Throws `Errno` to refuse. */
+type Run = (fileSystem: FileSystem, exchange: Exchange) => number;
+
+export interface Operation {
+  /** Size of the fixed struct after the header; a shorter request is malformed. */
+  readonly body: number;
+  readonly run: Run;
+}
+
+const EMPTY = 0;
+const BODY = OUT_HEADER_SIZE;
+
+const WRITE_KILL_SUIDGID = 1 << 2;
+const FSYNC_FDATASYNC = 1 << 0;
+
+/** Where the first name of a request is, by the size of the struct before it. */
+function nameAt(exchange: Exchange, body: number): string {
+  const start = IN_HEADER_SIZE + body;
+  return readName(exchange.request, start, findStringEnd(exchange.request, start, exchange.length));
+}
+
+function rename(fileSystem: FileSystem, exchange: Exchange, body: number, flags: number): number {
+  const { request, length, caller, nodeid } = exchange;
+  const start = IN_HEADER_SIZE + body;
+  const end = findStringEnd(request, start, length);
+  const newEnd = findStringEnd(request, end + 1, length);
+  const newparent = readArgU64(request, 0);
+  fileSystem.rename(
+    caller,
+    nodeid,
+    readName(request, start, end),
+    newparent,
+    readName(request, end + 1, newEnd),
+    flags,
+  );
+  return EMPTY;
+}
+
+function refuse(errno: Errno): Operation {
+  return {
+    body: 0,
+    run: () => {
+      throw errno;
+    },
+  };
+}
+
+/** The kernel remembers ENOSYS for the connection and never asks again; all not named here are answered so, too. */
+const UNSENT = refuse(ENOSYS);
+
+const table: Record<number, Operation> = {
+  [Opcode.LOOKUP]: {
+    body: 0,
+    run: (fs, { request, length, caller, nodeid, reply }) => {
+      const end = findStringEnd(request, IN_HEADER_SIZE, length);
+      const entry = fs.lookup(caller, nodeid, readName(request, IN_HEADER_SIZE, end));
+      return entry ? encodeEntry(reply, BODY, entry) : encodeNegativeEntry(reply, BODY);
+    },
+  },
+  [Opcode.FORGET]: {
+    body: 8,
+    run: (fs, { request, nodeid }) => {
+      fs.forget(nodeid, readArgU64(request, 0));
+      return NO_REPLY;
+    },
+  },
+  [Opcode.BATCH_FORGET]: {
+    body: 8,
+    run: (fs, { request, length }) => {
+      const count = Math.min(readArgU32(request, 0), Math.floor((length - IN_HEADER_SIZE - 8) / 16));
+      for (let i = 0; i < count; i++) fs.forget(readArgU64(request, 8 + i * 16), readArgU64(request, 16 + i * 16));
+      return NO_REPLY;
+    },
+  },
+  [Opcode.GETATTR]: {
+    body: 16,
+    run: (fs, { caller, nodeid, reply }) => encodeAttrOut(reply, BODY, fs.getattr(caller, nodeid)),
+  },
+  [Opcode.SETATTR]: {
+    body: 88,
+    run: (fs, { request, caller, nodeid, reply }) =>
+      encodeAttrOut(reply, BODY, fs.setattr(caller, nodeid, decodeSetattr(request))),
+  },
+  [Opcode.READLINK]: {
+    body: 0,
+    run: (fs, { caller, nodeid, reply }) => fs.readlink(caller, nodeid).copy(reply, BODY),
+  },
+  [Opcode.SYMLINK]: {
+    body: 0,
+    run: (fs, { request, length, caller, nodeid, reply }) => {
+      const end = findStringEnd(request, IN_HEADER_SIZE, length);
+      const targetEnd = findStringEnd(request, end + 1, length);
+      const target = Buffer.from(request.subarray(end + 1, targetEnd));
+      return encodeEntry(reply, BODY, fs.symlink(caller, nodeid, readName(request, IN_HEADER_SIZE, end), target));
+    },
+  },
+  [Opcode.MKNOD]: {
+    body: 16,
+    run: (fs, exchange) => {
+      const { request, caller, nodeid, reply } = exchange;
+      const mode = readArgU32(request, 0);
+      return encodeEntry(reply, BODY, fs.mknod(caller, nodeid, nameAt(exchange, 16), mode, readArgU32(request, 4)));
+    },
+  },
+  [Opcode.MKDIR]: {
+    body: 8,
+    run: (fs, exchange) => {
+      const { request, caller, nodeid, reply } = exchange;
+      return encodeEntry(reply, BODY, fs.mkdir(caller, nodeid, nameAt(exchange, 8), readArgU32(request, 0)));
+    },
+  },
+  [Opcode.UNLINK]: {
+    body: 0,
+    run: (fs, exchange) => {
+      fs.unlink(exchange.caller, exchange.nodeid, nameAt(exchange, 0));
+      return EMPTY;
+    },
+  },
+  [Opcode.RMDIR]: {
+    body: 0,
+    run: (fs, exchange) => {
+      fs.rmdir(exchange.caller, exchange.nodeid, nameAt(exchange, 0));
+      return EMPTY;
+    },
+  },
+  [Opcode.RENAME]: { body: 8, run: (fs, exchange) => rename(fs, exchange, 8, 0) },
+  [Opcode.RENAME2]: {
+    body: 16,
+    run: (fs, exchange) => rename(fs, exchange, 16, readArgU32(exchange.request, 8)),
+  },
+  [Opcode.LINK]: {
+    body: 8,
+    run: (fs, exchange) => {
+      const { request, caller, nodeid: newparent, reply } = exchange;
+      return encodeEntry(reply, BODY, fs.link(caller, readArgU64(request, 0), newparent, nameAt(exchange, 8)));
+    },
+  },
+  [Opcode.CREATE]: {
+    body: 16,
+    run: (fs, exchange) => {
+      const { request, caller, nodeid, reply } = exchange;
+      const flags = readArgU32(request, 0);
+      const entry = fs.create(caller, nodeid, nameAt(exchange, 16), readArgU32(request, 4), flags);
+      const size = encodeEntry(reply, BODY, entry);
+      return size + encodeOpen(reply, BODY + size);
+    },
+  },
+  [Opcode.READ]: {
+    body: 40,
+    run: (fs, { request, caller, nodeid, reply }) => {
+      const size = Math.min(readArgU32(request, 16), reply.length - BODY);
+      return fs.read(caller, nodeid, readArgOffset(request, 8), reply.subarray(BODY, BODY + size));
+    },
+  },
+  [Opcode.WRITE]: {
+    body: 40,
+    run: (fs, { request, length, caller, nodeid, reply }) => {
+      const start = IN_HEADER_SIZE + 40;
+      const data = request.subarray(start, Math.min(start + readArgU32(request, 16), length));
+      const killSuidgid = (readArgU32(request, 20) & WRITE_KILL_SUIDGID) !== 0;
+      return encodeWrite(reply, BODY, fs.write(caller, nodeid, readArgOffset(request, 8), data, killSuidgid));
+    },
+  },
+  [Opcode.FSYNC]: {
+    body: 16,
+    run: (fs, { request, caller, nodeid }) => {
+      fs.fsync(caller, nodeid, (readArgU32(request, 8) & FSYNC_FDATASYNC) !== 0);
+      return EMPTY;
+    },
+  },
+  [Opcode.STATFS]: {
+    body: 0,
+    run: (fs, { caller, nodeid, reply }) =>
+      encodeStatfs(reply, BODY, { ...fs.statfs(caller, nodeid), namelen: NAME_MAX }),
+  },
+  [Opcode.READDIR]: { body: 40, run: (fs, exchange) => readdir(fs, exchange, false) },
+  [Opcode.READDIRPLUS]: { body: 40, run: (fs, exchange) => readdir(fs, exchange, true) },
+  /** Sent for files opened before the first OPEN was answered ENOSYS. */
+  [Opcode.RELEASE]: { body: 0, run: () => EMPTY },
+  [Opcode.RELEASEDIR]: { body: 0, run: () => EMPTY },
+  [Opcode.DESTROY]: { body: 0, run: () => EMPTY },
+  /** No request takes long enough to be worth interrupting, and ignoring it is allowed. */
+  [Opcode.INTERRUPT]: { body: 0, run: () => NO_REPLY },
+  [Opcode.NOTIFY_REPLY]: { body: 0, run: () => NO_REPLY },
+  [Opcode.IOCTL]: refuse(ENOTTY),
+};
+
+const operations: Operation[] = Array.from({ length: 64 }, (_, opcode) => table[opcode] ?? UNSENT);
+
+export function operationOf(opcode: number): Operation {
+  return operations[opcode] ?? UNSENT;
+}
+
+/** Requests that must never be answered, not even with an error. */
+export function expectsReply(opcode: number): boolean {
+  return (
+    opcode !== Opcode.FORGET &&
+    opcode !== Opcode.BATCH_FORGET &&
+    opcode !== Opcode.INTERRUPT &&
+    opcode !== Opcode.NOTIFY_REPLY
+  );
+}

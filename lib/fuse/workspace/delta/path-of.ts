@@ -1,9 +1,0 @@
-import type { ByteString } from '../../filesystem.ts';
-import type { Inode } from './inode.ts';
-
-/** By its first name. */
-export function pathOf(inode: Inode): ByteString {
-  const names: ByteString[] = [];
-  for (let link = inode.links[0]; link !== undefined; link = link.dir.links[0]) names.push(link.name);
-  return names.reverse().join('/');
-}

@@ -1,1 +1,0 @@
-export { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from './workspace-file-system.ts';

@@ -1,0 +1,43 @@
+import { type Level, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+
+/**
+ * Levels of files with several names under one set of rules: the strictest of all, whether the kernel knows them or not.
+ * A sandbox can make a file tens of thousands of names in deep directories, so each file and each directory is looked at
+ * once. Nothing but new rules changes an answer: names come and go only where everything is WRITE, and directories move
+ * only from WRITE to WRITE.
+ */
+export class LinkLevels {
+  readonly #rules: RuleSet;
+  readonly #levels = new WeakMap<Inode, Level>();
+
+  constructor(rules: RuleSet) {
+    this.#rules = rules;
+  }
+
+  of(inode: Inode): Level {
+    const known = this.#levels.get(inode);
+    if (known !== undefined) return known;
+    const states = new Map<Inode, RuleState>();
+    let level: Level = WRITE;
+    for (const { dir, name } of inode.links) level = strictest(level, this.#stateOf(dir, states).child(name).level);
+    this.#levels.set(inode, level);
+    return level;
+  }
+
+  #stateOf(dir: Inode, states: Map<Inode, RuleState>): RuleState {
+    const way: Inode[] = [];
+    let at = dir;
+    while (at.id !== ROOT_ID && !states.has(at) && at.links[0] !== undefined) {
+      way.push(at);
+      at = at.links[0].dir;
+    }
+    let state = states.get(at) ?? this.#rules.root;
+    for (const below of way.reverse()) {
+      state = state.child(below.links[0]!.name);
+      states.set(below, state);
+    }
+    return state;
+  }
+}

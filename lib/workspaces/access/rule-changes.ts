@@ -1,0 +1,118 @@
+import type { ByteString } from '../../byte-string.ts';
+import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import type { Notifier } from '../../fuse/filesystem.ts';
+import type { PermissionRule } from '../../messages.ts';
+import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Workspace } from '../workspace.ts';
+import { deniedNames } from './negative-entries.ts';
+import { isVisible, isVisibleNode } from './visibility.ts';
+
+/** Files of one directory that may wait to be told: a request for the directory then takes some milliseconds at most. */
+const MAX_UNTOLD = 4096;
+/** Nodes looked at in one step. */
+const AT_ONCE = 64;
+
+/**
+ * New rules for a workspace. Throws INVALID_ARGUMENT, with the old rules still in force.
+ *
+ * The kernel is told of directories, and of files whose contents it may hold. All other files (a sandbox may have a hundred
+ * thousand cached) wait until somebody walks through their directory: that asks for the directory's attributes, which the
+ * kernel has no longer, and the files are told before it gets them (`tellChildren`). A directory that stays visible keeps
+ * its name in the kernel, so that processes working in it still know where they are. (FUSE_NOTIFY_INC_EPOCH would be one
+ * message, but for the whole mount: all other sandboxes would lose their names, attributes and pages too.)
+ */
+export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]): Steps<void> {
+  const compiled = compileRules(rules);
+  workspace.rules = compiled;
+  if (!workspace.isOpen) return;
+  const { tree, shared } = workspace;
+  tree.renewLevels();
+  yield* renewBelow(workspace, tree.root, compiled.root);
+  for (const node of tree.loose) {
+    const state = workspace.stateOf(tree.pathOf(node));
+    if (node.isDirectory) {
+      yield* renewBelow(workspace, node, state);
+    } else {
+      const shown = node.inode === undefined && node.basePath !== undefined;
+      const level = shown ? strictest(state.level, workspace.stateOf(node.basePath!).level) : state.level;
+      if (renewLevel(workspace, node, level)) tellFile(shared.notifier, node);
+    }
+  }
+}
+
+/** After the owner moved what the rules would not have let move: all of it comes under those of its new place. */
+export function renewMoved(workspace: Workspace, node: Node): void {
+  const link = node.links[0]!;
+  const state = link.parent.ruled!.child(link.name);
+  workspace.tree.renewLevels();
+  if (node.isDirectory) {
+    complete(renewBelow(workspace, node, state));
+    workspace.tree.levelLinks();
+  } else if (renewLevel(workspace, node, state.level)) tellFile(workspace.shared.notifier, node);
+}
+
+/** Trees can be deeper than any stack: nothing here calls itself. */
+function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
+  const counted = new Counted(AT_ONCE);
+  const waiting: [dir: Node, was: RuleState][] = [];
+  const renewDirectory = (dir: Node, to: RuleState) => {
+    waiting.push([dir, dir.shownRule]);
+    workspace.tree.ruleDirectory(dir, to);
+  };
+  renewDirectory(top, state);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [dir, was] = next;
+    const { uniformBelow } = dir.rule!;
+    const levelOf = (name: ByteString) =>
+      dir.baseRuled === undefined && uniformBelow !== undefined ? uniformBelow : dir.ruleOf(name).level;
+    const untold: Node[] = [];
+    for (const [name, child] of dir.children ?? []) {
+      yield* counted.one();
+      if (child.isDirectory) {
+        const before = isVisibleNode(child);
+        renewDirectory(child, dir.rule!.child(name));
+        if (before !== isVisibleNode(child)) workspace.shared.notifier.invalEntry(dir.id, name);
+      } else if (renewLevel(workspace, child, levelOf(name)) || child.untold) {
+        untold.push(child);
+      }
+    }
+    tellDirectory(workspace, dir, was, leftUntold(workspace, untold));
+  }
+}
+
+/** Whether the level is another. A file with several names is seen by each: the last time all its directories are renewed. */
+function renewLevel({ tree }: Workspace, file: Node, ofPath: Level): boolean {
+  const level = tree.fileLevel(file, ofPath);
+  if (level === file.level) return false;
+  tree.setLevel(file, level);
+  file.untold = true;
+  file.stale = level < VIEW;
+  return true;
+}
+
+/** Tells what cannot wait, and returns what can. */
+function leftUntold({ shared }: Workspace, files: Node[]): Node[] | undefined {
+  const waiting = files.length > MAX_UNTOLD ? [] : files.filter((file) => !file.paged);
+  for (const file of files) if (file.paged || files.length > MAX_UNTOLD) tellFile(shared.notifier, file);
+  return waiting.length === 0 ? undefined : waiting;
+}
+
+function tellFile(notifier: Notifier, file: Node): void {
+  if (file.stale) for (const { parent, name } of file.links) notifier.invalEntry(parent.id, name);
+  notifier.invalInode(file.id);
+  file.untold = file.stale = false;
+}
+
+function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): void {
+  const { notifier } = workspace.shared;
+  const rule = dir.shownRule;
+  const { uniformBelow } = rule;
+  dir.untoldChildren = untold;
+  const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
+  if (same && untold === undefined) return;
+  notifier.invalInode(dir.id);
+  for (const name of deniedNames(workspace, dir)) {
+    if (isVisible(dir.ruleOf(name), true)) notifier.invalEntry(dir.id, name);
+  }
+}

@@ -1,0 +1,28 @@
+import type { ByteString } from '../../byte-string.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { isBelow } from '../history/renamed-directories.ts';
+import type { Workspace } from '../workspace.ts';
+import { type BaseStat, joinPath } from './base.ts';
+
+/**
+ * Whether the base has at a path, which a directory made anew hides, what came there since: a file that the sandbox did not
+ * remove, or a directory with such a file in it. `origins`: where directories were that the sandbox renamed.
+ */
+export function cameLater(
+  { base, delta }: Workspace,
+  origins: ReadonlySet<ByteString>,
+  path: ByteString,
+  was: BaseStat,
+): boolean {
+  const waiting = [{ at: path, directory: isDirectory(was.mode) }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { at, directory } = next;
+    if (origins.has(at) || isBelow(at, origins)) continue;
+    if (directory) {
+      for (const { name, type } of base.readdir(at)) {
+        waiting.push({ at: joinPath(at, name), directory: isDirectory(type) });
+      }
+    } else if (delta.table.seen.get(at) === undefined) return true;
+  }
+  return false;
+}

@@ -1,0 +1,151 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
+import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { mergeNodes } from '../nodes/merge-nodes.ts';
+import type { Node } from '../nodes/node.ts';
+import { nodesFrom } from '../nodes/node-tree.ts';
+import { parentOf, Ways } from '../nodes/path-memo.ts';
+import type { Workspace } from '../workspace.ts';
+import { joinPath, sameFile } from './base.ts';
+
+/** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
+export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
+  if (!workspace.isOpen) return;
+  for (const path of paths) {
+    const node = atBasePath(workspace, path);
+    if (node !== undefined) yield* pin(workspace, node);
+    yield;
+    for (const loose of workspace.tree.loose) {
+      if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) yield* pin(workspace, loose);
+    }
+  }
+}
+
+/** After they did, or did not: what was replaced is let go of, and the kernel looks again. */
+export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
+  if (!workspace.isOpen) return;
+  const refresh = new Refresh(workspace);
+  // A new file may have brought new directories, so every name on the way is looked at.
+  const ways = new Ways<void>(undefined, (_, name, path) => {
+    const dir = workspace.tree.atBasePath(parentOf(path));
+    if (dir !== undefined) refresh.name(dir, name);
+  });
+  for (const path of paths) {
+    ways.at(path);
+    const dir = workspace.tree.atBasePath(path);
+    if (dir !== undefined) yield* refresh.directory(dir);
+    yield;
+  }
+}
+
+/** The node that shows a base path unchanged. */
+function atBasePath(workspace: Workspace, path: ByteString): Node | undefined {
+  const dir = workspace.tree.atBasePath(path);
+  if (dir !== undefined) return dir;
+  const slash = path.lastIndexOf('/');
+  const parent = workspace.tree.atBasePath(slash === -1 ? '' : path.slice(0, slash));
+  const node = parent?.children?.get(path.slice(slash + 1));
+  return node?.inode === undefined ? node : undefined;
+}
+
+function* pin(workspace: Workspace, top: Node): Steps<void> {
+  for (const node of nodesFrom(top)) {
+    pinFile(workspace, node);
+    yield;
+  }
+}
+
+function pinFile(workspace: Workspace, node: Node): void {
+  if (node.type !== S_IFREG || node.inode !== undefined || node.base === undefined) return;
+  const { base, shared } = workspace;
+  try {
+    shared.files.pin(node, () => base.open(node.basePath!, node.base!));
+  } catch {
+    // It can no longer be opened as what it was: reads of it will say so, and never mix old and new.
+  }
+}
+
+/** Everything known below a directory that is gone is gone too. */
+function release(workspace: Workspace, dir: Node): void {
+  for (const node of [...nodesFrom(dir)].reverse()) {
+    if (node === dir) continue;
+    for (const { parent, name } of [...node.links]) {
+      workspace.shared.notifier.invalEntry(parent.id, name);
+      workspace.tree.detach(node, parent, name);
+    }
+  }
+}
+
+/** Every name the kernel may know or not know of a directory. */
+function namesBelow(workspace: Workspace, dir: Node): Set<ByteString> {
+  const names = new Set(dir.children?.keys());
+  if (dir.listing !== undefined) for (const { name } of dir.listing.values()) names.add(name);
+  for (const { name } of workspace.base.readdir(dir.basePath!)) {
+    // Names that came must leave the kernel's negative entries.
+    if (dir.listing?.get(name) === undefined) names.add(name);
+  }
+  return names;
+}
+
+/** Of a set of changes, of which many lie in one directory or below another: each name is looked at once. */
+class Refresh {
+  readonly #workspace: Workspace;
+  readonly #names = new Map<Node, Set<ByteString>>();
+  readonly #directories = new Set<Node>();
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  name(dir: Node, name: ByteString): void {
+    let names = this.#names.get(dir);
+    if (names === undefined) {
+      names = new Set();
+      this.#names.set(dir, names);
+      dir.base = this.#workspace.base.lstat(dir.basePath!) ?? dir.base;
+    }
+    if (names.has(name)) return;
+    names.add(name);
+    refreshName(this.#workspace, dir, name);
+  }
+
+  /** All that the kernel may know of it. */
+  *directory(top: Node): Steps<void> {
+    const waiting = [top];
+    for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+      if (this.#directories.has(dir)) continue;
+      this.#directories.add(dir);
+      for (const name of namesBelow(this.#workspace, dir)) {
+        this.name(dir, name);
+        yield;
+        const child = dir.children?.get(name);
+        if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
+      }
+    }
+  }
+}
+
+function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
+  if (dir.inode?.entries?.has(name)) {
+    mergeNodes(workspace, dir, [name]);
+    return;
+  }
+  const { base, tree, shared } = workspace;
+  const stat = base.lstat(joinPath(dir.basePath!, name));
+  if (stat === undefined) dir.listing?.remove(name);
+  else dir.listing?.add(name, stat.mode & S_IFMT);
+  shared.notifier.invalInode(dir.id);
+  const child = dir.children?.get(name);
+  if (child === undefined) {
+    shared.notifier.invalEntry(dir.id, name);
+  } else if (stat !== undefined && child.isDirectory && isDirectory(stat.mode)) {
+    child.base = stat;
+    shared.notifier.invalInode(child.id);
+  } else if (stat !== undefined && child.base !== undefined && sameFile(stat, child.base)) {
+    shared.files.unpin(child);
+  } else {
+    release(workspace, child);
+    tree.detach(child, dir, name);
+    shared.notifier.invalEntry(dir.id, name);
+  }
+}

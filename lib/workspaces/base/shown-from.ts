@@ -1,0 +1,25 @@
+import type { ByteString } from '../../byte-string.ts';
+import { WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import type { Workspace } from '../workspace.ts';
+import { joinPath } from './base.ts';
+import { mergedBase } from './merged-base.ts';
+
+/**
+ * Where in the base lies what a path shows, or would show, of it: another path when a directory above was renamed.
+ * undefined: what is there is the sandbox's own, or removed by it.
+ */
+export function shownFrom(workspace: Workspace, path: ByteString): ByteString | undefined {
+  const names = path === '' ? [] : path.split('/');
+  let dir = workspace.delta.table.get(ROOT_ID);
+  let basePath: ByteString | undefined = '';
+  for (const name of names) {
+    const entry = dir?.entries?.get(name);
+    if (entry === WHITEOUT) return undefined;
+    if (entry !== undefined)
+      basePath = entry.isDirectory ? mergedBase(workspace.base, entry, basePath, name) : undefined;
+    else if (basePath !== undefined) basePath = joinPath(basePath, name);
+    dir = entry;
+  }
+  return dir === undefined ? basePath : undefined;
+}

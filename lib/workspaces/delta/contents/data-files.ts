@@ -1,0 +1,190 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  unlinkSync,
+} from 'node:fs';
+import type { HostFile } from '../../../host-tree/host-file.ts';
+import { hostErrno } from '../../../linux/errno.ts';
+import type { Time } from '../../../linux/time.ts';
+import { timeOf } from '../../clock.ts';
+import type { FileRef } from '../index/inode.ts';
+import { layerPath } from '../layers/layer-path.ts';
+import { LargeCopies } from './large-copies.ts';
+
+/** Data files in one directory of the host. */
+const SHARD = 1024;
+const MANY = 32;
+
+/** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
+export class DataFiles {
+  readonly #root: string;
+  readonly #copies: LargeCopies;
+
+  constructor(root: string, copies: LargeCopies) {
+    this.#root = root;
+    this.#copies = copies;
+  }
+
+  /** Of large files that are being copied into a layer. */
+  pendingBytes(layer: string): number {
+    return this.#copies.pendingBytes(layerPath(this.#root, layer));
+  }
+
+  /** Throws Postponed while the open file is being copied into the layer. */
+  awaitCopy(from: number, layer: string): void {
+    this.#copies.wait(from, layerPath(this.#root, layer));
+  }
+
+  /** For reading and writing; with `create` it comes to be, empty. The caller closes it. */
+  open(ref: FileRef, create: boolean, writable = true): number {
+    const path = this.#path(ref);
+    if (!writable) return hosted(() => openSync(path, constants.O_RDONLY));
+    if (!create) return hosted(() => openSync(path, constants.O_RDWR));
+    return this.#inShard(ref, () => openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_TRUNC, 0o600));
+  }
+
+  /**
+   * Makes `ref` a copy of the open file `from` (a clone where the disk can) and returns the copy's mtime, or throws
+   * Postponed. Until a record names it the copy is litter that `sweep` removes: a crash leaves no half copy-up.
+   */
+  copy(from: number, ref: FileRef): Time {
+    const path = this.#path(ref);
+    try {
+      this.#inShard(ref, () => this.#copies.copy(from, path, layerPath(this.#root, ref.layer)));
+      return hosted(() => {
+        chmodSync(path, 0o600);
+        return timeOf(lstatSync(path, { bigint: true }).mtimeNs);
+      });
+    } catch (error) {
+      this.remove(ref);
+      throw error;
+    }
+  }
+
+  /** A file of one layer is another one of another layer, too. Throws where the disk cannot do that. */
+  link(from: FileRef, to: FileRef): void {
+    this.remove(to);
+    this.#inShard(to, () => linkSync(this.#path(from), this.#path(to)));
+  }
+
+  /** What a layer takes on the disk, in bytes. */
+  diskSize(layer: string): number {
+    let size = 0;
+    for (const name of namesIn(`${this.#root}/${layer}`)) {
+      const path = `${this.#root}/${layer}/${name}`;
+      const names = isNumber(name) ? namesIn(path).map((each) => `${path}/${each}`) : [path];
+      for (const each of names) size += (lstatSync(each, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+    }
+    return size;
+  }
+
+  /** The size and mtime of a file; undefined: it is not there. */
+  stat(ref: FileRef): { size: number; mtime: Time } | undefined {
+    const stat = lstatSync(this.#path(ref), { bigint: true, throwIfNoEntry: false });
+    return stat && { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
+  }
+
+  hostFile(ref: FileRef): HostFile {
+    return { root: this.#root, path: this.#path(ref).slice(this.#root.length + 1) };
+  }
+
+  sync(ref: FileRef, datasync: boolean): void {
+    const fd = this.open(ref, false);
+    try {
+      hosted(() => (datasync ? fdatasyncSync(fd) : fsyncSync(fd)));
+    } finally {
+      closeQuietly(fd);
+    }
+  }
+
+  /** Many files are synced faster with the whole disk (syncfs, which only a program can call) than one by one. */
+  syncAll(refs: readonly FileRef[]): void {
+    const whole = refs.length > MANY && spawnSync('sync', ['-f', this.#root], { cwd: '/' }).status === 0;
+    if (!whole) for (const ref of refs) this.sync(ref, false);
+  }
+
+  /** Gone is gone: never throws. What could not be removed is swept at the next load. */
+  remove(ref: FileRef): void {
+    try {
+      unlinkSync(this.#path(ref));
+    } catch {
+      // Swept at the next load.
+    }
+  }
+
+  /** Removes each file of a layer that `keep` does not want. `keep` is told every file's size and mtime. */
+  sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): void {
+    const dir = `${this.#root}/${layer}`;
+    for (const litter of namesIn(dir).filter(LargeCopies.isCopy)) rmSync(`${dir}/${litter}`, { force: true });
+    for (const shard of namesIn(dir).filter(isNumber)) {
+      for (const name of namesIn(`${dir}/${shard}`)) {
+        const path = `${dir}/${shard}/${name}`;
+        const stat = lstatSync(path, { bigint: true });
+        if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) rmSync(path, { recursive: true });
+      }
+    }
+  }
+
+  #path({ layer, id }: FileRef): string {
+    return `${this.#root}/${layer}/${Math.floor(id / SHARD)}/${id}`;
+  }
+
+  #inShard<T>({ layer, id }: FileRef, make: () => T): T {
+    return hosted(() => {
+      try {
+        return make();
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        mkdirSync(`${this.#root}/${layer}/${Math.floor(id / SHARD)}`, { recursive: true, mode: 0o700 });
+        return make();
+      }
+    });
+  }
+}
+
+/** The size and mtime of an open data file. */
+export function statData(fd: number): { size: number; mtime: Time } {
+  const stat = hosted(() => fstatSync(fd, { bigint: true }));
+  return { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
+}
+
+export function closeQuietly(fd: number): void {
+  try {
+    closeSync(fd);
+  } catch {
+    // Nothing is written late: a close has nothing to tell.
+  }
+}
+
+/** What a directory of a layer has besides are its slabs. */
+function isNumber(name: string): boolean {
+  return /^\d+$/.test(name);
+}
+
+function namesIn(dir: string): string[] {
+  try {
+    return readdirSync(dir);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function hosted<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw hostErrno(error);
+  }
+}

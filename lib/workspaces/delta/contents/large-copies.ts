@@ -1,0 +1,165 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { Postponed } from '../../../fuse/filesystem.ts';
+import { Errno } from '../../../linux/errno.ts';
+
+/** Larger files are copied while other requests are served. */
+const LARGE = 4 << 20;
+const COPY_NAME = /^copy-\d+$/;
+
+/** For another thread to do: from an open file (by its path in /proc) to a new one. */
+export interface BackgroundCopy {
+  id: number;
+  from: string;
+  to: string;
+}
+
+interface Copy extends BackgroundCopy {
+  key: string;
+  directory: string;
+  size: number;
+  fd: number;
+  /** undefined: under way. 0: it is there. */
+  errno: number | undefined;
+}
+
+/**
+ * Copies of host files into layers of deltas. A clone or a small copy is made at once. A larger one is made by another
+ * thread under a name of its own: whoever asked is postponed, asks again when it is there, and then only renames it.
+ * What nobody asks for again is removed, by `dropUnused` or at the next load.
+ */
+export class LargeCopies {
+  readonly #start: ((copy: BackgroundCopy) => void) | undefined;
+  readonly #copies = new Map<string, Copy>();
+  /** Devices that refused to clone. */
+  readonly #cannotClone = new Set<bigint>();
+  #lastId = 0;
+
+  /** `start` absent: every copy is made at once. */
+  constructor(start?: (copy: BackgroundCopy) => void) {
+    this.#start = start;
+  }
+
+  static isCopy(name: string): boolean {
+    return COPY_NAME.test(name);
+  }
+
+  /** Throws Postponed when the open file is being copied into the layer's directory. */
+  wait(from: number, directory: string): void {
+    if (this.#copies.size === 0) return;
+    const copy = this.#copies.get(keyOf(fstatSync(from, { bigint: true }), directory));
+    if (copy !== undefined && copy.errno === undefined) throw new Postponed(copy.id);
+  }
+
+  /** Makes `to`, in the layer's directory or below, a copy of the open file, or throws Postponed. */
+  copy(from: number, to: string, directory: string): void {
+    const source = `/proc/self/fd/${from}`;
+    const stat = fstatSync(from, { bigint: true });
+    if (this.#start === undefined || stat.size < LARGE || this.#cloned(source, to, stat.dev)) {
+      if (this.#start === undefined || stat.size < LARGE) copyFileSync(source, to, constants.COPYFILE_FICLONE);
+      return;
+    }
+    const key = keyOf(stat, directory);
+    const known = this.#copies.get(key);
+    if (known === undefined) throw new Postponed(this.#begin(source, key, directory, Number(stat.size)));
+    if (known.errno === undefined) throw new Postponed(known.id);
+    if (known.errno === 0 && !renamed(known.to, to)) copyFileSync(source, to);
+    this.#copies.delete(key);
+    if (known.errno > 0) {
+      removeQuietly(known.to);
+      throw new Errno(known.errno);
+    }
+  }
+
+  /** Bytes that are being copied into a directory. */
+  pendingBytes(directory: string): number {
+    let bytes = 0;
+    for (const copy of this.#copies.values()) {
+      if (copy.directory === directory && copy.errno === undefined) bytes += copy.size;
+    }
+    return bytes;
+  }
+
+  /** The other thread has done it, or failed to with `errno`. */
+  done(id: number, errno: number): void {
+    for (const copy of this.#copies.values()) {
+      if (copy.id !== id) continue;
+      copy.errno = errno;
+      closeSync(copy.fd);
+    }
+  }
+
+  /** After everybody who was postponed has asked again. */
+  dropUnused(): void {
+    for (const [key, copy] of this.#copies) {
+      if (copy.errno === undefined) continue;
+      this.#copies.delete(key);
+      removeQuietly(copy.to);
+    }
+  }
+
+  #begin(source: string, key: string, directory: string, size: number): number {
+    const id = ++this.#lastId;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const fd = openSync(source, constants.O_RDONLY);
+    const copy = { id, from: `/proc/self/fd/${fd}`, to: `${directory}/copy-${id}` };
+    try {
+      this.#start!(copy);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    this.#copies.set(key, { ...copy, key, directory, size, fd, errno: undefined });
+    return id;
+  }
+
+  #cloned(source: string, to: string, device: bigint): boolean {
+    if (this.#cannotClone.has(device)) return false;
+    try {
+      copyFileSync(source, to, constants.COPYFILE_FICLONE_FORCE);
+      return true;
+    } catch (error) {
+      if (!['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOTTY', 'ENOSYS'].includes(codeOf(error))) throw error;
+      this.#cannotClone.add(device);
+      return false;
+    }
+  }
+}
+
+/** The same file with the same contents, into the same layer. */
+function keyOf(stat: { dev: bigint; ino: bigint; mtimeNs: bigint; size: bigint }, directory: string): string {
+  return `${stat.dev}:${stat.ino}:${stat.mtimeNs}:${stat.size}:${directory}`;
+}
+
+/** False: a new attachment of the delta took it for litter. */
+function renamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT' || !existsSync(dirname(to))) throw error;
+    return false;
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // The next load removes it.
+  }
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? '';
+}

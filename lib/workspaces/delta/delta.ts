@@ -1,0 +1,579 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import type { Steps } from '../../fuse/connection/steps.ts';
+import type { HostFile } from '../../host-tree/host-file.ts';
+import { ESTALE } from '../../linux/errno.ts';
+import type { Time } from '../../linux/time.ts';
+import { sameTime } from '../clock.ts';
+import { ContentStore } from './contents/content-store.ts';
+import { statData } from './contents/data-files.ts';
+import { readFile, truncateFile, writeFile } from './contents/host-io.ts';
+import type { LargeCopies } from './contents/large-copies.ts';
+import { NO_SLOT, SMALL } from './contents/slabs.ts';
+import { asDamage } from './damage.ts';
+import type { Inode } from './index/inode.ts';
+import { InodeTable } from './index/inode-table.ts';
+import { Journal } from './index/journal.ts';
+import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './index/records.ts';
+import type { FrozenIndex, FrozenLayers } from './layers/frozen-layers.ts';
+import { countOf, indexPath, layerPath, newLayer } from './layers/layer-path.ts';
+import { type Quota, Usage } from './usage.ts';
+
+/** Journals that go on from each other, before the index is written whole again. */
+const MAX_SEGMENTS = 32;
+/** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
+const GROWTH_BYTES = 4 << 20;
+const GROWTH = 2;
+/** So many bytes of layers that nobody needs are worth moving the rest. */
+const WORTHWHILE = 4 << 20;
+/** What the contents of a file take more than their size, at most. */
+const BLOCK = 4096;
+
+/** Where the layers of a delta lie. */
+export interface LayersOf {
+  /** Host directory of the layers of all deltas that may share some. */
+  root: string;
+  /** Of the names of its own layers: no other delta has it. */
+  prefix: string;
+  frozen: FrozenLayers;
+  copies: LargeCopies;
+  /** Told once of each file whose contents are damaged. */
+  damaged?: (inode: Inode, message: string) => void;
+  /** The frozen layer that a delta without a journal starts from. */
+  origin?: string | undefined;
+}
+
+/**
+ * What one sandbox changed, on disk: `journal` (the index) and layers (contents of files). Every change is journaled
+ * before it is made, so the index in memory and the one on disk are the same at every moment. One process at a time.
+ * Only the top layer is written to. A frozen one holds its contents, and the index as it was then; the journal goes on
+ * from that, and so may those of others.
+ */
+export class Delta {
+  table = new InodeTable();
+  readonly #layers: LayersOf;
+  #top!: string;
+  /** The other layers that are needed. */
+  #below: readonly string[] = [];
+  /** The one whose index the journal goes on from, or ''. */
+  #continues = '';
+  /** Some of what `absorb` is to move was moved. */
+  #absorbing = false;
+  /** Inodes of what `table` goes on from that had no name then: open, or on their way to one. */
+  #nameless: readonly number[] = [];
+  /** What `table` goes on from, and others that are kept in memory by that. */
+  readonly #indexes: FrozenIndex[] = [];
+  /** Journals that lead here, with its own. */
+  #segments = 1;
+  readonly #contents: ContentStore;
+  readonly #journal: Journal;
+  readonly #now: () => Time;
+  /** Files whose times are newer than their record: their data file was written to since. */
+  readonly #written = new Set<Inode>();
+  readonly #usage: Usage;
+  #releasing = false;
+  #rewrittenSize = 0;
+  /** Of the journal with nothing but its header. */
+  #headerSize = 0;
+
+  /** Reads the delta in `dir`, made when absent. Throws Damage when it is damaged, lost or of another version. */
+  constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    this.#journal = new Journal(`${dir}/journal`);
+    this.#layers = layers;
+    this.#usage = new Usage(quota);
+    this.#now = now;
+    try {
+      const records = this.#readHeader();
+      this.#contents = new ContentStore(layers.root, this.#top, layers, {
+        placed: (inode, { layer, id, slot }, mtime) => {
+          const times: Op[] = mtime === undefined ? [] : [this.#attrOp(inode, inode, { mtime, size: inode.size })];
+          this.commit([['place', inode.id, layer, id, slot], ...times]);
+        },
+        changed: (inode, { layer, id, slot }, size, sum) => {
+          const before = inode.size;
+          const now = this.#now();
+          const op: Op = ['data', inode.id, layer, id, slot, size, now.sec, now.nsec];
+          if (sum !== undefined) op[8] = sum;
+          this.commit([op], size < before || size === 0);
+          this.#usage.resized(inode, size - before);
+        },
+        damaged: (inode, message) => layers.damaged?.(inode, message),
+      });
+      this.#load(records);
+    } catch (error) {
+      this.#giveBack();
+      throw asDamage(error);
+    }
+  }
+
+  /** The layer that is written to. */
+  get layer(): string {
+    return this.#top;
+  }
+
+  /** Apparent size of all contents, unnamed ones that are still open among them. */
+  get bytes(): number {
+    return this.#usage.bytes;
+  }
+
+  get inodes(): number {
+    return this.table.size;
+  }
+
+  newId(): number {
+    return this.table.nextId++;
+  }
+
+  /**
+   * Journals the operations as one, then makes them. Throws ENOSPC and the like with nothing changed; less so when what
+   * they are about `makesRoom`.
+   */
+  commit(ops: readonly Op[], makesRoom = false): void {
+    this.#requireHeader();
+    this.#journal.append(ops, makesRoom);
+    for (const op of ops) {
+      this.table.apply(op);
+      if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
+    }
+    if (this.#journal.size > GROWTH_BYTES + this.#rewrittenSize * GROWTH) this.#compact();
+  }
+
+  /** Throws EDQUOT when so many more inodes are too many. */
+  claimInodes(count: number): void {
+    this.#usage.claimInodes(count, this.table.size);
+  }
+
+  claimBytes(count: number): void {
+    this.#usage.claimBytes(count, this.#contents.pendingBytes);
+  }
+
+  /** An inode lost its last name while the kernel still knows it. */
+  unnamed(inode: Inode): void {
+    this.#usage.unnamed(inode);
+  }
+
+  /**
+   * A copy of an open host file's `size` bytes for an inode to be: where it lies, as its record has it. Kept by
+   * `adopt` after the record, or dropped. A crash before leaves litter that the next load removes, never half a file.
+   */
+  copyIn(from: number, size: number, id: number): FileBody {
+    // A layer with something in it belongs to a delta with a journal.
+    this.#requireHeader();
+    if (size <= SMALL) {
+      const bytes = Buffer.allocUnsafe(size);
+      if (readFile(from, 0, bytes) !== size) throw ESTALE;
+      const { layer, slot } = this.#contents.putSmall(bytes, id);
+      return [layer, id, slot, size, 0, 0, crc32(bytes)];
+    }
+    const { sec, nsec } = this.#contents.putFile(from, { layer: this.#top, id });
+    return [this.#top, id, NO_SLOT, size, sec, nsec];
+  }
+
+  /** Throws Postponed while the open host file is being copied in. */
+  awaitCopy(from: number): void {
+    this.#contents.awaitCopy(from);
+  }
+
+  drop([layer, id, slot]: FileBody): void {
+    this.#contents.drop({ layer, id, slot });
+  }
+
+  /** The inode of a record with a body of `copyIn`. */
+  adopt(inode: Inode): void {
+    inode.hasFile = inode.data!.slot === NO_SLOT;
+    this.#contents.keep(inode);
+  }
+
+  /** The data file, open for reading and writing; made when there is none. The caller closes it. */
+  openFile(inode: Inode): number {
+    return this.#contents.open(inode);
+  }
+
+  /** The data file there is. */
+  hostFile(inode: Inode): HostFile {
+    return this.#contents.hostFile(inode);
+  }
+
+  /**
+   * Before a file is written to (`contents`: not from scratch): one whose data file is shared gets its own. True: the
+   * data file is another one than before, or gone.
+   */
+  thaw(inode: Inode, contents: boolean): boolean {
+    if (!inode.hasFile || !this.#contents.isFrozen(inode)) return false;
+    this.#contents.thawFile(inode, contents);
+    return true;
+  }
+
+  /** All contents of a file that has no data file. */
+  small(inode: Inode): Buffer {
+    return this.#contents.small(inode);
+  }
+
+  /** Here and below, `fd` gives the data file, opened by `openFile`. */
+  read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
+    return this.#contents.read(inode, offset, into, fd);
+  }
+
+  /** Returns how much was written: less than all when the disk filled up, but something. */
+  write(inode: Inode, offset: number, data: Buffer, fd: () => number): number {
+    if (this.#contents.writeSmall(inode, offset, data)) return data.length;
+    const done = writeFile(fd(), offset, data);
+    this.#wrote(inode, Math.max(inode.size, offset + done));
+    return done;
+  }
+
+  truncate(inode: Inode, size: number, fd: () => number): void {
+    if (this.#contents.truncateSmall(inode, size)) return;
+    const file = fd();
+    try {
+      truncateFile(file, size);
+    } finally {
+      this.#wrote(inode, statData(file).size);
+    }
+  }
+
+  /** After a data file changed: the times are shown now, and recorded with the next attributes. */
+  #wrote(inode: Inode, size: number): void {
+    const before = inode.size;
+    inode.size = size;
+    this.#usage.resized(inode, size - before);
+    inode.mtime = inode.ctime = this.#now();
+    inode.writes++;
+    this.#written.add(inode);
+    this.#contents.touched(inode);
+  }
+
+  /** The record of an inode's attributes as they are to be. */
+  attrOp(inode: Inode, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, fd?: number): Op {
+    return this.#attrOp(inode, to, inode.hasFile ? this.#contents.fileStat(inode, fd) : undefined);
+  }
+
+  #attrOp(
+    inode: Inode,
+    to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>,
+    file: { mtime: Time; size: number } | undefined,
+  ): Op {
+    const { sec, nsec } = file?.mtime ?? { sec: 0, nsec: 0 };
+    const op: Op = ['attr', inode.id, to.mode, to.uid, to.gid, timesOf(to), sec, nsec];
+    if (file !== undefined) op[8] = file.size;
+    return op;
+  }
+
+  /** Forgets an inode that has no name and is not open: its contents go. Of one that was released before, nothing. */
+  release(inode: Inode): void {
+    // A commit and a discard release what their nodes showed, then all that lost its name: usage counts each once.
+    if (!this.table.remove(inode)) return;
+    this.#written.delete(inode);
+    this.#usage.released(inode);
+    if (inode.isDirectory) return;
+    if (inode.data === undefined) return;
+    this.#contents.release(inode, this.#releasing);
+    if (this.#contents.waitsForJournal && !this.#releasing) this.#syncJournal();
+  }
+
+  /** For an `act` that releases many: nothing is synced, moved or cut off for each of them. `trim` follows. */
+  *releasing<T>(act: Steps<T>): Steps<T> {
+    this.#releasing = true;
+    try {
+      return yield* act;
+    } finally {
+      this.#releasing = false;
+    }
+  }
+
+  /** Gives a part of what was released back to the disk; false: nothing is left to be. */
+  trim(): boolean {
+    return this.#contents.trim();
+  }
+
+  /** Makes one file outlive a power failure, its name included. */
+  syncInode(inode: Inode, datasync: boolean): void {
+    this.#contents.sync(inode, datasync);
+    if (this.#written.has(inode)) this.#recordTimes([inode]);
+    this.#syncJournal();
+  }
+
+  /** Makes everything outlive a power failure. */
+  sync(): void {
+    this.#contents.syncAll();
+    this.#recordTimes([...this.#written]);
+    this.#syncJournal();
+  }
+
+  /** Throws when the disk refuses the last changes of times; everything else is on it already. */
+  close(): void {
+    try {
+      this.sync();
+    } finally {
+      this.#giveBack();
+      this.#contents.close();
+    }
+  }
+
+  #giveBack(): void {
+    this.#journal.close();
+    for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
+  }
+
+  /**
+   * Makes what there is now a frozen layer, which is on disk when it returns as far as the index goes; answers its name.
+   * The journal's replacement by one that goes on from it is the moment: before it, nothing has happened. A delta that
+   * has not changed since answers the same.
+   */
+  freeze(): string {
+    this.#recordTimes([...this.#written]);
+    this.#requireHeader();
+    if (this.#continues !== '' && this.#journal.size === this.#headerSize) return this.#continues;
+    if (this.#segments >= MAX_SEGMENTS) this.#rewrite();
+    const { root } = this.#layers;
+    const frozen = this.#top;
+    mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
+    this.#syncJournal();
+    this.#journal.linkTo(indexPath(root, frozen));
+    this.#startFrom(frozen, [...this.#below, frozen], this.#nextTop());
+    this.#contents.freeze(this.#top);
+    this.#handOver(frozen);
+    this.#segments++;
+    return frozen;
+  }
+
+  /** What is in memory becomes the frozen layer's, and is gone on from. */
+  #handOver(frozen: string): void {
+    const { table, bytes } = this;
+    table.frozen = true;
+    const nameless = table.unnamed(this.#nameless).map(({ id }) => id);
+    this.#nameless = nameless;
+    const { root, frozen: all } = this.#layers;
+    this.#indexes.push(
+      all.add(root, frozen, { table, bytes, layers: this.#below, segments: this.#segments, nameless }),
+    );
+    this.#goOnFrom(table);
+    if (this.table.depth > MAX_SEGMENTS) this.#flatten();
+  }
+
+  #goOnFrom(table: InodeTable): void {
+    this.table = new InodeTable(table);
+    this.#usage.find((id) => this.table.get(id)!);
+  }
+
+  /** One table for many that go on from each other; just after a freeze, when nothing but nodes knows any inode. */
+  #flatten(): void {
+    const { table } = this;
+    table.frozen = true;
+    this.#goOnFrom(table.flattened());
+    for (const index of this.#indexes.splice(0, this.#indexes.length - 1)) this.#layers.frozen.release(index);
+  }
+
+  /**
+   * Has what a frozen layer had, and nothing else any more, durably on return. All inodes from before are void: not even
+   * open ones have contents. The caller removes the layers that nobody needs.
+   */
+  rollback(layer: string): void {
+    const { root, frozen } = this.#layers;
+    const index = frozen.take(root, layer);
+    const table = new InodeTable(index.table);
+    table.nextId = Math.max(table.nextId, this.table.nextId);
+    table.nextIno = Math.max(table.nextIno, this.table.nextIno);
+    try {
+      this.#startFrom(layer, index.layers, this.#nextTop(), table);
+    } catch (error) {
+      frozen.release(index);
+      throw error;
+    }
+    this.#contents.restart(this.#top);
+    this.#segments = index.segments + 1;
+    this.#indexes.push(index);
+    this.#nameless = index.nameless;
+    this.table = table;
+    for (const inode of table.unnamed(index.nameless)) table.remove(inode);
+    this.#usage.restart(table.bytes(index.bytes));
+    this.#written.clear();
+  }
+
+  /**
+   * Takes what it needs of these layers, which no other delta and no checkpoint may need, into its own, so that they can
+   * be removed with all that is in them and that nobody needs. Asked for again and again, since a call moves `limit`
+   * contents at most: 'done' when the journal, durably, needs them no more, and 'kept' when that would free too little.
+   * `moved` is told whose data file is another one from then on.
+   */
+  absorb(layers: readonly string[], limit: number, moved: (inode: Inode) => void): 'more' | 'done' | 'kept' {
+    const from = new Set(layers.filter((layer) => this.#below.includes(layer)));
+    if (from.size === 0) return 'kept';
+    const shared: number[] = [];
+    let live = 0;
+    for (const inode of this.table.found()) {
+      if (inode.data === undefined || !from.has(inode.data.layer)) continue;
+      shared.push(inode.id);
+      live += hasContents(inode) ? inode.size + BLOCK : 0;
+    }
+    const disk = [...from].reduce((sum, layer) => sum + this.#contents.diskSize(layer), 0);
+    if (!this.#absorbing && from.size < MAX_SEGMENTS && disk - live < Math.max(WORTHWHILE, live)) return 'kept';
+    this.#absorbing = true;
+    for (const id of shared.slice(0, limit)) {
+      const inode = this.table.get(id)!;
+      this.#contents.absorb(inode);
+      moved(inode);
+    }
+    if (shared.length > limit) return 'more';
+    this.#absorbing = false;
+    this.#contents.syncAll();
+    this.#rewrite();
+    return 'done';
+  }
+
+  #nextTop(): string {
+    const { prefix } = this.#layers;
+    return newLayer(prefix, countOf(prefix, this.#top));
+  }
+
+  #startFrom(continues: string, below: readonly string[], top: string, table = this.table): void {
+    this.#journal.rewrite([headerFrom(table, top, below, continues, this.#journal.nextGeneration)]);
+    this.#continues = continues;
+    this.#below = below;
+    this.#top = top;
+    this.#absorbing = false;
+    this.#headerSize = this.#rewrittenSize = this.#journal.size;
+  }
+
+  #requireHeader(): void {
+    if (this.#journal.size > 0) return;
+    this.#journal.begin(headerFrom(this.table, this.#top, this.#below, this.#continues, 0));
+    this.#headerSize = this.#journal.size;
+  }
+
+  #syncJournal(): void {
+    this.#journal.sync();
+    this.#contents.journalSynced();
+  }
+
+  /** Returns the records after it. */
+  #readHeader(): readonly Op[][] {
+    const { prefix, root, frozen, origin } = this.#layers;
+    const records = this.#journal.load();
+    this.#continues = origin ?? '';
+    if (records.length > 0) {
+      [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
+      // A crash before the journal went on from it.
+      rmSync(indexPath(root, this.#top), { force: true });
+    } else {
+      this.#top = newLayer(prefix);
+    }
+    if (this.#continues === '') {
+      if (records.length > 0) this.#takeNumbers(headerOf(records));
+      return records.slice(1) as Op[][];
+    }
+    const index = frozen.take(root, this.#continues);
+    this.#nameless = index.nameless;
+    this.#indexes.push(index);
+    this.table = new InodeTable(index.table);
+    if (records.length > 0) this.#takeNumbers(headerOf(records));
+    this.#usage.bytes = index.bytes;
+    this.#segments = index.segments + 1;
+    if (records.length === 0) this.#below = index.layers;
+    return records.slice(1) as Op[][];
+  }
+
+  #takeNumbers([, , nextId, nextIno]: Header): void {
+    this.table.nextId = Math.max(this.table.nextId, nextId);
+    this.table.nextIno = Math.max(this.table.nextIno, nextIno);
+  }
+
+  #load(lines: readonly Op[][]): void {
+    for (const line of lines) for (const op of line) this.table.apply(op);
+    this.table.decideMerges();
+    for (const inode of this.table.unnamed(this.#nameless)) this.table.remove(inode);
+    this.#loadData();
+    this.#rewrittenSize = this.#journal.size;
+    if (lines.length === 0) this.#headerSize = this.#journal.size;
+    if (lines.length > 2 * this.table.size + 1000) this.#rewrite();
+    else if (!this.#journal.sealed && this.#journal.size > 0) this.#seal(lines);
+  }
+
+  /** Converts a journal of an older server. On a full disk it stays what it is for now, and is gone on from. */
+  #seal(lines: readonly Op[][]): void {
+    const header = headerFrom(this.table, this.#top, this.#below, this.#continues, this.#journal.nextGeneration);
+    try {
+      this.#journal.rewrite([header, ...lines]);
+      this.#rewrittenSize = this.#journal.size;
+      if (lines.length === 0) this.#headerSize = this.#journal.size;
+    } catch {
+      // Tried again at the next load.
+    }
+  }
+
+  #loadData(): void {
+    const { root } = this.#layers;
+    ContentStore.findFrozen(
+      root,
+      [...this.table.own()].filter((inode) => this.#contents.isFrozen(inode)),
+    );
+    this.#contents.load(this.table.own(), (inode, size, mtime) => {
+      inode.size = size;
+      // Written to since its record: the next one tells.
+      if (inode.expected !== size) this.#written.add(inode);
+      if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
+    });
+    for (const inode of this.table.own()) {
+      if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
+      // Of a file that was never synced a power failure may leave nothing.
+      if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
+      else ContentStore.lose(inode);
+    }
+    this.#usage.bytes = this.table.bytes(this.#usage.bytes);
+  }
+
+  #rewrite(): void {
+    this.#recordHostTimes();
+    const needed = new Set<string>();
+    for (const inode of this.table.found()) if (hasContents(inode)) needed.add(inode.data!.layer);
+    needed.delete(this.#top);
+    const below = [...needed];
+    const header = headerFrom(this.table, this.#top, below, '', this.#journal.nextGeneration);
+    this.#journal.rewrite(wholeJournal(header, this.table));
+    this.#below = below;
+    this.#continues = '';
+    this.#segments = 1;
+    this.#rewrittenSize = this.#journal.size;
+  }
+
+  /** Failing to shorten the journal (a full disk) is no failure of the change that was just made. */
+  #compact(): void {
+    try {
+      this.#rewrite();
+    } catch {
+      this.#rewrittenSize = this.#journal.size;
+    }
+  }
+
+  #recordTimes(inodes: readonly Inode[]): void {
+    // Also of those without a name: they may get one, and what was frozen of them is told from its record.
+    const ops = inodes.map((inode) => this.attrOp(inode, inode));
+    if (ops.length > 0) this.commit(ops);
+    for (const inode of inodes) this.#written.delete(inode);
+  }
+
+  #recordHostTimes(): void {
+    for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileStat(inode).mtime;
+    this.#written.clear();
+  }
+}
+
+function hasContents(inode: Inode): boolean {
+  return inode.data !== undefined && (inode.hasFile || inode.data.slot !== NO_SLOT);
+}
+
+function headerFrom(
+  { nextId, nextIno }: InodeTable,
+  top: string,
+  below: readonly string[],
+  continues: string,
+  generation: number,
+): Header {
+  return [FORMAT, VERSION, nextId, nextIno, top, below, continues, generation];
+}
+
+function* wholeJournal(header: Header, table: InodeTable): Generator<Header | Op[]> {
+  yield header;
+  yield* table.snapshot();
+}

@@ -1,0 +1,78 @@
+import type { ByteString } from '../../../byte-string.ts';
+import type { BaseStat } from '../../base/base.ts';
+import { SEEN_BYTES } from './memory.ts';
+
+/** What tells one version of a base file from another: every change through the service makes a new inode. */
+export type Identity = [ino: number, mode: number, size: number, mtimeSec: number, mtimeNsec: number];
+
+/**
+ * What the base had at each path when the sandbox first took it up (copied it, or hid it). The first counts: from then
+ * on the sandbox does not see the base there.
+ */
+export class Seen {
+  /** undefined: taken away from those below. */
+  readonly #byPath = new Map<ByteString, Identity | undefined>();
+  readonly #below: Seen | undefined;
+  /** Bytes of memory that it takes without those below. */
+  ownMemory = 0;
+  #byIno: Map<number, ByteString> | undefined;
+
+  /** Goes on from `below`, which never changes from now on. */
+  constructor(below?: Seen) {
+    this.#below = below;
+  }
+
+  get(path: ByteString): Identity | undefined {
+    const own = this.#byPath.get(path);
+    return own !== undefined || this.#below === undefined || this.#byPath.has(path) ? own : this.#below.get(path);
+  }
+
+  add(path: ByteString, identity: Identity): void {
+    if (this.get(path) !== undefined) return;
+    if (!this.#byPath.has(path)) this.ownMemory += SEEN_BYTES + path.length;
+    this.#byPath.set(path, identity);
+    this.#byIno?.set(identity[0], path);
+  }
+
+  delete(path: ByteString): void {
+    const identity = this.get(path);
+    if (identity === undefined) return;
+    if (this.#below === undefined) {
+      this.#byPath.delete(path);
+      this.ownMemory -= SEEN_BYTES + path.length;
+    } else this.#byPath.set(path, undefined);
+    this.#byIno?.delete(identity[0]);
+  }
+
+  *entries(): Generator<[ByteString, Identity]> {
+    for (const [path, identity] of this.#below?.entries() ?? []) {
+      if (!this.#byPath.has(path)) yield [path, identity];
+    }
+    for (const [path, identity] of this.#byPath) if (identity !== undefined) yield [path, identity];
+  }
+
+  /** The path and all below it. */
+  below(path: ByteString): ByteString[] {
+    const own = this.get(path) !== undefined ? [path] : [];
+    // A file has nothing below: most paths are files, and there may be many of either.
+    if (own.length > 0) return own;
+    return [...this.entries()].map(([each]) => each).filter((each) => each.startsWith(`${path}/`));
+  }
+
+  /** Where a base file of this inode number was taken up. */
+  pathOf(ino: number): ByteString | undefined {
+    if (this.#byIno === undefined) {
+      this.#byIno = new Map();
+      for (const [path, [known]] of this.entries()) this.#byIno.set(known, path);
+    }
+    return this.#byIno.get(ino);
+  }
+}
+
+export function identityOf({ ino, mode, size, mtime }: Pick<BaseStat, 'ino' | 'mode' | 'size' | 'mtime'>): Identity {
+  return [ino, mode, size, mtime.sec, mtime.nsec];
+}
+
+export function sameIdentity(a: Identity, b: Identity): boolean {
+  return a.every((part, index) => part === b[index]);
+}

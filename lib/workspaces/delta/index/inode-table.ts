@@ -1,0 +1,458 @@
+import type { ByteString } from '../../../byte-string.ts';
+import type { Time } from '../../../linux/time.ts';
+import { Seen } from './base-versions.ts';
+import { type Home, Inode, WHITEOUT } from './inode.ts';
+import { ENTRY_BYTES, INODE_BYTES } from './memory.ts';
+import { bodyOf, MERGES, type Op, type OpNamed, timesOf } from './records.ts';
+import { removeUnordered } from './remove-unordered.ts';
+
+export const ROOT_ID = 1;
+/** New inode numbers start here: above those host file systems give out, below 2^53. */
+const FIRST_INO = 2 ** 48;
+/** Longer ones are all the same: none may come to be. */
+const MAX_REACH = 4097;
+const NEVER: Time = { sec: 0, nsec: 0 };
+
+/** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
+export class InodeTable implements Home {
+  readonly #below: InodeTable | undefined;
+  /** Its own, and copies of those below that were asked for. */
+  readonly #inodes = new Map<number, Inode>();
+  /** Of those below. */
+  readonly #gone = new Set<number>();
+  /** `dev:ino` of a base file with several names -> the inode it became; undefined: not any more. */
+  readonly #aliases = new Map<string, Inode | undefined>();
+  /** Base inode numbers kept by copied-up inodes, with how many more do than below: the base may give them out again. */
+  readonly #kept = new Map<number, number>();
+  readonly seen: Seen;
+  /** The last stage of a commit that the sandbox was rebased after. */
+  rebased: { readonly commit: string; readonly stage: number } | undefined;
+  /** Of what it holds itself, in bytes. */
+  #memory = 0;
+  nextId = ROOT_ID + 1;
+  nextIno = FIRST_INO;
+  size = 0;
+  frozen = false;
+
+  /** Goes on from `below`, which never changes from now on: what is not changed is shared with it. */
+  constructor(below?: InodeTable) {
+    this.#below = below;
+    this.seen = new Seen(below?.seen);
+    if (below === undefined) return;
+    this.nextId = below.nextId;
+    this.nextIno = below.nextIno;
+    this.size = below.size;
+    this.rebased = below.rebased;
+  }
+
+  get(id: number): Inode | undefined {
+    const own = this.#inodes.get(id);
+    if (own !== undefined || this.#below === undefined || this.#gone.has(id)) return own;
+    const shared = this.#below.#find(id);
+    if (shared === undefined) return undefined;
+    const inode = Inode.copyOf(shared, this, ({ id: other }) => this.#known(other));
+    this.#inodes.set(id, inode);
+    this.#memory += memoryOfInode(inode);
+    return inode;
+  }
+
+  /** Bytes of memory that it takes, about: without the tables below. */
+  get ownMemory(): number {
+    return this.#memory + this.seen.ownMemory;
+  }
+
+  /** The same with those below, which it keeps. */
+  get memory(): number {
+    let bytes = 0;
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) bytes += table.ownMemory;
+    return bytes;
+  }
+
+  /** As it is, perhaps in a table below. */
+  #find(id: number): Inode | undefined {
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
+      const inode = table.#inodes.get(id);
+      if (inode !== undefined || table.#gone.has(id)) return inode;
+    }
+    return undefined;
+  }
+
+  *values(): Generator<Inode> {
+    for (const { id } of this.found()) {
+      const inode = this.get(id);
+      if (inode !== undefined) yield inode;
+    }
+  }
+
+  /** Each as it is, perhaps in a table below: only to be read. */
+  *found(): Generator<Inode> {
+    const told = new Set<number>();
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
+      for (const id of [...table.#inodes.keys()]) {
+        if (told.has(id)) continue;
+        told.add(id);
+        const inode = this.#find(id);
+        if (inode !== undefined) yield inode;
+      }
+    }
+  }
+
+  /** Tables that lie below each other, with this one. */
+  get depth(): number {
+    let depth = 0;
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) depth++;
+    return depth;
+  }
+
+  /** The same as one table. */
+  flattened(): InodeTable {
+    const flat = new InodeTable();
+    flat.nextId = this.nextId;
+    flat.nextIno = this.nextIno;
+    flat.rebased = this.rebased;
+    for (const inode of this.found()) {
+      const copy = Inode.copyOf(inode, flat, ({ id }) => flat.#known(id));
+      flat.#inodes.set(copy.id, copy);
+      if (copy.ino < FIRST_INO) flat.#keep(copy.ino, 1);
+    }
+    flat.size = flat.#inodes.size;
+    for (const inode of flat.#inodes.values()) {
+      inode.resolve();
+      flat.#memory += memoryOfInode(inode) + memoryOfNames(inode);
+    }
+    for (const key of this.#aliasKeys()) {
+      const inode = this.#aliasOf(key);
+      if (inode !== undefined) flat.#aliases.set(key, flat.get(inode.id));
+    }
+    for (const [path, identity] of this.seen.entries()) flat.seen.add(path, identity);
+    return flat;
+  }
+
+  /** All that may differ from the table below. */
+  own(): IterableIterator<Inode> {
+    return this.#inodes.values();
+  }
+
+  /** Apparent size of all contents; `below` is that of the table below. */
+  bytes(below: number): number {
+    let bytes = below;
+    for (const { id, size } of this.#inodes.values()) bytes += size - (this.#sizeBelow(id) ?? 0);
+    for (const id of this.#gone) bytes -= this.#sizeBelow(id) ?? 0;
+    return bytes;
+  }
+
+  #sizeBelow(id: number): number | undefined {
+    return this.#below === undefined ? undefined : this.#below.#find(id)?.size;
+  }
+
+  alias(dev: number, ino: number): Inode | undefined {
+    return this.#aliasOf(`${dev}:${ino}`);
+  }
+
+  #aliasOf(key: string): Inode | undefined {
+    if (this.#aliases.size > 0 && this.#aliases.has(key)) return this.#aliases.get(key);
+    const shared = this.#below === undefined ? undefined : this.#below.#aliasOf(key);
+    return shared && this.get(shared.id);
+  }
+
+  #aliasKeys(): Set<string> {
+    const below = this.#below === undefined ? [] : this.#below.#aliasKeys();
+    return new Set([...below, ...this.#aliases.keys()]);
+  }
+
+  /** True: a copied-up inode shows this number, so no base file may show it too. */
+  keeps(ino: number): boolean {
+    return this.#keepers(ino) > 0;
+  }
+
+  #keepers(ino: number): number {
+    const below = this.#below === undefined ? 0 : this.#below.#keepers(ino);
+    return below + (this.#kept.size > 0 ? (this.#kept.get(ino) ?? 0) : 0);
+  }
+
+  /** Throws on what no journal written by this program holds. */
+  apply(op: Op): void {
+    switch (op[0]) {
+      case 'new':
+        this.#create(op);
+        break;
+      case 'link':
+        this.#link(this.#dir(op[1]), op[2], this.#known(op[3]));
+        break;
+      case 'hide':
+        this.#take(this.#dir(op[1]), op[2]);
+        this.#dir(op[1]).entries!.set(op[2], WHITEOUT);
+        this.#memory += ENTRY_BYTES + op[2].length;
+        break;
+      case 'drop':
+        this.#take(this.#dir(op[1]), op[2]);
+        break;
+      case 'attr':
+        this.#setAttr(op);
+        break;
+      case 'data':
+        this.#setData(op);
+        break;
+      case 'place':
+        this.#place(this.#known(op[1]), op[2], op[3], op[4]);
+        break;
+      case 'touch':
+        this.#known(op[1]).mtime = time(op[2], op[3]);
+        this.#known(op[1]).ctime = time(op[2], op[3]);
+        break;
+      case 'ctime':
+        this.#known(op[1]).ctime = time(op[2], op[3]);
+        break;
+      case 'alias':
+        this.#setAliases(this.#known(op[1]), `${op[2]}:${op[3]}`, op[4]);
+        break;
+      case 'seen': {
+        const [, path, ...identity] = op;
+        this.seen.add(path, identity);
+        break;
+      }
+      case 'unseen':
+        this.seen.delete(op[1]);
+        break;
+      case 'origin':
+        this.#setOrigin(this.#dir(op[1]), op[2]);
+        break;
+      case 'rebased':
+        this.rebased = { commit: op[1], stage: op[2] };
+        break;
+      default:
+        throw new Error(`unknown record ${JSON.stringify(op)}`);
+    }
+  }
+
+  /** Forgets an inode that has no name any more. False: it was forgotten before. */
+  remove(inode: Inode): boolean {
+    if (!this.#inodes.delete(inode.id)) return false;
+    this.#memory -= memoryOfInode(inode);
+    this.size--;
+    if (this.#sizeBelow(inode.id) !== undefined) this.#gone.add(inode.id);
+    if (inode.ino < FIRST_INO) this.#keep(inode.ino, -1);
+    return true;
+  }
+
+  #keep(ino: number, more: number): void {
+    const count = (this.#kept.get(ino) ?? 0) + more;
+    if (count === 0) this.#kept.delete(ino);
+    else this.#kept.set(ino, count);
+  }
+
+  /**
+   * Inodes that nothing names: left by a crash between an unlink and the last close, or open when it was frozen.
+   * `below`: those of the table below.
+   */
+  unnamed(below: readonly number[] = []): Inode[] {
+    // Only what was copied can have lost its name here.
+    for (const id of below) this.get(id);
+    return [...this.#inodes.values()].filter((inode) => inode.id !== ROOT_ID && inode.names === 0);
+  }
+
+  /**
+   * After the journal of an older server was read: a directory that it made is opaque when the sandbox took anything away,
+   * or moved a directory, from below its path.
+   */
+  decideMerges(): void {
+    const unknown = [...this.#inodes.values()].filter(({ isDirectory, merges }) => isDirectory && merges === undefined);
+    if (unknown.length === 0) return;
+    for (const dir of unknown) dir.merges = true;
+    const hidden = new Set<ByteString>();
+    for (const [path] of this.seen.entries()) for (const above of parentsOf(path)) hidden.add(above);
+    for (const { origin } of this.found()) {
+      for (const each of origin === undefined ? [] : [origin, ...parentsOf(origin)]) hidden.add(each);
+    }
+    const decided = new Set(unknown);
+    for (const path of hidden) {
+      const dir = this.#directoryAt(path);
+      if (dir !== undefined && decided.has(dir)) dir.merges = false;
+    }
+  }
+
+  #directoryAt(path: ByteString): Inode | undefined {
+    let dir = this.get(ROOT_ID);
+    for (const name of path.split('/')) {
+      const entry: Inode | typeof WHITEOUT | undefined = dir?.entries?.get(name);
+      if (entry === undefined || entry === WHITEOUT) return undefined;
+      dir = entry;
+    }
+    return dir;
+  }
+
+  /** The table as the shortest journal that makes it. */
+  *snapshot(): Generator<Op[]> {
+    for (const inode of this.values()) {
+      const { id, ino, mode, uid, gid } = inode;
+      yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
+    }
+    for (const inode of this.values()) {
+      if (inode.entries === undefined) continue;
+      for (const [name, entry] of inode.entries) {
+        yield [entry === WHITEOUT ? ['hide', inode.id, name] : ['link', inode.id, name, entry.id]];
+      }
+    }
+    for (const key of this.#aliasKeys()) {
+      const inode = this.#aliasOf(key);
+      if (inode === undefined) continue;
+      const [dev, ino] = key.split(':').map(Number) as [number, number];
+      yield [['alias', inode.id, dev, ino, inode.aliases]];
+    }
+    for (const [path, identity] of this.seen.entries()) yield [['seen', path, ...identity]];
+    if (this.rebased !== undefined) yield [['rebased', this.rebased.commit, this.rebased.stage]];
+  }
+
+  #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {
+    if (this.get(id) !== undefined) throw new Error(`inode ${id} made twice`);
+    const mtime = time(t[2], t[3]);
+    const inode = new Inode(
+      this,
+      id,
+      ino,
+      mode,
+      uid,
+      gid,
+      sharedTime(mtime, t[0], t[1]),
+      mtime,
+      sharedTime(mtime, t[4], t[5]),
+    );
+    if (inode.isDirectory) {
+      inode.origin = typeof body === 'string' ? body : undefined;
+      inode.merges = body === null ? undefined : body === MERGES;
+    } else if (typeof body === 'string') {
+      inode.target = body;
+      inode.size = body.length;
+    } else if (typeof body === 'number') {
+      inode.rdev = body;
+    } else if (body !== null) {
+      const [layer, data, slot, size, sec, nsec, sum] = body;
+      inode.data = { layer, id: data, slot };
+      inode.size = size;
+      inode.hostMtime = sharedTime(NEVER, sec, nsec);
+      // A data file that was empty then may not have been there.
+      inode.expected = slot >= 0 ? sum : size || undefined;
+      this.nextId = Math.max(this.nextId, data + 1);
+    }
+    this.#inodes.set(id, inode);
+    this.#memory += memoryOfInode(inode);
+    this.size++;
+    this.nextId = Math.max(this.nextId, id + 1);
+    if (ino >= FIRST_INO) this.nextIno = Math.max(this.nextIno, ino + 1);
+    else this.#keep(ino, 1);
+  }
+
+  #setOrigin(dir: Inode, to: OpNamed<'origin'>[2]): void {
+    const before = dir.origin?.length ?? 0;
+    dir.origin = typeof to === 'string' ? to : undefined;
+    this.#memory += (dir.origin?.length ?? 0) - before;
+    dir.merges = to === MERGES;
+  }
+
+  #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec, hostSize = -1]: OpNamed<'attr'>): void {
+    const inode = this.#known(id);
+    if (inode.mode !== mode) inode.writes++;
+    inode.mode = mode;
+    inode.uid = uid;
+    inode.gid = gid;
+    inode.atime = time(t[0], t[1]);
+    inode.mtime = time(t[2], t[3]);
+    inode.ctime = time(t[4], t[5]);
+    inode.hostMtime = time(hostSec, hostNsec);
+    const hasFile = hostSec !== 0 || hostNsec !== 0;
+    if (hasFile && inode.data !== undefined && inode.data.slot < 0) inode.expected = hostSize;
+  }
+
+  #setData([, id, layer, data, slot, size, sec, nsec, sum]: OpNamed<'data'>): void {
+    const inode = this.#known(id);
+    this.#place(inode, layer, data, slot);
+    inode.expected = slot >= 0 ? sum : undefined;
+    inode.size = size;
+    inode.mtime = inode.ctime = time(sec, nsec);
+    inode.writes++;
+  }
+
+  #place(inode: Inode, layer: string, id: number, slot: number): void {
+    const known = inode.data;
+    if (known?.slot === slot && known.id === id && known.layer === layer) return;
+    // What moves from slot to slot stays what it is.
+    const sum = slot >= 0 && known !== undefined && known.slot >= 0 ? inode.expected : undefined;
+    inode.data = { layer, id, slot };
+    inode.expected = sum;
+    this.nextId = Math.max(this.nextId, id + 1);
+  }
+
+  #setAliases(inode: Inode, key: string, left: number): void {
+    inode.aliases = left;
+    if (left > 0) this.#aliases.set(key, inode);
+    else if (this.#below === undefined) this.#aliases.delete(key);
+    else this.#aliases.set(key, undefined);
+  }
+
+  #link(dir: Inode, name: ByteString, inode: Inode): void {
+    this.#take(dir, name);
+    dir.entries!.set(name, inode);
+    inode.addLink({ dir, name });
+    this.#memory += ENTRY_BYTES + name.length;
+    if (inode.isDirectory) dir.subdirs++;
+    lengthen(dir, name.length + (inode.reach > 0 ? 1 + inode.reach : 0));
+  }
+
+  #take(dir: Inode, name: ByteString): void {
+    const inode = dir.entries!.get(name);
+    if (inode === undefined) return;
+    dir.entries!.delete(name);
+    this.#memory -= ENTRY_BYTES + name.length;
+    if (inode === WHITEOUT) return;
+    removeUnordered(inode.links, (link) => link.dir === dir && link.name === name);
+    if (inode.isDirectory) dir.subdirs--;
+  }
+
+  #known(id: number): Inode {
+    const inode = this.get(id);
+    if (inode === undefined) throw new Error(`no inode ${id}`);
+    return inode;
+  }
+
+  #dir(id: number): Inode {
+    const inode = this.#known(id);
+    if (!inode.isDirectory) throw new Error(`inode ${id} is no directory`);
+    return inode;
+  }
+}
+
+/** Bounded, so that a deep tree costs each of its names no more than a path of that length. */
+function lengthen(dir: Inode, bytes: number): void {
+  let reach = Math.min(bytes, MAX_REACH);
+  for (let at = dir; at.reach < reach; ) {
+    at.reach = reach;
+    const link = at.links[0];
+    if (link === undefined) return;
+    reach = Math.min(link.name.length + 1 + reach, MAX_REACH);
+    at = link.dir;
+  }
+}
+
+function memoryOfInode({ target, origin }: Inode): number {
+  return INODE_BYTES + (target?.length ?? 0) + (origin?.length ?? 0);
+}
+
+/** Of what it has in it. */
+function memoryOfNames({ entries }: Inode): number {
+  let bytes = 0;
+  for (const name of entries?.keys() ?? []) bytes += ENTRY_BYTES + name.length;
+  return bytes;
+}
+
+/** `other` itself where it is the same: most inodes have one time three times. */
+function sharedTime(other: Time, sec: number, nsec: number): Time {
+  return other.sec === sec && other.nsec === nsec ? other : time(sec, nsec);
+}
+
+function* parentsOf(path: ByteString): Generator<ByteString> {
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) yield path.slice(0, slash);
+}
+
+function time(sec: number, nsec: number): Time {
+  return { sec, nsec };
+}

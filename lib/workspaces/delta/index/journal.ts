@@ -1,0 +1,278 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { EDQUOT, EIO, ENOSPC, Errno, hostErrno } from '../../../linux/errno.ts';
+import { Damage } from '../damage.ts';
+import { type Lines, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
+import { markedLoss, readMark, writeMark } from './journal-mark.ts';
+import { type Joint, JournalReserve } from './journal-reserve.ts';
+import { type Header, headerOf } from './records.ts';
+
+/** Lines are written in blocks of about this size when the journal is rewritten. */
+const BLOCK = 1 << 20;
+
+/**
+ * An append-only file of JSON lines with checksums, one byte a char (latin1): names come back byte for byte, and JSON
+ * escapes line ends. A line is there whole or not at all: it is handed to the host in one write before the caller goes on (a killed
+ * server loses nothing), and a torn last line is cut off by `load`. Only `sync` outlives a power failure. On a full disk
+ * lines that make room go to a reserve beside it until there is some.
+ */
+export class Journal {
+  readonly #path: string;
+  readonly #reserve: JournalReserve;
+  #ino = 0;
+  #fd = -1;
+  #broken = false;
+  #nameSynced = false;
+  /** The size that was last marked; of this journal, not of the one before. */
+  #marked = -1;
+  /** Bytes in the file. */
+  #size = 0;
+  /** Lines carry checksums; not in a journal of an older server that could not be rewritten yet. */
+  #sealed = true;
+  /** Of the last line. */
+  #sum = 0;
+  #generation = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#reserve = new JournalReserve(`${path}.reserve`);
+  }
+
+  /** Lines carry checksums. */
+  get sealed(): boolean {
+    return this.#sealed;
+  }
+
+  /** For the header of the journal that takes the place of this one. */
+  get nextGeneration(): number {
+    return this.#generation + 1;
+  }
+
+  /** Bytes of all lines. */
+  get size(): number {
+    return this.#size + this.#reserve.lines.length;
+  }
+
+  /**
+   * Every whole line, parsed; none when there was never a journal. Throws Damage when a line other than the last cannot be
+   * read, or when there were more lines on the disk: a damaged journal is never taken for a short one.
+   */
+  load(): unknown[] {
+    rmSync(`${this.#path}.new`, { force: true });
+    const read = readMarked(this.#path);
+    if (read === undefined) return [];
+    const { header } = read;
+    this.#open();
+    if (read.torn) ftruncateSync(this.#fd, read.size);
+    this.#size = read.size;
+    if (header === undefined) return [];
+    this.#sealed = read.sealed;
+    this.#generation = header[7];
+    this.#reserve.load(this.#joint);
+    const more = readMore(this.#reserve.lines, read);
+    this.#sum = more.sum;
+    return [...read.records, ...more.records];
+  }
+
+  /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
+  linkTo(path: string): void {
+    if (!this.#takeFromReserve()) throw ENOSPC;
+    rmSync(path, { force: true });
+    linkSync(this.#path, path);
+  }
+
+  /** `makesRoom`: it is about less than there was, so a full disk must not refuse it. */
+  append(record: readonly unknown[], makesRoom = false): void {
+    if (this.#broken) throw EIO;
+    const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
+    this.#hand(line, makesRoom);
+    this.#sum = sum;
+  }
+
+  /** The first line of a delta that had none. */
+  begin(header: readonly unknown[]): void {
+    this.append(header);
+    writeMark(this.#path, { generation: this.#generation, size: 0 });
+  }
+
+  #hand(line: string, makesRoom: boolean): void {
+    try {
+      if (this.#fd === -1) this.#open();
+      if (!this.#takeFromReserve()) throw ENOSPC;
+      this.#write(line);
+      this.#reserve.make();
+    } catch (error) {
+      const errno = hostErrno(error);
+      if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#joint)) throw errno;
+    }
+  }
+
+  /** Chars are bytes here, so a short count is a full disk. */
+  #write(text: string): void {
+    try {
+      if (writeSync(this.#fd, text, null, 'latin1') !== text.length) throw ENOSPC;
+    } catch (error) {
+      this.#cut();
+      throw error;
+    }
+    this.#size += text.length;
+  }
+
+  /** Lines of the reserve come first. False: there is no room for them yet. */
+  #takeFromReserve(): boolean {
+    const { lines } = this.#reserve;
+    if (lines === '') return true;
+    try {
+      this.#write(lines);
+    } catch {
+      return false;
+    }
+    this.#reserve.clear();
+    return true;
+  }
+
+  get #joint(): Joint {
+    return { ino: this.#ino, size: this.#size };
+  }
+
+  /** Replaces the whole file, durably, by `records`: after a crash it is the old or the new one. */
+  rewrite(records: Iterable<readonly unknown[]>): void {
+    const path = `${this.#path}.new`;
+    rmSync(path, { force: true });
+    const fd = openSync(path, 'ax', 0o600);
+    let size = 0;
+    let last = 0;
+    try {
+      let block = '';
+      for (const record of records) {
+        const { line, sum } = sealedLine(record, last);
+        last = sum;
+        block += line;
+        if (block.length >= BLOCK) {
+          size += writeAll(fd, block);
+          block = '';
+        }
+      }
+      size += writeAll(fd, block);
+      fsyncSync(fd);
+      renameSync(path, this.#path);
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    if (this.#fd !== -1) closeSync(this.#fd);
+    this.#fd = fd;
+    this.#ino = fstatSync(fd).ino;
+    this.#size = size;
+    this.#sealed = true;
+    this.#sum = last;
+    this.#generation++;
+    this.#marked = -1;
+    // Not before: the reserve was of the file that is gone now.
+    this.#reserve.clear();
+    try {
+      this.#syncName();
+    } catch (error) {
+      // The disk has one of the two, and nobody knows which.
+      this.#broken = true;
+      throw error;
+    }
+    this.#mark();
+  }
+
+  sync(): void {
+    if (this.#fd === -1) return;
+    fsyncSync(this.#fd);
+    this.#reserve.sync();
+    if (!this.#nameSynced) this.#syncName();
+    this.#mark();
+  }
+
+  /** All that is in the file is on the disk. */
+  #mark(): void {
+    if (this.#size === this.#marked || this.#size === 0) return;
+    writeMark(this.#path, { generation: this.#generation, size: this.#size });
+    this.#marked = this.#size;
+  }
+
+  close(): void {
+    if (this.#fd !== -1) closeSync(this.#fd);
+    this.#fd = -1;
+    this.#reserve.close();
+  }
+
+  #open(): void {
+    this.#fd = openSync(this.#path, 'a', 0o600);
+    this.#ino = fstatSync(this.#fd).ino;
+  }
+
+  #syncName(): void {
+    const dir = openSync(dirname(this.#path), 'r');
+    fsyncSync(dir);
+    closeSync(dir);
+    this.#nameSynced = true;
+  }
+
+  /** Takes half a line off again. If even that fails nothing more may be appended after it. */
+  #cut(): void {
+    try {
+      if (this.#fd !== -1) ftruncateSync(this.#fd, this.#size);
+    } catch {
+      this.#broken = true;
+    }
+  }
+}
+
+/** As `Journal.load`, with nothing changed on the disk and no reserve made. undefined: there was never a journal. */
+export function readRecords(path: string): { records: unknown[][]; header: Header } | undefined {
+  const read = readMarked(path);
+  if (read?.header === undefined) return undefined;
+  const lines = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
+  return { records: [...read.records, ...readMore(lines, read).records], header: read.header };
+}
+
+/** Throws Damage when there is less than was marked. `header`: of one that is not empty. */
+function readMarked(path: string): (ReturnType<typeof readJournal> & { header: Header | undefined }) | undefined {
+  const read = readJournal(path);
+  const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
+  const found = header && { generation: header[7], size: read!.size };
+  const loss = markedLoss(readMark(path), found);
+  if (loss !== undefined) throw new Damage(loss);
+  return read && { ...read, header };
+}
+
+/** Every whole line; undefined: there is no such file. Throws Damage when a line other than a torn last one cannot be read. */
+export function readJournal(path: string): (Lines & { size: number; torn: boolean }) | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const size = text.lastIndexOf('\n') + 1;
+  return { ...readLines(text.slice(0, size)), size, torn: size < text.length };
+}
+
+function isFull(thrown: unknown): boolean {
+  return thrown instanceof Errno && (thrown.errno === ENOSPC.errno || thrown.errno === EDQUOT.errno);
+}
+
+function writeAll(fd: number, text: string): number {
+  const bytes = Buffer.from(text, 'latin1');
+  let done = 0;
+  while (done < bytes.length) done += writeSync(fd, bytes, done);
+  return done;
+}

@@ -1,0 +1,62 @@
+import { ContentStore } from '../contents/content-store.ts';
+import { DataFiles } from '../contents/data-files.ts';
+import { LargeCopies } from '../contents/large-copies.ts';
+import { asDamage } from '../damage.ts';
+import type { FrozenIndex, FrozenLayers } from '../layers/frozen-layers.ts';
+import { InodeTable } from './inode-table.ts';
+import { readRecords } from './journal.ts';
+import type { Op } from './records.ts';
+
+/** What a delta is at the moment, as `Delta` would load it. */
+export interface ReadDelta {
+  /** Without inodes that nothing names. `hasFile`, `size` and `lost` are as the data files tell. */
+  table: InodeTable;
+  /** The layer that is written to. */
+  top: string;
+  /** The frozen ones it needs. */
+  below: readonly string[];
+  version: number;
+  /** What `table` goes on from; the caller gives it back by `frozen.release`. */
+  index: FrozenIndex | undefined;
+}
+
+/**
+ * Reads the delta in `dir` and changes nothing on the disk: nothing is converted, shortened or swept. undefined: there
+ * never was one. Throws Damage when its journal, or an index that it goes on from, is damaged or lost. No server may run.
+ */
+export function readDelta(dir: string, root: string, frozen: FrozenLayers): ReadDelta | undefined {
+  const journal = readRecords(`${dir}/journal`);
+  if (journal === undefined) return undefined;
+  const [, version, , , top, below, continues] = journal.header;
+  const index = continues === '' ? undefined : frozen.take(root, continues);
+  try {
+    const table = new InodeTable(index?.table);
+    for (const line of journal.records.slice(1) as Op[][]) for (const op of line) table.apply(op);
+    table.decideMerges();
+    for (const inode of table.unnamed(index?.nameless)) table.remove(inode);
+    findFiles(root, top, table);
+    return { table, top, below, version, index };
+  } catch (error) {
+    if (index !== undefined) frozen.release(index);
+    throw asDamage(error);
+  }
+}
+
+/** Unlike in a frozen layer, a data file of the top one may have been written to since its size was recorded. */
+function findFiles(root: string, top: string, table: InodeTable): void {
+  const own = [...table.own()];
+  const files = new DataFiles(root, new LargeCopies());
+  ContentStore.findFrozen(
+    root,
+    own.filter(({ data }) => data !== undefined && data.layer !== top),
+  );
+  for (const inode of own) {
+    const { data } = inode;
+    if (data === undefined || data.layer !== top || data.slot >= 0) continue;
+    const stat = files.stat(data);
+    inode.hasFile = stat !== undefined;
+    if (stat !== undefined) inode.size = stat.size;
+    else if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
+    else ContentStore.lose(inode);
+  }
+}

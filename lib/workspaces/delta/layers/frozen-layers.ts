@@ -1,0 +1,153 @@
+import { closeSync, openSync } from 'node:fs';
+import { hostErrno } from '../../../linux/errno.ts';
+import { ContentStore } from '../contents/content-store.ts';
+import { readFile } from '../contents/host-io.ts';
+import { placeOf } from '../contents/slabs.ts';
+import { Damage } from '../damage.ts';
+import { InodeTable } from '../index/inode-table.ts';
+import { readJournal } from '../index/journal.ts';
+import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
+import { indexPath, layerPath } from './layer-path.ts';
+
+/** Slabs of frozen layers kept open, for all deltas together. */
+const MAX_OPEN = 64;
+
+/** What a delta was when its layer was frozen. Never changes. */
+export interface FrozenIndex {
+  table: InodeTable;
+  /** Apparent size of all contents. */
+  bytes: number;
+  /** Every layer it needs, its own among them. */
+  layers: readonly string[];
+  /** Journals that were read for it. */
+  segments: number;
+  /** Inodes that were open without a name. */
+  nameless: readonly number[];
+  /** What it is known by. */
+  path: string;
+}
+
+/** The layers that are written to no more, as all deltas of a mount share them: each is read once, and kept while used. */
+export class FrozenLayers {
+  readonly #indexes = new Map<string, { index: FrozenIndex; users: number }>();
+  /** Oldest use first. */
+  readonly #open = new Map<string, number>();
+
+  /**
+   * The caller gives it back by `release`: the thread that this runs in never ends its turn, and would keep weak references.
+   * Throws when it, or one it goes on from, is not there or damaged.
+   */
+  take(root: string, layer: string): FrozenIndex {
+    const path = indexPath(root, layer);
+    const known = this.#indexes.get(path) ?? { index: this.#load(root, layer), users: 0 };
+    known.users++;
+    this.#indexes.set(path, known);
+    return known.index;
+  }
+
+  /** As `take`, of what was frozen just now, without reading it. */
+  add(root: string, layer: string, index: Omit<FrozenIndex, 'path'>): FrozenIndex {
+    const path = indexPath(root, layer);
+    const added = { ...index, path };
+    this.#indexes.set(path, { index: added, users: 1 });
+    return added;
+  }
+
+  /** Bytes of memory that all of them take, about. */
+  get memory(): number {
+    let bytes = 0;
+    for (const { index } of this.#indexes.values()) bytes += index.table.ownMemory;
+    return bytes;
+  }
+
+  release({ path }: FrozenIndex): void {
+    const known = this.#indexes.get(path)!;
+    if (--known.users === 0) this.#indexes.delete(path);
+  }
+
+  /** What was removed on disk is held by nobody. */
+  closeFiles(): void {
+    for (const fd of this.#open.values()) closeSync(fd);
+    this.#open.clear();
+  }
+
+  /** How much of `into` was filled from a slot: nothing where the slab is missing. */
+  read(root: string, layer: string, slot: number, offset: number, into: Buffer): number {
+    const { path, start } = placeOf(layerPath(root, layer), slot);
+    const fd = this.#fd(path);
+    return fd === undefined ? 0 : readFile(fd, start + offset, into);
+  }
+
+  #load(root: string, layer: string): FrozenIndex {
+    const table = new InodeTable();
+    const segments = segmentsOf(root, layer);
+    for (const [, ...lines] of segments) for (const line of lines as Op[][]) for (const op of line) table.apply(op);
+    table.decideMerges();
+    const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
+    table.nextId = Math.max(table.nextId, nextId);
+    table.nextIno = Math.max(table.nextIno, nextIno);
+    // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
+    const nameless = table.unnamed().map(({ id }) => id);
+    // Older servers froze what was written before a kill without recording its size anew.
+    const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
+    ContentStore.findFrozen(root, table.own(), sizes);
+    table.frozen = true;
+    return {
+      table,
+      bytes: table.bytes(0),
+      layers: [...layers, layer],
+      segments: segments.length,
+      nameless,
+      path: indexPath(root, layer),
+    };
+  }
+
+  #fd(path: string): number | undefined {
+    const known = this.#open.get(path);
+    if (known !== undefined) {
+      this.#open.delete(path);
+      this.#open.set(path, known);
+      return known;
+    }
+    try {
+      const fd = openSync(path, 'r');
+      this.#open.set(path, fd);
+      for (const [oldest, oldFd] of this.#open) {
+        if (this.#open.size <= MAX_OPEN) break;
+        this.#open.delete(oldest);
+        closeSync(oldFd);
+      }
+      return fd;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw hostErrno(error);
+    }
+  }
+}
+
+/** The records of the index of one frozen layer. Throws Damage, with the path of the index, when it is missing or damaged. */
+export function readIndex(root: string, layer: string): unknown[][] {
+  const path = indexPath(root, layer);
+  const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
+  let read: ReturnType<typeof readJournal>;
+  try {
+    read = readJournal(path);
+    if (read !== undefined && read.records.length > 0) headerOf(read.records);
+  } catch (error) {
+    throw error instanceof Damage ? damaged(error.message) : error;
+  }
+  if (read === undefined || read.records.length === 0) {
+    throw new Damage(`the frozen layer ${layer} is missing`, path);
+  }
+  if (read.torn) throw damaged('its last line is cut');
+  return read.records;
+}
+
+/** The records of all journals that lead to a layer, the first one first. */
+function segmentsOf(root: string, layer: string): unknown[][] {
+  const segments: unknown[][] = [];
+  for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
+    segments.unshift(readIndex(root, at));
+  }
+  return segments;
+}

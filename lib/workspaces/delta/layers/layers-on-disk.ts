@@ -1,0 +1,129 @@
+import { access, open, readdir, readFile, stat } from 'node:fs/promises';
+import { ServiceError } from '../../../errors.ts';
+import type { WorkspaceSpec } from '../../workspaces.ts';
+import { Damage } from '../damage.ts';
+import { readLines } from '../index/journal-lines.ts';
+import { type Marked, markedLoss, markPath, parseMark } from '../index/journal-mark.ts';
+import { type Header, headerOf } from '../index/records.ts';
+import { indexPath } from './layer-path.ts';
+
+const BLOCK = 16 * 1024;
+
+/** The layers a delta is made of. */
+export interface DeltaLayers {
+  /** The one of its own, which nobody else has: written to. */
+  top: string;
+  /** The frozen ones it needs. */
+  below: string[];
+}
+
+/** Of the delta in the directory `delta`; undefined: there never was one. Throws Damage when it is damaged or lost. */
+export async function layersOfDelta(delta: string): Promise<DeltaLayers | undefined> {
+  const header = await headerOfDelta(delta);
+  return header && { top: header[4], below: [...header[5]] };
+}
+
+/** Another one whenever the sandbox changed anything; undefined: it never did. */
+export async function journalState(delta: string): Promise<string | undefined> {
+  const journal = await stat(`${delta}/journal`, { bigint: true }).catch(() => undefined);
+  return journal && `${journal.ino} ${journal.size} ${journal.mtimeNs}`;
+}
+
+/** All that a frozen layer needs, itself among them. Throws Damage when it is not there or damaged. */
+export async function layersOfFrozen(root: string, layer: string): Promise<string[]> {
+  const read = await readHeader(indexPath(root, layer));
+  if (read === undefined) throw new Damage(`the frozen layer ${layer} is missing`);
+  return [...read.header[5], layer];
+}
+
+export async function hasJournal(delta: string): Promise<boolean> {
+  return isThere(`${delta}/journal`);
+}
+
+/**
+ * Looks, before a workspace is attached, whether what its delta is made of is there: the journal whole at its start and as
+ * long as it was, and every layer that it needs. `expected`: it is known to have had a journal. Throws DATA_LOSS. What is
+ * damaged deeper inside is found when it is used.
+ */
+export async function checkDelta(
+  spec: Pick<WorkspaceSpec, 'id' | 'delta' | 'layers' | 'origin'>,
+  expected: boolean,
+): Promise<void> {
+  try {
+    await requireDelta(spec, expected);
+  } catch (error) {
+    if (!(error instanceof Damage)) throw error;
+    throw new ServiceError('DATA_LOSS', `what the sandbox changed is damaged: ${error.message}`);
+  }
+}
+
+/** As `checkDelta`, but throws Damage. */
+export async function requireDelta(
+  { id, delta, layers, origin }: Pick<WorkspaceSpec, 'id' | 'delta' | 'layers' | 'origin'>,
+  expected: boolean,
+): Promise<void> {
+  const header = await headerOfDelta(delta);
+  if (layers === undefined) return;
+  if (header !== undefined) await requireLayers(layers, header[5]);
+  else if (expected || (await ownsLayers(layers, id))) throw new Damage('its journal is missing or empty');
+  else if (origin !== undefined) await requireLayers(layers, await layersOfFrozen(layers, origin));
+}
+
+async function requireLayers(root: string, layers: readonly string[]): Promise<void> {
+  for (const layer of layers) {
+    if (!(await isThere(indexPath(root, layer)))) throw new Damage(`the frozen layer ${layer} is missing`);
+  }
+}
+
+async function ownsLayers(root: string, id: string): Promise<boolean> {
+  return (await readdir(root)).some((layer) => layer.startsWith(`${id}.`));
+}
+
+function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function headerOfDelta(delta: string): Promise<Header | undefined> {
+  const path = `${delta}/journal`;
+  // In this order: the mark tells of what is there already.
+  const marked = await markOf(path);
+  const read = await readHeader(path);
+  const loss = markedLoss(marked, read && { generation: read.header[7], size: read.size });
+  if (loss !== undefined) throw new Damage(loss);
+  return read?.header;
+}
+
+async function markOf(journal: string): Promise<Marked | undefined> {
+  try {
+    return parseMark(await readFile(markPath(journal), 'latin1'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readHeader(path: string): Promise<{ header: Header; size: number } | undefined> {
+  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+  });
+  if (handle === undefined) return undefined;
+  try {
+    let text = '';
+    for (;;) {
+      const { bytesRead, buffer } = await handle.read(Buffer.alloc(BLOCK), 0, BLOCK, text.length);
+      text += buffer.toString('latin1', 0, bytesRead);
+      const end = text.indexOf('\n');
+      if (end !== -1) {
+        const { records } = readLines(text.slice(0, end + 1));
+        return { header: headerOf(records), size: (await handle.stat()).size };
+      }
+      // Torn, as a killed server leaves it: nothing was written yet.
+      if (bytesRead === 0) return undefined;
+    }
+  } finally {
+    await handle.close();
+  }
+}

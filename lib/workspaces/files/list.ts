@@ -1,0 +1,103 @@
+import type { ByteString } from '../../byte-string.ts';
+import { EACCES, ENOTDIR } from '../../linux/errno.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { VIEW } from '../../permissions/index.ts';
+import { isVisible } from '../access/visibility.ts';
+import { joinPath } from '../base/base.ts';
+import { mergedListing } from '../nodes/merged-listing.ts';
+import type { Node } from '../nodes/node.ts';
+import type { FileStatus } from '../workspace-files.ts';
+import { statusOf } from './status.ts';
+import { MAY_PASS, MAY_READ, type Visit } from './visit.ts';
+
+/** A directory being listed. A key is a name, or a name and a slash: the place of what is below it. */
+interface Frame {
+  dir: Node;
+  path: ByteString;
+  keys: IterableIterator<ByteString>;
+  /** The last key taken; there are more behind `keys` when `cut`. */
+  last: ByteString;
+  cut: boolean;
+}
+
+/** In byte order of whole paths: a directory, then what sorts between its name and a slash, then what is in it. */
+export function list(
+  visit: Visit,
+  path: ByteString,
+  recursive: boolean,
+  after: ByteString,
+  limit: number,
+): { entries: FileStatus[]; more: boolean } {
+  const top = visit.find(path, true);
+  if (!top.isDirectory) throw ENOTDIR;
+  visit.require(top, MAY_READ | MAY_PASS);
+  const entries: FileStatus[] = [];
+  const open = (dir: Node, at: ByteString): Frame => fill({ dir, path: at, keys: [].values(), last: '', cut: true });
+  const fill = (frame: Frame): Frame => {
+    const { keys, cut } = keysOf(visit, frame, recursive, after, 2 * limit + 2);
+    return Object.assign(frame, { keys: keys.values(), cut });
+  };
+  const stack = [open(top, path)];
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const { done, value: key } = frame.keys.next();
+    if (done) {
+      if (frame.cut) fill(frame);
+      else stack.pop();
+      continue;
+    }
+    frame.last = key;
+    const descend = key.endsWith('/');
+    const name = descend ? key.slice(0, -1) : key;
+    const node = visit.child(frame.dir, name);
+    const at = joinPath(frame.path, name);
+    if (node === undefined) continue;
+    if (descend) {
+      if (node.isDirectory && mayList(visit, node)) stack.push(open(node, at));
+      continue;
+    }
+    if (entries.length === limit) return { entries, more: true };
+    entries.push(statusOf(visit, node, at));
+  }
+  return { entries, more: false };
+}
+
+/** The first `count` keys that are to come. A directory may be large: what is not asked for is not sorted. */
+function keysOf(
+  { workspace }: Visit,
+  { dir, path, last }: Frame,
+  recursive: boolean,
+  after: ByteString,
+  count: number,
+): { keys: ByteString[]; cut: boolean } {
+  let keys: ByteString[] = [];
+  let cut = false;
+  const take = (key: ByteString) => {
+    if (key <= last) return;
+    keys.push(key);
+    if (keys.length < 2 * count) return;
+    keys = keys.sort().slice(0, count);
+    cut = true;
+  };
+  const allVisible = (dir.shownRule.uniformBelow ?? 0) >= VIEW;
+  for (const { name, type } of mergedListing(workspace, dir).values()) {
+    const directory = isDirectory(type);
+    if (!allVisible && !isVisible(dir.ruleOf(name), directory)) continue;
+    const at = joinPath(path, name);
+    if (at > after) take(name);
+    if (recursive && directory && (`${at}/` > after || after.startsWith(`${at}/`))) take(`${name}/`);
+  }
+  keys.sort();
+  if (keys.length > count) cut = true;
+  return { keys: keys.slice(0, count), cut };
+}
+
+/** find(1) says so and goes on. */
+function mayList(visit: Visit, dir: Node): boolean {
+  try {
+    visit.require(dir, MAY_READ | MAY_PASS);
+    return true;
+  } catch (error) {
+    if (error === EACCES) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,226 @@
+import type { ByteString } from '../../byte-string.ts';
+import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import type { Time } from '../../linux/time.ts';
+import { type BaseStat, joinPath } from '../base/base.ts';
+import { hidesDirectory, isBaseDirectory } from '../base/merged-base.ts';
+import { NO_SLOT } from '../delta/contents/slabs.ts';
+import { identityOf } from '../delta/index/base-versions.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import { memoryOf } from '../delta/index/memory.ts';
+import { type Body, type FileBody, MERGES, OPAQUE, type Op, type OpNamed, timesOf } from '../delta/index/records.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Workspace } from '../workspace.ts';
+
+/** What a directory, symlink or device is besides its name. */
+export interface Special {
+  /** Directory: see `mergesAt`. */
+  merges?: boolean;
+  target?: ByteString;
+  rdev?: number;
+}
+
+interface Staged {
+  id: number;
+  /** What was copied already. */
+  contents: FileBody | undefined;
+}
+
+/**
+ * One change of the delta, staged and then committed whole: the operations, and the copy-ups they need (a directory
+ * brings its parents). Nothing that lasts happens before `commit`; when staging or commit throws, `abandon` takes the
+ * copies away.
+ */
+export class Change {
+  readonly now: Time;
+  readonly #workspace: Workspace;
+  readonly #ops: Op[] = [];
+  readonly #staged = new Map<Node, Staged>();
+  #newInodes = 0;
+  #newBytes = 0;
+
+  private constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+    this.now = workspace.now();
+  }
+
+  /** Stages by `stage`, commits, and gives what `stage` gave. All or nothing. */
+  static make<T>(workspace: Workspace, stage: (change: Change) => T, makesRoom = false): T {
+    const change = new Change(workspace);
+    try {
+      const result = stage(change);
+      change.#commit(makesRoom);
+      return result;
+    } catch (error) {
+      for (const { contents } of change.#staged.values()) if (contents !== undefined) workspace.delta.drop(contents);
+      throw error;
+    }
+  }
+
+  /** A new inode, born now, without a name. Returns its id. */
+  create(mode: number, uid: number, gid: number, { target, rdev, merges }: Special): number {
+    const { table } = this.#workspace.delta;
+    const id = this.#workspace.delta.newId();
+    const type = mode & S_IFMT;
+    const body: Body =
+      type === S_IFREG ? this.#empty(id) : type === S_IFDIR ? (merges ? MERGES : OPAQUE) : (target ?? rdev ?? 0);
+    const { now } = this;
+    this.#add(['new', id, table.nextIno++, mode, uid, gid, timesOf({ atime: now, mtime: now, ctime: now }), body]);
+    this.#newInodes++;
+    this.#newBytes += target?.length ?? 0;
+    return id;
+  }
+
+  /** The id of a directory in the index, copied up with its parents when it is not there yet. */
+  directory(node: Node): number {
+    let known = this.#idOf(node);
+    if (known !== undefined) return known;
+    // Trees can be deeper than any stack: nothing here calls itself.
+    const missing: Node[] = [];
+    for (let at: Node | undefined = node; at !== undefined && this.#idOf(at) === undefined; at = at.parent)
+      missing.push(at);
+    for (const dir of missing.reverse()) {
+      const link = dir.links[0];
+      known = dir === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newId();
+      this.#stage(dir, known, dir.basePath ?? null);
+      if (link !== undefined) this.#add(['link', this.#idOf(link.parent)!, link.name, known]);
+    }
+    return known!;
+  }
+
+  #idOf(node: Node): number | undefined {
+    return node.inode?.id ?? this.#staged.get(node)?.id;
+  }
+
+  /** The id of any node, copied up when needed; without `contents` a file comes out empty. */
+  node(node: Node, contents = true): number {
+    if (node.isDirectory) return this.directory(node);
+    const known = node.inode?.id ?? this.#staged.get(node)?.id;
+    if (known !== undefined) return known;
+    const id = this.#workspace.delta.newId();
+    const copied = contents && node.type === S_IFREG && node.base!.size > 0 ? this.#copy(node, id) : undefined;
+    this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
+    for (const { parent, name } of node.links) {
+      this.#add(['link', this.directory(parent), name, id]);
+      this.#saw(parent, name, node.base!);
+    }
+    const { dev, ino, nlink } = node.base!;
+    const left = nlink - node.links.length;
+    if (left > 0 && node.links.length > 0) this.#add(['alias', id, dev, ino, left]);
+    return id;
+  }
+
+  /** Gives a name in a directory to an inode; whatever had it loses it. */
+  link(dir: Node, name: ByteString, id: number): void {
+    this.#add(['link', this.directory(dir), name, id]);
+  }
+
+  /** The same in a directory that this change makes. */
+  linkIn(dir: number, name: ByteString, id: number): void {
+    this.#add(['link', dir, name, id]);
+  }
+
+  /**
+   * Before a directory gets another name: what it is merged with goes with it, and what it then hides stays hidden. One
+   * whose base directory is gone is as if made anew there. True: it is merged with nothing of the base from then on.
+   */
+  moveDirectory(node: Node, toDir: Node, toName: ByteString): boolean {
+    const { inode } = node;
+    if (inode === undefined || (inode.origin === undefined && !inode.merges)) return false;
+    const merged = inode.origin ?? node.basePath;
+    if (merged !== undefined && isBaseDirectory(this.#workspace.base, merged)) {
+      if (inode.origin === undefined) this.#add(['origin', inode.id, merged]);
+      return false;
+    }
+    const hides = hidesDirectory(this.#workspace, toDir, toName);
+    if (hides || inode.origin !== undefined) this.#add(['origin', inode.id, hides ? OPAQUE : MERGES]);
+    return node.basePath !== undefined;
+  }
+
+  /** Takes away a name that is there, hiding the base's when it has one. */
+  unlink(dir: Node, name: ByteString): void {
+    const id = this.directory(dir);
+    const { base, delta } = this.#workspace;
+    const below = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
+    this.#add([below === undefined ? 'drop' : 'hide', id, name]);
+    if (below !== undefined && !dir.inode?.entries?.has(name)) this.#saw(dir, name, below);
+    if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
+    const inode = delta.table.alias(below.dev, below.ino);
+    if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
+  }
+
+  /** The directory's contents changed. */
+  touch(dir: Node): void {
+    this.#add(['touch', this.directory(dir), this.now.sec, this.now.nsec]);
+  }
+
+  /** The inode's names or attributes changed. */
+  ctime(id: number): void {
+    this.#add(['ctime', id, this.now.sec, this.now.nsec]);
+  }
+
+  /** Attributes of a node as they are to be; it is copied up when needed. */
+  attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
+    if (node.inode !== undefined) {
+      this.#add(this.#workspace.delta.attrOp(node.inode, to, node.fd === -1 ? undefined : node.fd));
+      return;
+    }
+    const id = this.node(node, contents);
+    const staged = this.#ops.find((op) => op[0] === 'new' && op[1] === id) as OpNamed<'new'>;
+    [staged[3], staged[4], staged[5], staged[6]] = [to.mode, to.uid, to.gid, timesOf(to)];
+  }
+
+  #add(op: Op): void {
+    this.#ops.push(op);
+  }
+
+  /** What a commit is compared with: the sandbox does not see the base at this path from now on. */
+  #saw(dir: Node, name: ByteString, base: BaseStat): void {
+    if (dir.basePath === undefined || isDirectory(base.mode)) return;
+    const path = joinPath(dir.basePath, name);
+    if (this.#workspace.delta.table.seen.get(path) === undefined) this.#add(['seen', path, ...identityOf(base)]);
+  }
+
+  #stage(node: Node, id: number, body: Body, contents?: FileBody): void {
+    const { ino, mode, uid, gid } = node.base!;
+    this.#staged.set(node, { id, contents });
+    this.#add(['new', id, ino, mode, uid, gid, timesOf(node.base!), body]);
+    this.#newInodes++;
+  }
+
+  #copy(node: Node, id: number): FileBody {
+    const { base, delta, shared } = this.#workspace;
+    const { size } = node.base!;
+    const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
+    delta.awaitCopy(fd);
+    delta.claimBytes(size);
+    delta.claimInodes(1);
+    const copied = delta.copyIn(fd, size, id);
+    this.#newBytes += size;
+    return copied;
+  }
+
+  #bodyOf(node: Node, id: number): Body {
+    if (node.type === S_IFLNK) return this.#workspace.base.readlink(node.basePath!).toString('latin1');
+    return node.type === S_IFREG ? this.#empty(id) : node.base!.rdev;
+  }
+
+  #empty(id: number): FileBody {
+    return [this.#workspace.delta.layer, id, NO_SLOT, 0, 0, 0];
+  }
+
+  #commit(makesRoom: boolean): void {
+    const { delta, tree } = this.#workspace;
+    delta.claimInodes(this.#newInodes);
+    delta.claimBytes(this.#newBytes);
+    this.#workspace.shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
+    delta.commit(this.#ops, makesRoom);
+    this.#workspace.generation++;
+    this.#workspace.countChange();
+    for (const [node, { id, contents }] of this.#staged) {
+      const inode = delta.table.get(id)!;
+      if (contents !== undefined) delta.adopt(inode);
+      tree.copiedUp(node, inode);
+    }
+  }
+}

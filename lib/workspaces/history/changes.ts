@@ -1,0 +1,323 @@
+import type { ByteString } from '../../byte-string.ts';
+import { ServiceError } from '../../errors.ts';
+import { complete } from '../../fuse/connection/steps.ts';
+import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import { cameLater } from '../base/added-later.ts';
+import { type BaseStat, joinPath, sameFile } from '../base/base.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import { Damage } from '../delta/damage.ts';
+import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import { NAME_MAX } from '../nodes/node-tree.ts';
+import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
+import type { Workspace } from '../workspace.ts';
+import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
+import { baseNames, keysAfter } from './changed-names.ts';
+import { isBelow, renamedDirectories } from './renamed-directories.ts';
+import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
+
+/** What the sandbox has at a path: its own, or what it shows of the base (a renamed directory shows it elsewhere). */
+export interface Present {
+  inode: Inode | undefined;
+  base: BaseStat | undefined;
+  /** Where the base has it, or what is merged below its changes. */
+  basePath: ByteString | undefined;
+}
+
+const PERMISSIONS = 0o777;
+/** Changes that are told together: what the other thread takes a moment to read. */
+const PAGE = 256;
+
+/** At most `limit` changes after the path `after`; a page as soon as it is full, the last one at the end. */
+export function* changePages(
+  workspace: Workspace,
+  after: ByteString,
+  limit: number,
+): Generator<ChangePage | undefined, ChangePage, void> {
+  let changes: WorkspaceChange[] = [];
+  let count = 0;
+  for (const change of changesOf(workspace, after)) {
+    if (change !== undefined) {
+      if (count++ === limit) return { changes, more: true };
+      changes.push(change);
+    }
+    if (changes.length < PAGE) yield;
+    else {
+      yield { changes, more: true };
+      changes = [];
+    }
+  }
+  return { changes, more: false };
+}
+
+/**
+ * Every path at which the sandbox has something else than the codebase, in byte order of the paths, after `after`. What
+ * was touched and is the same again is no change. Costs what the delta holds, not what the codebase does. undefined: something was looked at.
+ */
+function* changesOf(workspace: Workspace, after: ByteString): Generator<WorkspaceChange | undefined> {
+  const root = workspace.delta.table.get(ROOT_ID);
+  if (root === undefined) return;
+  const dir = { inode: root, base: undefined, basePath: '' };
+  const walk: Walk = {
+    workspace,
+    origins: once(() => new Set(renamedDirectories(workspace).flatMap(({ origin }) => origin ?? []))),
+  };
+  // Trees can be deeper than any stack: nothing here calls itself.
+  const stack = [
+    open(walk, { path: '', now: dir, wasDirectory: true, hidesKnown: false, rule: workspace.rules.root }, after),
+  ];
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const { done, value } = frame.entries.next();
+    if (done) stack.pop();
+    else if (value === undefined || 'kind' in value) yield value;
+    else stack.push(open(walk, value.dir, value.after));
+  }
+}
+
+interface Walk {
+  workspace: Workspace;
+  /** Where the base has directories that the sandbox renamed. */
+  origins: () => ReadonlySet<ByteString>;
+}
+
+/** A path that is a directory now, or was one in the base. */
+interface Compared {
+  path: ByteString;
+  now: Present | undefined;
+  wasDirectory: boolean;
+  /** It is absent since a directory was made anew above: of the base only what the sandbox knew is removed. */
+  hidesKnown: boolean;
+  rule: RuleState;
+}
+
+/** A directory to look at, from the path `after` on. */
+interface Descent {
+  dir: Compared;
+  after: ByteString;
+}
+
+function open(walk: Walk, dir: Compared, after: ByteString): { entries: ReturnType<typeof below> } {
+  if (dir.path.length > MAX_PATH_BYTES + NAME_MAX) throw tooDeep(dir.path);
+  return { entries: below(walk, dir, after) };
+}
+
+/** Made by an older version of the service, which had no limit. Below such a path the work of a listing has no bound. */
+function tooDeep(path: ByteString): ServiceError {
+  const top = JSON.stringify(Buffer.from(path.split('/', 1)[0]!, 'latin1').toString());
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    `the sandbox has a path of more than ${MAX_PATH_BYTES} bytes below ${top}: remove it or discard the changes there`,
+  );
+}
+
+/** The changes in a directory and, in their places, the directories in it. */
+function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange | Descent | undefined> {
+  const { workspace } = walk;
+  const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
+  // A directory in the place of the base's own hides what came to be there since, and does not remove it.
+  const hidesKnown = dir.now === undefined ? dir.hidesKnown : dir.wasDirectory && !own;
+  const names = own ? changedNames(dir.now!) : allNames(workspace, dir);
+  const base = baseNames(workspace.base, dir, names.size);
+  for (const key of keysAfter(names, after, (name) => isDirectoryNow(dir, name) || base.mayBeDirectory(name))) {
+    const descend = key.endsWith('/');
+    const name = descend ? key.slice(0, -1) : key;
+    const path = joinPath(dir.path, name);
+    const now = dir.now && presentAt(workspace, dir.now, name);
+    const was = base.stat(name);
+    const rule = dir.rule.child(name);
+    if (!descend) {
+      if (now === undefined && was !== undefined && hidesKnown && cameLater(workspace, walk.origins(), path, was))
+        continue;
+      const change = yield* compare(workspace, path, now, was);
+      yield change && {
+        ...change,
+        conflict: isConflict(walk, path, was),
+        ...access(walk, dir, { path, name, now, rule }),
+      };
+      continue;
+    }
+    const nowDirectory = now !== undefined && isDirectory(modeOf(now));
+    const wasDirectory = was !== undefined && isDirectory(was.mode);
+    if (!nowDirectory && !wasDirectory) continue;
+    const rest = after.startsWith(key) ? after.slice(key.length) : '';
+    const child = { path, now: nowDirectory ? now : undefined, wasDirectory, rule };
+    yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
+  }
+}
+
+/**
+ * What the rules let the sandbox do with a change. What it shows of the base elsewhere, and what it has not where the base
+ * has it, are changes that follow from a renamed directory: they are the sandbox's own doing only as far as it may see them.
+ */
+function access(
+  { workspace }: Walk,
+  dir: Compared,
+  { path, name, now, rule }: { path: ByteString; name: ByteString; now: Present | undefined; rule: RuleState },
+): Pick<WorkspaceChange, 'writable' | 'hidden'> {
+  const elsewhere = now !== undefined && now.inode === undefined && now.basePath !== undefined && now.basePath !== path;
+  const level = elsewhere ? strictest(rule.level, workspace.stateOf(now.basePath!).level) : rule.level;
+  const follows = elsewhere || (now === undefined && dir.now?.inode?.entries?.has(name) !== true);
+  return { writable: level === WRITE, ...(follows && level < READ && { hidden: true }) };
+}
+
+function isDirectoryNow({ now }: Compared, name: ByteString): boolean {
+  const entry = now?.inode?.entries?.get(name);
+  if (entry === WHITEOUT) return false;
+  // Of the base, elsewhere: whoever asks finds out.
+  return entry === undefined ? now?.basePath !== undefined : entry.isDirectory;
+}
+
+/** True: names the sandbox did not change are the codebase's own at this path. */
+export function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean {
+  return wasDirectory && dir.basePath === path;
+}
+
+export function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
+  const entry = dir.inode?.entries?.get(name);
+  if (entry === WHITEOUT) return undefined;
+  if (entry !== undefined) {
+    return { inode: entry, base: undefined, basePath: mergedBase(workspace.base, entry, dir.basePath, name) };
+  }
+  if (dir.basePath === undefined) return undefined;
+  const basePath = joinPath(dir.basePath, name);
+  const base = workspace.base.lstat(basePath);
+  return base && { inode: undefined, base, basePath };
+}
+
+function changedNames(dir: Present): Set<ByteString> {
+  return new Set(dir.inode?.entries?.keys());
+}
+
+function allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Set<ByteString> {
+  const names = new Set(now?.inode?.entries?.keys());
+  if (now?.basePath !== undefined) for (const { name } of base.readdir(now.basePath)) names.add(name);
+  if (wasDirectory) for (const { name } of base.readdir(path)) names.add(name);
+  return names;
+}
+
+function* compare(
+  workspace: Workspace,
+  path: ByteString,
+  now: Present | undefined,
+  was: BaseStat | undefined,
+): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable' | 'hidden'> | undefined, void> {
+  if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
+  const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
+  if (was === undefined) {
+    const renamedFrom = originOf(workspace, path, now);
+    return {
+      path,
+      kind: 'added',
+      contentChanged: true,
+      now: present,
+      ...(renamedFrom !== undefined && { renamedFrom }),
+    };
+  }
+  const contentChanged = !(yield* isSame(workspace, path, now, was));
+  if (!contentChanged && present.mode === (was.mode & (S_IFMT | PERMISSIONS))) return undefined;
+  return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
+}
+
+/** Whether the base no longer has what the sandbox took up here. */
+function isConflict({ workspace, origins }: Walk, path: ByteString, was: BaseStat | undefined): boolean {
+  const seen = workspace.delta.table.seen.get(path);
+  if (was === undefined) return seen !== undefined;
+  if (isDirectory(was.mode)) return false;
+  if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
+  // Moved with its directory: the sandbox shows what the base has now, elsewhere.
+  return !isBelow(path, origins());
+}
+
+/** The same in type and contents. */
+function* isSame(
+  workspace: Workspace,
+  path: ByteString,
+  now: Present,
+  was: BaseStat,
+): Generator<undefined, boolean, void> {
+  const type = modeOf(now) & S_IFMT;
+  if (type !== (was.mode & S_IFMT)) return false;
+  if (type === S_IFLNK) return targetOf(workspace, now) === workspace.base.readlink(path).toString('latin1');
+  if (type !== S_IFREG) return true;
+  if (now.base !== undefined && sameFile(now.base, was)) return true;
+  if ((now.inode ?? now.base!).size !== was.size) return false;
+  try {
+    return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
+  } catch (error) {
+    // What cannot be read is no longer what the base has.
+    if (error instanceof Damage) return false;
+    throw error;
+  }
+}
+
+/** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */
+export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
+  const bits = (was.mode & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
+  return (
+    (inode.mode & bits) === (was.mode & bits) &&
+    complete(isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was))
+  );
+}
+
+function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
+  const { delta } = workspace;
+  if (inode === undefined) return baseSource(workspace, basePath!, base!);
+  return inode.hasFile ? fileSource(() => delta.openFile(inode)) : () => bytesSource(delta.small(inode));
+}
+
+function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
+  return fileSource(() => workspace.base.open(path, stat));
+}
+
+function contentsOf(
+  workspace: Workspace,
+  now: Present,
+): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostFile' | 'small' | 'version'> {
+  const type = modeOf(now) & S_IFMT;
+  const { inode, basePath } = now;
+  if (type === S_IFLNK) {
+    return { target: targetOf(workspace, now), ...(inode && { version: [inode.id, inode.writes] as const }) };
+  }
+  if (type !== S_IFREG) return {};
+  if (inode === undefined) return { hostFile: workspace.base.hostFile(basePath!, now.base!) };
+  const version = [inode.id, inode.writes] as const;
+  return inode.hasFile ? { version, hostFile: workspace.delta.hostFile(inode) } : { version, small: true };
+}
+
+function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {
+  return inode === undefined ? workspace.base.readlink(basePath!).toString('latin1') : inode.target!;
+}
+
+/** Where the codebase has what the sandbox now has here, if the sandbox took it away there. */
+function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
+  if (basePath !== undefined) return basePath === path ? undefined : basePath;
+  if (inode === undefined) return undefined;
+  return workspace.delta.table.seen.pathOf(inode.ino);
+}
+
+function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>) {
+  const directory = isDirectory(mode);
+  return { mode: mode & (S_IFMT | PERMISSIONS), size: directory ? 0 : size, mtime };
+}
+
+function modeOf({ inode, base }: Present): number {
+  return (inode ?? base!).mode;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+/** The contents of inodes of the sandbox's own that have no host file: undefined for those that no longer are such. */
+export function smallContents(workspace: Workspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
+  return inodes.map((id) => {
+    const inode = workspace.delta.table.get(id);
+    return inode?.data === undefined || inode.hasFile ? undefined : workspace.delta.small(inode);
+  });
+}

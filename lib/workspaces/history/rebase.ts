@@ -1,0 +1,165 @@
+import type { ByteString } from '../../byte-string.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { type BaseStat, joinPath } from '../base/base.ts';
+import { identityOf } from '../delta/index/base-versions.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import type { Op } from '../delta/index/records.ts';
+import { mergeNodes } from '../nodes/merge-nodes.ts';
+import type { Node } from '../nodes/node.ts';
+import { parentOf, Ways } from '../nodes/path-memo.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Settlement } from '../workspaces.ts';
+import { isAsInBase } from './changes.ts';
+import { revert } from './revert.ts';
+import { showBase } from './show-base.ts';
+
+interface Place {
+  dir: Inode;
+  dirPath: ByteString;
+  name: ByteString;
+}
+
+/**
+ * After the base took over what the sandbox had at `settled`: the delta lets go of each path that it still has as it
+ * was committed, journaled as one. What was changed since stays, as a change of the version that is the base's now.
+ */
+export function* settle(workspace: Workspace, settlement: Settlement): Steps<void> {
+  const { delta } = workspace;
+  if (delta.table.get(ROOT_ID) === undefined) return;
+  const { commit, stage, givenUp, resumed } = settlement;
+  const { rebased } = delta.table;
+  if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
+  for (const path of givenUp) yield* giveUp(workspace, path);
+  yield* delta.releasing(settleAll(workspace, settlement));
+}
+
+/** What lies in a directory that went has gone with it. */
+function* giveUp(workspace: Workspace, path: ByteString): Steps<void> {
+  try {
+    yield* revert(workspace, [path]);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+  }
+}
+
+function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): Steps<void> {
+  const { table } = workspace.delta;
+  const root = table.get(ROOT_ID)!;
+  const ops: Op[] = [['rebased', commit, stage]];
+  const origins = new Map<Inode, ByteString>();
+  const isShown = (path: ByteString) => showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
+  const free: Inode[] = [];
+  const directories = new Ways<Inode | undefined>(root, directoryIn);
+  const shown: (Place & { base: BaseStat | undefined })[] = [];
+  // Parents before what is in them: a directory shows the base's before its names do.
+  for (const { path, version, removed } of settled) {
+    yield;
+    const place = placeOf(directories, path);
+    const base = workspace.base.lstat(path);
+    const seen = table.seen.get(path) !== undefined;
+    if (place === undefined) {
+      // Its directory shows the base, as it did elsewhere; or it was moved since, which is the sandbox's own work.
+      if (seen) ops.push(['unseen', path]);
+      if (base !== undefined && !isDirectory(base.mode) && !isShown(path))
+        ops.push(['seen', path, ...identityOf(base)]);
+      continue;
+    }
+    const { dir, name } = place;
+    const entry = dir.entries!.get(name);
+    shown.push({ ...place, base });
+    if (base !== undefined && isDirectory(base.mode)) {
+      if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0]) {
+        ops.push(['origin', entry.id, path]);
+        origins.set(entry, path);
+      } else if (entry === WHITEOUT && removed) {
+        // It could not go: something in it stayed.
+        ops.push(['drop', dir.id, name]);
+      }
+      continue;
+    }
+    // A directory that was left out of the commit: a file of the base is in the way.
+    if (
+      base !== undefined &&
+      entry !== undefined &&
+      entry !== WHITEOUT &&
+      entry.isDirectory &&
+      entry.id === version?.[0]
+    )
+      continue;
+    const isCommitted = (inode: Inode, now: BaseStat) =>
+      resumed ? isAsInBase(workspace, path, inode, now) : version?.[0] === inode.id && version[1] === inode.writes;
+    const asCommitted =
+      entry === WHITEOUT ? base === undefined : entry !== undefined && base !== undefined && isCommitted(entry, base);
+    if (asCommitted) {
+      if (seen) ops.push(['unseen', path]);
+      ops.push(['drop', dir.id, name]);
+      if (entry !== WHITEOUT && entry !== undefined) free.push(entry);
+      continue;
+    }
+    if (seen) ops.push(['unseen', path]);
+    if (base === undefined || (version === undefined && isShown(path))) continue;
+    ops.push(['seen', path, ...identityOf(base)]);
+    // Removed since: the base has it only now, so nothing hides it yet.
+    if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
+  }
+  workspace.delta.commit(ops, true);
+  // A directory is shown as it is to be before what is in it is asked for.
+  const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
+  for (const { dirPath, name, base } of shown) {
+    yield;
+    const node = nodes.at(dirPath);
+    if (node === undefined) continue;
+    if (node.inode?.origin !== undefined) workspace.tree.originChanged(node, node.inode.origin);
+    const entry = node.inode?.entries?.get(name);
+    if (entry === undefined) showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined);
+    else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);
+  }
+  for (const inode of free) {
+    if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+    yield;
+  }
+}
+
+/** Whether the sandbox has nothing of its own at the path, nor on the way, and sees what the base has there. */
+function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
+  let dir = root;
+  let dirPath = '';
+  let merged: ByteString | undefined = '';
+  for (const name of path.split('/')) {
+    const entry = dir.entries!.get(name);
+    if (entry === undefined) return merged === dirPath;
+    if (entry === WHITEOUT || !entry.isDirectory) return false;
+    dir = entry;
+    dirPath = joinPath(dirPath, name);
+    const above: ByteString | undefined = merged;
+    merged = originOf(entry) ?? (entry.merges && above !== undefined ? joinPath(above, name) : undefined);
+  }
+  return false;
+}
+
+/** A changed directory that stays, merged with the base at its own path from now on. */
+function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode): void {
+  const node = dir.children?.get(name);
+  if (node === undefined) return;
+  const base = workspace.base.lstat(inode.origin!);
+  if (base !== undefined) workspace.tree.merged(node, inode.origin!, base);
+  node.listing = undefined;
+  workspace.shared.notifier.invalInode(node.id);
+  const children = [...(node.children?.keys() ?? [])];
+  for (const below of children) if (!inode.entries!.has(below)) showBase(workspace, node, below);
+  mergeNodes(workspace, node, children);
+}
+
+function placeOf(directories: Ways<Inode | undefined>, path: ByteString): Place | undefined {
+  const dirPath = parentOf(path);
+  const dir = directories.at(dirPath);
+  return dir && { dir, dirPath, name: path.slice(path.lastIndexOf('/') + 1) };
+}
+
+function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {
+  const entry = above?.entries?.get(name);
+  return entry === undefined || entry === WHITEOUT || !entry.isDirectory ? undefined : entry;
+}

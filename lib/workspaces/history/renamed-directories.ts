@@ -1,0 +1,55 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { Base } from '../base/base.ts';
+import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import { pathOf } from '../delta/index/path-of.ts';
+import type { Workspace } from '../workspace.ts';
+import type { OwnDirectory } from '../workspaces.ts';
+
+/** Directories of the sandbox's own that are not merged with the base at their own path. */
+export function renamedDirectories(workspace: Workspace): OwnDirectory[] {
+  const found: OwnDirectory[] = [];
+  const origins = new Origins(workspace.base);
+  for (const inode of workspace.delta.table.values()) {
+    const { id } = inode;
+    if (!inode.isDirectory || inode.links[0] === undefined) continue;
+    const path = pathOf(inode);
+    const origin = origins.of(inode);
+    if (path === origin) continue;
+    found.push({ id, path, origin, replaces: isBaseDirectory(workspace.base, path) });
+  }
+  return found;
+}
+
+/** The base directory that each is merged with, by its own origin or that of a directory above. */
+class Origins {
+  readonly #base: Base;
+  readonly #known = new Map<Inode, ByteString | undefined>();
+
+  constructor(base: Base) {
+    this.#base = base;
+  }
+
+  /** Trees can be deeper than any stack: nothing here calls itself. */
+  of(inode: Inode): ByteString | undefined {
+    const above: Inode[] = [];
+    for (let at: Inode | undefined = inode; at !== undefined && !this.#known.has(at); at = at.links[0]?.dir) {
+      above.push(at);
+      if (at.origin !== undefined || !at.merges) break;
+    }
+    for (const each of above.reverse()) {
+      const link = each.links[0];
+      const parent = link && this.#known.get(link.dir);
+      this.#known.set(each, mergedBase(this.#base, each, parent, link?.name ?? ''));
+    }
+    return this.#known.get(inode);
+  }
+}
+
+/** Whether the path lies below one of `tops`. */
+export function isBelow(path: ByteString, tops: ReadonlySet<ByteString>): boolean {
+  if (tops.size === 0) return false;
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
+    if (tops.has(path.slice(0, slash))) return true;
+  return false;
+}

@@ -1,0 +1,175 @@
+import type { ByteString } from '../../byte-string.ts';
+import { ServiceError } from '../../errors.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { joinPath } from '../base/base.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import { shownFrom } from '../base/shown-from.ts';
+import { identityOf } from '../delta/index/base-versions.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import { memoryOf } from '../delta/index/memory.ts';
+import type { Op } from '../delta/index/records.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Workspace } from '../workspace.ts';
+import { renamedDirectories } from './renamed-directories.ts';
+import { showBase } from './show-base.ts';
+
+/** Names looked at in one step. */
+const AT_ONCE = 16;
+
+interface Place {
+  dir: Inode;
+  /** Of `dir`. */
+  dirPath: ByteString;
+  name: ByteString;
+}
+
+/**
+ * Gives paths ('': all) and all below back to the base, journaled as one: whoever has a file open sees the base's from
+ * now on, or keeps what it had where the base has none. Returns how many names that were. Throws FAILED_PRECONDITION,
+ * with nothing changed, for a path inside of a directory that the sandbox renamed, removed or made in the place of
+ * another: only that directory as a whole has a version in the base.
+ */
+export function* revert(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
+  return yield* workspace.delta.releasing(revertAll(workspace, paths));
+}
+
+function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
+  const counted = new Counted(AT_ONCE);
+  const root = workspace.delta.table.get(ROOT_ID);
+  if (root === undefined) return 0;
+  const places = new Map<ByteString, Place>();
+  for (const path of paths) {
+    for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
+      if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
+      yield* counted.one();
+    }
+  }
+  // What lies in a directory that goes back goes with it.
+  const topmost = [...places].filter(([path]) => !isBelow(path, places));
+  const ops: Op[] = [];
+  const dropped = new Set<Inode>();
+  for (const [, { dir, name }] of topmost) yield* drop(dir, name, ops, dropped, counted);
+  const seen = yield* removedWith(workspace, dropped, places, counted);
+  // A discard is never refused: without room, these removals are conflicts.
+  if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
+  if (topmost.length > 0) {
+    for (const [seen] of workspace.delta.table.seen.entries()) {
+      if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
+      yield* counted.one();
+    }
+  }
+  if (ops.length === 0) return 0;
+  const count = ops.filter(([kind]) => kind === 'drop').length;
+  workspace.delta.commit(ops, true);
+  for (const [, { dirPath, name }] of topmost) {
+    const node = nodeAt(workspace, dirPath);
+    if (node !== undefined) showBase(workspace, node, name);
+    yield* counted.one();
+  }
+  for (const inode of dropped) {
+    if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+    yield* counted.one();
+  }
+  return count;
+}
+
+function* namesOf(root: Inode): Generator<Place> {
+  for (const name of root.entries!.keys()) yield { dir: root, dirPath: '', name };
+}
+
+/** Where the delta has the path; undefined: it has nothing of its own there. */
+function find(workspace: Workspace, root: Inode, path: ByteString): Place | undefined {
+  const names = path.split('/');
+  let dir = root;
+  let dirPath = '';
+  let merged: ByteString | undefined = '';
+  for (const [depth, name] of names.entries()) {
+    const entry = dir.entries!.get(name);
+    if (entry === undefined) return undefined;
+    if (depth === names.length - 1) return { dir, dirPath, name };
+    const at = joinPath(dirPath, name);
+    const base = workspace.base.lstat(at);
+    if (entry === WHITEOUT || !entry.isDirectory) {
+      if (workspace.base.lstat(path) === undefined) return undefined;
+      throw inside(path, at);
+    }
+    merged = mergedBase(workspace.base, entry, merged, name);
+    const inPlace = merged === at && base !== undefined && isDirectory(base.mode);
+    const isNew = merged === undefined && base === undefined;
+    if (!inPlace && !isNew) throw inside(path, at);
+    dir = entry;
+    dirPath = at;
+  }
+  return undefined;
+}
+
+function inside(path: ByteString, directory: ByteString): ServiceError {
+  const shown = (bytes: ByteString) => JSON.stringify(Buffer.from(bytes, 'latin1').toString().slice(0, 200));
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    `paths: ${shown(path)} is inside of ${shown(directory)}, which the sandbox renamed, removed or replaced; name that one`,
+  );
+}
+
+/** The name and all below it, from the inside out. Trees can be deeper than any stack: nothing here calls itself. */
+function* drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, counted: Counted): Steps<void> {
+  const downwards: Op[] = [];
+  const waiting: [Inode, ByteString][] = [[dir, name]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [above, at] = next;
+    downwards.push(['drop', above.id, at]);
+    yield* counted.one();
+    const entry = above.entries!.get(at);
+    if (entry === WHITEOUT || entry === undefined) continue;
+    dropped.add(entry);
+    for (const below of entry.entries?.keys() ?? []) waiting.push([entry, below]);
+  }
+  for (const op of downwards.reverse()) ops.push(op);
+}
+
+/**
+ * A renamed directory is given up, and its old place is not: what the base has there is removed from now on, of the version
+ * that the sandbox showed elsewhere until now. Not what other directories still show that were renamed out of it.
+ */
+function* removedWith(
+  workspace: Workspace,
+  dropped: ReadonlySet<Inode>,
+  places: ReadonlyMap<ByteString, Place>,
+  counted: Counted,
+): Steps<Op[]> {
+  const { base, delta } = workspace;
+  const ops: Op[] = [];
+  const lost = [...dropped].flatMap(({ origin }) => origin ?? []);
+  if (lost.length === 0) return ops;
+  const ids = new Set([...dropped].map(({ id }) => id));
+  const shown = new Set(renamedDirectories(workspace).flatMap(({ id, origin }) => (ids.has(id) ? [] : (origin ?? []))));
+  for (const top of lost) {
+    if (places.has(top) || isBelow(top, places) || shownFrom(workspace, top) === top) continue;
+    const waiting = [top];
+    for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+      for (const { name } of base.readdir(dir)) {
+        yield* counted.one();
+        const path = joinPath(dir, name);
+        const stat = shown.has(path) ? undefined : base.lstat(path);
+        if (stat === undefined) continue;
+        if (isDirectory(stat.mode)) waiting.push(path);
+        else if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+      }
+    }
+  }
+  return ops;
+}
+
+function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
+  let node: Node | undefined = workspace.tree.root;
+  for (const name of path === '' ? [] : path.split('/')) node = node?.children?.get(name);
+  return node;
+}
+
+function isBelow(path: ByteString, tops: ReadonlyMap<ByteString, unknown>): boolean {
+  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1))
+    if (tops.has(path.slice(0, slash))) return true;
+  return false;
+}

@@ -1,0 +1,84 @@
+import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import type { Node } from '../nodes/node.ts';
+import type { NodeTree } from '../nodes/node-tree.ts';
+import type { Workspace } from '../workspace.ts';
+
+/** Nodes looked at in one step. */
+const AT_ONCE = 16;
+
+/** What the kernel may know of a directory besides the names that are nodes. */
+interface Known {
+  names: readonly ByteString[];
+  basePath: ByteString | undefined;
+}
+
+/**
+ * The delta becomes what it was when `layer` was frozen. Nodes the kernel knows show what their names stand for now;
+ * those that have nothing to show, or something of another kind, are gone.
+ */
+export function* rollback(workspace: Workspace, layer: string): Steps<void> {
+  const counted = new Counted(AT_ONCE);
+  const { delta, tree, shared } = workspace;
+  // What callers of the service have open is void, and what they staged is of a delta that is no more.
+  workspace.handles.closeAll(tree);
+  const before = new Map<Node, Known>();
+  for (const node of tree.nodes()) {
+    yield* counted.one();
+    if (!node.isDirectory) continue;
+    before.set(node, { names: [...(node.inode?.entries?.keys() ?? [])], basePath: node.basePath });
+  }
+  delta.rollback(layer);
+  workspace.countChange();
+  const { loose } = tree;
+  const orphans = new Set<Node>(loose);
+  tree.restart();
+  const shown = new Set<Node>([tree.root]);
+  const waiting = [tree.root];
+  for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+    shared.notifier.invalInode(dir.id);
+    for (const [name, child] of [...(dir.children ?? [])]) {
+      yield* counted.one();
+      const first = !shown.has(child);
+      if (!tree.reshow(child, dir, name, shown)) {
+        child.dropLink(dir, name);
+        shared.notifier.invalEntry(dir.id, name);
+        orphans.add(child);
+      } else if (first) {
+        if (child.isDirectory) waiting.push(child);
+        else shared.notifier.invalInode(child.id);
+      }
+    }
+    for (const name of namesOf(workspace, dir, before.get(dir)!)) {
+      if (!dir.children?.has(name)) shared.notifier.invalEntry(dir.id, name);
+      yield* counted.one();
+    }
+  }
+  for (const node of orphans) if (node.links.length === 0) yield* end(workspace, tree, node, counted);
+}
+
+/** Every name that may stand for something else than before. */
+function namesOf(workspace: Workspace, dir: Node, before: Known): Set<ByteString> {
+  const names = new Set([...before.names, ...(dir.inode?.entries?.keys() ?? [])]);
+  if (before.basePath === dir.basePath) return names;
+  for (const path of [before.basePath, dir.basePath]) {
+    if (path !== undefined) for (const { name } of workspace.base.readdir(path)) names.add(name);
+  }
+  return names;
+}
+
+/** With all that is in it and nowhere else. */
+function* end(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted): Steps<void> {
+  const { notifier } = workspace.shared;
+  const waiting = [top];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    for (const [name, child] of [...(node.children ?? [])]) {
+      notifier.invalEntry(node.id, name);
+      child.dropLink(node, name);
+      if (child.links.length === 0) waiting.push(child);
+    }
+    notifier.invalInode(node.id);
+    tree.kill(node);
+    yield* counted.one();
+  }
+}

@@ -1,0 +1,45 @@
+import { closeQuietly } from '../delta/contents/data-files.ts';
+import { readFile } from '../delta/contents/host-io.ts';
+
+const BLOCK = 64 * 1024;
+
+/** Contents to compare, once opened. */
+export type Source = () => { read(offset: number, into: Buffer): number; close(): void };
+
+export function fileSource(open: () => number): Source {
+  return () => {
+    const fd = open();
+    return { read: (offset, into) => readFile(fd, offset, into), close: () => closeQuietly(fd) };
+  };
+}
+
+export function bytesSource(bytes: Buffer): ReturnType<Source> {
+  return { read: (offset, into) => bytes.copy(into, 0, offset), close: () => undefined };
+}
+
+/** Whether two files of the same size hold the same bytes. */
+export function* sameContents(openA: Source, openB: Source): Generator<undefined, boolean, void> {
+  const a = openA();
+  try {
+    const b = openB();
+    try {
+      return yield* compare(a, b);
+    } finally {
+      b.close();
+    }
+  } finally {
+    a.close();
+  }
+}
+
+function* compare(a: ReturnType<Source>, b: ReturnType<Source>): Generator<undefined, boolean, void> {
+  const blockA = Buffer.allocUnsafe(BLOCK);
+  const blockB = Buffer.allocUnsafe(BLOCK);
+  for (let at = 0; ; ) {
+    const read = a.read(at, blockA);
+    if (b.read(at, blockB) !== read || blockA.compare(blockB, 0, read, 0, read) !== 0) return false;
+    if (read < BLOCK) return true;
+    at += read;
+    yield;
+  }
+}

@@ -1,0 +1,77 @@
+import type { ByteString } from '../../byte-string.ts';
+import { S_IFDIR } from '../../linux/mode.ts';
+
+export interface ListedName {
+  readonly name: ByteString;
+  readonly cookie: number;
+  /** S_IFMT bits. */
+  type: number;
+  gone: boolean;
+}
+
+/** Cookies 1 and 2 are "." and "..". */
+const FIRST_COOKIE = 3;
+
+/**
+ * The names of one directory, base and delta merged, hidden ones too. A name's cookie is larger than that of every
+ * name that was there before it, and stays: a reader that goes on from a cookie misses and repeats nothing, whatever
+ * comes and goes meanwhile.
+ */
+export class Listing {
+  #names: ListedName[] = [];
+  readonly #byName = new Map<ByteString, ListedName>();
+  #nextCookie = FIRST_COOKIE;
+  /** How many of the names are directories. */
+  subdirs = 0;
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
+  get(name: ByteString): ListedName | undefined {
+    return this.#byName.get(name);
+  }
+
+  values(): IterableIterator<ListedName> {
+    return this.#byName.values();
+  }
+
+  add(name: ByteString, type: number): void {
+    const known = this.#byName.get(name);
+    if (type === S_IFDIR) this.subdirs++;
+    if (known !== undefined) {
+      if (known.type === S_IFDIR) this.subdirs--;
+      known.type = type;
+      return;
+    }
+    const listed = { name, cookie: this.#nextCookie++, type, gone: false };
+    this.#names.push(listed);
+    this.#byName.set(name, listed);
+  }
+
+  remove(name: ByteString): void {
+    const listed = this.#byName.get(name);
+    if (listed === undefined) return;
+    listed.gone = true;
+    if (listed.type === S_IFDIR) this.subdirs--;
+    this.#byName.delete(name);
+    if (this.#names.length > 64 && this.#names.length > 2 * this.#byName.size) {
+      this.#names = this.#names.filter((other) => !other.gone);
+    }
+  }
+
+  /** Names after `cookie`, in order. The listing is not changed while it is walked. */
+  *after(cookie: number): Generator<ListedName> {
+    let low = 0;
+    let high = this.#names.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#names[middle]!.cookie <= cookie) low = middle + 1;
+      else high = middle;
+    }
+    for (; low < this.#names.length; low++) {
+      const listed = this.#names[low]!;
+      if (!listed.gone) yield listed;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import type { ByteString } from '../../byte-string.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import { showBase } from '../history/show-base.ts';
+import type { Workspace } from '../workspace.ts';
+import type { Node } from './node.ts';
+
+/**
+ * After the base came to have, or to lack, directories where the sandbox made some: the known ones among `names` of a
+ * directory, and below, show what they are merged with now.
+ */
+export function mergeNodes(workspace: Workspace, top: Node, names: Iterable<ByteString>): void {
+  const waiting: [Node, Iterable<ByteString>][] = [[top, names]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [parent, below] = next;
+    for (const name of below) {
+      const node = parent.children?.get(name);
+      const inode = node?.inode;
+      if (node === undefined || inode === undefined || inode.origin !== undefined || !inode.merges) continue;
+      if (show(workspace, parent, name, node)) waiting.push([node, [...(node.children?.keys() ?? [])]]);
+    }
+  }
+}
+
+/** False: it shows it already. */
+function show(workspace: Workspace, parent: Node, name: ByteString, node: Node): boolean {
+  const { base, tree, shared } = workspace;
+  const path = mergedBase(base, node.inode!, parent.basePath, name);
+  if (path === node.basePath) return false;
+  if (path === undefined) tree.unmerged(node);
+  else tree.merged(node, path, base.lstat(path)!);
+  node.listing = undefined;
+  node.misses = 0;
+  shared.notifier.invalInode(node.id);
+  const { entries } = node.inode!;
+  for (const each of [...(node.children?.keys() ?? [])]) {
+    if (!entries!.has(each)) showBase(workspace, node, each);
+  }
+  return true;
+}

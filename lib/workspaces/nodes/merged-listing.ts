@@ -1,0 +1,34 @@
+import { isDirectory, S_IFMT } from '../../linux/mode.ts';
+import { VIEW } from '../../permissions/index.ts';
+import { isVisible } from '../access/visibility.ts';
+import { WHITEOUT } from '../delta/index/inode.ts';
+import type { Workspace } from '../workspace.ts';
+import { Listing } from './listing.ts';
+import type { Node } from './node.ts';
+
+/** All names of a directory, built at first use and kept up to date as long as its node lives. */
+export function mergedListing(workspace: Workspace, dir: Pick<Node, 'inode' | 'basePath' | 'listing'>): Listing {
+  if (dir.listing !== undefined) return dir.listing;
+  const listing = new Listing();
+  const entries = dir.inode?.entries;
+  if (dir.basePath !== undefined) {
+    for (const { name, type } of workspace.base.readdir(dir.basePath)) {
+      if (!entries?.has(name)) listing.add(name, type);
+    }
+  }
+  for (const [name, inode] of entries ?? []) if (inode !== WHITEOUT) listing.add(name, inode.mode & S_IFMT);
+  dir.listing = listing;
+  return listing;
+}
+
+/** What keeps a directory from being removed: something the rules show, only hidden things, or nothing. */
+export function emptiness(workspace: Workspace, dir: Node): 'empty' | 'hidden' | 'visible' {
+  if (dir.listing === undefined && dir.basePath === undefined && dir.inode!.entries!.size === 0) return 'empty';
+  const listing = mergedListing(workspace, dir);
+  if (listing.size === 0) return 'empty';
+  if ((dir.shownRule.uniformBelow ?? 0) >= VIEW) return 'visible';
+  for (const { name, type } of listing.values()) {
+    if (isVisible(dir.ruleOf(name), isDirectory(type))) return 'visible';
+  }
+  return 'hidden';
+}

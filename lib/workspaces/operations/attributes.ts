@@ -1,0 +1,58 @@
+import type { Attr, SetAttr } from '../../fuse/filesystem.ts';
+import { EACCES, ENOENT, EPERM } from '../../linux/errno.ts';
+import { S_IFMT, withoutSetid } from '../../linux/mode.ts';
+import type { Time } from '../../linux/time.ts';
+import { WRITE } from '../../permissions/index.ts';
+import { attrOf } from '../access/attr.ts';
+import { isVisibleNode, requireVisible } from '../access/visibility.ts';
+import { Change } from '../history/change.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Workspace } from '../workspace.ts';
+import { ownInode, requireFile, truncate } from './contents.ts';
+
+const PERMISSION_BITS = 0o7777;
+
+export function getattr(workspace: Workspace, node: Node): Attr {
+  requireVisible(node);
+  return attrOf(workspace, node);
+}
+
+export function setattr(workspace: Workspace, node: Node, changes: SetAttr): Attr {
+  if (!isVisibleNode(node)) throw ENOENT;
+  if (node.level < WRITE) throw EACCES;
+  if (changes.size !== undefined) requireFile(node);
+  if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
+  const before = (node.inode ?? node.base!).size;
+  // What a truncation to nothing throws away is not copied first.
+  if (changes.size !== undefined) truncate(workspace, node, ownInode(workspace, node, changes.size > 0), changes.size);
+  const of = node.inode ?? node.base!;
+  const now = workspace.now();
+  const to = {
+    mode: modeAfter(of.mode, node.isDirectory, changes),
+    uid: changes.uid ?? of.uid,
+    gid: changes.gid ?? of.gid,
+    atime: timeAfter(of.atime, changes.atime, now),
+    mtime: timeAfter(of.mtime, changes.mtime, now),
+    ctime: now,
+  };
+  const onlySize = changes.size !== undefined && to.mode === of.mode && to.atime === of.atime && to.mtime === of.mtime;
+  const shorter = changes.size !== undefined && changes.size <= before;
+  if (!onlySize) Change.make(workspace, (change) => change.attr(node, to), shorter);
+  return attrOf(workspace, node);
+}
+
+/** A sandbox has one uid and gid: there is nobody to give a file to. */
+function requireOwn(own: number, { uid, gid }: SetAttr): void {
+  if ((uid !== undefined && uid !== own) || (gid !== undefined && gid !== own)) throw EPERM;
+}
+
+function modeAfter(mode: number, directory: boolean, changes: SetAttr): number {
+  let after = mode;
+  const chown = changes.uid !== undefined || changes.gid !== undefined;
+  if (!directory && (chown || changes.killSuidgid)) after = withoutSetid(after);
+  return changes.mode === undefined ? after : (mode & S_IFMT) | (changes.mode & PERMISSION_BITS);
+}
+
+function timeAfter(before: Time, to: Time | 'now' | undefined, now: Time): Time {
+  return to === 'now' ? now : (to ?? before);
+}

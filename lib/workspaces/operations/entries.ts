@@ -1,0 +1,120 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { Caller, Entry } from '../../fuse/filesystem.ts';
+import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from '../../linux/errno.ts';
+import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from '../../linux/mode.ts';
+import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { attrOf } from '../access/attr.ts';
+import { isVisible, isVisibleNode } from '../access/visibility.ts';
+import { mergesAt } from '../base/merged-base.ts';
+import { Change, type Special } from '../history/change.ts';
+import type { Node } from '../nodes/node.ts';
+import { NAME_MAX } from '../nodes/node-tree.ts';
+import { requireShortPath } from '../nodes/path-limit.ts';
+import type { Workspace } from '../workspace.ts';
+
+const LINK_MAX = 65000;
+/** As every Linux file system: PATH_MAX with its NUL. */
+const TARGET_MAX = 4095;
+
+/** Throws unless `dir` is a directory the command can see and that still has a name. */
+export function requireDirectory(workspace: Workspace, dir: Node): void {
+  if (!dir.isDirectory) throw ENOTDIR;
+  if (!isVisibleNode(dir) || (dir.links.length === 0 && dir !== workspace.tree.root)) throw ENOENT;
+}
+
+/** The node of a name as the command may know it: hidden is absent. */
+export function visibleChild(workspace: Workspace, dir: Node, name: ByteString): Node | undefined {
+  const state = dir.ruleOf(name);
+  const node = workspace.tree.child(dir, name, state);
+  // By the path's own level: a file's may be stricter because of another of its names.
+  return node !== undefined && isVisible(state, node.isDirectory) ? node : undefined;
+}
+
+/** Throws unless a new entry may be made here. What exists and is visible says so; all else says only "no". */
+export function requireAbsent(workspace: Workspace, dir: Node, name: ByteString): RuleState {
+  if (name.length > NAME_MAX) throw ENAMETOOLONG;
+  requireDirectory(workspace, dir);
+  if (visibleChild(workspace, dir, name) !== undefined) throw EEXIST;
+  requireShortPath(dir, name);
+  const state = dir.ruleOf(name);
+  if (state.level !== WRITE) throw EACCES;
+  return state;
+}
+
+/** The entry for a node the kernel is told of: one more lookup to forget. */
+export function enter(workspace: Workspace, node: Node): Entry {
+  const attr = attrOf(workspace, node);
+  node.nlookup++;
+  return { nodeid: node.id, attr };
+}
+
+/** Makes any kind of node. */
+export function make(
+  workspace: Workspace,
+  caller: Caller,
+  dir: Node,
+  name: ByteString,
+  mode: number,
+  special: Special = {},
+): Entry {
+  const state = requireAbsent(workspace, dir, name);
+  const { uid, gid, bits } = birth(workspace, caller, dir, mode);
+  const merges = isDirectory(bits) && mergesAt(workspace, dir, name);
+  const id = Change.make(workspace, (change) => {
+    const made = change.create(bits, uid, gid, { ...special, merges });
+    change.link(dir, name, made);
+    change.touch(dir);
+    return made;
+  });
+  const inode = workspace.delta.table.get(id)!;
+  dir.listing?.add(name, bits & S_IFMT);
+  return enter(workspace, workspace.tree.adopt(dir, name, state, { inode, base: undefined, isNew: true }));
+}
+
+export function symlink(workspace: Workspace, caller: Caller, dir: Node, name: ByteString, target: Buffer): Entry {
+  if (target.length > TARGET_MAX) throw ENAMETOOLONG;
+  if (target.length === 0) throw ENOENT;
+  return make(workspace, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
+}
+
+export function link(workspace: Workspace, node: Node, dir: Node, name: ByteString): Entry {
+  if (node.isDirectory) throw EPERM;
+  if (!isVisibleNode(node)) throw ENOENT;
+  const state = requireAbsent(workspace, dir, name);
+  // Both ways: a stricter file must not come by a looser name, nor may one that cannot be written be named anew.
+  if (node.level !== WRITE) throw EACCES;
+  if (node.links.length === 0 && (node.inode?.names ?? 0) === 0) throw ENOENT;
+  if ((node.inode?.names ?? node.base!.nlink) >= LINK_MAX) throw EMLINK;
+  Change.make(workspace, (change) => {
+    const id = change.node(node);
+    change.link(dir, name, id);
+    change.ctime(id);
+    change.touch(dir);
+  });
+  dir.listing?.add(name, node.type);
+  return enter(workspace, workspace.tree.adopt(dir, name, state, { inode: node.inode, base: undefined }));
+}
+
+/** Throws unless the name is there, is of the wanted kind and may be removed by its path. */
+export function removable(workspace: Workspace, dir: Node, name: ByteString, directory: boolean): Node {
+  requireDirectory(workspace, dir);
+  const node = visibleChild(workspace, dir, name);
+  if (node === undefined) throw ENOENT;
+  if (node.isDirectory !== directory) throw directory ? ENOTDIR : EISDIR;
+  if (dir.ruleOf(name).level !== WRITE) throw EACCES;
+  return node;
+}
+
+function birth(
+  workspace: Workspace,
+  caller: Caller,
+  dir: Node,
+  mode: number,
+): { uid: number; gid: number; bits: number } {
+  const { spec } = workspace;
+  const above = dir.inode ?? dir.base!;
+  const inherits = (above.mode & S_ISGID) !== 0;
+  const bits = inherits && isDirectory(mode) ? mode | S_ISGID | S_IFDIR : mode;
+  if (!spec.anyUid) return { uid: spec.uid, gid: spec.uid, bits };
+  return { uid: caller.uid, gid: inherits ? above.gid : caller.gid, bits };
+}

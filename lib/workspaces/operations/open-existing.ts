@@ -1,0 +1,26 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { Entry } from '../../fuse/filesystem.ts';
+import { EACCES, EEXIST } from '../../linux/errno.ts';
+import { WRITE } from '../../permissions/index.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Workspace } from '../workspace.ts';
+import { ownInode, requireFile, truncate } from './contents.ts';
+import { enter, requireDirectory, visibleChild } from './entries.ts';
+
+/** Of open(2), as Linux on x86-64 and arm64 has them. */
+const O_EXCL = 0o200;
+const O_TRUNC = 0o1000;
+
+/** CREATE of a name that is there after all: the file, opened as asked. undefined: there is none. */
+export function openExisting(workspace: Workspace, dir: Node, name: ByteString, flags: number): Entry | undefined {
+  requireDirectory(workspace, dir);
+  const node = visibleChild(workspace, dir, name);
+  if (node === undefined) return undefined;
+  if (flags & O_EXCL) throw EEXIST;
+  requireFile(node);
+  if (flags & O_TRUNC) {
+    if (node.level < WRITE) throw EACCES;
+    truncate(workspace, node, ownInode(workspace, node, false), 0);
+  }
+  return enter(workspace, node);
+}

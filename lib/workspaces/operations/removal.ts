@@ -1,0 +1,44 @@
+import type { ByteString } from '../../byte-string.ts';
+import { EACCES, ENOTEMPTY } from '../../linux/errno.ts';
+import { Change } from '../history/change.ts';
+import { emptiness } from '../nodes/merged-listing.ts';
+import type { Node } from '../nodes/node.ts';
+import type { Workspace } from '../workspace.ts';
+import { removable } from './entries.ts';
+
+export function unlink(workspace: Workspace, dir: Node, name: ByteString): void {
+  remove(workspace, dir, name, removable(workspace, dir, name, false));
+}
+
+export function rmdir(workspace: Workspace, dir: Node, name: ByteString): void {
+  const node = removable(workspace, dir, name, true);
+  requireEmpty(workspace, node);
+  remove(workspace, dir, name, node);
+}
+
+/** Throws ENOTEMPTY for what the command sees in it, EACCES when only hidden things would be lost. */
+export function requireEmpty(workspace: Workspace, dir: Node): void {
+  const holds = emptiness(workspace, dir);
+  if (holds === 'visible') throw ENOTEMPTY;
+  if (holds === 'hidden') throw EACCES;
+}
+
+function remove(workspace: Workspace, dir: Node, name: ByteString, node: Node): void {
+  const stage = (change: Change) => {
+    stageLoss(change, node);
+    change.unlink(dir, name);
+    change.touch(dir);
+  };
+  Change.make(workspace, stage, true);
+  dir.listing?.remove(name);
+  workspace.tree.unlink(node, dir, name);
+}
+
+/** What a node's loss of one name does to the node: its ctime, and its other names where the base has them. */
+export function stageLoss(change: Change, node: Node): void {
+  if (node.isDirectory) return;
+  if (node.inode === undefined) {
+    // One of several base names: the others must show one link less, so the file becomes the sandbox's own.
+    if (node.base!.nlink > 1) change.ctime(change.node(node));
+  } else if (node.inode.names > 1 || node.nlookup > 0) change.ctime(node.inode.id);
+}

@@ -1,0 +1,188 @@
+import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
+import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../linux/errno.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { type RuleState, WRITE } from '../../permissions/index.ts';
+import { joinPath } from '../base/base.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import { WHITEOUT } from '../delta/index/inode.ts';
+import { Change } from '../history/change.ts';
+import { mergedListing } from '../nodes/merged-listing.ts';
+import type { Node } from '../nodes/node.ts';
+import { NAME_MAX } from '../nodes/node-tree.ts';
+import { requireShortPaths } from '../nodes/path-limit.ts';
+import type { Workspace } from '../workspace.ts';
+import { requireDirectory, visibleChild } from './entries.ts';
+import { requireEmpty, stageLoss } from './removal.ts';
+
+export const RENAME_NOREPLACE = 1;
+export const RENAME_EXCHANGE = 2;
+
+/** Names looked at in one step. */
+const AT_ONCE = 64;
+
+/** One end of a rename. */
+interface Place {
+  dir: Node;
+  name: ByteString;
+  state: RuleState;
+  node: Node | undefined;
+}
+
+/** renameat2(2) without RENAME_WHITEOUT. A directory of the base moves as one entry that points back to its origin. */
+export function rename(
+  workspace: Workspace,
+  fromDir: Node,
+  fromName: ByteString,
+  toDir: Node,
+  toName: ByteString,
+  flags: number,
+): void {
+  if (flags !== 0 && flags !== RENAME_NOREPLACE && flags !== RENAME_EXCHANGE) throw EINVAL;
+  if (toName.length > NAME_MAX) throw ENAMETOOLONG;
+  const from = place(workspace, fromDir, fromName);
+  const to = place(workspace, toDir, toName);
+  if (from.node === undefined) throw ENOENT;
+  if (flags === RENAME_NOREPLACE && to.node !== undefined) throw EEXIST;
+  if (flags === RENAME_EXCHANGE && to.node === undefined) throw ENOENT;
+  requireMovable(workspace, from.node, from, to);
+  requireShortPaths(toDir, toName, from.node);
+  if (isBelow(toDir, from.node)) throw EINVAL;
+  if (flags === RENAME_EXCHANGE) {
+    if (isBelow(fromDir, to.node!)) throw EINVAL;
+    requireMovable(workspace, to.node!, to, from);
+    requireShortPaths(fromDir, fromName, to.node!);
+    if (from.node !== to.node) exchange(workspace, from, to);
+    return;
+  }
+  if (to.node !== undefined) {
+    if (to.node === from.node) return;
+    if (from.node.isDirectory && !to.node.isDirectory) throw ENOTDIR;
+    if (!from.node.isDirectory && to.node.isDirectory) throw EISDIR;
+    if (to.node.isDirectory) requireEmpty(workspace, to.node);
+  }
+  move(workspace, from.node, from, to);
+}
+
+function place(workspace: Workspace, dir: Node, name: ByteString): Place {
+  requireDirectory(workspace, dir);
+  return { dir, name, state: dir.ruleOf(name), node: visibleChild(workspace, dir, name) };
+}
+
+function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
+  const replaced = to.node;
+  const isAlone = Change.make(workspace, (change) => {
+    const id = change.node(node);
+    if (replaced !== undefined) {
+      stageLoss(change, replaced);
+      change.unlink(to.dir, to.name);
+    }
+    const alone = change.moveDirectory(node, to.dir, to.name);
+    change.unlink(from.dir, from.name);
+    change.link(to.dir, to.name, id);
+    change.ctime(id);
+    change.touch(from.dir);
+    if (to.dir !== from.dir) change.touch(to.dir);
+    return alone;
+  });
+  const { tree } = workspace;
+  if (isAlone) tree.unmerged(node);
+  from.dir.listing?.remove(from.name);
+  to.dir.listing?.remove(to.name);
+  to.dir.listing?.add(to.name, node.type);
+  if (replaced !== undefined) tree.unlink(replaced, to.dir, to.name);
+  tree.move(node, from.dir, from.name, to.dir, to.name);
+}
+
+function exchange(workspace: Workspace, a: Place, b: Place): void {
+  const [first, second] = [a.node!, b.node!];
+  const [firstAlone, secondAlone] = Change.make(workspace, (change) => {
+    const firstId = change.node(first);
+    const secondId = change.node(second);
+    const alone = [change.moveDirectory(first, b.dir, b.name), change.moveDirectory(second, a.dir, a.name)] as const;
+    change.unlink(a.dir, a.name);
+    change.unlink(b.dir, b.name);
+    change.link(a.dir, a.name, secondId);
+    change.link(b.dir, b.name, firstId);
+    change.ctime(firstId);
+    change.ctime(secondId);
+    change.touch(a.dir);
+    if (b.dir !== a.dir) change.touch(b.dir);
+    return alone;
+  });
+  const { tree } = workspace;
+  if (firstAlone) tree.unmerged(first);
+  if (secondAlone) tree.unmerged(second);
+  a.dir.listing?.add(a.name, second.type);
+  b.dir.listing?.add(b.name, first.type);
+  tree.exchange(first, a.dir, a.name, second, b.dir, b.name);
+}
+
+function isBelow(node: Node, above: Node): boolean {
+  for (let at: Node | undefined = node; at !== undefined; at = at.parent) if (at === above) return true;
+  return false;
+}
+
+/** Everything that moves must be WRITE where it is and where it goes: so nothing changes what may be done with it. */
+function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place): void {
+  if (from.state.level !== WRITE || to.state.level !== WRITE || node.level !== WRITE) throw EACCES;
+  if (node.isDirectory) requireSubtree(workspace, node, to.dir.rule!.child(to.name));
+}
+
+/**
+ * Throws EACCES unless all below may be changed: by the rules of where it is, by those of where it goes (`to`), and
+ * what it shows of the base also by those of where the base has it.
+ */
+export function requireSubtree(workspace: Workspace, top: Node, to: RuleState): void {
+  const from = top.rule!;
+  const base = workspace.noRules === undefined ? top.baseRuled : undefined;
+  if (allWritable(from, to, base)) return;
+  workspace.findOut([subtree, top, from, to, base], () => subtree(workspace, top, from, to, base));
+}
+
+function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined): boolean {
+  return (
+    from.uniformBelow === WRITE && to.uniformBelow === WRITE && (base === undefined || base.uniformBelow === WRITE)
+  );
+}
+
+function* subtree(
+  workspace: Workspace,
+  top: Node,
+  topFrom: RuleState,
+  topTo: RuleState,
+  topBase: RuleState | undefined,
+): Steps<void> {
+  let looked = 0;
+  const waiting: [Unlooked, RuleState, RuleState, RuleState | undefined][] = [[top, topFrom, topTo, topBase]];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [dir, from, to, base] = next;
+    if (allWritable(from, to, base)) continue;
+    for (const [name, below, directory] of namesBelow(workspace, dir)) {
+      const [fromState, toState] = [from.child(name), to.child(name)];
+      const baseState = below.inode === undefined ? base?.child(name) : baseStateOf(workspace, below.basePath);
+      if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
+      if (below.inode === undefined && (baseState?.level ?? WRITE) !== WRITE) throw EACCES;
+      if (directory) waiting.push([below, fromState, toState, baseState]);
+      if (++looked % AT_ONCE === 0) yield;
+    }
+    if (++looked % AT_ONCE === 0) yield;
+  }
+}
+
+function baseStateOf(workspace: Workspace, basePath: ByteString | undefined): RuleState | undefined {
+  return basePath === undefined || workspace.noRules !== undefined ? undefined : workspace.stateOf(basePath);
+}
+
+/** A directory of the merged tree the kernel need not know: an index directory, a base directory, or both. */
+type Unlooked = Pick<Node, 'inode' | 'basePath' | 'listing'>;
+
+function* namesBelow(workspace: Workspace, dir: Unlooked): Generator<[ByteString, Unlooked, boolean]> {
+  const listing = mergedListing(workspace, dir);
+  for (const { name, type } of listing.values()) {
+    const inode = dir.inode?.entries?.get(name);
+    const own = inode !== undefined && inode !== WHITEOUT;
+    const basePath = own ? mergedBase(workspace.base, inode, dir.basePath, name) : joinPath(dir.basePath ?? '', name);
+    yield [name, { inode: inode ?? undefined, basePath, listing: undefined }, isDirectory(type)];
+  }
+}

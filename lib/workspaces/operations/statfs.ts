@@ -1,0 +1,22 @@
+import type { StatFs } from '../../fuse/filesystem.ts';
+import { blocksLeft } from '../delta/delta-directory.ts';
+import { NAME_MAX } from '../nodes/node-tree.ts';
+import type { Workspace } from '../workspace.ts';
+
+const BLOCK = 4096;
+/** Shown where there is no quota of inodes: enough that no program minds. */
+const MANY_FILES = 2 ** 32;
+
+/** The sandbox's own quota; what the host's disk has left when that is less. The mount itself has no room. */
+export function statfs(workspace: Workspace | undefined): StatFs {
+  if (workspace === undefined)
+    return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: NAME_MAX };
+  const { delta, spec } = workspace;
+  const host = blocksLeft(spec.delta, BLOCK);
+  const used = Math.ceil(delta.bytes / BLOCK);
+  const blocks = spec.maxBytes > 0 ? Math.ceil(spec.maxBytes / BLOCK) : used + host;
+  const bfree = Math.max(0, Math.min(blocks - used, host));
+  const files = spec.maxFiles > 0 ? spec.maxFiles : MANY_FILES;
+  const ffree = Math.max(0, files - delta.inodes);
+  return { blocks, bfree, bavail: bfree, files, ffree, bsize: BLOCK, namelen: NAME_MAX };
+}

@@ -1,0 +1,617 @@
+import { constants } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import type { ByteString } from '../byte-string.ts';
+import { ServiceError } from '../errors.ts';
+import type { Actor } from '../field-values.ts';
+import type { StartCopy, StartSteps, WorkspaceControl } from '../fuse/connection/control.ts';
+import { CurrentWorkspace } from '../fuse/connection/current-workspace.ts';
+import { Counted, complete, type Steps } from '../fuse/connection/steps.ts';
+import {
+  type Attr,
+  type Caller,
+  type EmitDirent,
+  type Entry,
+  type FileSystem,
+  type Notifier,
+  Postponed,
+  type SetAttr,
+  type StatFs,
+} from '../fuse/filesystem.ts';
+import { EACCES, EDQUOT, ENOSPC, EPERM, Errno, hostErrno } from '../linux/errno.ts';
+import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
+import type { PermissionRule } from '../messages.ts';
+import { bytesOf } from '../permissions/index.ts';
+import { setRules } from './access/rule-changes.ts';
+import { baseChanged, baseChanging } from './base/base-changes.ts';
+import { BaseTrees } from './base/base-trees.ts';
+import { shownFrom } from './base/shown-from.ts';
+import { Clock } from './clock.ts';
+import { LargeCopies } from './delta/contents/large-copies.ts';
+import { makeDeltaDirectory } from './delta/delta-directory.ts';
+import { FrozenLayers } from './delta/layers/frozen-layers.ts';
+import { runFileOperation } from './files/index.ts';
+import { changePages, smallContents } from './history/changes.ts';
+import { keepRemoved } from './history/preserve-removed.ts';
+import { settle } from './history/rebase.ts';
+import { renamedDirectories } from './history/renamed-directories.ts';
+import { revert } from './history/revert.ts';
+import { rollback } from './history/rollback.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import { HostFiles } from './nodes/host-files.ts';
+import type { Node } from './nodes/node.ts';
+import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
+import { getattr, setattr } from './operations/attributes.ts';
+import { fsync, read, readlink, write } from './operations/contents.ts';
+import { lookup, readdir } from './operations/directory.ts';
+import { enter, link, make, symlink } from './operations/entries.ts';
+import { readRoot, rootAttr } from './operations/mount-root.ts';
+import { openExisting } from './operations/open-existing.ts';
+import { rmdir, unlink } from './operations/removal.ts';
+import { rename } from './operations/rename.ts';
+import { statfs } from './operations/statfs.ts';
+import { Workspace } from './workspace.ts';
+import type { FileOperation } from './workspace-files.ts';
+import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
+
+/** Nodes that are let go of in one step. */
+const AT_ONCE = 64;
+
+export interface WorkspaceFileSystemOptions {
+  /** Host files kept open besides those that must be; default 256. */
+  maxOpenFiles?: number;
+  /** Directories of codebases kept open besides; default 256. */
+  maxOpenDirectories?: number;
+  /** Has large host files copied by another thread, which tells by `copied`; absent: they are copied at once. */
+  startCopy?: StartCopy;
+  /** Is told which workspace each operation is for. */
+  current?: CurrentWorkspace;
+  /** Has long work gone on with between requests; absent: it is done at once. */
+  startSteps?: StartSteps;
+  /** Is told that what was Postponed by this cause may be run again. */
+  released?: (cause: number) => void;
+  /** Bytes of memory for what all workspaces keep in it; default: half of what the thread may have. */
+  maxMemory?: number;
+  /** Told once of each file, and of each workspace, that is found to be damaged. */
+  damaged?: (report: DamageReport) => void;
+}
+
+/**
+ * All workspaces of one mount: the root shows each by its id, to its own uid and (only by name, for bind mounts) to
+ * root. Every call is synchronous; a refusal is a thrown Errno.
+ */
+export class WorkspaceFileSystem implements FileSystem {
+  readonly #workspaces = new Map<string, Workspace>();
+  /** Not attached, and open for the length of a call. */
+  readonly #visited = new Map<string, Workspace>();
+  readonly #nodes = new NodeTable();
+  readonly #files: HostFiles;
+  readonly #bases: BaseTrees;
+  readonly #notifier: Notifier;
+  readonly #clock = new Clock();
+  readonly #frozen = new FrozenLayers();
+  readonly #copies: LargeCopies;
+  readonly #current: CurrentWorkspace;
+  readonly #memory: MemoryBudget;
+  readonly #damaged: (report: DamageReport) => void;
+  readonly #startSteps: StartSteps | undefined;
+  readonly #released: (cause: number) => void;
+  /** Causes of holds count down: those of copies count up. */
+  #lastHold = 0;
+
+  constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
+    this.#notifier = notifier;
+    this.#damaged = options.damaged ?? (() => undefined);
+    this.#copies = new LargeCopies(options.startCopy);
+    this.#current = options.current ?? new CurrentWorkspace();
+    const maxMemory = options.maxMemory ?? getHeapStatistics().heap_size_limit / 2;
+    this.#memory = new MemoryBudget(maxMemory, () => this.#frozen.memory);
+    this.#startSteps = options.startSteps;
+    this.#released = options.released ?? (() => undefined);
+    this.#files = new HostFiles(options.maxOpenFiles ?? 256);
+    this.#bases = new BaseTrees(options.maxOpenDirectories ?? 256);
+  }
+
+  /** Throws ALREADY_EXISTS. Delta and rules are read at the first use: what is wrong with them is EIO to that. */
+  attach(spec: WorkspaceSpec): void {
+    if (this.#workspaces.has(spec.id))
+      throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
+    makeDeltaDirectory(spec.delta);
+    this.#endVisit(spec.id);
+    this.#workspaces.set(spec.id, this.#make(spec));
+    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
+  }
+
+  #make(spec: WorkspaceSpec): Workspace {
+    this.#current.set(spec.id);
+    const shared = {
+      nodes: this.#nodes,
+      files: this.#files,
+      bases: this.#bases,
+      notifier: this.#notifier,
+      clock: this.#clock,
+      frozen: this.#frozen,
+      copies: this.#copies,
+      memory: this.#memory,
+      damaged: this.#damaged,
+      startHeld:
+        this.#startSteps &&
+        ((workspace: Workspace, steps: Steps<unknown>) => {
+          this.#startSteps?.(this.#hold(workspace, steps));
+          return workspace.heldBy;
+        }),
+    };
+    return new Workspace(spec, shared);
+  }
+
+  /** Long ones as steps, during which the workspace is held; undefined: call it. */
+  begin(operation: keyof WorkspaceControl, args: readonly unknown[]): Steps<unknown> | undefined {
+    switch (operation) {
+      case 'changes': {
+        const [id, after, limit] = args as Parameters<WorkspaceControl['changes']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, changePages(workspace, after, limit));
+      }
+      case 'detach': {
+        const workspace = this.#workspaces.get(args[0] as string);
+        return workspace && this.#hold(workspace, this.#detaching(workspace));
+      }
+      case 'setRules': {
+        const [id, rules] = args as Parameters<WorkspaceControl['setRules']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, setRules(workspace, rules));
+      }
+      case 'baseChanging':
+      case 'baseChanged': {
+        const [codebaseId, paths] = args as Parameters<WorkspaceControl['baseChanged']>;
+        const workspaces = [...this.#ofCodebase(codebaseId)];
+        for (const workspace of workspaces) requireFree(workspace);
+        return this.#holdAll(workspaces, this.#baseChange(operation, codebaseId, workspaces, paths));
+      }
+      case 'revert': {
+        const [id, paths] = args as Parameters<WorkspaceControl['revert']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, revert(workspace, paths));
+      }
+      case 'settle': {
+        const [spec, settlement] = args as Parameters<WorkspaceControl['settle']>;
+        const workspace = this.#workspaces.get(spec.id);
+        return workspace && this.#hold(workspace, stepsOnHost(settle(workspace, settlement)));
+      }
+      case 'rollback': {
+        const [id, layer] = args as Parameters<WorkspaceControl['rollback']>;
+        const workspace = this.#get(id);
+        return this.#hold(workspace, stepsOnHost(rollback(workspace, layer)));
+      }
+      default:
+        return undefined;
+    }
+  }
+
+  #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
+    requireFree(workspace);
+    return this.#holdAll([workspace], steps);
+  }
+
+  /** Every request for the workspaces waits until the steps are done. */
+  #holdAll<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
+    const cause = --this.#lastHold;
+    for (const workspace of workspaces) {
+      workspace.heldBy = cause;
+      workspace.generation++;
+    }
+    return this.#holding(workspaces, cause, steps);
+  }
+
+  *#holding<T>(workspaces: readonly Workspace[], cause: number, steps: Steps<T>): Steps<T> {
+    try {
+      for (;;) {
+        for (const { spec } of workspaces.slice(0, 1)) this.#current.set(spec.id);
+        const { done, value } = steps.next();
+        if (done) return value;
+        yield value;
+      }
+    } finally {
+      for (const workspace of workspaces) {
+        workspace.heldBy = 0;
+        for (const [nodeid, nlookup] of workspace.forgotten.splice(0)) this.forget(nodeid, nlookup);
+      }
+      this.#released(cause);
+    }
+  }
+
+  *#baseChange(
+    operation: 'baseChanging' | 'baseChanged',
+    codebaseId: string,
+    workspaces: readonly Workspace[],
+    paths: readonly ByteString[],
+  ): Steps<void> {
+    if (operation === 'baseChanging') this.#bases.willChange(codebaseId, paths);
+    else this.#bases.changed(codebaseId, paths);
+    for (const workspace of workspaces) {
+      this.#current.set(workspace.spec.id);
+      yield* operation === 'baseChanging' ? baseChanging(workspace, paths) : baseChanged(workspace, paths);
+    }
+  }
+
+  /** Syncs the delta. Whatever is open in it fails from now on (ESTALE). Unknown ids are fine. */
+  detach(id: string): void {
+    const workspace = this.#workspaces.get(id);
+    if (workspace === undefined) return;
+    requireFree(workspace);
+    complete(this.#detaching(workspace));
+  }
+
+  *#detaching(workspace: Workspace): Steps<void> {
+    const { id } = workspace.spec;
+    this.#current.set(id);
+    if (workspace.isOpen) {
+      const counted = new Counted(AT_ONCE);
+      for (const node of workspace.tree.nodes()) {
+        this.#notifier.invalInode(node.id);
+        this.#files.close(node);
+        yield* counted.one();
+      }
+      workspace.handles.closeAll(workspace.tree);
+      workspace.tree.releaseLoose();
+    }
+    this.#workspaces.delete(id);
+    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
+    try {
+      workspace.close();
+    } finally {
+      if (this.#workspaces.size === 0) this.#frozen.closeFiles();
+    }
+  }
+
+  setRules(id: string, rules: readonly PermissionRule[]): void {
+    complete(setRules(this.#get(id), rules));
+  }
+
+  baseChanging(codebaseId: string, paths: readonly ByteString[]): void {
+    complete(this.#baseChange('baseChanging', codebaseId, [...this.#ofCodebase(codebaseId)], paths));
+  }
+
+  baseChanged(codebaseId: string, paths: readonly ByteString[]): void {
+    complete(this.#baseChange('baseChanged', codebaseId, [...this.#ofCodebase(codebaseId)], paths));
+  }
+
+  changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean } {
+    const steps = changePages(this.#get(id), after, limit);
+    const changes: WorkspaceChange[] = [];
+    for (;;) {
+      const { done, value } = steps.next();
+      if (value !== undefined) for (const change of value.changes) changes.push(change);
+      if (done) return { changes, more: value.more };
+    }
+  }
+
+  contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[] {
+    return smallContents(this.#get(id), inodes);
+  }
+
+  revert(id: string, paths: readonly ByteString[]): number {
+    return complete(revert(this.#get(id), paths));
+  }
+
+  renamed(id: string): OwnDirectory[] {
+    return renamedDirectories(this.#get(id));
+  }
+
+  /** Of one that is not attached, too: nothing else knows of it meanwhile. */
+  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
+    this.#current.set(spec.id);
+    const attached = this.#workspaces.get(spec.id);
+    if (attached !== undefined) {
+      requireFree(attached);
+      return keepRemoved(attached, paths);
+    }
+    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
+    this.#visited.set(spec.id, visited);
+    let postponed = false;
+    try {
+      return keepRemoved(visited, paths);
+    } catch (error) {
+      // Called again when a large copy is there.
+      postponed = error instanceof Postponed;
+      throw error;
+    } finally {
+      if (!postponed) this.#endVisit(spec.id);
+    }
+  }
+
+  #endVisit(id: string): void {
+    const visited = this.#visited.get(id);
+    this.#visited.delete(id);
+    if (!visited?.isOpen) return;
+    for (const node of visited.tree.nodes()) {
+      this.#files.close(node);
+      this.#nodes.delete(node);
+    }
+    visited.close();
+  }
+
+  /** Of one that is not attached, too: nothing else knows of it meanwhile. */
+  settle(spec: WorkspaceSpec, settlement: Settlement): void {
+    this.#current.set(spec.id);
+    const attached = this.#workspaces.get(spec.id);
+    if (attached !== undefined) {
+      requireFree(attached);
+      onHost(() => complete(settle(attached, settlement)));
+      return;
+    }
+    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
+    this.#visited.set(spec.id, visited);
+    try {
+      onHost(() => complete(settle(visited, settlement)));
+    } finally {
+      this.#endVisit(spec.id);
+    }
+  }
+
+  /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */
+  trim(id: string): boolean {
+    return this.#get(id).delta.trim();
+  }
+
+  freeze(id: string): Frozen {
+    const { delta } = this.#get(id);
+    const layer = onHost(() => delta.freeze());
+    return { layer, files: delta.inodes, bytes: delta.bytes };
+  }
+
+  rollback(id: string, layer: string): void {
+    const workspace = this.#get(id);
+    onHost(() => complete(rollback(workspace, layer)));
+  }
+
+  absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept' {
+    const { delta, tree } = this.#get(id);
+    return delta.absorb(layers, limit, (inode) => {
+      const node = tree.nodeOf(inode);
+      if (node !== undefined) this.#files.close(node);
+    });
+  }
+
+  layersRemoved(): void {
+    this.#frozen.closeFiles();
+  }
+
+  copied(id: number, errno: number): void {
+    this.#copies.done(id, errno);
+  }
+
+  dropCopies(): void {
+    this.#copies.dropUnused();
+  }
+
+  files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {
+    return runFileOperation(this.#get(id), actor, operation, args);
+  }
+
+  shownFrom(id: string, path: ByteString): ByteString | undefined {
+    return shownFrom(this.#get(id), path);
+  }
+
+  usage(id: string): { bytes: number; files: number } {
+    const { delta } = this.#get(id);
+    return { bytes: delta.bytes, files: delta.inodes };
+  }
+
+  /** Makes every delta outlive a power failure, contents of open files included. */
+  syncAll(): void {
+    for (const [id, workspace] of this.#workspaces) {
+      if (!workspace.isOpen) continue;
+      this.#current.set(id);
+      workspace.sync();
+    }
+  }
+
+  lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
+    if (parent !== ROOT_NODEID) {
+      const node = this.#nodeFor(caller, parent);
+      return lookup(node.workspace!, node, name);
+    }
+    const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
+    if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
+    if (workspace === undefined) return undefined;
+    requireFree(workspace);
+    this.#current.set(workspace.spec.id);
+    return enter(workspace, workspace.tree.root);
+  }
+
+  forget(nodeid: number, nlookup: number): void {
+    const node = this.#nodes.find(nodeid);
+    if (node?.workspace === undefined) return;
+    if (node.workspace.heldBy !== 0) node.workspace.forgotten.push([nodeid, nlookup]);
+    else if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
+    else {
+      node.nlookup -= nlookup;
+      if (node.nlookup <= 0) this.#nodes.delete(node);
+    }
+  }
+
+  getattr(caller: Caller, nodeid: number): Attr {
+    if (nodeid === ROOT_NODEID) return rootAttr();
+    const node = this.#nodes.get(nodeid);
+    const workspace = node.workspace!;
+    requireFree(workspace);
+    this.#current.set(workspace.spec.id);
+    // A container daemon binds the workspace's directory as root.
+    if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
+    return getattr(workspace, node);
+  }
+
+  setattr(caller: Caller, nodeid: number, changes: SetAttr): Attr {
+    const node = this.#nodeFor(caller, nodeid);
+    return setattr(node.workspace!, node, changes);
+  }
+
+  readlink(caller: Caller, nodeid: number): Buffer {
+    const node = this.#nodeFor(caller, nodeid);
+    return readlink(node.workspace!, node);
+  }
+
+  create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    const known = openExisting(dir.workspace!, dir, name, flags);
+    return known ?? make(dir.workspace!, caller, dir, name, S_IFREG | (mode & 0o7777));
+  }
+
+  mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    const type = mode & S_IFMT || S_IFREG;
+    // The mount is nodev, so a device is only a name; still none is a sandbox's to make.
+    if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
+    return make(dir.workspace!, caller, dir, name, type | (mode & 0o7777), { rdev });
+  }
+
+  mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    return make(dir.workspace!, caller, dir, name, S_IFDIR | (mode & 0o7777));
+  }
+
+  symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    return symlink(dir.workspace!, caller, dir, name, target);
+  }
+
+  link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry {
+    const node = this.#nodeFor(caller, nodeid);
+    const dir = this.#nodeFor(caller, newparent);
+    if (node.workspace !== dir.workspace) throw EACCES;
+    return link(dir.workspace!, node, dir, newname);
+  }
+
+  unlink(caller: Caller, parent: number, name: ByteString): void {
+    const dir = this.#nodeFor(caller, parent);
+    unlink(dir.workspace!, dir, name);
+  }
+
+  rmdir(caller: Caller, parent: number, name: ByteString): void {
+    const dir = this.#nodeFor(caller, parent);
+    rmdir(dir.workspace!, dir, name);
+  }
+
+  rename(
+    caller: Caller,
+    parent: number,
+    name: ByteString,
+    newparent: number,
+    newname: ByteString,
+    flags: number,
+  ): void {
+    const from = this.#nodeFor(caller, parent);
+    const to = this.#nodeFor(caller, newparent);
+    // Nothing passes from one sandbox to another.
+    if (from.workspace !== to.workspace) throw EACCES;
+    rename(from.workspace!, from, name, to, newname, flags);
+  }
+
+  read(caller: Caller, nodeid: number, offset: number, into: Buffer): number {
+    const node = this.#fileFor(caller, nodeid);
+    return read(node.workspace!, node, offset, into);
+  }
+
+  write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number {
+    const node = this.#fileFor(caller, nodeid);
+    return write(node.workspace!, node, offset, data, killSuidgid);
+  }
+
+  fsync(caller: Caller, nodeid: number, datasync: boolean): void {
+    const node = this.#fileFor(caller, nodeid);
+    fsync(node.workspace!, node, datasync);
+  }
+
+  statfs(caller: Caller, nodeid: number): StatFs {
+    if (nodeid === ROOT_NODEID) return statfs(undefined);
+    return statfs(this.#nodeFor(caller, nodeid).workspace);
+  }
+
+  readdir(caller: Caller, nodeid: number, cookie: number, plus: boolean, emit: EmitDirent): void {
+    if (nodeid === ROOT_NODEID) {
+      readRoot(caller, cookie, emit);
+      return;
+    }
+    const node = this.#nodeFor(caller, nodeid);
+    readdir(node.workspace!, node, cookie, plus, emit);
+  }
+
+  /** A node of a workspace for the one who may use it. The mount's root is none: nothing can be made in it. */
+  #nodeFor(caller: Caller, nodeid: number): Node {
+    const node = this.#nodes.get(nodeid);
+    if (node.workspace === undefined) throw EACCES;
+    requireOwner(caller, node.workspace);
+    requireFree(node.workspace);
+    this.#current.set(node.workspace.spec.id);
+    return node;
+  }
+
+  /** Also for the kernel itself, which reads ahead and writes mapped pages back as nobody (uid 0, no process). */
+  #fileFor(caller: Caller, nodeid: number): Node {
+    return caller.uid === 0 && caller.pid === 0 ? this.#kernelNode(nodeid) : this.#nodeFor(caller, nodeid);
+  }
+
+  #kernelNode(nodeid: number): Node {
+    const node = this.#nodes.get(nodeid);
+    if (node.workspace === undefined) throw EACCES;
+    requireFree(node.workspace);
+    this.#current.set(node.workspace.spec.id);
+    return node;
+  }
+
+  #get(id: string): Workspace {
+    const workspace = this.#workspaces.get(id);
+    if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+    requireFree(workspace);
+    this.#current.set(id);
+    return workspace;
+  }
+
+  *#ofCodebase(codebaseId: string): Generator<Workspace> {
+    for (const [id, workspace] of this.#workspaces) {
+      if (workspace.spec.codebaseId !== codebaseId) continue;
+      this.#current.set(id);
+      yield workspace;
+    }
+  }
+}
+
+/** As `onHost`. */
+function* stepsOnHost<T>(steps: Steps<T>): Steps<T> {
+  for (;;) {
+    const { done, value } = onHost(() => steps.next());
+    if (done) return value;
+    yield value;
+  }
+}
+
+/** A full disk is nobody's defect, and has changed nothing. */
+function onHost<T>(act: () => T): T {
+  try {
+    return act();
+  } catch (thrown) {
+    const error = hostErrno(thrown);
+    if (error instanceof Errno && error.errno === constants.errno.EROFS) {
+      throw new ServiceError('UNAVAILABLE', 'the disk with the changes of sandboxes is read-only', [], {
+        cause: thrown,
+      });
+    }
+    if (!(error instanceof Errno) || ![ENOSPC.errno, EDQUOT.errno].includes(error.errno)) throw thrown;
+    throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk with the changes of sandboxes is full', [], {
+      cause: thrown,
+    });
+  }
+}
+
+/** Throws Postponed while something long is done with it. */
+function requireFree(workspace: Workspace): void {
+  if (workspace.heldBy !== 0) throw new Postponed(workspace.heldBy);
+}
+
+function isOwner(caller: Caller, workspace: Workspace | undefined): boolean {
+  return workspace !== undefined && (caller.uid === workspace.spec.uid || workspace.spec.anyUid === true);
+}
+
+function requireOwner(caller: Caller, workspace: Workspace): void {
+  if (!isOwner(caller, workspace)) throw EACCES;
+}

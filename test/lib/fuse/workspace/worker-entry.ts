@@ -1,5 +1,0 @@
-import { workerData } from 'node:worker_threads';
-import { runFuseNotifier, runFuseWorker } from '../../../../lib/fuse/worker.ts';
-
-if ((workerData as { role: string }).role === 'fuse') runFuseWorker(workerData);
-else runFuseNotifier(workerData);

@@ -1,0 +1,147 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ServiceError } from '../../../lib/errors.ts';
+import { outcome, Sandbox } from './sandbox.ts';
+
+const ENAMETOOLONG = 'ENAMETOOLONG';
+const LONG = 'x'.repeat(255);
+/** 4080 bytes of path, with its slashes; 16 are left. */
+const DEEPEST = Array.from({ length: 16 }, () => LONG.slice(0, 254)).join('/');
+
+function makeDeep(s: Sandbox, path: string): string {
+  let at = '';
+  for (const name of path.split('/')) {
+    at = at === '' ? name : `${at}/${name}`;
+    s.mkdir(at);
+  }
+  return at;
+}
+
+function refusalOf(act: () => unknown): ServiceError {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error('it was not refused');
+}
+
+describe('the length of a path from the root of the workspace', () => {
+  it('is at most 4096 bytes for whatever is made', () => {
+    const s = new Sandbox({ file: 'f' });
+    const deep = makeDeep(s, DEEPEST);
+    const [fits, tooLong] = ['y'.repeat(16), 'y'.repeat(17)];
+    for (const make of [
+      (path: string) => s.mkdir(path),
+      (path: string) => s.create(path),
+      (path: string) => s.mkfifo(path),
+      (path: string) => s.symlink('t', path),
+      (path: string) => s.link('file', path),
+    ]) {
+      expect(outcome(() => make(`${deep}/${tooLong}`))).toBe(ENAMETOOLONG);
+      expect(outcome(() => make(`${deep}/${fits}`))).not.toBe(ENAMETOOLONG);
+      if (s.stat(`${deep}/${fits}`).mode >> 12 === 4) s.rmdir(`${deep}/${fits}`);
+      else s.unlink(`${deep}/${fits}`);
+    }
+    expect(outcome(() => s.rename('file', `${deep}/${tooLong}`))).toBe(ENAMETOOLONG);
+    s.rename('file', `${deep}/${fits}`);
+  });
+
+  it('bounds the depth of directories', () => {
+    const s = new Sandbox();
+    let id = s.id('');
+    let depth = 0;
+    const refused = outcome(() => {
+      for (; depth < 20_000; depth++) id = s.fs.mkdir(s.caller, id, 'd', 0o755).nodeid;
+    });
+    expect(refused).toBe(ENAMETOOLONG);
+    expect(depth).toBe(2048);
+  });
+
+  it('counts what is below a directory that is moved, and what was there before no more', () => {
+    const s = new Sandbox();
+    const half = DEEPEST.slice(0, 8 * 255 - 1);
+    const target = makeDeep(s, `a/${half}`);
+    makeDeep(s, `b/${half}/more-than-fits`);
+    expect(outcome(() => s.rename('b', `${target}/b`))).toBe(ENAMETOOLONG);
+    s.restart();
+    expect(outcome(() => s.rename('b', `${target}/b`))).toBe(ENAMETOOLONG);
+    for (let path = `b/${half}/more-than-fits`; path !== 'b'; path = path.slice(0, path.lastIndexOf('/')))
+      s.rmdir(path);
+    s.rename('b', `${target}/b`);
+    expect(s.exists(`${target}/b`)).toBe(true);
+  });
+
+  it('is kept by an exchange', () => {
+    const s = new Sandbox();
+    const half = DEEPEST.slice(0, 8 * 255 - 1);
+    makeDeep(s, `a/${half}`);
+    makeDeep(s, `b/${half}/${'c'.repeat(20)}`);
+    s.mkdir(`a/${half}/e`);
+    expect(outcome(() => s.rename('b', `a/${half}/e`, 2))).toBe(ENAMETOOLONG);
+  });
+
+  it('is kept by archives, which name the limit', () => {
+    const s = new Sandbox();
+    makeDeep(s, DEEPEST);
+    const member = { type: 'directory', mode: 0o755, path: 'y/y/y/y/y/y/y/y/y' } as const;
+    const { code, message } = refusalOf(() => s.fs.files('sb_1', 'owner', 'unpack', [DEEPEST, [member]]));
+    expect(code).toBe('INVALID_ARGUMENT');
+    expect(message).toContain('4096');
+    expect(s.list(DEEPEST)).toEqual([]);
+  });
+});
+
+/** A delta as version 3 had it, before there was a limit. */
+function deepState(delta: string, depth: number): void {
+  const times = [1, 0, 1, 0, 1, 0];
+  const make = (id: number) => ['new', id, 2 ** 48 + id, 0o40755, 4001, 4001, times, id === 1 ? '' : null];
+  const lines: unknown[] = [['paddock-delta', 3, depth + 3, 2 ** 48 + depth + 3, '0', [], ''], [make(1)]];
+  for (let id = 2; id <= depth + 1; id++) lines.push([make(id), ['link', id - 1, 'd', id]]);
+  mkdirSync(delta, { recursive: true });
+  writeFileSync(join(delta, 'journal'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+}
+
+describe('a tree that is deeper, from an older state', () => {
+  const DEPTH = 20_000;
+
+  function deep(): { s: Sandbox; bottom: number } {
+    const s = new Sandbox({ file: 'f' });
+    s.fs.detach('sb_1');
+    deepState(s.spec.delta, DEPTH);
+    s.restart();
+    let id = s.id('');
+    for (let depth = 0; depth < DEPTH; depth++) id = s.fs.lookup(s.caller, id, 'd')!.nodeid;
+    return { s, bottom: id };
+  }
+
+  it('refuses new names, and is told of by a listing of changes in one sentence', () => {
+    const { s, bottom } = deep();
+    expect(outcome(() => s.fs.mkdir(s.caller, bottom, 'e', 0o755))).toBe(ENAMETOOLONG);
+    expect(s.listId(bottom)).toEqual([]);
+    const { code, message } = refusalOf(() => s.fs.changes('sb_1', '', 100_000));
+    expect(code).toBe('FAILED_PRECONDITION');
+    expect(message).toContain('4096 bytes below "d"');
+  });
+
+  it('can be discarded, with all of it known to the kernel', () => {
+    const { s } = deep();
+    expect(s.fs.revert('sb_1', [''])).toBe(DEPTH);
+    expect(s.list('')).toEqual(['file']);
+    s.restart();
+    expect(s.list('')).toEqual(['file']);
+  });
+
+  it('can be moved aside, frozen and rolled back', () => {
+    const { s } = deep();
+    const { layer } = s.fs.freeze('sb_1');
+    expect(outcome(() => s.rename('d', 'longer'))).toBe(ENAMETOOLONG);
+    s.rename('d', 'e');
+    s.fs.rollback('sb_1', layer);
+    expect(s.list('')).toEqual(['d', 'file']);
+    s.fs.setRules('sb_1', [{ pattern: '/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 0 }]);
+    s.fs.detach('sb_1');
+  });
+});

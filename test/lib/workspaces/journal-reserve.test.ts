@@ -1,0 +1,117 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Journal } from '../../../lib/workspaces/delta/index/journal.ts';
+import { readLines, sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
+import { JournalReserve } from '../../../lib/workspaces/delta/index/journal-reserve.ts';
+
+function place(): string {
+  const home = mkdtempSync(join(tmpdir(), 'journal-reserve-'));
+  onTestFinished(() => rmSync(home, { recursive: true }));
+  return join(home, 'journal');
+}
+
+const HEADER = ['paddock-delta', 4, 2, 2 ** 48, '0', [], '', 0];
+
+/** A journal of two lines, and a reserve of three that a full disk kept from it. */
+function withReserve(path: string): { joint: { ino: number; size: number }; lines: string[] } {
+  const journal = new Journal(path);
+  journal.begin(HEADER);
+  journal.append(['one']);
+  journal.append(['two']);
+  journal.close();
+  const { ino, size } = statSync(path);
+  const reserve = new JournalReserve(`${path}.reserve`);
+  reserve.load({ ino, size });
+  let { sum } = readLines(readFileSync(path, 'latin1'));
+  const lines = ['three', 'four', 'five'].map((word) => {
+    const sealed = sealedLine([word], sum);
+    sum = sealed.sum;
+    return sealed.line;
+  });
+  for (const line of lines) expect(reserve.add(line, { ino, size })).toBe(true);
+  reserve.close();
+  return { joint: { ino, size }, lines };
+}
+
+const words = (path: string) => (new Journal(path).load().slice(1) as string[][]).map(([word]) => word);
+
+describe('lines that a full disk kept from the journal', () => {
+  it('are there after a restart, and come before the next', () => {
+    const path = place();
+    withReserve(path);
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
+    const journal = new Journal(path);
+    journal.load();
+    journal.append(['six']);
+    journal.close();
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
+    expect(readFileSync(path, 'latin1').split('\n')).toHaveLength(8);
+  });
+
+  it.each([0, 1, 2, 3])('are there once when a crash let the journal have %i of them', (taken) => {
+    const path = place();
+    const { lines } = withReserve(path);
+    appendFileSync(path, lines.slice(0, taken).join(''));
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
+    const journal = new Journal(path);
+    journal.load();
+    journal.append(['six']);
+    journal.close();
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
+  });
+
+  it('are there once when a crash let the journal have half of one', () => {
+    const path = place();
+    const { lines } = withReserve(path);
+    appendFileSync(path, `${lines[0]}${lines[1]!.slice(0, 3)}`);
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
+  });
+
+  it('are void once the journal was written anew', () => {
+    const path = place();
+    withReserve(path);
+    const reserve = readFileSync(`${path}.reserve`);
+    const journal = new Journal(path);
+    journal.load();
+    journal.rewrite([[...HEADER.slice(0, -1), journal.nextGeneration], ['all']]);
+    journal.close();
+    expect(words(path)).toEqual(['all']);
+    // As a crash leaves it that came right after.
+    truncateSync(`${path}.reserve`, 0);
+    appendFileSync(`${path}.reserve`, reserve);
+    expect(words(path)).toEqual(['all']);
+  });
+
+  it('that are half written are none, and damage is no line', () => {
+    const path = place();
+    withReserve(path);
+    const text = readFileSync(`${path}.reserve`, 'latin1');
+    rmSync(`${path}.reserve`);
+    appendFileSync(`${path}.reserve`, text.replace('"five"]\n', '"fi\0\0\0\0'), 'latin1');
+    expect(words(path)).toEqual(['one', 'two', 'three', 'four']);
+    rmSync(`${path}.reserve`);
+    appendFileSync(`${path}.reserve`, '\0'.repeat(20));
+    expect(words(path)).toEqual(['one', 'two']);
+  });
+
+  it('are as many as fit', () => {
+    const path = place();
+    const { joint } = withReserve(path);
+    const reserve = new JournalReserve(`${path}.reserve`);
+    reserve.load(joint);
+    let { sum } = readLines(readFileSync(path, 'latin1') + reserve.lines);
+    let added = 0;
+    for (;;) {
+      const sealed = sealedLine(['x'.repeat(1000)], sum);
+      if (!reserve.add(sealed.line, joint)) break;
+      sum = sealed.sum;
+      added++;
+    }
+    reserve.close();
+    expect(added).toBeGreaterThan(20);
+    expect(words(path)).toHaveLength(5 + added);
+    expect(statSync(`${path}.reserve`).size).toBe(32 * 1024);
+  });
+});

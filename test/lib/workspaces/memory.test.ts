@@ -1,0 +1,94 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { EDQUOT } from '../../../lib/linux/errno.ts';
+import { MemoryBudget, type MemoryHolder } from '../../../lib/workspaces/memory-budget.ts';
+import { outcome, Sandbox } from './sandbox.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** Makes entries until one is refused; how many there were. */
+function fill(make: (name: string) => void, most = 100_000): { made: number; refused: string } {
+  let made = 0;
+  const refused = outcome(() => {
+    for (; made < most; made++) make(`n${made}`);
+  });
+  return { made, refused };
+}
+
+function heapUsed(): number {
+  setFlagsFromString('--expose_gc');
+  runInNewContext('gc')();
+  return process.memoryUsage().heapUsed;
+}
+
+describe('the memory that the names of a sandbox take', () => {
+  it('is bounded, with the targets of its links, also after a restart and a freeze', () => {
+    const s = new Sandbox({ file: 'f' }, { maxIndexBytes: MIB });
+    const target = 't'.repeat(4000);
+    const { made, refused } = fill((name) => s.symlink(target, name));
+    expect(refused).toBe('EDQUOT');
+    expect(made).toBeGreaterThan(150);
+    expect(made).toBeLessThan(MIB / 4000);
+    s.fs.freeze('sb_1');
+    expect(outcome(() => s.symlink(target, 'frozen'))).toBe('EDQUOT');
+    s.restart();
+    expect(outcome(() => s.symlink(target, 'another'))).toBe('EDQUOT');
+    s.unlink('file');
+    expect(s.fs.revert('sb_1', [''])).toBe(made + 1);
+    s.symlink(target, 'another');
+  });
+
+  it('is about what the heap grows by', () => {
+    const s = new Sandbox({}, { maxIndexBytes: 8 * MIB });
+    const dir = s.mkdir('d').nodeid;
+    const before = heapUsed();
+    const { made, refused } = fill((name) => {
+      const { nodeid } = s.fs.create(s.caller, dir, name, 0o644, 0);
+      s.fs.forget(nodeid, 1);
+    });
+    const grown = heapUsed() - before;
+    expect(refused).toBe('EDQUOT');
+    expect(grown / made).toBeLessThan(900);
+    expect(grown).toBeLessThan(1.3 * 8 * MIB);
+    expect(made).toBeGreaterThan((8 * MIB) / 900);
+  });
+
+  it('lets names be taken away when it is used up', () => {
+    const base = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`base${n}`, '']));
+    const s = new Sandbox(base, { maxIndexBytes: 256 * KIB });
+    expect(fill((name) => s.create(name)).refused).toBe('EDQUOT');
+    for (const name of Object.keys(base)) s.unlink(name);
+    expect(outcome(() => s.fs.statfs(s.caller, s.id('')))).toBe('ok');
+  });
+});
+
+describe('what the kernel knows of a sandbox', () => {
+  it('is forgotten again when it is much, and refused when it is not', () => {
+    const names = Array.from({ length: 1200 }, (_, n) => `f${n}`);
+    const s = new Sandbox(Object.fromEntries(names.map((name) => [name, ''])), { maxIndexBytes: 256 * KIB });
+    const known = fill((name) => void s.id(name.replace('n', 'f')), 1200);
+    expect(known.refused).toBe('EDQUOT');
+    const told = new Set(s.notices.entries.map((entry) => entry.split('/')[1]));
+    expect(told.size).toBeGreaterThan(names.length / 8);
+    // As a kernel does that was told.
+    s.forgetAll();
+    for (const name of names.slice(0, 400)) s.id(name);
+  });
+});
+
+describe('the memory of all sandboxes together', () => {
+  const holder = (memory: number): MemoryHolder => ({ memory, ownMemory: memory, maxMemory: 0 });
+
+  it('is refused to those that have more than their part when it is used up', () => {
+    const [small, large] = [holder(10), holder(80)];
+    const budget = new MemoryBudget(100, () => 5);
+    for (const each of [small, large]) budget.add(each);
+    budget.claim(large, 5, false);
+    expect(() => budget.claim(large, 6, false)).toThrow(EDQUOT);
+    budget.claim(small, 40, false);
+    budget.delete(small);
+    budget.claim(large, 15, false);
+  });
+});

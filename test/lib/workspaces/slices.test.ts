@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
+import { Tasks } from '../../../lib/fuse/connection/tasks.ts';
+import { Postponed } from '../../../lib/fuse/filesystem.ts';
+import type { ChangePage } from '../../../lib/workspaces/workspaces.ts';
+import { outcome, rule, Sandbox } from './sandbox.ts';
+
+const FILES = 2200;
+
+function names(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `f${n}`);
+}
+
+/** A sandbox whose long work waits until the test goes on with it. */
+function sliced(base: Record<string, string> = {}, rules = [rule('/**', 'WRITE')]) {
+  const started: Steps<unknown>[] = [];
+  const released: number[] = [];
+  const s = new Sandbox(
+    base,
+    { rules },
+    { startSteps: (steps) => started.push(steps), released: (cause) => released.push(cause) },
+  );
+  return { s, started, released };
+}
+
+function postponedBy(act: () => unknown): number {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof Postponed) return thrown.cause;
+    throw thrown;
+  }
+  throw new Error('it was not postponed');
+}
+
+function count(steps: Steps<unknown>): number {
+  let taken = 1;
+  while (!steps.next().done) taken++;
+  return taken;
+}
+
+describe('a listing of many changes', () => {
+  it('comes in pages, a step at a time, with what the sandbox had at its beginning', () => {
+    const { s, released } = sliced();
+    for (const name of names(FILES)) s.create(name, 'x');
+    const steps = s.fs.begin('changes', ['sb_1', '', 100_000]) as Steps<ChangePage, ChangePage>;
+    steps.next();
+    const cause = postponedBy(() => s.create('another'));
+    expect(postponedBy(() => s.fs.usage('sb_1'))).toBe(cause);
+    let told = 0;
+    let taken = 0;
+    for (let next = steps.next(); ; next = steps.next(), taken++) {
+      const page = next.value;
+      expect(page?.changes.length ?? 0).toBeLessThanOrEqual(256);
+      told += page?.changes.length ?? 0;
+      if (next.done) break;
+    }
+    expect(told).toBe(FILES);
+    expect(taken).toBeGreaterThan(FILES / 2);
+    expect(released).toEqual([cause]);
+    s.create('another');
+    expect(s.fs.changes('sb_1', '', 100_000).changes.length).toBe(FILES + 1);
+  });
+
+  it('compares large contents a block at a time', () => {
+    const content = 'x'.repeat(1 << 20);
+    const { s } = sliced({ large: content });
+    s.write('large', 'x');
+    expect(count(s.fs.begin('changes', ['sb_1', '', 10])!)).toBeGreaterThan(16);
+  });
+});
+
+describe('a rename of a large directory whose contents the rules must be asked for', () => {
+  const RULES = [rule('/**', 'WRITE'), rule('**/secret', 'NONE', 1)];
+
+  it('waits, and only its own sandbox with it', () => {
+    const { s, started, released } = sliced({}, RULES);
+    const other = { ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` };
+    s.fs.attach(other);
+    s.mkdir('d');
+    for (const name of names(FILES)) s.create(`d/${name}`);
+    const cause = postponedBy(() => s.rename('d', 'e'));
+    expect(postponedBy(() => s.id('d'))).toBe(cause);
+    const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
+    s.fs.create(s.caller, root, 'meanwhile', 0o644, 0);
+    expect(released).toEqual([]);
+    expect(count(started[0]!)).toBeGreaterThan(1);
+    expect(released).toEqual([cause]);
+    s.rename('d', 'e');
+    expect(s.list('e').length).toBe(FILES);
+    s.fs.detach('sb_2');
+  });
+
+  it('is refused after the wait when something in it may not move', () => {
+    const { s, started } = sliced(
+      Object.fromEntries([...names(FILES), 'secret'].map((name) => [`d/${name}`, ''])),
+      RULES,
+    );
+    postponedBy(() => s.rename('d', 'e'));
+    complete(started[0]!);
+    expect(outcome(() => s.rename('d', 'e'))).toBe('EACCES');
+  });
+
+  it('asks again when something changed in between', () => {
+    const { s, started } = sliced({}, RULES);
+    s.mkdir('d');
+    for (const name of names(FILES)) s.create(`d/${name}`);
+    postponedBy(() => s.rename('d', 'e'));
+    complete(started[0]!);
+    s.create('d/another');
+    postponedBy(() => s.rename('d', 'e'));
+    complete(started[1]!);
+    s.rename('d', 'e');
+  });
+
+  it('forgets what the kernel forgot meanwhile', () => {
+    const { s, started } = sliced({}, RULES);
+    s.mkdir('d');
+    for (const name of names(FILES)) s.create(`d/${name}`);
+    postponedBy(() => s.rename('d', 'e'));
+    s.forgetAll();
+    complete(started[0]!);
+    // The directory is another node now.
+    postponedBy(() => s.rename('d', 'e'));
+    complete(started[1]!);
+    s.rename('d', 'e');
+    expect(s.list('e').length).toBe(FILES);
+  });
+});
+
+describe('what is done to a whole sandbox', () => {
+  const base = Object.fromEntries(names(FILES).map((name) => [`d/${name}`, 'base']));
+  const steps = (s: Sandbox, operation: Parameters<Sandbox['fs']['begin']>[0], ...args: unknown[]) => {
+    const begun = s.fs.begin(operation, args);
+    if (begun === undefined) throw new Error(`${operation} is done at once`);
+    return begun;
+  };
+
+  it('is done a step at a time, while the kernel’s requests for it wait', () => {
+    const { s, released } = sliced(base);
+    const settlement = {
+      commit: 'c',
+      stage: 0,
+      settled: [{ path: 'd' }, ...names(FILES).map((name) => ({ path: `d/${name}` }))],
+      givenUp: [],
+      resumed: false,
+    };
+    const { layer } = s.fs.freeze('sb_1');
+    for (const name of names(FILES)) s.write(`d/${name}`, 'changed');
+    for (const [operation, ...args] of [
+      ['setRules', 'sb_1', [rule('/**', 'WRITE'), rule('**/f1', 'READ', 1)]],
+      ['baseChanging', 'cb_1', ['d']],
+      ['baseChanged', 'cb_1', ['d']],
+      ['settle', s.spec, settlement],
+      ['revert', 'sb_1', ['']],
+      ['rollback', 'sb_1', layer],
+      ['detach', 'sb_1'],
+    ] as [Parameters<Sandbox['fs']['begin']>[0], ...unknown[]][]) {
+      const begun = steps(s, operation, ...args);
+      begun.next();
+      const cause = postponedBy(() => s.stat('d/f1'));
+      expect([operation, count(begun) > 16]).toEqual([operation, true]);
+      expect(released.at(-1)).toBe(cause);
+      if (operation !== 'detach')
+        expect(s.read('d/f2')).toBe(operation === 'revert' || operation === 'rollback' ? 'base' : 'changed');
+    }
+    s.fs.attach(s.spec);
+    expect(s.read('d/f2')).toBe('base');
+  });
+});
+
+describe('tasks of the thread that serves requests', () => {
+  it('are gone on with in turn, for some milliseconds each', () => {
+    let now = 0;
+    const tasks = new Tasks(() => now);
+    const seen: string[] = [];
+    function* steps(name: string, length: number): Steps<void> {
+      for (let step = 0; step < length; step++) {
+        now += 1;
+        seen.push(name);
+        yield;
+      }
+    }
+    const done: string[] = [];
+    for (const [name, length] of [
+      ['a', 4],
+      ['b', 3],
+    ] as const) {
+      const failed = (thrown: unknown) => {
+        throw thrown;
+      };
+      tasks.begin({ steps: steps(name, length), part: () => undefined, done: () => done.push(name), failed });
+    }
+    while (tasks.size > 0) {
+      tasks.run();
+      expect(tasks.stepsInSlice).toBeLessThanOrEqual(3);
+    }
+    expect(seen.join('')).toBe('aabbaab');
+    expect(done).toEqual(['b', 'a']);
+  });
+});

@@ -1,0 +1,145 @@
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
+import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
+import { Notices, Sandbox } from './sandbox.ts';
+
+/** In a slot, and in a data file of its own. */
+const SMALL = 'x'.repeat(1000);
+const LARGE = 'x'.repeat(70_000);
+
+/** As the server commits all that the sandbox has. */
+function commit(s: Sandbox): void {
+  const { changes } = s.fs.changes(s.spec.id, '', 1000);
+  const own = s.fs.renamed(s.spec.id);
+  const paths = changes.map(({ path }) => path);
+  s.fs.baseChanging('cb_1', paths);
+  for (const { path, now, base } of changes) {
+    const type = (now ?? base!).mode & 0o170000;
+    if (now === undefined) rmSync(join(s.spec.base, path), { recursive: true, force: true });
+    else if (type === 0o120000) s.linkBase(s.readlink(path), path);
+    else if (type === 0o040000) s.putBase(`${path}/`, '');
+    else s.putBase(path, s.read(path));
+  }
+  const settled = settledBy(changes, own);
+  s.fs.settle(s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: false });
+  s.fs.baseChanged('cb_1', paths);
+}
+
+/** A sandbox with a changed file of each kind, among them copies of files of the base. */
+function changed(): Sandbox {
+  const s = new Sandbox({ 'base/small': SMALL, 'base/large': LARGE, 'base/other': 'other' });
+  mkdirSync(join(s.home, 'layers'));
+  s.goOn({ ...s.spec, layers: join(s.home, 'layers') });
+  s.mkdir('new');
+  s.create('new/small', SMALL);
+  s.create('new/large', LARGE);
+  s.write('base/small', '+', SMALL.length);
+  s.write('base/large', '+', LARGE.length);
+  s.symlink('target', 'link');
+  return s;
+}
+
+const FILES = ['new/small', 'new/large', 'base/small', 'base/large'];
+
+const ACTS: Record<string, (s: Sandbox) => void> = {
+  'a write': (s) => {
+    for (const path of FILES) s.write(path, 'more', s.stat(path).size);
+  },
+  'an overwrite': (s) => {
+    for (const path of FILES) s.write(path, 'over', 3);
+  },
+  'a truncation': (s) => {
+    for (const path of FILES) s.set(path, { size: 10 });
+  },
+  'a removal': (s) => {
+    for (const path of [...FILES, 'link', 'base/other']) s.unlink(path);
+  },
+  'a rename over another': (s) => {
+    s.rename('new/small', 'base/large');
+    s.rename('new/large', 'base/small');
+    s.rename('link', 'base/other');
+  },
+  'a rename of a directory': (s) => s.rename('new', 'base/new'),
+  'a commit': commit,
+  'several commits': (s) => {
+    for (let n = 0; n < 3; n++) {
+      commit(s);
+      s.write('new/small', String(n));
+      s.create(`new/${n}`, LARGE);
+      commit(s);
+    }
+  },
+  'a commit of removals': (s) => {
+    commit(s);
+    s.unlink('new/large');
+    s.unlink('base/small');
+    commit(s);
+  },
+  'a discard': (s) => void s.fs.revert(s.spec.id, ['']),
+  'a discard of some paths': (s) => void s.fs.revert(s.spec.id, ['new/small', 'base/large']),
+  'a checkpoint': (s) => void s.fs.freeze(s.spec.id),
+  'a rollback': (s) => {
+    const { layer } = s.fs.freeze(s.spec.id);
+    for (const path of FILES) s.write(path, 'more', s.stat(path).size);
+    s.unlink('new/small');
+    s.create('another', LARGE);
+    s.fs.rollback(s.spec.id, layer);
+  },
+  'a commit and a rollback': (s) => {
+    const { layer } = s.fs.freeze(s.spec.id);
+    commit(s);
+    s.fs.rollback(s.spec.id, layer);
+  },
+};
+
+const STARTS: Record<string, (s: Sandbox) => void> = {
+  'of what the kernel knows': () => undefined,
+  'of what the kernel has forgotten': (s) => s.forgetAll(),
+  'of what a checkpoint has': (s) => void s.fs.freeze(s.spec.id),
+};
+
+function used(fs: WorkspaceFileSystem): { files: number; bytes: number } {
+  const { files, bytes } = fs.freeze('sb_1');
+  return { files, bytes };
+}
+
+/** As a server that has just started finds it. */
+function usedWhenLoaded(s: Sandbox): { files: number; bytes: number } {
+  const copy = join(s.home, 'copy');
+  for (const part of ['delta', 'layers']) {
+    cpSync(join(s.home, part), join(copy, part), { recursive: true, preserveTimestamps: true });
+  }
+  const fs = new WorkspaceFileSystem(new Notices());
+  fs.attach({ ...s.spec, delta: join(copy, 'delta'), layers: join(copy, 'layers') });
+  try {
+    return used(fs);
+  } finally {
+    fs.detach(s.spec.id);
+  }
+}
+
+describe('the usage of a sandbox is that of its delta loaded anew', () => {
+  for (const [act, make] of Object.entries(ACTS)) {
+    it.each(Object.entries(STARTS))(`after ${act} %s`, (_of, start) => {
+      const s = changed();
+      start(s);
+      make(s);
+      s.forgetAll();
+      const loaded = usedWhenLoaded(s);
+      expect(used(s.fs)).toEqual(loaded);
+    });
+  }
+
+  it('without the contents that were committed', () => {
+    const s = changed();
+    commit(s);
+    // The root, and the directories that were changed, stay known.
+    expect(used(s.fs)).toEqual({ files: 3, bytes: 0 });
+    s.create('more', SMALL);
+    expect(used(s.fs).bytes).toBe(SMALL.length);
+    commit(s);
+    expect(used(s.fs).bytes).toBe(0);
+  });
+});
