@@ -56,7 +56,7 @@ export function watchProcess(log: Log, unwind: () => Promise<void>): ProcessLife
     void end(0);
   };
   const onDefect = (kind: string) => (err: unknown) => {
-    log.error('a defect; the server ends', { kind, err });
+    log.error('uncaught error, shutting down', { kind, err });
     void end(1, BROKEN_END_MS);
   };
   process.on('SIGTERM', onSignal);

@@ -26,7 +26,7 @@ interface Build {
 export async function serve(invocation: Serve, build: Build): Promise<void> {
   process.stdout.on('error', () => undefined); // Whoever read the log is gone; the server is not.
   const log = createLog(invocation.config.logging, process.stdout);
-  const ends = new UndoStack((what, err) => log.error('could not be ended cleanly', { what, err }));
+  const ends = new UndoStack((step, err) => log.error('shutdown step failed', { step, err }));
   const life = watchProcess(log, () => ends.unwind());
   for (const warning of invocation.warnings) log.warn(warning);
 

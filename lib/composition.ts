@@ -8,13 +8,14 @@ import { takeLockOfDead } from './killed-server.ts';
 import type { Log } from './log.ts';
 import type { Runtime as RuntimeName } from './messages.ts';
 import { makeFolder } from './metadata/lock.ts';
+import type { Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
 import { runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
 import { abandonMount } from './sandboxes/abandon-mount.ts';
 import { systemClock } from './sandboxes/clock.ts';
 import { SandboxContext, type Settings } from './sandboxes/context.ts';
-import { leaveLayout, makeLayout, mountPoints } from './sandboxes/layout.ts';
+import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/layout.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import { UidSlots } from './sandboxes/uid-slots.ts';
 import { WorkspaceMount } from './sandboxes/workspace-mount.ts';
@@ -25,21 +26,21 @@ import { clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.
 
 export interface Composition {
   services: Services;
-  /** Of one listener. */
+  /** Connections that one listener may hold. */
   maxConnections: number;
   /** Brings up the sandboxes that were RUNNING; commands on them wait for it. Never rejects. */
   resume(): Promise<void>;
-  /** Ends commands, sandboxes and mounts; what is acknowledged is stored. Never rejects: what goes wrong is logged. */
+  /** Ends commands, sandboxes and mounts; everything acknowledged is stored. Never rejects: failures are logged. */
   close(): Promise<void>;
-  /** Where `close` cannot be waited for: takes the mount away by force, which also frees the threads that serve it. */
+  /** For an end that cannot wait for `close`: unmounts by force, which also releases the threads that serve the mount. */
   abandon(): void;
 }
 
-export interface Surroundings {
+export interface Environment {
   /** The module of the worker threads. */
   entry: URL;
   dockerEnvironment: DockerEnvironment;
-  /** Of sandboxes; undefined: this process's own. */
+  /** Scheduling priority of sandboxes; undefined: this process's own. */
   niceness?: number | undefined;
   log: Log;
 }
@@ -52,52 +53,130 @@ export const RUNTIME_NAMES = {
 
 /**
  * The real services on the state that `config` names. The order is that of recovery: the locks before anything is
- * read, the metadata before anything is removed, what a dead server left (mounts, processes) gone before anything is
- * put up anew. A failure is an error of one line, and leaves nothing.
+ * read, the metadata before anything is removed, the mounts and processes of a dead server removed before new ones are
+ * made. A failure is an error of one line, and leaves nothing behind.
  */
-export async function compose(config: Config, surroundings: Surroundings): Promise<Composition> {
-  const { log } = surroundings;
-  const ends = new UndoStack((what, err) => log.error('could not be ended cleanly', { what, err }));
+export async function compose(config: Config, environment: Environment): Promise<Composition> {
+  const { log } = environment;
+  const cleanup = new UndoStack((step, err) => log.error('shutdown step failed', { step, err }));
   try {
-    return await build(config, surroundings, ends);
+    return await build(config, environment, cleanup);
   } catch (error) {
-    await ends.unwind();
+    await cleanup.unwind();
     throw error;
   }
 }
 
-async function build(config: Config, surroundings: Surroundings, ends: UndoStack): Promise<Composition> {
-  const { entry, log } = surroundings;
-  const { storage, sandbox } = config;
-  await lockState(storage, ends, log);
+async function build(config: Config, environment: Environment, cleanup: UndoStack): Promise<Composition> {
+  const { log } = environment;
+  const { storage } = config;
+  await lockState(storage, cleanup, log);
   const metadata = await openMetadata(storage.dbPath, log);
-  ends.add('metadata', () => metadata.close());
-
-  const layout = makeLayout(storage.mountPath);
-  ends.add('layout', () => leaveLayout(layout));
-  for (const path of mountPoints(storage.mountPath)) await clearStaleMount(path);
-  const descriptors = new Descriptors();
-  ends.add('descriptors', () => descriptors.close());
-  const runtimes = new Runtimes(runtimeFactories(config, { ...surroundings, descriptors }));
-  ends.add('runtimes', () => runtimes.close());
-  const mount = new WorkspaceMount({
-    mount: () => mountAnew(layout.fs, entry, log, (id, reason) => sandboxes.workspaceUnreadable(id, reason)),
-    lost: (reason, back) => sandboxes.workspacesLost(reason, back),
+  cleanup.add('metadata', () => metadata.close());
+  const platform = await openPlatform(config, environment, cleanup);
+  const codebases = await StoredCodebases.open({
+    path: storage.codebasePath,
+    records: metadata.codebases,
+    limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
     log,
   });
-  ends.add('workspaces', () => mount.close());
-  // Told here once; sandboxes need it at their creation, which can be long after.
-  if (dirname(layout.fs) !== storage.mountPath) {
+  const sandboxes = openSandboxes(config, metadata, platform, codebases, log);
+  cleanup.add('sandboxes', () => sandboxes.close());
+  connect(sandboxes, codebases, platform.mount);
+
+  const resume = await sandboxes.recover();
+  // Needs the sandboxes that the commits come from, and precedes the start of any of them.
+  await codebases.finishCommits();
+  return {
+    services: { sandboxes, codebases, limits: execLimits(config) },
+    maxConnections: platform.descriptors.maxConnections,
+    resume,
+    close: () => cleanup.unwind(),
+    abandon: () => abandonMount(platform.layout.fs),
+  };
+}
+
+/** Directories, runtimes and the workspace file system: what sandboxes run on. */
+interface Platform {
+  layout: Layout;
+  descriptors: Descriptors;
+  runtimes: Runtimes;
+  mount: WorkspaceMount;
+}
+
+/** Rejects when the configured runtime, or FUSE, does not work on this machine. */
+async function openPlatform(config: Config, environment: Environment, cleanup: UndoStack): Promise<Platform> {
+  const { entry, log } = environment;
+  const { mountPath } = config.storage;
+  const layout = makeLayout(mountPath);
+  cleanup.add('layout', () => leaveLayout(layout));
+  for (const path of mountPoints(mountPath)) await clearStaleMount(path);
+  const descriptors = new Descriptors();
+  cleanup.add('descriptors', () => descriptors.close());
+  const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors }));
+  cleanup.add('runtimes', () => runtimes.close());
+  const mount = new WorkspaceMount({
+    mount: async (unreadable) => {
+      await probeFuse();
+      await clearStaleMount(layout.fs);
+      return mountWorkspaces({ mountPoint: layout.fs, entry, log, unreadable });
+    },
+    log,
+  });
+  cleanup.add('workspaces', () => mount.close());
+  // Logged at the start: the file system may be mounted only at the first create, long after.
+  if (dirname(layout.fs) !== mountPath) {
     log.info('a folder above storage.mount_path is closed to other users; workspaces are mounted elsewhere', {
       path: layout.fs,
     });
   }
   await runtimes.get(RUNTIME_NAMES[config.runtime.type]);
   if (config.runtime.type !== 'mock') await mount.ready();
+  return { layout, descriptors, runtimes, mount };
+}
 
-  const codebases = await StoredCodebases.open({
-    path: storage.codebasePath,
-    records: metadata.codebases,
+function openSandboxes(
+  config: Config,
+  metadata: Metadata,
+  { layout, descriptors, runtimes, mount }: Platform,
+  codebases: StoredCodebases,
+  log: Log,
+): SandboxKeeper {
+  const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
+  const context = new SandboxContext({
+    metadata,
+    platform: {
+      layout,
+      mount,
+      runtime: (name) => runtimes.get(name),
+      descriptors,
+      basePath: (id) => codebases.filesPath(id),
+      apply: (id, plan) => codebases.apply(id, plan),
+      finishCommit: (id) => codebases.finishCommit(id),
+      removeTree,
+      maxDeltaBytes,
+      maxDeltaFiles,
+      maxIndexBytes,
+      log,
+    },
+    settings: settingsOf(config),
+    uids: new UidSlots(config.runtime.uidRange),
+    clock: systemClock,
+    log,
+  });
+  return createSandboxes(context);
+}
+
+/**
+ * Lets codebases and the workspace file system call sandboxes. Only once all of them exist: a callback given to a
+ * constructor could be called while a later one still waits.
+ */
+function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: WorkspaceMount): void {
+  mount.subscribe({
+    lost: (reason, back) => sandboxes.workspacesLost(reason, back),
+    unreadable: (id, reason) => sandboxes.workspaceUnreadable(id, reason),
+  });
+  codebases.connect({
     usedBy: (id) => sandboxes.usersOf(id),
     watcher: {
       baseChanging: (id, paths) => mount.baseChanging(id, paths),
@@ -105,69 +184,29 @@ async function build(config: Config, surroundings: Surroundings, ends: UndoStack
       baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
     },
     rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
-    limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
-    log,
   });
-  const sandboxes: SandboxKeeper = createSandboxes(
-    new SandboxContext({
-      metadata,
-      platform: {
-        layout,
-        mount,
-        runtime: (name) => runtimes.get(name),
-        descriptors,
-        basePath: (id) => codebases.filesPath(id),
-        apply: (id, plan) => codebases.apply(id, plan),
-        finishCommit: (id) => codebases.finishCommit(id),
-        removeTree,
-        maxDeltaBytes: sandbox.maxDeltaBytes,
-        maxDeltaFiles: sandbox.maxDeltaFiles,
-        maxIndexBytes: sandbox.maxIndexBytes,
-        log,
-      },
-      settings: settingsOf(config),
-      uids: new UidSlots(config.runtime.uidRange),
-      clock: systemClock,
-      log,
-    }),
-  );
-  ends.add('sandboxes', () => sandboxes.close());
-  const resume = await sandboxes.recover();
-  const { execOutputBytes, execMemoryBytes } = config.limits;
-  const execMemory = execMemoryBytes === 0 ? undefined : new Shares<string>(execMemoryBytes);
-  const limits = { execOutputBytes, ...(execMemory && { execMemory }) };
-  // Needs the sandboxes they come from, and comes before any of them is brought up.
-  await codebases.finishCommits();
-  return {
-    services: { sandboxes, codebases, limits },
-    maxConnections: descriptors.maxConnections,
-    resume,
-    close: () => ends.unwind(),
-    abandon: () => abandonMount(layout.fs),
-  };
+}
+
+function execLimits({ limits: { execOutputBytes, execMemoryBytes } }: Config): Services['limits'] & object {
+  if (execMemoryBytes === 0) return { execOutputBytes };
+  return { execOutputBytes, execMemory: new Shares<string>(execMemoryBytes) };
 }
 
 /**
- * One server on each part of the state, so that two configurations cannot share a part either; one that was killed and
- * could not end is none.
+ * Locks each part of the state by itself, so that two configurations cannot share a part. The lock of a killed server
+ * that could not end is taken over.
  */
 async function lockState(
   { dbPath, mountPath, codebasePath }: Config['storage'],
-  ends: UndoStack,
+  cleanup: UndoStack,
   log: Log,
 ): Promise<void> {
   makeFolder(dirname(dbPath), 'storage.db_path', 0o711);
   makeFolder(mountPath, 'storage.mount_path', 0o711);
   makeFolder(codebasePath, 'storage.codebase_path', 0o700);
   for (const path of [`${dbPath}.lock`, join(mountPath, '.lock'), join(codebasePath, '.lock')]) {
-    ends.add('lock', await takeLockOfDead(path, mountPoints(mountPath), log));
+    cleanup.add('lock', await takeLockOfDead(path, mountPoints(mountPath), log));
   }
-}
-
-async function mountAnew(mountPoint: string, entry: URL, log: Log, unreadable: (id: string, reason: string) => void) {
-  await probeFuse();
-  await clearStaleMount(mountPoint);
-  return mountWorkspaces({ mountPoint, entry, log, unreadable });
 }
 
 function settingsOf({ runtime, sandbox }: Config): Settings {

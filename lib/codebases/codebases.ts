@@ -25,15 +25,19 @@ export interface CodebasesOptions {
   /** `storage.codebase_path`; made when absent. */
   path: string;
   records: CodebaseRecords;
-  /** Ids of the sandboxes that use the codebase. Synchronous: no sandbox can come between this and `records.remove`. */
-  usedBy(codebaseId: string): readonly string[];
-  watcher: BaseWatcher;
-  rebase: RebaseSandbox;
   /** Of each codebase. Absent: none. */
   limits?: CodebaseLimits;
   log: Log;
   /** Milliseconds since the epoch. */
   now?: () => number;
+}
+
+/** The sandboxes, as the codebases see them. */
+export interface CodebaseUsers {
+  /** Ids of the sandboxes that use the codebase. Synchronous: no sandbox can come between this and `records.remove`. */
+  usedBy(codebaseId: string): readonly string[];
+  watcher: BaseWatcher;
+  rebase: RebaseSandbox;
 }
 
 const MAX_NAMED = 50;
@@ -44,6 +48,7 @@ export class StoredCodebases implements Codebases {
   readonly #storage: Storage;
   readonly #checksums = new Checksums();
   readonly #trees = new Map<string, CodebaseTree>();
+  #users: CodebaseUsers | undefined;
 
   private constructor(options: CodebasesOptions) {
     this.#options = options;
@@ -55,6 +60,14 @@ export class StoredCodebases implements Codebases {
     const codebases = new StoredCodebases(options);
     await codebases.#storage.recover((id) => options.records.get(id) !== undefined, options.log);
     return codebases;
+  }
+
+  /**
+   * Once, between `open` and the first call on a codebase's files: sandboxes need the codebases for their own
+   * construction, so they cannot be given to `open`.
+   */
+  connect(users: CodebaseUsers): void {
+    this.#users = users;
   }
 
   /** Throws NOT_FOUND, for ids of any form. Synchronous: what is done before the next await still holds. */
@@ -140,7 +153,7 @@ export class StoredCodebases implements Codebases {
   }
 
   #refuseUsed(id: string): void {
-    const sandboxes = this.#options.usedBy(id);
+    const sandboxes = this.#connected.usedBy(id);
     if (sandboxes.length === 0) return;
     // A message has to fit into a protocol's header; the details name all.
     const named = sandboxes.slice(0, MAX_NAMED).join(', ');
@@ -210,11 +223,17 @@ export class StoredCodebases implements Codebases {
     return await this.#tree(id).listFiles(request).catch(rethrow);
   }
 
+  get #connected(): CodebaseUsers {
+    if (this.#users === undefined) throw new Error('connect comes before any call on files of a codebase');
+    return this.#users;
+  }
+
   #tree(id: string): CodebaseTree {
     this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
-    const { watcher, rebase, limits = { maxBytes: 0, maxFiles: 0 }, log } = this.#options;
+    const { watcher, rebase } = this.#connected;
+    const { limits = { maxBytes: 0, maxFiles: 0 }, log } = this.#options;
     const tree = new CodebaseTree(id, this.#storage.directory(id), {
       watcher,
       checksums: this.#checksums,

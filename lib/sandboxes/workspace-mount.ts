@@ -10,16 +10,25 @@ import type { Death, WorkspaceSpec, Workspaces } from '../workspaces/workspaces.
 import { DeathRecord } from './death-record.ts';
 
 interface Options {
-  /** Mounts, clearing away first what a dead server or worker left there. */
-  mount: () => Promise<Workspaces>;
   /**
-   * The file system stopped serving: everything attached is gone. Called before programs are told by errors of their
-   * calls. `back` settles when it is mounted anew, or could not be.
+   * Mounts the file system; first removes the mount of a server or worker that died. `unreadable` is called for a
+   * workspace of which nothing can be read.
    */
-  lost: (reason: string, back: Promise<unknown>) => void;
+  mount: (unreadable: WorkspaceObserver['unreadable']) => Promise<Workspaces>;
   log: Log;
   /** Milliseconds, monotonic. */
   now?: () => number;
+}
+
+/** Who is notified of failures. Synchronous calls, which must not throw. */
+export interface WorkspaceObserver {
+  /**
+   * The file system stopped serving: every workspace is detached. Called before the programs' own calls fail. `back`
+   * settles when the file system is mounted again, or could not be mounted.
+   */
+  lost(reason: string, back: Promise<unknown>): void;
+  /** Nothing of this workspace can be read. */
+  unreadable(id: string, reason: string): void;
 }
 
 /** Mounts that may die under one call. */
@@ -37,6 +46,7 @@ const THREADS_MS = 30_000;
  */
 export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ended'> {
   readonly #options: Options;
+  #observer: WorkspaceObserver | undefined;
   readonly #deaths: DeathRecord;
   /** Ids of the workspaces that are attached to the present mount. */
   readonly #attached = new Set<string>();
@@ -54,6 +64,14 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
   constructor(options: Options) {
     this.#options = options;
     this.#deaths = new DeathRecord(options.now ?? (() => performance.now()));
+  }
+
+  /**
+   * Once, before the first `attach`. The file system may be mounted, and may die, before: nothing is attached then, so
+   * there is nobody to notify.
+   */
+  subscribe(observer: WorkspaceObserver): void {
+    this.#observer = observer;
   }
 
   /** Resolves when it is mounted; a failure is tried again at the next need. */
@@ -210,7 +228,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
       this.#forget(mounted);
       this.#tellOf(death, attached, wait);
       const back = attached > 0 ? this.#mountAnew() : Promise.resolve();
-      this.#options.lost(death.reason, back);
+      this.#observer?.lost(death.reason, back);
     });
   }
 
@@ -232,7 +250,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     if (!(await settlesWithin(this.#threads, THREADS_MS))) {
       throw new ServiceError('UNAVAILABLE', 'the workspace file system died, and its threads have not ended yet');
     }
-    return this.#options.mount();
+    return this.#options.mount((id, reason) => this.#observer?.unreadable(id, reason));
   }
 
   /** Never rejects: what is still missing then is told to those who need it. */

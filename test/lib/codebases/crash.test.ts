@@ -19,9 +19,13 @@ const CLIENT = `
   const [path, record] = [process.argv[2], JSON.parse(process.argv[3])];
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const codebases = await StoredCodebases.open({
-    path, log, usedBy: () => [],
+    path, log,
     records: { get: () => record, values: () => [record], put: async () => {}, remove: async () => {} },
+  });
+  codebases.connect({
+    usedBy: () => [],
     watcher: { baseChanging: async () => {}, baseChanged: async () => {}, baseRemoving: async () => {} },
+    rebase: async () => {},
   });
   async function* content(text) {
     for (let i = 0; i < 20; i++) yield Buffer.from(text.repeat(500));

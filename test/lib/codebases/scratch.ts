@@ -49,6 +49,10 @@ export class Scratch {
     this.codebases = await StoredCodebases.open({
       path: join(this.path, 'codebases'),
       records: this.records,
+      limits: this.limits,
+      log: silentLog,
+    });
+    this.codebases.connect({
       usedBy: () => this.sandboxes,
       watcher: {
         baseChanging: async (_, paths) => {
@@ -64,8 +68,6 @@ export class Scratch {
         this.told.push(`rebase ${id === '' ? 'unknown' : 'commit'} ${stage}${resumed ? ' resumed' : ''}`);
         await this.onRebase();
       },
-      limits: this.limits,
-      log: silentLog,
     });
     await this.codebases.finishCommits();
     return this.codebases;

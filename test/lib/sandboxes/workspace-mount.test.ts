@@ -8,6 +8,7 @@ const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rule
 
 let calls: string[];
 let lost: string[];
+let reportUnreadable: (id: string, reason: string) => void;
 let dieNow: (death: Death) => void;
 let now: number;
 let threads: Promise<unknown>;
@@ -64,17 +65,24 @@ function fakeWorkspaces(): Workspaces {
   };
 }
 
-const create = () =>
-  new WorkspaceMount({
-    mount: async () => {
+function createUnobserved(): WorkspaceMount {
+  return new WorkspaceMount({
+    mount: async (unreadable) => {
       calls.push('mount');
+      reportUnreadable = unreadable;
       await mounting();
       return fakeWorkspaces();
     },
-    lost: (reason) => lost.push(reason),
     log: silentLog,
     now: () => now,
   });
+}
+
+function create(): WorkspaceMount {
+  const mount = createUnobserved();
+  mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: (id, reason) => lost.push(`${id}: ${reason}`) });
+  return mount;
+}
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -125,6 +133,27 @@ describe('the workspace mount', () => {
     put();
     expect(await attached).toBe('/mnt/sb');
     expect(calls).toEqual(['mount', 'close', 'mount']);
+  });
+
+  it('that dies before anybody observes it is mounted again at the next need', async () => {
+    const mount = createUnobserved();
+    await mount.ready();
+    reportUnreadable('sb', 'its journal is damaged');
+    dieNow({ reason: 'worker ended' });
+    await settled();
+    mount.subscribe({ lost: (reason) => lost.push(reason), unreadable: () => {} });
+    expect(await mount.attach(SPEC)).toBe('/mnt/sb');
+    expect([lost, calls]).toEqual([[], ['mount', 'close', 'mount']]);
+    dieNow({ reason: 'worker ended again' });
+    await settled();
+    expect(lost).toEqual(['worker ended again']);
+  });
+
+  it('notifies its observer of a workspace that cannot be read', async () => {
+    const mount = create();
+    await mount.attach(SPEC);
+    reportUnreadable('sb', 'its journal is damaged');
+    expect(lost).toEqual(['sb: its journal is damaged']);
   });
 
   it('holds what is attached until it is detached or the file system dies', async () => {

@@ -54,13 +54,6 @@ export class Server {
       const codebases = await StoredCodebases.open({
         path: join(home, 'codebases'),
         records: metadata.codebases,
-        usedBy: (id) => sandboxes.usersOf(id),
-        watcher: {
-          baseChanging: async (id, paths) => mount.baseChanging(id, paths),
-          baseChanged: async (id, paths) => mount.baseChanged(id, paths),
-          baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
-        },
-        rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
         log: silentLog,
       });
       const descriptors = new Descriptors();
@@ -94,7 +87,16 @@ export class Server {
         clock: { now: () => Date.now(), monotonic: () => performance.now() },
         log: silentLog,
       });
-      const sandboxes: SandboxKeeper = createSandboxes(context);
+      const sandboxes = createSandboxes(context);
+      codebases.connect({
+        usedBy: (id) => sandboxes.usersOf(id),
+        watcher: {
+          baseChanging: async (id, paths) => mount.baseChanging(id, paths),
+          baseChanged: async (id, paths) => mount.baseChanged(id, paths),
+          baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
+        },
+        rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
+      });
       const resume = await sandboxes.recover();
       await codebases.finishCommits();
       const server = new Server({ run, descriptors, fs, codebases, sandboxes, context });
