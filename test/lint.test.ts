@@ -97,6 +97,21 @@ const SNIPPETS: Snippet[] = [
   { file: 'lib/cycle/one.ts', code: "export * from './two.ts';\n", refused: 'lint/suspicious/noImportCycles' },
   { file: 'lib/cycle/two.ts', code: "export * from './one.ts';\n", refused: 'lint/suspicious/noImportCycles' },
   { file: 'lib/print.ts', code: "console.log('x');\n", refused: 'lint/suspicious/noConsole' },
+  {
+    file: 'lib/floating.ts',
+    code: 'async function save(): Promise<void> {}\nexport const save1 = (): void => {\n  save();\n};\n',
+    refused: 'lint/nursery/noFloatingPromises',
+  },
+  {
+    file: 'lib/ignored.ts',
+    code: 'async function save(): Promise<void> {}\nexport const save1 = (): void => {\n  void save();\n};\n',
+  },
+  {
+    file: 'lib/through/caller.ts',
+    code: "import { save } from './callee.ts';\n\nexport const save1 = (): void => {\n  save().then(() => 1);\n};\n",
+    refused: 'lint/nursery/noFloatingPromises',
+  },
+  { file: 'lib/through/callee.ts', code: 'export async function save(): Promise<void> {}\n' },
   { file: 'lib/anything.ts', code: 'export type X = any;\n', refused: 'lint/suspicious/noExplicitAny' },
 ];
 

@@ -51,7 +51,7 @@ export async function bringUp(
   for (let attempt = 1; ; attempt++) {
     try {
       const running = await launchOn(await attach(sandbox, platform), runtime, sandbox, platform);
-      running.died.then((reason) => died(running, reason));
+      void running.died.then((reason) => died(running, reason));
       return;
     } catch (error) {
       // The failure may be how a mount that was taken away is noticed.

@@ -215,7 +215,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
 
   #watch(workspaces: Workspaces, mounted: Promise<Workspaces>): void {
     this.#live = workspaces;
-    workspaces.died.then((death) => {
+    void workspaces.died.then((death) => {
       this.#live = undefined;
       const attached = this.#attached.size;
       this.#attached.clear();

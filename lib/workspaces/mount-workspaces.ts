@@ -40,7 +40,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
   let dead = false;
 
   const watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
-  Promise.race([ended, watchdog.alarm]).then(async (death) => {
+  void Promise.race([ended, watchdog.alarm]).then(async (death) => {
     watchdog.stop();
     control.close(death.reason);
     if (closing) return;
@@ -88,7 +88,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     async revert(id, paths) {
       await syncMount(mountPoint);
       const count = await call<number>('revert', id, paths);
-      trim(id);
+      void trim(id);
       return count;
     },
     renamed: (id) => call('renamed', id),
@@ -96,7 +96,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     keepRemoved: (spec, paths) => call('keepRemoved', spec, paths),
     async settle(spec, settlement) {
       await call('settle', spec, settlement);
-      trim(spec.id);
+      void trim(spec.id);
     },
     async freeze(id) {
       await syncMount(mountPoint);

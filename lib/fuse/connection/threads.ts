@@ -135,7 +135,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
     thread.on('exit', () => (thread === worker ? end('ended') : void setTimeout(() => end('ended'), WORKER_END_MS)));
   }
   const gone = Promise.all([worker, notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))));
-  ended.promise.then(({ reason }) => ready.reject(new Error(reason)));
+  void ended.promise.then(({ reason }) => ready.reject(new Error(reason)));
   ready.promise.catch(() => {});
 
   const threads: Threads = {

@@ -37,7 +37,7 @@ export class Launcher {
       // Not 'exit': what it said on stderr has been read by now.
       child.once('close', (code, signal) => resolve(`bwrap ended with ${signal ?? `exit code ${code}`}`));
     });
-    this.ended.then(() => {
+    void this.ended.then(() => {
       this.#alive = false;
     });
     // Neither is there when the spawn itself failed. A shell that has ended no longer reads.

@@ -132,7 +132,7 @@ export class DockerSandbox implements RunningSandbox {
     writeUserFiles(userFiles, withUser(inImage, spec.uid));
     const ended = new Promise<ContainerEnd>((resolve) => watch.add(this.#containerId as string, resolve));
     this.#ended = ended;
-    ended.then((end) => this.#onEnd(end));
+    void ended.then((end) => this.#onEnd(end));
     await startContainer(daemon, this.#containerId, spec.image, times);
     await this.#enterGroups(this.#containerId);
     const early = ended.then((end) => Promise.reject(this.#notUp(end)));

@@ -68,7 +68,7 @@ export class Runner {
       for (const line of parser.push(data)) this.onStatus(line);
       return true;
     };
-    status.ended.then(() => this.onGone());
+    void status.ended.then(() => this.onGone());
   }
 
   /** Has `start` make the agent start a runner of the given name, and waits until it answers (or `lost` settles). */

@@ -88,8 +88,8 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
     const path = await workspaces.attach(spec('sb_1'));
     await workspaces.usage('sb_1');
     let loading = true;
-    const load = shell('cd "$1"; i=0; while [ $i -lt 300 ]; do echo $i > f$i; cat f$i; rm f$i; i=$((i+1)); done', path);
-    load.finally(() => {
+    const script = 'cd "$1"; i=0; while [ $i -lt 300 ]; do echo $i > f$i; cat f$i; rm f$i; i=$((i+1)); done';
+    const load = shell(script, path).finally(() => {
       loading = false;
     });
     let answered = 0;

@@ -45,9 +45,9 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     );
     await until('many are inside', () => cgroup.basePids().length > 20);
     expect(cgroup.basePids()).toContain(bomb.pid);
-    cgroup.kill();
-    await until('it is empty', () => {
-      cgroup.kill();
+    await cgroup.kill();
+    await until('it is empty', async () => {
+      await cgroup.kill();
       return cgroup.basePids().length === 0;
     });
     await until('it is removed', () => cgroup.remove());
@@ -63,8 +63,8 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     try {
       enter(cgroup.entries, 'while :; do (setsid sh -c "while :; do sleep 1 & wait; done" &); sleep 0.01; done');
       await until('some are inside', () => cgroup.basePids().length > 20);
-      await until('it is empty', () => {
-        cgroup.kill();
+      await until('it is empty', async () => {
+        await cgroup.kill();
         return cgroup.basePids().length === 0;
       });
     } finally {
@@ -82,10 +82,10 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
       group.add(pid!);
       expect(group.pids()).toEqual(expect.arrayContaining(members.slice(0, count + 1).map((member) => member.pid)));
     }
-    group.kill();
+    await group.kill();
     await until('it is empty', () => group.pids().length === 0);
     group.release();
-    cgroup.kill();
+    await cgroup.kill();
     await until('all is removed', () => cgroup.remove());
   });
 
@@ -100,11 +100,11 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
       groups[pid === one.pid || parent === one.pid ? 0 : 1]?.add(pid);
     }
     expect(groups.map((group) => group.pids().length)).toEqual([3, 3]);
-    groups[0]?.kill();
+    await groups[0]?.kill();
     await until('the first is empty', () => groups[0]?.pids().length === 0);
     expect(groups[1]?.pids()).toContain(two.pid);
     for (const group of groups) group.release();
-    cgroup.kill();
+    await cgroup.kill();
     await until('all is removed', () => cgroup.remove());
   });
 
@@ -113,7 +113,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     enter(cgroup.entries, 'sleep 60');
     await until('it is inside', () => cgroup.basePids().length > 0);
     expect(cgroup.remove()).toBe(false);
-    cgroup.kill();
+    await cgroup.kill();
     await until('it is removed', () => cgroup.remove());
   });
 });
