@@ -5,7 +5,7 @@ import { CODES, ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
 import { answerAny, answerError, errorBody } from './http/answer.ts';
-import { carryRaw, discardRest } from './http/body.ts';
+import { carryRaw } from './http/body.ts';
 import { carryBytes } from './http/bytes.ts';
 import { Connections } from './http/connections.ts';
 import { refuseCrossOrigin } from './http/cross-origin.ts';
@@ -13,6 +13,7 @@ import { carryDownload } from './http/download.ts';
 import { carryEvents } from './http/events.ts';
 import type { Exchange } from './http/exchange.ts';
 import { carryUnary } from './http/json.ts';
+import { answerAndLinger, hasMuchToCome } from './http/lingering-close.ts';
 import { carryMultipart } from './http/multipart.ts';
 import { parseTarget, Router } from './http/router.ts';
 import { CallAbort, errorFor, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
@@ -74,9 +75,16 @@ export async function startHttp({
       await carry({ req, res, operation, event, context, turns, log });
     } catch (thrown) {
       const error = errorFor(thrown, { operation: name, requestId, signal: call.signal, log });
+      const status = CODES[error.code].http;
       if (res.headersSent) res.destroy();
-      else if (!res.destroyed) await answerAny(res, CODES[error.code].http, errorBody(error), turns);
-      discardRest(req);
+      else if (res.destroyed) return;
+      else if (hasMuchToCome(req))
+        await answerAndLinger({ req, res, signal: call.signal, turns }, status, errorBody(error));
+      else {
+        // What is left of a short body would keep the next request of this connection waiting.
+        req.on('error', () => {}).resume();
+        await answerAny(res, status, errorBody(error), turns);
+      }
     }
   };
 

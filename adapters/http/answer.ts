@@ -3,18 +3,19 @@ import { CODES, type ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { isLarge, jsonPieces } from './json-pieces.ts';
 
-const ALWAYS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+/** Of every answer that is JSON. */
+export const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 export function answer(res: ServerResponse, status: number, body: unknown, headers?: OutgoingHttpHeaders): void {
   const text = Buffer.from(JSON.stringify(body));
-  res.writeHead(status, { ...ALWAYS, 'content-length': text.length, ...headers });
+  res.writeHead(status, { ...JSON_HEADERS, 'content-length': text.length, ...headers });
   res.end(text);
 }
 
 /** As `answer`, for a body of any size: a large one in pieces, as fast as the client reads. */
 export async function answerAny(res: ServerResponse, status: number, body: unknown, turns: Turns): Promise<void> {
   if (!isLarge(body)) return answer(res, status, body);
-  res.writeHead(status, ALWAYS);
+  res.writeHead(status, JSON_HEADERS);
   const pieces = jsonPieces(body);
   for (;;) {
     await turns.next();
@@ -23,6 +24,17 @@ export async function answerAny(res: ServerResponse, status: number, body: unkno
     if (!res.write(piece.value)) await writable(res);
   }
   res.end();
+}
+
+/** The body's JSON; a large one made in pieces, one a turn. */
+export async function jsonBytes(body: unknown, turns: Turns): Promise<Buffer> {
+  if (!isLarge(body)) return Buffer.from(JSON.stringify(body));
+  const pieces: Buffer[] = [];
+  for (const piece of jsonPieces(body)) {
+    pieces.push(Buffer.from(piece));
+    await turns.next();
+  }
+  return Buffer.concat(pieces);
 }
 
 /** Resolves when more may be written, or never will be. */

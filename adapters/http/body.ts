@@ -37,20 +37,6 @@ async function* bytesOf(req: IncomingMessage): AsyncGenerator<Buffer, void, void
   if (!req.complete) throw new ServiceError('CANCELLED', 'the upload was cut short');
 }
 
-/** What a client may go on to send after its request was refused, before its connection is cut. */
-const MAX_REST = 16 << 20;
-
-/** Reads what is left of a refused request: the next one on the connection would wait behind it for ever. */
-export function discardRest(req: IncomingMessage): void {
-  if (req.complete || req.destroyed) return;
-  let rest = MAX_REST;
-  req.on('error', () => {});
-  req.on('data', (chunk: Buffer) => {
-    rest -= chunk.length;
-    if (rest < 0) req.destroy();
-  });
-}
-
 /** REST writes permission bits as people do, in octal; the request message has a number. */
 export function octal(text: string): string {
   if (!/^0?[0-7]{1,3}$/.test(text)) {

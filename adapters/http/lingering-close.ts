@@ -1,0 +1,75 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Turns } from '../../lib/turns.ts';
+import { JSON_HEADERS, jsonBytes } from './answer.ts';
+
+/** What a client may still send after an early answer, and how long it may take. */
+export interface LingerLimits {
+  bytes: number;
+  idleMs: number;
+  totalMs: number;
+}
+
+const LINGER: LingerLimits = { bytes: 256 * 1024 * 1024, idleMs: 5000, totalMs: 30_000 };
+
+/** A body of at most this many bytes is read to its end and its connection kept. */
+const SHORT_BODY = 64 * 1024;
+
+/** Whether more of the request's body may come than is worth reading for the sake of its connection. */
+export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
+  if (complete) return false;
+  if (headers['transfer-encoding'] !== undefined) return true;
+  return Number(headers['content-length'] ?? 0) > SHORT_BODY;
+}
+
+/**
+ * Answers a request whose body is still being sent, as RFC 9112 section 9.6 has it: the answer says `connection: close`,
+ * the sending side is closed, and the body is read and discarded until the client closes, too. A connection that is
+ * closed with unread bytes is reset, and the reset takes the answer from a client that still sends.
+ * The connection is cut past any of the limits, or once `signal` fires. Discarding a byte costs less than storing one, so
+ * a hostile client gains nothing over an upload that is accepted.
+ */
+export async function answerAndLinger(
+  { req, res, signal, turns }: { req: IncomingMessage; res: ServerResponse; signal: AbortSignal; turns: Turns },
+  status: number,
+  body: unknown,
+  limits: LingerLimits = LINGER,
+): Promise<void> {
+  const { socket } = req;
+  const read = discardRest(req, res, signal, limits);
+  const bytes = await jsonBytes(body, turns);
+  if (res.destroyed) return;
+  res.writeHead(status, { ...JSON_HEADERS, connection: 'close', 'content-length': bytes.length });
+  // With its length given the answer is whole before the response ends, which would close the connection.
+  res.write(bytes, () => {
+    socket.end();
+    void read.then(() => socket.destroySoon());
+  });
+}
+
+/** Resolves when the whole body was read; never, when the connection is closed before that. */
+function discardRest(
+  req: IncomingMessage,
+  res: ServerResponse,
+  signal: AbortSignal,
+  { bytes, idleMs, totalMs }: LingerLimits,
+): Promise<void> {
+  let left = bytes;
+  const cut = () => req.socket.destroy();
+  const idle = setTimeout(cut, idleMs);
+  const total = setTimeout(cut, totalMs);
+  signal.addEventListener('abort', cut, { once: true });
+  res.once('close', () => {
+    clearTimeout(idle);
+    clearTimeout(total);
+    signal.removeEventListener('abort', cut);
+  });
+  req.on('error', () => {});
+  return new Promise((resolve) => {
+    req.once('end', resolve);
+    req.on('data', (chunk: Buffer) => {
+      left -= chunk.length;
+      idle.refresh();
+      if (left < 0) cut();
+    });
+  });
+}
