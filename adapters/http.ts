@@ -62,7 +62,8 @@ export async function startHttp({
       name = operation.operation;
       refuseCrossOrigin(req);
       const event = {
-        headers: req.headers,
+        // It says what `body` is, of which there is none yet: json.ts sets it with the body that it reads.
+        headers: { ...req.headers, 'content-type': undefined },
         pathParameters,
         ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
       };

@@ -1,3 +1,4 @@
+import { MAX_IMAGE_LENGTH } from '../lib/image-reference.ts';
 import { define, newSandbox } from './define.ts';
 
 export const createSandbox = define(
@@ -7,7 +8,7 @@ export const createSandbox = define(
     codebase_id: { required: true },
     // The daemon gets the reference as it is: nothing that it could take for an option or a header.
     image: {
-      maxLength: 512,
+      maxLength: MAX_IMAGE_LENGTH,
       pattern: { source: '\\w[\\w.:/@-]*', problem: 'must be a container image reference like ubuntu:22.04' },
     },
   },

@@ -8,8 +8,9 @@ import { readRequest } from './input/request.ts';
 import { type Rpc, requestFields } from './input/request-fields.ts';
 import { readUpload } from './input/upload.ts';
 
-export { dataMessages } from './input/data-messages.ts';
+export { messagePieces } from './input/data-messages.ts';
 export { type Download, download } from './input/download.ts';
+export { type Export, exported } from './input/export.ts';
 export type { Rpc } from './input/request-fields.ts';
 export * from './input/shared-constraints.ts';
 
@@ -94,6 +95,7 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
   const fields = requestFields(rpc, constraints);
   const upload: Handle<Record<string, unknown>, Result> = async ({ request, stream }, context) => {
     const read = await readUpload(fields, request, stream);
+    checkRequired(read.request, constraints);
     return handle(read.request as RequestOf<N, C>, read.content, context);
   };
   const handler = middyHandler((event) => readRequest(fields, event), upload as Handle<never, Result>);

@@ -1,10 +1,7 @@
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { ExecStreamChunk } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
-import { command, define } from './define.ts';
-
-/** Bytes of data in one chunk: far below the 4 MiB that gRPC clients take by default. */
-const CHUNK_BYTES = 256 * 1024;
+import { command, define, messagePieces } from './define.ts';
 
 /** The command is started when this resolves, so that a refusal still has a status; it runs as fast as it is read. */
 export const execStream = define('ExecStream', command, async ({ request }, { services, signal, answered }) => {
@@ -24,9 +21,7 @@ async function* chunks(execution: Execution): AsyncGenerator<ExecStreamChunk, vo
       yield { data: new Uint8Array(0), stream: 'STDOUT', exit_code: event.exitCode, duration_ms: event.durationMs };
       return;
     }
-    for (let from = 0; from < event.data.length; from += CHUNK_BYTES) {
-      yield { data: event.data.subarray(from, from + CHUNK_BYTES), stream: event.stream, duration_ms: 0 };
-    }
+    for (const data of messagePieces(event.data)) yield { data, stream: event.stream, duration_ms: 0 };
   }
   throw new Error('the execution ended without an exit event');
 }

@@ -1,10 +1,7 @@
-import { actor, archive, dataMessages, define } from './define.ts';
+import { actor, archive, define, type Export, exported } from './define.ts';
 
 export const exportFiles = define(
   'ExportFiles',
   { ...actor, ...archive, path: { format: 'directory-path' } },
-  async ({ request }, { services }) => {
-    const bytes = await services.sandboxes.exportFiles(request);
-    return { contentType: bytes.contentType, [Symbol.asyncIterator]: () => dataMessages(bytes) };
-  },
+  async ({ request }, { services }): Promise<Export> => exported(await services.sandboxes.exportFiles(request)),
 );

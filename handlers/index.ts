@@ -2,7 +2,7 @@ import { commit } from './commit.ts';
 import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
 import { createSandbox } from './create-sandbox.ts';
-import type { Download, Handler, Rpc } from './define.ts';
+import type { Download, Export, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
 import { deleteFile } from './delete-file.ts';
@@ -12,7 +12,7 @@ import { downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
 import { explainPermission } from './explain-permission.ts';
-import { type Export, exportChanges } from './export-changes.ts';
+import { exportChanges } from './export-changes.ts';
 import { exportFiles } from './export-files.ts';
 import { fork } from './fork.ts';
 import { getCodebase } from './get-codebase.ts';
@@ -38,8 +38,7 @@ import { updatePermissions } from './update-permissions.ts';
 import { uploadFile } from './upload-file.ts';
 import { writeFile } from './write-file.ts';
 
-export type { Download, Handler, HandlerContext, HandlerEvent } from './define.ts';
-export type { Export } from './export-changes.ts';
+export type { Download, Export, Handler, HandlerContext, HandlerEvent } from './define.ts';
 
 interface Route {
   /** Name of the rpc; Health has its own gRPC service. An rpc may have several rows: gRPC takes the first. */

@@ -37,6 +37,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** Refuses one field of a request; the message is the field's full name and the problem: `env[A] must have no NUL`. */
+export function invalidArgument(field: string, problem: string): ServiceError {
+  return new ServiceError('INVALID_ARGUMENT', `${field} ${problem}`);
+}
+
 /** Whatever was thrown, as the error a caller may see. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;

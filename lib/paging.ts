@@ -1,4 +1,4 @@
-import { ServiceError } from './errors.ts';
+import { invalidArgument } from './errors.ts';
 
 /** A page of a list, as a request asks for it. */
 export interface Page {
@@ -20,7 +20,7 @@ export function cursorOf(scope: string, token: string): string | undefined {
   if (token === '') return undefined;
   const cursor = parse(scope, token);
   if (cursor === undefined || tokenOf(scope, cursor) !== token) {
-    throw new ServiceError('INVALID_ARGUMENT', 'page_token must be the next_page_token of the same listing, or empty');
+    throw invalidArgument('page_token', 'must be the next_page_token of the same listing, or empty');
   }
   return cursor;
 }

@@ -12,7 +12,6 @@ export async function carryRaw({ req, res, operation, event, context }: Exchange
   const stored = await operation.handler(
     {
       ...event,
-      headers: { ...event.headers, 'content-type': undefined },
       queryStringParameters: mode === undefined ? query : { ...query, mode: octal(mode) },
       stream: bytesOf(req),
     },

@@ -4,10 +4,7 @@ import type { Exchange } from './exchange.ts';
 
 /** A stream of bytes of unknown length. An error before the first has a status; one after it cuts the answer short. */
 export async function carryBytes({ res, operation, event, context }: Exchange<'bytes'>): Promise<void> {
-  const messages = await operation.handler(
-    { ...event, headers: { ...event.headers, 'content-type': undefined } },
-    context,
-  );
+  const messages = await operation.handler(event, context);
   const iterator = messages[Symbol.asyncIterator]();
   const first = await iterator.next();
   res.writeHead(200, {

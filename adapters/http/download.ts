@@ -6,10 +6,7 @@ import { answerError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
 export async function carryDownload({ req, res, operation, event, context }: Exchange<'download'>): Promise<void> {
-  const { file, close } = await operation.handler(
-    { ...event, headers: { ...event.headers, 'content-type': undefined } },
-    context,
-  );
+  const { file, close } = await operation.handler(event, context);
   try {
     const headers = headersOf(file);
     if (matches(req.headers['if-none-match'], etagOf(file))) {

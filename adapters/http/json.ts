@@ -17,10 +17,9 @@ export async function carryUnary(exchange: Exchange<'unary'>): Promise<void> {
 
 /** The event with the body's text. Whatever content type a POST or PUT gives, a body that is there has to be JSON. */
 export async function withJsonBody({ req, event }: Exchange): Promise<HandlerEvent> {
-  if (req.method !== 'POST' && req.method !== 'PUT')
-    return { ...event, headers: { ...event.headers, 'content-type': undefined } };
+  if (req.method !== 'POST' && req.method !== 'PUT') return event;
   const body = await readText(req);
-  if (body === '') return { ...event, headers: { ...event.headers, 'content-type': undefined } };
+  if (body === '') return event;
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }
 

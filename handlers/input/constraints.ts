@@ -1,5 +1,5 @@
 import { parseDirectoryPath, parseFilePath } from '../../lib/codebases/file-path.ts';
-import { ServiceError } from '../../lib/errors.ts';
+import { invalidArgument } from '../../lib/errors.ts';
 import { quoteName } from './quote-name.ts';
 
 /**
@@ -62,24 +62,24 @@ const FORMATS = {
 /** Throws INVALID_ARGUMENT for the first string that is required and empty. */
 export function checkRequired(request: Readonly<Record<string, unknown>>, constraints: Constraints): void {
   for (const [name, { required }] of Object.entries(constraints)) {
-    if (required && request[name] === '') throw invalid(`${name} is required`);
+    if (required && request[name] === '') throw invalidArgument(name, 'is required');
   }
 }
 
 export function checkString(value: string, at: string, constraint: FieldConstraint): void {
   const { required, values, minLength = 0, maxLength, maxBytes, pattern, format } = constraint;
   if (value === '') {
-    if (minLength > 0) throw invalid(`${at} must not be empty`);
+    if (minLength > 0) throw invalidArgument(at, 'must not be empty');
     return;
   }
-  if (values && !values.includes(value)) throw invalid(`${at} must be ${orList(values, required)}`);
+  if (values && !values.includes(value)) throw invalidArgument(at, `must be ${orList(values, required)}`);
   if (maxLength !== undefined && longerThan(value, maxLength)) {
-    throw invalid(`${at} must have at most ${maxLength} characters`);
+    throw invalidArgument(at, `must have at most ${maxLength} characters`);
   }
   if (maxBytes !== undefined && Buffer.byteLength(value) > maxBytes) {
-    throw invalid(`${at} must have at most ${maxBytes} bytes`);
+    throw invalidArgument(at, `must have at most ${maxBytes} bytes`);
   }
-  if (pattern && !new RegExp(`^(?:${pattern.source})$`, 'u').test(value)) throw invalid(`${at} ${pattern.problem}`);
+  if (pattern && !new RegExp(`^(?:${pattern.source})$`, 'u').test(value)) throw invalidArgument(at, pattern.problem);
   if (format) FORMATS[format](at, value);
 }
 
@@ -87,19 +87,19 @@ export function checkMap(map: Readonly<Record<string, string>>, at: string, cons
   const { maxItems, maxEntryBytes, maxBytes } = constraint;
   const entries = Object.entries(map);
   if (maxItems !== undefined && entries.length > maxItems) {
-    throw invalid(`${at} must have at most ${maxItems} entries, not ${entries.length}`);
+    throw invalidArgument(at, `must have at most ${maxItems} entries, not ${entries.length}`);
   }
   if (maxEntryBytes === undefined && maxBytes === undefined) return;
   let bytes = 0;
   for (const [key, value] of entries) {
     const entry = Buffer.byteLength(key) + Buffer.byteLength(value) + 1;
     if (maxEntryBytes !== undefined && entry > maxEntryBytes) {
-      throw invalid(`${at}[${quoteName(key)}] must have at most ${maxEntryBytes} bytes with its name`);
+      throw invalidArgument(`${at}[${quoteName(key)}]`, `must have at most ${maxEntryBytes} bytes with its name`);
     }
     bytes += entry + 1;
   }
   if (maxBytes !== undefined && bytes > maxBytes)
-    throw invalid(`${at} must have at most ${maxBytes} bytes in all, not ${bytes}`);
+    throw invalidArgument(at, `must have at most ${maxBytes} bytes in all, not ${bytes}`);
 }
 
 /** Whether a string has more than `max` code points; counts no further than it must. */
@@ -109,8 +109,4 @@ function longerThan(value: string, max: number): boolean {
 
 function orList(values: readonly string[], required: true | undefined): string {
   return [...values, ...(required ? [] : ['empty'])].join(', ').replace(/, (?=[^,]*$)/, ' or ');
-}
-
-function invalid(message: string): ServiceError {
-  return new ServiceError('INVALID_ARGUMENT', message);
 }

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../lib/errors.ts';
+import { invalidArgument, type ServiceError } from '../../lib/errors.ts';
 import type { FieldConstraint } from './constraints.ts';
 import { quoteName } from './quote-name.ts';
 
@@ -18,16 +18,13 @@ export type Fields = Readonly<Record<string, Kind<unknown>>>;
 const INT32_MAX = 2 ** 31 - 1;
 const DECIMAL = /^-?\d{1,20}$/;
 
-function invalid(message: string): ServiceError {
-  return new ServiceError('INVALID_ARGUMENT', message);
-}
-
 export const string: Kind<string> = {
   absent: () => '',
   read(value, at) {
-    if (typeof value !== 'string') throw invalid(`${at} must be a string`);
+    if (typeof value !== 'string') throw invalidArgument(at, 'must be a string');
     // A lone surrogate has no UTF-8 form: it would become another name on disk than the one that was checked.
-    if (!(value as string & { isWellFormed(): boolean }).isWellFormed()) throw invalid(`${at} must be valid Unicode`);
+    if (!(value as string & { isWellFormed(): boolean }).isWellFormed())
+      throw invalidArgument(at, 'must be valid Unicode');
     return value;
   },
 };
@@ -37,14 +34,14 @@ export const bool: Kind<boolean> = {
   read(value, at) {
     if (value === true || value === 'true') return true;
     if (value === false || value === 'false') return false;
-    throw invalid(`${at} must be true or false`);
+    throw invalidArgument(at, 'must be true or false');
   },
 };
 
 export const bytes: Kind<Uint8Array> = {
   absent: () => new Uint8Array(0),
   read(value, at) {
-    if (!(value instanceof Uint8Array)) throw invalid(`${at} must be bytes`);
+    if (!(value instanceof Uint8Array)) throw invalidArgument(at, 'must be bytes');
     return value;
   },
 };
@@ -55,9 +52,9 @@ function integer(min: number, max: number): Kind<number> {
     read(value, at) {
       const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
       if (typeof number !== 'number' || !Number.isInteger(number)) {
-        throw invalid(`${at} must be an integer, as a number or a decimal string`);
+        throw invalidArgument(at, 'must be an integer, as a number or a decimal string');
       }
-      if (number < min || number > max) throw invalid(`${at} must be between ${min} and ${max}`);
+      if (number < min || number > max) throw invalidArgument(at, `must be between ${min} and ${max}`);
       return number + 0;
     },
   };
@@ -81,7 +78,10 @@ export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): 
     read(value, at) {
       const number = kind.read(value, at);
       if ((number >= minimum && number <= maximum) || (orZero && number === 0)) return number || standsFor;
-      throw invalid(`${at} must be ${orZero ? '0 or ' : ''}between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}`);
+      throw invalidArgument(
+        at,
+        `must be ${orZero ? '0 or ' : ''}between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}`,
+      );
     },
   };
 }
@@ -92,7 +92,7 @@ export function enumOf(names: readonly string[]): Kind<string> {
     absent: () => names[0]!,
     read(value, at) {
       const name = typeof value === 'number' ? names[value] : names.find((each) => each === value);
-      if (name === undefined) throw invalid(`${at} must be one of ${names.join(', ')}`);
+      if (name === undefined) throw invalidArgument(at, `must be one of ${names.join(', ')}`);
       return name;
     },
   };
@@ -122,7 +122,7 @@ export function repeated<T>(kind: Kind<T>): Kind<T[]> {
   return {
     absent: () => [],
     read(value, at) {
-      if (!Array.isArray(value)) throw invalid(`${at} must be a list`);
+      if (!Array.isArray(value)) throw invalidArgument(at, 'must be a list');
       return value.map((each: unknown, index) => kind.read(each, `${at}[${index}]`));
     },
   };
@@ -151,10 +151,11 @@ export function readFields(fields: Fields, source: object, prefix: string): Reco
 
 export function unknownName(name: string, what: string, fields: Fields): ServiceError {
   const allowed = Object.keys(fields).join(', ');
-  return invalid(`${name} is not a known ${what}; ${allowed ? `allowed are ${allowed}` : 'none is allowed'}`);
+  return invalidArgument(name, `is not a known ${what}; ${allowed ? `allowed are ${allowed}` : 'none is allowed'}`);
 }
 
 function object(value: unknown, at: string): object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid(`${at} must be an object`);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidArgument(at, 'must be an object');
   return value;
 }

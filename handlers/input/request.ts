@@ -1,4 +1,4 @@
-import { ServiceError } from '../../lib/errors.ts';
+import { invalidArgument } from '../../lib/errors.ts';
 import { type Fields, readFields, unknownName } from './kinds.ts';
 import { quoteName } from './quote-name.ts';
 
@@ -19,7 +19,7 @@ export function readRequest(fields: Fields, parts: RequestParts): Record<string,
   const source = bodyObject(body);
   for (const [name, value] of Object.entries(pathParameters ?? {})) {
     if (conflicts(source, name, value) || conflicts(queryStringParameters ?? {}, name, value)) {
-      throw new ServiceError('INVALID_ARGUMENT', `${name} is not the one in the path; leave it out`);
+      throw invalidArgument(name, 'is not the one in the path; leave it out');
     }
   }
   return readFields(fields, { ...source, ...queryStringParameters, ...pathParameters }, '');
@@ -28,7 +28,7 @@ export function readRequest(fields: Fields, parts: RequestParts): Record<string,
 function bodyObject(body: unknown): object {
   if (body === undefined) return {};
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
-  throw new ServiceError('INVALID_ARGUMENT', 'the request body must be a JSON object');
+  throw invalidArgument('the request body', 'must be a JSON object');
 }
 
 function conflicts(source: object, name: string, value: string): boolean {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../lib/errors.ts';
+import { invalidArgument } from '../../lib/errors.ts';
 import { bytes, type Fields, readFields } from './kinds.ts';
 
 interface Part {
@@ -21,7 +21,7 @@ export async function readUpload(
   const parts = readParts(fields, stream);
   const { value } = await parts.next();
   if (!value || value.fields[first] === '') {
-    throw new ServiceError('INVALID_ARGUMENT', `the first message must name ${first}`);
+    throw invalidArgument('the first message', `must name ${first}`);
   }
   return { request: value.fields, content: contentOf(fields, value, parts) };
 }
@@ -50,7 +50,7 @@ async function* contentOf(
   for await (const part of later) {
     for (const name of Object.keys(fields)) {
       if (part.fields[name] !== absent[name] && part.fields[name] !== head.fields[name]) {
-        throw new ServiceError('INVALID_ARGUMENT', `${name} must stay empty, or the same as in the first message`);
+        throw invalidArgument(name, 'must stay empty, or the same as in the first message');
       }
     }
     if (part.chunk.length > 0) yield part.chunk;

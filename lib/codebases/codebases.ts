@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ServiceError } from '../errors.ts';
+import { invalidArgument, ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Codebase, FileInfo } from '../messages.ts';
@@ -181,7 +181,7 @@ export class StoredCodebases implements Codebases {
     const parsed = parseFilePath('file_path', path);
     const mode = options.mode ?? 0o644;
     if (!Number.isInteger(mode) || mode < 0 || mode > 0o777) {
-      throw new ServiceError('INVALID_ARGUMENT', 'mode must be permission bits, from 0 to 0777 (octal)');
+      throw invalidArgument('mode', 'must be permission bits, from 0 to 0777 (octal)');
     }
     return await this.#tree(id).upload(parsed, content, mode).catch(rethrow);
   }

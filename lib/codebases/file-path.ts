@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import { ServiceError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
 /** A place in a codebase that is not its root. */
@@ -20,10 +20,7 @@ export function parseFilePath(field: string, path: string): FilePath {
   const names = text.split('/');
   const wrong = whatIsWrong(text, names);
   if (wrong !== undefined) {
-    throw new ServiceError(
-      'INVALID_ARGUMENT',
-      `${field} ${wrong}; it is a path from the codebase root like src/main.ts`,
-    );
+    throw invalidArgument(field, `${wrong}; it is a path from the codebase root like src/main.ts`);
   }
   const bytes = names.map(bytesOf);
   return { text, parents: bytes.slice(0, -1), name: bytes.at(-1) as ByteString };

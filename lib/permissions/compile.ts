@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import { PatternType, Permission, type PermissionRule } from '../messages.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { MAX_NAMES, MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
@@ -13,10 +13,7 @@ import { TrieRuleSet } from './trie-rule-set.ts';
  */
 export function compileRules(rules: readonly PermissionRule[]): RuleSet {
   if (rules.length > MAX_RULES) {
-    throw new ServiceError(
-      'INVALID_ARGUMENT',
-      `permissions has ${rules.length} rules; at most ${MAX_RULES} are allowed`,
-    );
+    throw invalidArgument('permissions', `has ${rules.length} rules; at most ${MAX_RULES} are allowed`);
   }
   // Copies: what the caller does with its objects later changes no decision.
   const kept = rules.map((rule) => ({ ...rule }));
@@ -25,9 +22,9 @@ export function compileRules(rules: readonly PermissionRule[]): RuleSet {
     const parsedRule = parseRule(rule, index);
     addSize(size, parsedRule);
     if (size.names > MAX_NAMES || size.tokens > MAX_TOKENS) {
-      throw new ServiceError(
-        'INVALID_ARGUMENT',
-        `permissions[${index}].pattern: with the patterns before it this is more than can be held; use fewer or simpler patterns`,
+      throw invalidArgument(
+        `permissions[${index}].pattern`,
+        'and the patterns before it are more than can be held; use fewer or simpler patterns',
       );
     }
     return parsedRule;
@@ -37,7 +34,7 @@ export function compileRules(rules: readonly PermissionRule[]): RuleSet {
 
 function parseRule(rule: PermissionRule, index: number): ParsedRule {
   const refuse = (field: string, why: string): never => {
-    throw new ServiceError('INVALID_ARGUMENT', `permissions[${index}].${field} ${why}`);
+    throw invalidArgument(`permissions[${index}].${field}`, why);
   };
   if (!Permission.includes(rule.permission)) refuse('permission', `must be one of ${Permission.join(', ')}`);
   if (!PatternType.includes(rule.type)) refuse('type', `must be one of ${PatternType.join(', ')}`);

@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { invalidArgument, ServiceError } from '../errors.ts';
 import { newId } from '../ids.ts';
 import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../messages.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
@@ -14,7 +14,7 @@ import { LiveSandbox } from './sandbox.ts';
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
   if (request.image !== '' && runtime !== 'RUNTIME_DOCKER') {
-    throw new ServiceError('INVALID_ARGUMENT', `image is only for RUNTIME_DOCKER, this sandbox would be ${runtime}`);
+    throw invalidArgument('image', `is only for RUNTIME_DOCKER, this sandbox would be ${runtime}`);
   }
   const permissions = rulesOf(request);
   codebaseOf(request.codebase_id, context);

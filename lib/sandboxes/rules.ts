@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { PermissionRule } from '../messages.ts';
 import { compileRules, findPreset, PRESETS } from '../permissions/index.ts';
 
@@ -12,7 +12,7 @@ export function rulesOf(request: { permissions: readonly PermissionRule[]; prese
   const preset = findPreset(request.preset);
   if (preset === undefined) {
     const names = PRESETS.map(({ name }) => name).join(', ');
-    throw new ServiceError('INVALID_ARGUMENT', `preset: must be one of ${names}, or empty`);
+    throw invalidArgument('preset', `must be one of ${names}, or empty`);
   }
   const rules = [...preset.permissions, ...request.permissions];
   // Together they may be too many.

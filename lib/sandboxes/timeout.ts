@@ -1,4 +1,4 @@
-import { ServiceError } from '../errors.ts';
+import { invalidArgument } from '../errors.ts';
 import type { ExecRequest } from '../messages.ts';
 
 export interface Timeouts {
@@ -10,9 +10,9 @@ export interface Timeouts {
 /** The timeout of a command in milliseconds. Throws INVALID_ARGUMENT above the server's maximum. */
 export function timeoutOf({ timeout }: Pick<ExecRequest, 'timeout'>, { defaultTimeout, maxTimeout }: Timeouts): number {
   if (timeout * 1000 > maxTimeout) {
-    throw new ServiceError(
-      'INVALID_ARGUMENT',
-      `timeout must be at most ${maxTimeout / 1000} seconds (runtime.max_timeout), not ${timeout}`,
+    throw invalidArgument(
+      'timeout',
+      `must be at most ${maxTimeout / 1000} seconds (runtime.max_timeout), not ${timeout}`,
     );
   }
   return timeout === 0 ? defaultTimeout : timeout * 1000;

@@ -113,7 +113,7 @@ const cases: Case[] = [
       const sandbox = await scene.sandboxOn({ f: 'text' });
       const wrong = update(scene, sandbox, [read('**'), read('[')]);
       await expectRefusal(wrong, 'INVALID_ARGUMENT', /^permissions\[1\]\.pattern/);
-      await expectRefusal(update(scene, sandbox, [], 'none'), 'INVALID_ARGUMENT', /^preset: must be one of/);
+      await expectRefusal(update(scene, sandbox, [], 'none'), 'INVALID_ARGUMENT', /^preset must be one of/);
       const { permissions } = await scene.client.call('GetSandbox', { sandbox_id: sandbox.id });
       expect(permissions).toEqual(sandbox.permissions);
       await expectRefusal(update(scene, { ...sandbox, id: 'sb_none' }, []), 'NOT_FOUND', /sb_none/);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defineUpload } from '../../handlers/define.ts';
 import { uploadFile } from '../../handlers/upload-file.ts';
 import { MemoryCodebases, sha256 } from '../adapters/fake-services.ts';
 import { call } from './call.ts';
@@ -50,5 +51,28 @@ describe('UploadFile', () => {
     const { services } = new MemoryCodebases();
     const event = { ...inPath, queryStringParameters: { mode: String(0o4755) } };
     await expect(call(uploadFile, event, { codebases: services })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+  });
+
+  it.each([
+    [{ file_path: '..' }, 'file_path must not have "." or ".." as a component'],
+    [{ mode: 0o4755 }, 'mode must be between 0 and 511'],
+    [{ name: 'a' }, 'name is not a known field'],
+    [{ codebase_id: 'cb_2' }, 'codebase_id must stay empty, or the same as in the first message'],
+  ])('checks the fields of a later message as those of the first: %j', async (later, problem) => {
+    const { services, files } = new MemoryCodebases();
+    const stream = of({ codebase_id: 'cb_1', file_path: 'a' }, { ...later, chunk: bytes('x') });
+    await expect(call(uploadFile, { stream }, { codebases: services })).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringContaining(problem),
+    });
+    expect(files.size).toBe(0);
+  });
+
+  it('refuses a first message without a required field', async () => {
+    const handler = defineUpload('WriteFile', { path: { required: true } }, () => 'stored');
+    await expect(call(handler, { stream: of({ sandbox_id: 'sb_1' }) }, {})).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: 'path is required',
+    });
   });
 });

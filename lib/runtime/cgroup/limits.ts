@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { invalidArgument } from '../../errors.ts';
 import type { ResourceLimits } from '../../messages.ts';
 import { CPU_PERIOD_US, isAllowed, type LimitName, RESOURCE_RANGES } from '../../resource-limits.ts';
 
@@ -28,7 +28,7 @@ const AGENT_MEMORY = { most: 4 * 1024 * 1024, share: 8 };
 export function requestedLimits(resources: ResourceLimits): LimitName[] {
   for (const [name, { minimum, maximum }] of Object.entries(RESOURCE_RANGES)) {
     if (isAllowed(name as LimitName, resources[name as LimitName])) continue;
-    throw new ServiceError('INVALID_ARGUMENT', `resources.${name} must be 0 or between ${minimum} and ${maximum}`);
+    throw invalidArgument(`resources.${name}`, `must be 0 or between ${minimum} and ${maximum}`);
   }
   return (Object.keys(RESOURCE_RANGES) as LimitName[]).filter((name) => resources[name] !== 0);
 }

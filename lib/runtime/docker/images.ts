@@ -1,5 +1,6 @@
 import type Dockerode from 'dockerode';
-import { ServiceError } from '../../errors.ts';
+import { invalidArgument, ServiceError } from '../../errors.ts';
+import { MAX_IMAGE_LENGTH } from '../../image-reference.ts';
 import type { Daemon } from './daemon.ts';
 import { oneLine } from './errors.ts';
 
@@ -19,15 +20,14 @@ export interface ImageLimits {
 /** https://github.com/distribution/reference: domain, path, tag, digest; no more than Docker takes, and no flags. */
 const REFERENCE =
   /^(?:[a-zA-Z0-9](?:[\w.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?[a-z0-9]+(?:(?:\.|__?|-+|\/)[a-z0-9]+)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/;
-const LONGEST_REFERENCE = 512;
 
 /**
  * The image as the daemon has it, pulled if it has not. INVALID_ARGUMENT for what is no image name; NOT_FOUND, naming
  * it, when the daemon neither has it nor can pull it within the limit.
  */
 export async function findImage(daemon: Daemon, name: string, limits: ImageLimits): Promise<ImageFacts> {
-  if (name.length > LONGEST_REFERENCE || !REFERENCE.test(name)) {
-    throw new ServiceError('INVALID_ARGUMENT', 'image: must be the name of a container image, like ubuntu:22.04');
+  if (name.length > MAX_IMAGE_LENGTH || !REFERENCE.test(name)) {
+    throw invalidArgument('image', 'must be the name of a container image, like ubuntu:22.04');
   }
   const present = await inspect(daemon, name, limits.callMs);
   if (present !== undefined) return present;

@@ -5,7 +5,7 @@ import {
   MAX_STRING_BYTES,
   MAX_WORKDIR_BYTES,
 } from '../../command-limits.ts';
-import { ServiceError } from '../../errors.ts';
+import { invalidArgument } from '../../errors.ts';
 import { AGENT_DIR, WORKSPACE } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
 
@@ -30,13 +30,9 @@ const SHELL_OWNED = new RegExp(
   ].join('|')})$`,
 );
 
-function invalid(message: string): ServiceError {
-  return new ServiceError('INVALID_ARGUMENT', message);
-}
-
 function checkText(field: string, text: string, max: number): void {
-  if (text.includes('\0')) throw invalid(`${field} must have no NUL`);
-  if (Buffer.byteLength(text) > max) throw invalid(`${field} must have at most ${max} bytes`);
+  if (text.includes('\0')) throw invalidArgument(field, 'must have no NUL');
+  if (Buffer.byteLength(text) > max) throw invalidArgument(field, `must have at most ${max} bytes`);
 }
 
 /** Where the command is to start: '' for the workspace itself. A relative path counts from there. */
@@ -51,12 +47,12 @@ function checkEnv(env: Readonly<Record<string, string>>): [name: string, value: 
   let total = 0;
   for (const [name, value] of entries) {
     if (!IDENTIFIER.test(name)) {
-      throw invalid(`a key of env ${ENV_NAME_PROBLEM}`);
+      throw invalidArgument('a key of env', ENV_NAME_PROBLEM);
     }
     checkText(`env ${name.slice(0, 64)} with its name`, `${name}=${value}`, MAX_STRING_BYTES);
     total += Buffer.byteLength(value) + name.length + 2;
   }
-  if (total > MAX_ENV_BYTES) throw invalid(`env must have at most ${MAX_ENV_BYTES} bytes in all`);
+  if (total > MAX_ENV_BYTES) throw invalidArgument('env', `must have at most ${MAX_ENV_BYTES} bytes in all`);
   return entries;
 }
 

@@ -71,7 +71,7 @@ describe('a pattern that cannot be parsed', () => {
     const rules = Array.from({ length: 200 }, (_, i) =>
       glob(`{a,b}${'{a,b}'.repeat(7)}${'?'.repeat(200)}${i}`, 'READ'),
     );
-    expect(refusal(rules)).toMatch(/^INVALID_ARGUMENT: permissions\[\d+\]\.pattern: .*more than can be held/);
+    expect(refusal(rules)).toMatch(/^INVALID_ARGUMENT: permissions\[\d+\]\.pattern .*more than can be held/);
   });
 });
 

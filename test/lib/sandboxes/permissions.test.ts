@@ -68,7 +68,7 @@ describe('presets', () => {
   it('refuses an unknown one, naming those there are', async () => {
     await expect(sandboxes.create(createRequest({ preset: 'agent' }))).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
-      message: 'preset: must be one of read-only, full-access, agent-safe, development, or empty',
+      message: 'preset must be one of read-only, full-access, agent-safe, development, or empty',
     });
   });
 });

@@ -1,0 +1,11 @@
+import type { ByteStream } from '../../lib/services.ts';
+import { dataMessages } from './data-messages.ts';
+
+/** Messages of one field `data`, and the media type of the bytes in them. Nothing is held unless it is iterated. */
+export interface Export extends AsyncIterable<{ data: Uint8Array }> {
+  readonly contentType: string;
+}
+
+export function exported(bytes: ByteStream): Export {
+  return { contentType: bytes.contentType, [Symbol.asyncIterator]: () => dataMessages(bytes) };
+}
