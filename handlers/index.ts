@@ -38,7 +38,7 @@ import { updatePermissions } from './update-permissions.ts';
 import { uploadFile } from './upload-file.ts';
 import { writeFile } from './write-file.ts';
 
-export type { Download, Export, Handler, HandlerContext, HandlerEvent } from './define.ts';
+export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
 
 interface Route {
   /** Name of the rpc; Health has its own gRPC service. An rpc may have several rows: gRPC takes the first. */

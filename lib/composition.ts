@@ -45,7 +45,7 @@ export interface Environment {
   log: Log;
 }
 
-export const RUNTIME_NAMES = {
+const RUNTIME_NAMES = {
   bwrap: 'RUNTIME_BWRAP',
   docker: 'RUNTIME_DOCKER',
   mock: 'RUNTIME_MOCK',

@@ -145,6 +145,42 @@ describe('the linter', () => {
   }
 });
 
+describe('knip', () => {
+  it('refuses exports that nothing imports, and modules that nothing reaches', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'paddock-knip-'));
+    try {
+      await cp(join(root, 'knip.json'), join(directory, 'knip.json'));
+      await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
+      const files = {
+        'package.json': '{ "type": "module" }',
+        'adapters/main.ts': "import { used } from '../lib/some.ts';\nused();\n",
+        'lib/some.ts': 'export const used = () => inside();\nexport const inside = () => 1;\n',
+        'lib/unreached.ts': 'export {};\n',
+      };
+      for (const [file, code] of Object.entries(files)) {
+        await mkdir(dirname(join(directory, file)), { recursive: true });
+        await writeFile(join(directory, file), code);
+      }
+      expect((await unused(directory)).sort()).toEqual(['lib/some.ts: inside', 'lib/unreached.ts: lib/unreached.ts']);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+/** What knip reports in a directory: `file: name` for an export, `file: file` for a module. */
+function unused(directory: string): Promise<string[]> {
+  const knip = join(root, 'node_modules/.bin/knip');
+  return new Promise((done, failed) => {
+    // Exit code 1 is expected: it found something.
+    execFile(knip, ['--reporter=compact', '--no-progress'], { cwd: directory }, (_error, stdout, stderr) => {
+      const lines = stdout.split('\n').filter((line) => /^lib\//.test(line));
+      if (lines.length > 0) done(lines.map((line) => line.trim()));
+      else failed(new Error(`knip did not report: ${stderr}${stdout}`));
+    });
+  });
+}
+
 interface Diagnostic {
   category: string;
   location: { path: string | { file: string } };

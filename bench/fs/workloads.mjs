@@ -17,7 +17,7 @@ const SETTLE_MS = 300;
 let fresh = 0;
 
 /** Runs a load of load.pl in a directory; paths are relative to it, as a program's in its workspace are. */
-export function load(directory, ...args) {
+function load(directory, ...args) {
   const { status, stdout, stderr } = spawnSync('perl', ['-U', LOAD, UID, directory, ...args].map(String), {
     cwd: '/',
     encoding: 'utf8',

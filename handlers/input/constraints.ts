@@ -44,7 +44,7 @@ export interface FieldConstraint {
 /** Constraints of a message by field. */
 export type Constraints = Readonly<Record<string, FieldConstraint>>;
 
-export interface Pattern {
+interface Pattern {
   /** ECMAScript regular expression with the u flag, for the whole string. */
   source: string;
   /** What is wrong with a string that does not match, after the field's name. */

@@ -14,7 +14,7 @@ import type { CodebaseLimits } from './quota.ts';
 import { Storage } from './storage.ts';
 
 /** A table of the metadata. `put` and `remove` are seen by reads at once and resolve when durable. */
-export interface CodebaseRecords {
+interface CodebaseRecords {
   get(id: string): Codebase | undefined;
   values(): Iterable<Codebase>;
   put(record: Codebase): Promise<void>;

@@ -15,7 +15,7 @@ export const STAGING = 'commit';
 const run = promisify(execFile);
 
 /** A part of a commit: what is done to the codebase, and where the sandbox then has what the codebase has. */
-export interface CommitStage {
+interface CommitStage {
   steps: readonly Step[];
   settled: readonly Settled[];
 }

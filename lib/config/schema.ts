@@ -28,7 +28,7 @@ export interface Section {
   readonly [name: string]: Section | Key<unknown>;
 }
 
-export const RUNTIME_TYPES = ['bwrap', 'docker', 'mock'] as const;
+const RUNTIME_TYPES = ['bwrap', 'docker', 'mock'] as const;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

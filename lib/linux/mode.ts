@@ -10,7 +10,7 @@ export const S_IFIFO = 0o010000;
 
 export const S_ISUID = 0o4000;
 export const S_ISGID = 0o2000;
-export const S_IXGRP = 0o0010;
+const S_IXGRP = 0o0010;
 
 export function isDirectory(mode: number): boolean {
   return (mode & S_IFMT) === S_IFDIR;

@@ -1,5 +1,4 @@
 export { abortConnection } from '../fuse/connection/abort.ts';
 export { clearStaleMount, connectionAt } from '../fuse/connection/mount.ts';
 export { probeFuse } from '../fuse/connection/probe.ts';
-export { type MountOptions, mountWorkspaces } from './mount-workspaces.ts';
-export type { Death, WorkspaceSpec, Workspaces } from './workspaces.ts';
+export { mountWorkspaces } from './mount-workspaces.ts';

@@ -103,7 +103,7 @@ export interface OwnDirectory {
   replaces: boolean;
 }
 
-export type Version = readonly [inode: number, writes: number];
+type Version = readonly [inode: number, writes: number];
 
 /** A path at which the base has what the sandbox had: of that version, if it is of its own. */
 export interface Settled {

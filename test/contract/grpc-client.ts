@@ -115,7 +115,7 @@ export class GrpcClient implements Client {
 type Callback<T> = (error: GrpcError | null, answer?: T) => void;
 
 /** A client of one service of `packages`; the caller closes it. */
-export function connect(packages: PackageDefinition, service: string, address: string): GrpcBase {
+function connect(packages: PackageDefinition, service: string, address: string): GrpcBase {
   const names = service.split('.');
   const Service = names.reduce<unknown>(
     (at, name) => (at as Record<string, unknown>)[name],

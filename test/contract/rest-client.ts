@@ -79,7 +79,7 @@ async function* linesOf(answer: IncomingMessage): AsyncGenerator<string, void, v
 }
 
 /** One line of the streaming answer, `data` in base64. */
-export interface WireChunk {
+interface WireChunk {
   data?: string;
   stream?: ExecStreamChunk['stream'];
   exit_code?: number;
@@ -209,7 +209,7 @@ export function filePath(codebaseId: string, path: string): string {
   return `/v1/codebases/${encodeURIComponent(codebaseId)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-export function sandboxFile(sandboxId: string, path: string): string {
+function sandboxFile(sandboxId: string, path: string): string {
   return `/v1/sandboxes/${encodeURIComponent(sandboxId)}/files/${path.split('/').map(encodeURIComponent).join('/')}`;
 }
 
@@ -218,7 +218,7 @@ export function splitAddress(address: string): [host: string, port: number] {
   return [address.slice(0, colon).replace(/^\[|\]$/g, ''), Number(address.slice(colon + 1))];
 }
 
-export function errorOf(body: Buffer): CallError {
+function errorOf(body: Buffer): CallError {
   const { code, message, details } = JSON.parse(body.toString()) as ErrorBody;
   return wireError({ code, message, details });
 }
@@ -229,13 +229,7 @@ function wireError({ code, message, details }: ErrorBody): CallError {
   return new CallError(name, message, details);
 }
 
-export function chunkOf({
-  data = '',
-  stream = 'STDOUT',
-  exit_code,
-  duration_ms = 0,
-  error,
-}: WireChunk): ExecStreamChunk {
+function chunkOf({ data = '', stream = 'STDOUT', exit_code, duration_ms = 0, error }: WireChunk): ExecStreamChunk {
   if (error) throw wireError(error);
   return {
     data: Buffer.from(data, 'base64'),

@@ -6,7 +6,7 @@ import { Scene } from './scene.ts';
 import { type Sections, Server, State } from './server.ts';
 
 /** What a case asks of a runtime: commands run for real, on the workspace and its rules. */
-export type Need = 'commands';
+type Need = 'commands';
 
 /** Every column of the conformance table. A runtime that cannot do what a case needs has no such row. */
 const RUNTIMES: readonly { name: string; can: readonly Need[] }[] = [

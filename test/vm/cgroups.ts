@@ -6,7 +6,7 @@ import type { Scene } from '../contract/scene.ts';
 export const CGROUPS = '/sys/fs/cgroup';
 
 /** The path of a process in the v2 hierarchy. */
-export const membershipOf = (pid: number | string): string =>
+const membershipOf = (pid: number | string): string =>
   /^0::(.*)$/m.exec(readFileSync(`/proc/${pid}/cgroup`, 'latin1'))?.[1] ?? '';
 
 export const read = (cgroup: string, file: string): string => readFileSync(join(cgroup, file), 'latin1').trim();

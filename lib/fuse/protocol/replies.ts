@@ -11,7 +11,7 @@ import {
 } from './opcodes.ts';
 
 /** How long the kernel may answer from its caches, seconds. Everything that changes earlier is invalidated. */
-export const CACHE_SECONDS = 86_400;
+const CACHE_SECONDS = 86_400;
 const BLOCK_SIZE = 4096;
 const FOPEN_KEEP_CACHE = 1 << 1;
 

@@ -11,7 +11,7 @@ export interface DockerEnvironment {
   readonly DOCKER_CERT_PATH?: string | undefined;
 }
 
-export interface TlsFiles {
+interface TlsFiles {
   ca: Buffer;
   cert: Buffer;
   key: Buffer;

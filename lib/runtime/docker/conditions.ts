@@ -1,13 +1,13 @@
 import type { ArgTest } from '../seccomp/policy.ts';
 
 /** `(argument & mask) === value`, on the low 32 bits: the one comparison Docker's profiles have for that. */
-export interface MaskedEqual {
+interface MaskedEqual {
   mask: number;
   value: number;
 }
 
 /** All of them hold, each on an argument of its own. */
-export type Conjunction = ReadonlyMap<number, MaskedEqual>;
+type Conjunction = ReadonlyMap<number, MaskedEqual>;
 
 /** One of them holds. Empty: never. With an empty conjunction: always. */
 export type Condition = readonly Conjunction[];

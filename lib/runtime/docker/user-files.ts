@@ -6,7 +6,7 @@ import { daemonStatus } from './errors.ts';
 
 /** Files of the image's /etc that a sandbox sees with a few lines of ours, so that its host uid is a user by name. */
 export const USER_FILES = ['passwd', 'group', 'gitconfig'] as const;
-export type UserFile = (typeof USER_FILES)[number];
+type UserFile = (typeof USER_FILES)[number];
 export type ImageFiles = Readonly<Record<UserFile, string>>;
 
 const MAX_BYTES = 1024 * 1024;

@@ -4,7 +4,7 @@
  *   w 0       the workdir could not be entered  x <code>   the command ended    f 0   the runner gives up
  * The command's processes could reach the pipe (same uid), so everything is checked and bounded.
  */
-export type StatusKind = 'h' | 's' | 'w' | 'x' | 'f';
+type StatusKind = 'h' | 's' | 'w' | 'x' | 'f';
 export interface StatusLine {
   nonce: string;
   kind: StatusKind;

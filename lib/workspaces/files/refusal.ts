@@ -1,7 +1,7 @@
 import { constants } from 'node:os';
 import type { ByteString } from '../../byte-string.ts';
 import { type Code, ServiceError } from '../../errors.ts';
-import { ENOENT, Errno } from '../../linux/errno.ts';
+import { Errno } from '../../linux/errno.ts';
 import { Damage } from '../delta/damage.ts';
 
 const { errno } = constants;
@@ -45,9 +45,4 @@ export function leadsOut(path: ByteString): ServiceError {
     'FAILED_PRECONDITION',
     `${shown(path)} leads out of the workspace through a symbolic link, which is not followed`,
   );
-}
-
-/** Whether it says that there is nothing. */
-export function isAbsent(thrown: unknown): boolean {
-  return thrown === ENOENT;
 }

@@ -19,7 +19,7 @@ import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 
 /** What the sandbox has at a path: its own, or what it shows of the base (a renamed directory shows it elsewhere). */
-export interface Present {
+interface Present {
   inode: Inode | undefined;
   base: BaseStat | undefined;
   /** Where the base has it, or what is merged below its changes. */
@@ -170,11 +170,11 @@ function isDirectoryNow({ now }: Compared, name: ByteString): boolean {
 }
 
 /** True: names the sandbox did not change are the codebase's own at this path. */
-export function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean {
+function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean {
   return wasDirectory && dir.basePath === path;
 }
 
-export function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
+function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
   const entry = dir.inode?.entries?.get(name);
   if (entry === WHITEOUT) return undefined;
   if (entry !== undefined) {

@@ -27,7 +27,7 @@ export function requireShortPaths(dir: Node, name: ByteString, moved: Node): voi
 }
 
 /** Bytes of the path of what lies `below` bytes below the directory; only so far as to know that it is too long. */
-export function pathBytes(dir: Node, below = 0): number {
+function pathBytes(dir: Node, below = 0): number {
   let bytes = below;
   for (let link = dir.links[0]; link !== undefined && bytes <= MAX_PATH_BYTES; link = link.parent.links[0]) {
     bytes += link.name.length + 1;

@@ -83,7 +83,7 @@ export function requireFile(node: Node): void {
   throw node.isDirectory ? EISDIR : EINVAL;
 }
 
-export function dropSetid(workspace: Workspace, node: Node, inode: Inode): void {
+function dropSetid(workspace: Workspace, node: Node, inode: Inode): void {
   if ((inode.mode & (S_ISUID | S_ISGID)) === 0) return;
   const mode = withoutSetid(inode.mode);
   if (mode !== inode.mode) Change.make(workspace, (change) => change.attr(node, { ...attributes(inode), mode }));

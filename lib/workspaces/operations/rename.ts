@@ -16,7 +16,7 @@ import { requireDirectory, visibleChild } from './entries.ts';
 import { requireEmpty, stageLoss } from './removal.ts';
 
 export const RENAME_NOREPLACE = 1;
-export const RENAME_EXCHANGE = 2;
+const RENAME_EXCHANGE = 2;
 
 /** Names looked at in one step. */
 const AT_ONCE = 64;

@@ -7,7 +7,7 @@ import { silentLog } from '../../../lib/log.ts';
 import type { Codebase } from '../../../lib/messages.ts';
 
 /** Records that are durable at once; `fail` makes the next change fail as a full disk would. */
-export class FakeRecords {
+class FakeRecords {
   readonly map = new Map<string, Codebase>();
   fail: Error | undefined;
 

@@ -3,12 +3,7 @@ import { bytesOf, compileRules, permissionOf } from '../../../lib/permissions/in
 
 type Short = 'NONE' | 'VIEW' | 'READ' | 'WRITE';
 
-export function rule(
-  type: 'GLOB' | 'DIRECTORY' | 'FILE',
-  pattern: string,
-  permission: Short,
-  priority = 0,
-): PermissionRule {
+function rule(type: 'GLOB' | 'DIRECTORY' | 'FILE', pattern: string, permission: Short, priority = 0): PermissionRule {
   return { pattern, type: `PATTERN_${type}`, permission: `PERMISSION_${permission}`, priority };
 }
 

@@ -1,17 +1,15 @@
 /** A file system in memory, as plain as can be: what the sandbox's view must be equal to after every step. */
-export type Model = ModelDir;
-
 export interface ModelDir {
   kind: 'dir';
   entries: Map<string, ModelNode>;
 }
 
-export interface ModelFile {
+interface ModelFile {
   kind: 'file';
   content: string;
 }
 
-export interface ModelLink {
+interface ModelLink {
   kind: 'symlink';
   target: string;
 }

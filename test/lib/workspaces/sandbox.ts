@@ -12,7 +12,7 @@ import { Programs } from './programs.ts';
 export { outcome } from './programs.ts';
 
 export const UID = 4001;
-export const CALLER: Caller = { uid: UID, gid: UID, pid: 77 };
+const CALLER: Caller = { uid: UID, gid: UID, pid: 77 };
 
 export class Notices implements Notifier {
   readonly inodes: number[] = [];

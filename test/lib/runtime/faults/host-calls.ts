@@ -25,7 +25,7 @@ const CALLS = [
 type AnyCall = (...args: unknown[]) => unknown;
 
 /** Makes the Nth of those calls fail, counted from `arm` on. For `vi.mock('node:fs')`. */
-export class HostCalls {
+class HostCalls {
   #left = 0;
   #errno: ErrnoName = 'EIO';
   #fired = '';

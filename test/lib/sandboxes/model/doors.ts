@@ -157,7 +157,7 @@ async function read(files: Pick<FileSession, 'call'>, entry: FileStatus): Promis
 }
 
 /** The files and symlinks of an archive. */
-export async function archived(archive: AsyncIterable<Uint8Array>): Promise<Map<string, string>> {
+async function archived(archive: AsyncIterable<Uint8Array>): Promise<Map<string, string>> {
   const tree = new Map<string, string>();
   for await (const { path, type, target, content } of untar(archive)) {
     if (type === 'file') tree.set(path, `f ${(await buffer(content)).toString('latin1')}`);

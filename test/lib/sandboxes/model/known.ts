@@ -2,7 +2,7 @@ import type { FileChange } from '../../../../lib/messages.ts';
 import type { SandboxPrograms } from './doors.ts';
 import type { Tree } from './tree.ts';
 
-export interface KnownCheckpoint {
+interface KnownCheckpoint {
   name: string;
   tree: Tree;
   /** The codebase at that time. */

@@ -3,7 +3,7 @@ import type { Step } from './steps.ts';
 import type { WorldOptions } from './world.ts';
 
 /** What went wrong, without the names and numbers of the one case. */
-export function kindOf(error: unknown): string {
+function kindOf(error: unknown): string {
   const [line = ''] = String(error instanceof Error ? error.message : error).split('\n');
   return line
     .replace(/cb_\w+|sb_\w+|paddock-model-\w+|base: \S+|\/fd\/\d+/g, '*')

@@ -6,10 +6,10 @@ export const PLACES = 4;
 export const NAMES = ['a', 'b', 'd', 's'] as const;
 
 /** What a symlink can lead to. */
-export const TARGETS = ['outside', 'outside/d', 'up2', 'up3', 'neighbour', 'a', 'd', '/workspace/b'] as const;
+const TARGETS = ['outside', 'outside/d', 'up2', 'up3', 'neighbour', 'a', 'd', '/workspace/b'] as const;
 
 export type Target = (typeof TARGETS)[number];
-export type Actor = 'agent' | 'owner';
+type Actor = 'agent' | 'owner';
 export type OnConflict = '' | 'ours' | 'theirs';
 
 /** Plain data, so that a sequence that failed can be kept as it was printed. */
@@ -66,7 +66,7 @@ const BY_PROGRAMS = [
 /** What programs do by the kernel's requests alone, and the kernel's own. */
 export type ProgramStep = Extract<Step, readonly [(typeof BY_PROGRAMS)[number], ...unknown[]]>;
 /** Of no sandbox that is there. */
-export type CodebaseStep = Extract<
+type CodebaseStep = Extract<
   Step,
   readonly ['upload' | 'remove' | 'hold' | 'release' | 'restart' | 'kill' | 'create sandbox', ...unknown[]]
 >;

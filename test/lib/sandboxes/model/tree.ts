@@ -28,10 +28,6 @@ export function* upwards(path: string): Generator<string> {
   for (let at = path; at !== ''; at = parentOf(at)) yield at;
 }
 
-export function sorted(tree: Iterable<readonly [string, string]>): Map<string, string> {
-  return new Map([...tree].sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
 export function same(a: Tree, b: Tree): boolean {
   if (a.size !== b.size) return false;
   for (const [path, entry] of a) if (b.get(path) !== entry) return false;
