@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path';
 import { ServiceError } from '../errors.ts';
 import { Connection } from '../fuse/connection/connection.ts';
-import type { ControlOperation, WorkspaceControl } from '../fuse/connection/control.ts';
 import { Deferred, settlesWithin } from '../fuse/connection/deferred.ts';
 import { syncMount } from '../fuse/connection/mount.ts';
 import { watch } from '../fuse/connection/watchdog.ts';
 import { WORKSPACE_NAME } from '../fuse/session/parent-directories.ts';
 import type { Log } from '../log.ts';
-import type { ChangePage, Death, Workspaces } from './workspaces.ts';
+import type { WorkspaceControl, WorkspaceEvent } from './control.ts';
+import { CurrentWorkspace } from './current-workspace.ts';
+import { copyInBackground } from './delta/contents/background-copy.ts';
+import type { ChangePage, DamageReport, Death, Workspaces } from './workspaces.ts';
 
 export interface MountOptions {
   /** Made when absent; its missing parents too. Nothing else may be kept in it. */
@@ -30,19 +32,29 @@ const ABSORBING_CALLS = 100;
 /** Mounts the file system of all workspaces. Rejects, leaving nothing behind, when that cannot be done. */
 export async function mountWorkspaces(options: MountOptions): Promise<Workspaces> {
   const mountPoint = resolve(options.mountPoint);
-  const connection = await Connection.open({ mountPoint, entry: options.entry, log: options.log });
-  const { control, ended } = connection.threads;
-  connection.threads.onDamaged = ({ id, message, path }) => {
+  const { entry, log } = options;
+  const damaged = ({ id, message, path }: DamageReport) => {
+    const name = path === undefined ? undefined : Buffer.from(path, 'latin1').toString();
+    log.error('contents on the disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
     if (path === undefined) options.unreadable?.(id, message);
   };
+  const current = new CurrentWorkspace();
+  const onEvent = (event: unknown) => {
+    const told = event as WorkspaceEvent;
+    if (told.kind === 'damaged') damaged(told.report);
+    else void copyInBackground(told.copy).then((errno) => control.call('copied', told.copy.id, errno).catch(() => {}));
+  };
+  const connection = await Connection.open({ mountPoint, entry, options: current.buffer, onEvent, log });
+  const { control, ended } = connection.threads;
   const died = new Deferred<Death>();
   let closing: Promise<void> | undefined;
   let dead = false;
 
   const watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
-  void Promise.race([ended, watchdog.alarm]).then(async (death) => {
+  void Promise.race([ended, watchdog.alarm]).then(async ({ reason, byWorker }) => {
+    const death: Death = { reason, ...(byWorker && { workspace: current.id }) };
     watchdog.stop();
-    control.close(death.reason);
+    control.close(reason);
     if (closing) return;
     dead = true;
     // Sandboxes are ended first: their commands fail with this reason, and not with errors of a file system that is gone.
@@ -52,7 +64,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       .catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
   });
 
-  const call = async <T>(operation: ControlOperation, ...args: readonly unknown[]): Promise<T> => {
+  const call = async <T>(operation: keyof WorkspaceControl, ...args: readonly unknown[]): Promise<T> => {
     if (closing) throw new ServiceError('UNAVAILABLE', 'the workspace file system is not available: it is closed');
     return (await control.call(operation, ...args)) as T;
   };

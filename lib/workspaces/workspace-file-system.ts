@@ -3,15 +3,13 @@ import { getHeapStatistics } from 'node:v8';
 import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Actor } from '../field-values.ts';
-import type { StartCopy, StartSteps, WorkspaceControl } from '../fuse/connection/control.ts';
-import { CurrentWorkspace } from '../fuse/connection/current-workspace.ts';
+import type { ControlledFileSystem } from '../fuse/connection/control.ts';
 import { Counted, complete, type Steps } from '../fuse/connection/steps.ts';
 import {
   type Attr,
   type Caller,
   type EmitDirent,
   type Entry,
-  type FileSystem,
   type Notifier,
   Postponed,
   type SetAttr,
@@ -26,7 +24,11 @@ import { baseChanged, baseChanging } from './base/base-changes.ts';
 import { BaseTrees } from './base/base-trees.ts';
 import { shownFrom } from './base/shown-from.ts';
 import { Clock } from './clock.ts';
+import type { WorkspaceControl } from './control.ts';
+import { CurrentWorkspace } from './current-workspace.ts';
+import type { BackgroundCopy } from './delta/contents/background-copy.ts';
 import { LargeCopies } from './delta/contents/large-copies.ts';
+import { Damage } from './delta/damage.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import { runFileOperation } from './files/index.ts';
@@ -62,11 +64,11 @@ export interface WorkspaceFileSystemOptions {
   /** Directories of codebases kept open besides; default 256. */
   maxOpenDirectories?: number;
   /** Has large host files copied by another thread, which tells by `copied`; absent: they are copied at once. */
-  startCopy?: StartCopy;
+  startCopy?: (copy: BackgroundCopy) => void;
   /** Is told which workspace each operation is for. */
   current?: CurrentWorkspace;
   /** Has long work gone on with between requests; absent: it is done at once. */
-  startSteps?: StartSteps;
+  startSteps?: (steps: Steps<unknown>) => void;
   /** Is told that what was Postponed by this cause may be run again. */
   released?: (cause: number) => void;
   /** Bytes of memory for what all workspaces keep in it; default: half of what the thread may have. */
@@ -79,7 +81,7 @@ export interface WorkspaceFileSystemOptions {
  * All workspaces of one mount: the root shows each by its id, to its own uid and (only by name, for bind mounts) to
  * root. Every call is synchronous; a refusal is a thrown Errno.
  */
-export class WorkspaceFileSystem implements FileSystem {
+export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceControl {
   readonly #workspaces = new Map<string, Workspace>();
   /** Not attached, and open for the length of a call. */
   readonly #visited = new Map<string, Workspace>();
@@ -93,7 +95,7 @@ export class WorkspaceFileSystem implements FileSystem {
   readonly #current: CurrentWorkspace;
   readonly #memory: MemoryBudget;
   readonly #damaged: (report: DamageReport) => void;
-  readonly #startSteps: StartSteps | undefined;
+  readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
   readonly #released: (cause: number) => void;
   /** Causes of holds count down: those of copies count up. */
   #lastHold = 0;
@@ -144,8 +146,8 @@ export class WorkspaceFileSystem implements FileSystem {
   }
 
   /** Long ones as steps, during which the workspace is held; undefined: call it. */
-  begin(operation: keyof WorkspaceControl, args: readonly unknown[]): Steps<unknown> | undefined {
-    switch (operation) {
+  begin(operation: string, args: readonly unknown[]): Steps<unknown> | undefined {
+    switch (operation as keyof WorkspaceControl) {
       case 'changes': {
         const [id, after, limit] = args as Parameters<WorkspaceControl['changes']>;
         const workspace = this.#get(id);
@@ -165,7 +167,10 @@ export class WorkspaceFileSystem implements FileSystem {
         const [codebaseId, paths] = args as Parameters<WorkspaceControl['baseChanged']>;
         const workspaces = [...this.#ofCodebase(codebaseId)];
         for (const workspace of workspaces) requireFree(workspace);
-        return this.#holdAll(workspaces, this.#baseChange(operation, codebaseId, workspaces, paths));
+        return this.#holdAll(
+          workspaces,
+          this.#baseChange(operation as 'baseChanging' | 'baseChanged', codebaseId, workspaces, paths),
+        );
       }
       case 'revert': {
         const [id, paths] = args as Parameters<WorkspaceControl['revert']>;
@@ -185,6 +190,24 @@ export class WorkspaceFileSystem implements FileSystem {
       default:
         return undefined;
     }
+  }
+
+  control(operation: string, args: readonly unknown[]): unknown {
+    const method = this[operation as keyof WorkspaceControl] as (...args: readonly unknown[]) => unknown;
+    return method.apply(this, [...args]);
+  }
+
+  toError(thrown: unknown): unknown {
+    return thrown instanceof Damage ? new ServiceError('DATA_LOSS', thrown.message) : thrown;
+  }
+
+  operationEnded(): void {
+    this.#current.clear();
+  }
+
+  requestEnded(): void {
+    this.#current.clear();
+    this.#copies.dropUnused();
   }
 
   #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
@@ -378,10 +401,7 @@ export class WorkspaceFileSystem implements FileSystem {
 
   copied(id: number, errno: number): void {
     this.#copies.done(id, errno);
-  }
-
-  dropCopies(): void {
-    this.#copies.dropUnused();
+    this.#released(id);
   }
 
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {

@@ -4,6 +4,7 @@ import { isMainThread, workerData } from 'node:worker_threads';
 import type { ControlledFileSystem } from '../../lib/fuse/connection/control.ts';
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
+import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
 
 /**
@@ -13,12 +14,17 @@ import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.
  */
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
+/** What the thread calls between requests: not counted. */
+const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded']);
+
 if (!isMainThread) {
   const data = workerData as FuseWorkerData | FuseNotifierData;
   if (data.role === 'fuse-notifier') serveNotifications(data);
   else
     profiled(() =>
-      serveRequests(data, (notifier, startCopy) => counting(new WorkspaceFileSystem(notifier, { startCopy }))),
+      serveRequests(data, (host, current) =>
+        counting(new WorkspaceFileSystem(host.notifier, optionsOf(host, current))),
+      ),
     );
 }
 
@@ -26,7 +32,7 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
   const requests: Record<string, number> = {};
   const counted: Record<string, unknown> = {};
   for (const name of Object.getOwnPropertyNames(WorkspaceFileSystem.prototype)) {
-    if (name === 'constructor' || name === 'dropCopies') continue;
+    if (name === 'constructor' || HOOKS.has(name)) continue;
     const method = (fileSystem as unknown as Record<string, (...args: unknown[]) => unknown>)[name]!;
     requests[name] = 0;
     counted[name] = (...args: unknown[]) => {
@@ -34,7 +40,12 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
       return method.apply(fileSystem, args);
     };
   }
-  counted.dropCopies = () => fileSystem.dropCopies();
+  counted.operationEnded = () => fileSystem.operationEnded();
+  counted.requestEnded = () => fileSystem.requestEnded();
+  counted.begin = (operation: string, args: unknown[]) => fileSystem.begin(operation, args);
+  counted.toError = (thrown: unknown) => fileSystem.toError(thrown);
+  counted.control = (operation: string, args: unknown[]) =>
+    (counted[operation] as (...args: unknown[]) => unknown)(...args);
   counted.usage = (id: string) => ({ ...fileSystem.usage(id), requests: { ...requests } });
   return counted as unknown as ControlledFileSystem;
 }

@@ -3,6 +3,7 @@ import type { NotificationQueue } from '../../lib/fuse/connection/notification-q
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
 import type { Notifier } from '../../lib/fuse/filesystem.ts';
+import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from '../../lib/workspaces/workspace-file-system.ts';
 
 /** The workspaces' own file system, with names that break it. */
@@ -37,5 +38,5 @@ class BreakingFileSystem extends WorkspaceFileSystem {
 
 const data = workerData as FuseWorkerData | FuseNotifierData;
 if (data.role === 'fuse') {
-  serveRequests(data, (notifier, startCopy, current) => new BreakingFileSystem(notifier, { startCopy, current }));
+  serveRequests(data, (host, current) => new BreakingFileSystem(host.notifier, optionsOf(host, current)));
 } else serveNotifications(data);

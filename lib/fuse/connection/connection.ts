@@ -21,7 +21,11 @@ import { startThreads, type Threads } from './threads.ts';
 export interface ConnectionOptions {
   /** Absolute. */
   mountPoint: string;
+  /** Module that runs the workers, by the role in their workerData. */
   entry: URL;
+  /** As of `ThreadOptions`. */
+  options: unknown;
+  onEvent: (event: unknown) => void;
   log: Log;
 }
 
@@ -73,8 +77,7 @@ export class Connection {
     this.#options = options;
     this.#device = device;
     this.#eager = eager;
-    const { entry, log } = options;
-    this.threads = startThreads({ fd: device.fd, eagerFd: eager?.fd, entry, controlName, log });
+    this.threads = startThreads({ ...options, fd: device.fd, eagerFd: eager?.fd, controlName });
     this.#onExit = () => {
       this.threads.stopAtExit();
       spawnSync('umount', ['-i', '-c', '-l', options.mountPoint], { cwd: '/', stdio: 'ignore' });

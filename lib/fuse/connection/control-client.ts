@@ -3,7 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { ServiceError } from '../../errors.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID } from '../session/control-node.ts';
-import { type ControlOperation, type ControlRequest, decodeError, type WorkerMessage } from './control.ts';
+import { type ControlRequest, decodeError, type WorkerMessage } from './control.ts';
 
 type Answer = Extract<WorkerMessage, { kind: 'answer' }>;
 
@@ -34,7 +34,7 @@ export class ControlClient {
     this.#port = port;
   }
 
-  call(operation: ControlOperation, ...args: readonly unknown[]): Promise<unknown> {
+  call(operation: string, ...args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(unavailable(this.#closed));
     return new Promise((resolve, reject) => {
       const request: ControlRequest = { id: this.#nextId++, operation, args };

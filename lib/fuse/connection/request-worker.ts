@@ -2,23 +2,19 @@ import { readlinkSync, writeSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
-import { type Notifier, Postponed } from '../filesystem.ts';
+import { Postponed } from '../filesystem.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID, ControlNode } from '../session/control-node.ts';
 import { ParentDirectories } from '../session/parent-directories.ts';
 import { Session, type SessionEvents } from '../session/session.ts';
 import {
+  type ControlError,
   type ControlledFileSystem,
   type ControlRequest,
   encodeError,
-  type LongControl,
-  type StartCopy,
-  type StartSteps,
-  type TellDamaged,
+  type FileSystemHost,
   type WorkerMessage,
-  type WorkspaceControl,
 } from './control.ts';
-import { CurrentWorkspace } from './current-workspace.ts';
 import { descriptor, type PostponedRequest, serve } from './device.ts';
 import { NotificationQueue } from './notification-queue.ts';
 import { RequestReader } from './request-reader.ts';
@@ -43,8 +39,8 @@ export interface FuseWorkerData {
   control: MessagePort;
   /** NotificationBatch out, to the notifier thread. */
   notifications: MessagePort;
-  /** The memory of a `CurrentWorkspace`, which this thread writes. */
-  current: SharedArrayBuffer;
+  /** For the maker of the file system. */
+  options: unknown;
 }
 
 /**
@@ -54,19 +50,11 @@ export interface FuseWorkerData {
  */
 export function serveRequests(
   data: FuseWorkerData,
-  makeFileSystem: (
-    notifier: Notifier,
-    startCopy: StartCopy,
-    current: CurrentWorkspace,
-    damaged: TellDamaged,
-    startSteps: StartSteps,
-    released: (cause: number) => void,
-  ) => ControlledFileSystem,
+  makeFileSystem: (host: FileSystemHost, options: unknown) => ControlledFileSystem,
 ): void {
   const post = (message: WorkerMessage) => data.control.postMessage(message);
   const parents = new ParentDirectories();
   const notifications = new NotificationQueue(data.notifications, data.fd, parents);
-  const current = new CurrentWorkspace(data.current);
   const requests = new Waiting<PostponedRequest>();
   const controls = new Waiting<ControlRequest>();
   const release = (cause: number) => {
@@ -82,13 +70,10 @@ export function serveRequests(
       failed: (thrown) => post({ kind: 'defect', operation: 0, error: encodeError(thrown) }),
     });
   const fileSystem = makeFileSystem(
-    notifications,
-    (copy) => post({ kind: 'copy', copy }),
-    current,
-    (report) => post({ kind: 'damaged', report }),
-    startSteps,
-    release,
+    { notifier: notifications, emit: (event) => post({ kind: 'event', event }), startSteps, release },
+    data.options,
   );
+  const errorOf = (thrown: unknown) => encodeError(fileSystem.toError(thrown));
   const goOn = encodeRetrieveNothing(CONTROL_NODEID, GO_ON);
   let goingOn = false;
   let serving = true;
@@ -134,7 +119,7 @@ export function serveRequests(
     const { id, operation, args } = request;
     if (operation === 'stop') serving = false;
     const answer = run(fileSystem, operation, args);
-    current.clear();
+    fileSystem.operationEnded();
     if (answer instanceof Postponed) {
       controls.add(answer.cause, request);
       return;
@@ -146,17 +131,16 @@ export function serveRequests(
         done: (value) => reply(id, { value }),
         failed: (thrown) => {
           if (thrown instanceof Postponed) controls.add(thrown.cause, request);
-          else reply(id, { error: encodeError(thrown) });
+          else reply(id, { error: errorOf(thrown) });
         },
       });
-      current.clear();
+      fileSystem.operationEnded();
       return;
     }
-    if (operation === 'copied') release(args[0] as number);
     reply(id, answer);
   };
 
-  const reply = (id: number, answer: { value: unknown } | { error: ReturnType<typeof encodeError> }) => {
+  const reply = (id: number, answer: { value: unknown } | { error: ControlError }) => {
     notifications.flush();
     const { lastBatch: batch } = notifications;
     try {
@@ -170,8 +154,7 @@ export function serveRequests(
   goFirst();
   const eager = data.eagerFd === undefined ? undefined : descriptor(data.eagerFd);
   const reason = serve(new RequestReader(descriptor(data.fd), eager), session, requests, () => {
-    current.clear();
-    fileSystem.dropCopies();
+    fileSystem.requestEnded();
     notifications.flush();
     keepGoing();
     return serving;
@@ -180,19 +163,17 @@ export function serveRequests(
 }
 
 function run(
-  fileSystem: WorkspaceControl & LongControl,
-  operation: ControlRequest['operation'],
+  fileSystem: ControlledFileSystem,
+  operation: string,
   args: readonly unknown[],
-): { value: unknown } | { error: ReturnType<typeof encodeError> } | { steps: Steps<unknown> } | Postponed {
+): { value: unknown } | { error: ControlError } | { steps: Steps<unknown> } | Postponed {
   try {
     if (operation === 'ping' || operation === 'stop') return { value: undefined };
-    const steps = fileSystem.begin?.(operation, args);
-    if (steps !== undefined) return { steps };
-    const method = fileSystem[operation] as (...args: readonly unknown[]) => unknown;
-    return { value: method.apply(fileSystem, [...args]) };
+    const steps = fileSystem.begin(operation, args);
+    return steps === undefined ? { value: fileSystem.control(operation, args) } : { steps };
   } catch (thrown) {
     if (thrown instanceof Postponed) return thrown;
-    return { error: encodeError(thrown) };
+    return { error: encodeError(fileSystem.toError(thrown)) };
   }
 }
 

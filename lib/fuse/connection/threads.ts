@@ -1,13 +1,8 @@
 import { once } from 'node:events';
-import { copyFile } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Log } from '../../log.ts';
-import type { BackgroundCopy } from '../../workspaces/delta/contents/large-copies.ts';
-import type { DamageReport, Death } from '../../workspaces/workspaces.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
-import { CurrentWorkspace } from './current-workspace.ts';
 import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
@@ -19,7 +14,18 @@ export interface ThreadOptions {
   /** Module that runs the workers, by the role in their workerData. */
   entry: URL;
   controlName: string;
+  /** For the maker of the file system, in the request worker. */
+  options: unknown;
+  /** Called with each event that the file system emits. */
+  onEvent: (event: unknown) => void;
   log: Log;
+}
+
+/** Why a connection ended. */
+export interface ConnectionEnd {
+  reason: string;
+  /** The request worker ended by itself or hangs: what it was doing is the cause. */
+  byWorker: boolean;
 }
 
 /** How much earlier than the request worker's end that of the notifier may be told. */
@@ -31,13 +37,9 @@ export interface Threads {
   /** Settles when the kernel's INIT was answered: from then on the mount serves. */
   ready: Promise<void>;
   /** Settles when either thread has ended, for whatever reason. */
-  ended: Promise<Death>;
-  /** The workspace that the request worker is serving. */
-  current: CurrentWorkspace;
+  ended: Promise<ConnectionEnd>;
   /** Settles when both threads have ended: nothing is written any more. */
   gone: Promise<unknown>;
-  /** Called with each report of damage that comes after it is set; the log has them all. */
-  onDamaged: (report: DamageReport) => void;
   /**
    * Ends both threads at the end of what they are doing. The notifier goes first: the request worker still serves
    * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs.
@@ -49,22 +51,12 @@ export interface Threads {
   stopAtExit(): void;
 }
 
-/** The errno of the failure, or 0. */
-async function copy({ from, to }: BackgroundCopy): Promise<number> {
-  try {
-    await copyFile(from, to);
-    return 0;
-  } catch (error) {
-    return Math.abs((error as NodeJS.ErrnoException).errno ?? constants.errno.EIO);
-  }
-}
-
-export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOptions): Threads {
+export function startThreads(options: ThreadOptions): Threads {
+  const { fd, eagerFd, entry, controlName, log } = options;
   const control = new MessageChannel();
   const notifications = new MessageChannel();
   const written = new MessageChannel();
   const client = new ControlClient(fd, control.port1);
-  const current = new CurrentWorkspace();
   const workerData: FuseWorkerData = {
     role: 'fuse',
     fd,
@@ -73,7 +65,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
     controlUid: process.getuid?.() ?? 0,
     control: control.port2,
     notifications: notifications.port1,
-    current: current.buffer,
+    options: options.options,
   };
   const notifierData: FuseNotifierData = {
     role: 'fuse-notifier',
@@ -89,14 +81,8 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
   });
 
   const ready = new Deferred<void>();
-  const ended = new Deferred<Death>();
+  const ended = new Deferred<ConnectionEnd>();
   written.port2.on('message', (batch: number) => client.batchWritten(batch));
-  const damaged = (report: DamageReport) => {
-    const { id, message, path } = report;
-    const name = path === undefined ? undefined : Buffer.from(path, 'latin1').toString();
-    log.error('contents on the disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
-    threads.onDamaged(report);
-  };
   const received = (message: WorkerMessage) => {
     switch (message.kind) {
       case 'ready':
@@ -105,17 +91,15 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
         return client.answered(message);
       case 'part':
         return client.part(message.id, message.value);
-      case 'copy':
-        return void copy(message.copy).then((errno) => client.call('copied', message.copy.id, errno).catch(() => {}));
-      case 'damaged':
-        return damaged(message.report);
+      case 'event':
+        return options.onEvent(message.event);
       case 'defect':
         return log.error('the file system failed a request', {
           opcode: message.operation,
           err: decodeError(message.error),
         });
       case 'ended':
-        return ended.resolve({ reason: `the mount was ${message.reason}` });
+        return ended.resolve({ reason: `the mount was ${message.reason}`, byWorker: false });
     }
   };
   control.port1.on('message', received);
@@ -125,8 +109,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
       received(last.message as WorkerMessage);
   });
   for (const [name, thread] of Object.entries({ 'request worker': worker, notifier })) {
-    const end = (how: string) =>
-      ended.resolve({ reason: `the ${name} ${how}`, ...(thread === worker && { workspace: current.id }) });
+    const end = (how: string) => ended.resolve({ reason: `the ${name} ${how}`, byWorker: thread === worker });
     thread.on('error', (err) => {
       log.error(`the ${name} failed`, { err });
       end(isOutOfMemory(err) ? 'ran out of memory' : 'failed');
@@ -142,9 +125,7 @@ export function startThreads({ fd, eagerFd, entry, controlName, log }: ThreadOpt
     control: client,
     ready: ready.promise,
     ended: ended.promise,
-    current,
     gone,
-    onDamaged: () => {},
     async stop() {
       await notifier.terminate();
       const exited = once(worker, 'exit');

@@ -1,13 +1,13 @@
-import type { Death } from '../../workspaces/workspaces.ts';
 import type { Connection } from './connection.ts';
 import { Deferred } from './deferred.ts';
+import type { ConnectionEnd } from './threads.ts';
 
 const TICKS = 4;
 /** One read of /proc/self/mountinfo. Nothing that Node can wait for tells of a change of mounts. */
 const MOUNT_CHECK_MS = 1000;
 
 export interface Watchdog {
-  alarm: Promise<Death>;
+  alarm: Promise<ConnectionEnd>;
   /** Raises the alarm when the mount is gone; resolves when that is known. */
   checkMount(): Promise<void>;
   stop(): void;
@@ -18,15 +18,15 @@ export interface Watchdog {
  * there. Counts ticks of this thread's own timer, so that a pause of the whole process is no alarm.
  */
 export function watch(connection: Connection, milliseconds: number): Watchdog {
-  const { control, current } = connection.threads;
-  const alarm = new Deferred<Death>();
+  const { control } = connection.threads;
+  const alarm = new Deferred<ConnectionEnd>();
   let pinging = false;
   let missed = 0;
   const ping = setInterval(() => {
     if (pinging) {
       missed += 1;
       if (missed < TICKS) return;
-      alarm.resolve({ reason: `the request worker did not answer for ${milliseconds} ms`, workspace: current.id });
+      alarm.resolve({ reason: `the request worker did not answer for ${milliseconds} ms`, byWorker: true });
       return;
     }
     pinging = true;
@@ -41,7 +41,7 @@ export function watch(connection: Connection, milliseconds: number): Watchdog {
   const checkMount = async () => {
     // Unknown (no descriptor is left for the look) is not gone.
     const mounted = await connection.isMounted().catch(() => true);
-    if (!mounted) alarm.resolve({ reason: 'the mount was taken away' });
+    if (!mounted) alarm.resolve({ reason: 'the mount was taken away', byWorker: false });
   };
   const check = setInterval(() => void checkMount(), MOUNT_CHECK_MS);
   const timers = [ping, check];

@@ -1,11 +1,11 @@
 import { constants } from 'node:os';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { ControlledFileSystem } from '../../../lib/fuse/connection/control.ts';
-import type { CurrentWorkspace } from '../../../lib/fuse/connection/current-workspace.ts';
 import type { NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
 import type { Attr, Caller, EmitDirent, Entry, Notifier, SetAttr, StatFs } from '../../../lib/fuse/filesystem.ts';
 import { Errno } from '../../../lib/linux/errno.ts';
 import type { Time } from '../../../lib/linux/time.ts';
+import type { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const S_IFDIR = 0o040000;
@@ -98,7 +98,24 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   copied(): void {}
 
-  dropCopies(): void {}
+  begin(): undefined {}
+
+  control(operation: string, args: readonly unknown[]): unknown {
+    const method = this[operation as keyof this] as (...args: readonly unknown[]) => unknown;
+    return method.apply(this, [...args]);
+  }
+
+  toError(thrown: unknown): unknown {
+    return thrown;
+  }
+
+  operationEnded(): void {
+    this.#current?.clear();
+  }
+
+  requestEnded(): void {
+    this.#current?.clear();
+  }
 
   contents(): [] {
     return [];

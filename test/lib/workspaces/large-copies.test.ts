@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
-import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/large-copies.ts';
+import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/background-copy.ts';
 import { hostSizes } from './host-sizes.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
@@ -41,7 +41,7 @@ it('a large copy-up lets others go on, and is there when the request is run agai
   expect(s.stat('big').size).toBe(SIZE);
   finish();
   append('mine');
-  s.fs.dropCopies();
+  s.fs.requestEnded();
   s.restart();
   expect(s.stat('big').size).toBe(SIZE + 4);
   const into = Buffer.alloc(8);
@@ -57,7 +57,7 @@ it('all that want the same file wait for one copy', () => {
   finish();
   append('one');
   s.set('big', { mode: 0o600 });
-  s.fs.dropCopies();
+  s.fs.requestEnded();
   expect(s.stat('big')).toMatchObject({ size: SIZE + 3, mode: 0o100600 });
 });
 
@@ -66,7 +66,7 @@ it('a copy that the disk had no room for is the error of the request, and leaves
   expect(postponed(() => append('x'))).toBe(true);
   finish(constants.errno.ENOSPC);
   expect(outcome(() => append('x'))).toBe('ENOSPC');
-  s.fs.dropCopies();
+  s.fs.requestEnded();
   expect(s.stat('big').size).toBe(SIZE);
   expect(hostSizes(s)).toEqual({});
 });
@@ -77,7 +77,7 @@ it('a file that is removed while it is copied stays removed, and its copy goes',
   s.unlink('big');
   finish();
   expect(outcome(() => append('x'))).toBe('ENOENT');
-  s.fs.dropCopies();
+  s.fs.requestEnded();
   expect(hostSizes(s)).toEqual({});
 });
 

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
-import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/large-copies.ts';
+import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/background-copy.ts';
 import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
 import { Sandbox } from './sandbox.ts';
 

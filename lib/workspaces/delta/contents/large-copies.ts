@@ -12,17 +12,11 @@ import {
 import { dirname } from 'node:path';
 import { Postponed } from '../../../fuse/filesystem.ts';
 import { Errno } from '../../../linux/errno.ts';
+import type { BackgroundCopy } from './background-copy.ts';
 
 /** Larger files are copied while other requests are served. */
 const LARGE = 4 << 20;
 const COPY_NAME = /^copy-\d+$/;
-
-/** For another thread to do: from an open file (by its path in /proc) to a new one. */
-export interface BackgroundCopy {
-  id: number;
-  from: string;
-  to: string;
-}
 
 interface Copy extends BackgroundCopy {
   key: string;
