@@ -108,14 +108,19 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   workspace.delta.commit(ops, true);
   // A directory is shown as it is to be before what is in it is asked for.
   const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
+  // A directory that shows the base again has brought what is in it.
+  const done = new Set<Node>();
   for (const { dirPath, name, base } of shown) {
     yield;
     const node = nodes.at(dirPath);
     if (node === undefined) continue;
     if (node.inode?.origin !== undefined) workspace.tree.originChanged(node, node.inode.origin);
     const entry = node.inode?.entries?.get(name);
-    if (entry === undefined) showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined);
-    else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry);
+    if (entry === undefined) {
+      const child = node.children?.get(name);
+      if (child !== undefined && done.has(child)) continue;
+      showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined, done);
+    } else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry, done);
   }
   for (const inode of free) {
     if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
@@ -141,15 +146,20 @@ function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => Byte
 }
 
 /** A changed directory that stays, merged with the base at its own path from now on. */
-function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode): void {
+function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode, done: Set<Node>): void {
   const node = dir.children?.get(name);
   if (node === undefined) return;
+  const isMerged = node.basePath === inode.origin;
   const base = workspace.base.lstat(inode.origin!);
   if (base !== undefined) workspace.tree.merged(node, inode.origin!, base);
   node.listing = undefined;
   workspace.shared.notifier.invalInode(node.id);
   const children = [...(node.children?.keys() ?? [])];
-  for (const below of children) if (!inode.entries!.has(below)) showBase(workspace, node, below);
+  for (const below of children) {
+    // What showed the base in this directory before does so now.
+    const isShown = isMerged && node.children!.get(below)?.inode === undefined;
+    if (!isShown && !inode.entries!.has(below)) showBase(workspace, node, below, undefined, done);
+  }
   mergeNodes(workspace, node, children);
 }
 

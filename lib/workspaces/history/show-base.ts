@@ -8,20 +8,22 @@ import type { Workspace } from '../workspace.ts';
 /**
  * After the delta let go of a name: the nodes the kernel knows there, and below, show the base from now on. One that has
  * nothing to show, or would have to show something of another kind, lives on for those who have it open. `known`: what
- * the base has by that name, when the caller has looked.
+ * the base has by that name, when the caller has looked. `done` takes up the nodes that show it.
  */
 export function showBase(
   workspace: Workspace,
   top: Node,
   topName: ByteString,
   known?: { stat: BaseStat | undefined },
+  done?: Set<Node>,
 ): void {
   // Trees can be deeper than any stack: nothing here calls itself.
-  const waiting: [Node, ByteString][] = [];
-  const below = showName(workspace, top, topName, known);
-  if (below !== undefined) pushNames(waiting, below);
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const directory = showName(workspace, ...next, undefined);
+  const waiting: [Node, ByteString][] = [[top, topName]];
+  for (let next = waiting.pop(), stat = known; next !== undefined; next = waiting.pop(), stat = undefined) {
+    const [dir, name] = next;
+    const directory = showName(workspace, dir, name, stat);
+    const node = dir.children?.get(name);
+    if (node !== undefined) done?.add(node);
     if (directory !== undefined) pushNames(waiting, directory);
   }
 }

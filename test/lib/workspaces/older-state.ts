@@ -10,7 +10,7 @@ import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from '../../../l
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { Notices } from './sandbox.ts';
 
-const ARCHIVE = resolve(import.meta.dirname, '../../../fixtures/state-9a21782.tar.gz');
+const ARCHIVE = resolve(import.meta.dirname, '../../fixtures/state-9a21782.tar.gz');
 
 /**
  * The state directory of a server of commit 9a21782 that was killed: metadata version 1, journals version 3. Its sandboxes

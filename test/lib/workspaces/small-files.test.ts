@@ -90,6 +90,32 @@ describe('small files', () => {
     expect(slabOf(s)).not.toContain('this was synced');
   });
 
+  it('that are cut keep their place, and what a record on the disk may tell of in it', () => {
+    const s = new Sandbox();
+    const synced = fill(3000);
+    const { nodeid } = s.create('f', synced);
+    s.fs.fsync(s.caller, nodeid, false);
+    s.set('f', { size: 1000 });
+    expect(hostSizes(s)[SLAB]).toBe(3000);
+    expect(s.read('f')).toBe(fill(1000));
+    s.write('f', 'grown', 1000);
+    expect(slabOf(s).slice(0, 3000)).toBe(synced);
+    s.set('f', { size: 500 });
+    s.set('f', { size: 600 });
+    s.restart();
+    expect(s.read('f')).toBe(fill(500) + '\0'.repeat(100));
+  });
+
+  it('that are cut to a small part of their place leave it', () => {
+    const s = new Sandbox();
+    s.create('f', fill(65_536));
+    s.set('f', { size: 4097 });
+    expect(hostSizes(s)['0/slab-16384']).toBeUndefined();
+    s.set('f', { size: 4096 });
+    expect(hostSizes(s)[SLAB]).toBe(4096);
+    expect(s.read('f')).toBe(fill(4096));
+  });
+
   it('leave the host its disk when most of them are removed', () => {
     const s = new Sandbox();
     const count = 10_000;

@@ -143,3 +143,19 @@ describe('the usage of a sandbox is that of its delta loaded anew', () => {
     expect(used(s.fs).bytes).toBe(0);
   });
 });
+
+describe('the kernel', () => {
+  it('is told once of each file of a commit', () => {
+    const s = new Sandbox();
+    s.mkdir('new');
+    const files = ['new/a', 'new/b'].map((path) => s.create(path, SMALL).nodeid);
+    commit(s);
+    for (const id of files) expect(s.notices.inodes.filter((each) => each === id)).toHaveLength(1);
+    const others = ['new/c', 'new/d'].map((path) => s.create(path, SMALL).nodeid);
+    s.notices.inodes.length = 0;
+    commit(s);
+    for (const id of others) expect(s.notices.inodes.filter((each) => each === id)).toHaveLength(1);
+    // Nothing changed for those.
+    for (const id of files) expect(s.notices.inodes).not.toContain(id);
+  });
+});

@@ -250,6 +250,8 @@ export class ContentStore {
     if (size === 0) this.#changed(inode, NO_SLOT, 0, undefined);
     else if (size >= before && knowsSum(inode)) {
       this.#grow(inode, size, sumWithZeros(inode, size), (slot) => this.#slabs.zero(slot, before, size));
+    } else if (size < before && !this.isFrozen(inode) && this.#slabs.suits(inode.data!.slot, size)) {
+      this.#shorten(inode, size);
     } else this.#renew(inode, this.#resized(inode, size));
     return true;
   }
@@ -390,16 +392,24 @@ export class ContentStore {
   /** Has `fill` write what comes after the end: in place, or beside a copy of the rest in a larger slot. */
   #grow(inode: Inode, size: number, sum: number, fill: (slot: number) => void): void {
     const { slot } = inode.data!;
-    if (slot !== NO_SLOT && !this.isFrozen(inode) && this.#slabs.fits(slot, size)) {
+    if (slot !== NO_SLOT && !inode.shortened && !this.isFrozen(inode) && this.#slabs.fits(slot, size)) {
       fill(slot);
       this.#changed(inode, slot, size, sum);
       return;
     }
-    this.#inSlot(size, (larger) => {
-      if (inode.size > 0) this.#slabs.write(larger, 0, this.small(inode));
-      fill(larger);
-      this.#changed(inode, larger, size, sum);
+    this.#inSlot(size, (other) => {
+      if (inode.size > 0) this.#slabs.write(other, 0, this.small(inode));
+      fill(other);
+      this.#changed(inode, other, size, sum);
+      inode.verified = true;
     });
+  }
+
+  /** The contents end earlier in their slot. Nothing is written: until a sync the disk may have the record of the longer ones. */
+  #shorten(inode: Inode, size: number): void {
+    const bytes = Buffer.allocUnsafe(size);
+    this.#readSlot(inode, 0, bytes);
+    this.#changed(inode, inode.data!.slot, size, crc32(bytes));
   }
 
   /** Puts other contents into another slot. */

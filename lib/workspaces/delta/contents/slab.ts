@@ -6,7 +6,7 @@ import { readFile } from './host-io.ts';
 
 /** Given out, and not yet an inode's. */
 const RESERVED = Symbol('reserved');
-/** Slots beyond the last one in use are cut off the file when they are this many bytes, or all there is. */
+/** Slots beyond the last one in use are cut off the file when they are this many bytes. */
 const TAIL = 1 << 20;
 /** A file that is mostly free slots, and this many bytes of them, is made shorter by moving its last contents down. */
 const SPARSE = 16 << 20;
@@ -48,7 +48,8 @@ export class Slab {
   loaded(): void {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     this.#extent = Math.max(this.#extent, Math.ceil(size / this.slotSize));
-    if (this.#extent > 0) this.#cutTail();
+    this.#cutTail();
+    this.#cutEmpty();
   }
 
   /** Also for a slot that the journal names: those before it are free until they are assigned. */
@@ -73,10 +74,13 @@ export class Slab {
 
   /** Makes the file shorter by a part, and returns whether there is more: disks that discard take long for all at once. */
   trim(): boolean {
-    if (!this.#hasTail()) return false;
+    if (!this.#hasTail()) {
+      this.#cutEmpty();
+      return false;
+    }
     const before = this.#extent;
     this.#cut(Math.max(this.#holders.length, before - TAIL / this.slotSize));
-    return this.#extent < before && this.#hasTail();
+    return this.#extent < before && this.#extent > 0 && (this.#hasTail() || this.#holders.length === 0);
   }
 
   get heldCount(): number {
@@ -132,6 +136,7 @@ export class Slab {
   }
 
   close(): void {
+    this.#cutEmpty();
     if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = -1;
   }
@@ -154,7 +159,15 @@ export class Slab {
     const holders = this.#holders;
     while (holders.length > 0 && this.#isFree(holders.length - 1)) holders.pop();
     if (holders.length === 0) this.#free = [];
-    return holders.length === 0 ? this.#extent > 0 : (this.#extent - holders.length) * this.slotSize >= TAIL;
+    return (this.#extent - holders.length) * this.slotSize >= TAIL;
+  }
+
+  /**
+   * Gives the blocks of an empty file back. Not as soon as the last slot is free: the next file would take it, and a
+   * program that writes one file again and again would have the host allocate its block each time.
+   */
+  #cutEmpty(): void {
+    if (this.#holders.length === 0 && this.#extent > 0) this.#cut(0);
   }
 
   #cut(extent: number): void {

@@ -49,6 +49,12 @@ export class Slabs {
     return size <= this.#of(slot).slotSize;
   }
 
+  /** Contents of this size may stay in the slot: one of the next smaller size is the least that they need. */
+  suits(slot: number, size: number): boolean {
+    const at = slot % SLOT_SIZES.length;
+    return this.fits(slot, size) && (at < 2 || size > SLOT_SIZES[at - 2]!);
+  }
+
   /** How much of `into` was filled. */
   read(slot: number, offset: number, into: Buffer): number {
     return this.#of(slot).read(indexOf(slot), offset, into);

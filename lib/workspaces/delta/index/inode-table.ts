@@ -365,7 +365,9 @@ export class InodeTable implements Home {
 
   #setData([, id, layer, data, slot, size, sec, nsec, sum]: OpNamed<'data'>): void {
     const inode = this.#known(id);
+    const { data: before, size: held } = inode;
     this.#place(inode, layer, data, slot);
+    if (slot >= 0 && inode.data === before && size < held) inode.shortened = true;
     inode.expected = slot >= 0 ? sum : undefined;
     inode.size = size;
     inode.mtime = inode.ctime = time(sec, nsec);

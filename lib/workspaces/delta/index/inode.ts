@@ -74,6 +74,8 @@ export class Inode {
   expected: number | undefined;
   /** File: all that is in the slot was read or written by this process, and is as expected. */
   verified = false;
+  /** File: its slot held more, of which the disk may still have the record. What follows the end there is not written over. */
+  shortened = false;
   /** File: its data file is missing or has another size; it can only be removed, or cut to nothing. */
   lost = false;
   /** How often its contents or its mode changed since this process knows it. */
@@ -145,7 +147,7 @@ export class Inode {
   /** Whoever moves them to a data file says afterwards that it is there: what was known of the old place is void. */
   set data(place: DataRef | undefined) {
     this.#data = place;
-    this.hasFile = this.verified = this.lost = false;
+    this.hasFile = this.verified = this.lost = this.shortened = false;
     this.hostMtime = this.expected = undefined;
   }
 

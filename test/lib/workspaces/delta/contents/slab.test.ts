@@ -1,0 +1,126 @@
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Slab } from '../../../../../lib/workspaces/delta/contents/slab.ts';
+import { Inode } from '../../../../../lib/workspaces/delta/index/inode.ts';
+
+const SIZE = 4096;
+const MIB = 1 << 20;
+
+function makeSlab(): { slab: Slab; path: string } {
+  const directory = mkdtempSync(join(tmpdir(), 'slab-test-'));
+  const path = join(directory, 'layer', 'slab');
+  const slab = new Slab(path, SIZE);
+  onTestFinished(() => {
+    slab.close();
+    rmSync(directory, { recursive: true });
+  });
+  return { slab, path };
+}
+
+function inode(id: number): Inode {
+  const never = { sec: 0, nsec: 0 };
+  return new Inode({ frozen: false }, id, id, 0o100644, 0, 0, never, never, never);
+}
+
+/** Takes slots and fills them. */
+function fill(slab: Slab, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => {
+    const slot = slab.take();
+    slab.write(slot, 0, Buffer.alloc(SIZE, index));
+    slab.assign(slot, inode(index));
+    return slot;
+  });
+}
+
+const sizeOf = (path: string) => statSync(path).size;
+
+describe('a slab', () => {
+  it('keeps the contents of each slot', () => {
+    const { slab } = makeSlab();
+    const [first, second] = fill(slab, 2) as [number, number];
+    slab.write(second, 10, Buffer.from('text'));
+    slab.zero(second, 0, 10);
+    const into = Buffer.alloc(14);
+    expect(slab.read(second, 0, into)).toBe(14);
+    expect(into.toString('latin1')).toBe(`${'\0'.repeat(10)}text`);
+    slab.read(first, 0, into);
+    expect(into.every((byte) => byte === 0)).toBe(true);
+  });
+
+  it('reads less than asked for where the file ends', () => {
+    const { slab, path } = makeSlab();
+    slab.write(slab.take(), 0, Buffer.from('short'));
+    expect(sizeOf(path)).toBe(5);
+    expect(slab.read(0, 2, Buffer.alloc(10))).toBe(3);
+    expect(slab.read(7, 0, Buffer.alloc(10))).toBe(0);
+  });
+
+  it('is not cut each time its only file is replaced', () => {
+    const { slab, path } = makeSlab();
+    for (let round = 0; round < 3; round++) {
+      const [slot] = fill(slab, 1);
+      slab.give(slot!, false, false);
+      expect(sizeOf(path)).toBe(SIZE);
+    }
+    expect(slab.trim()).toBe(false);
+    expect(sizeOf(path)).toBe(0);
+  });
+
+  it('that is empty takes no room after it was closed', () => {
+    const { slab, path } = makeSlab();
+    const [slot] = fill(slab, 1);
+    slab.give(slot!, false, false);
+    slab.close();
+    expect(sizeOf(path)).toBe(0);
+  });
+
+  it('gives room at its end back a part at a time', () => {
+    const { slab, path } = makeSlab();
+    const slots = fill(slab, (2 * MIB) / SIZE + 10);
+    for (const slot of slots.slice(5)) slab.give(slot, false, true);
+    expect(sizeOf(path)).toBe(slots.length * SIZE);
+    expect(slab.trim()).toBe(true);
+    expect(sizeOf(path)).toBe(slots.length * SIZE - MIB);
+    while (slab.trim());
+    expect(sizeOf(path)).toBeLessThan(MIB + 5 * SIZE);
+    for (const slot of slots.slice(0, 5)) slab.give(slot, false, true);
+    while (slab.trim());
+    expect(sizeOf(path)).toBe(0);
+  });
+
+  it('gives out no slot that the disk may have a record of', () => {
+    const { slab, path } = makeSlab();
+    const [held] = fill(slab, 1);
+    slab.give(held!, true, false);
+    expect(slab.heldCount).toBe(1);
+    const other = slab.take();
+    expect(other).not.toBe(held);
+    slab.give(other, false, false);
+    slab.close();
+    expect(readFileSync(path)).toHaveLength(SIZE);
+    slab.releaseHeld();
+    expect(slab.take()).toBe(0);
+  });
+
+  it('reserves the slots of a journal whatever their order', () => {
+    const { slab } = makeSlab();
+    slab.assign(3, inode(3));
+    slab.assign(1, inode(1));
+    slab.loaded();
+    expect([slab.take(), slab.take(), slab.take()].sort()).toEqual([0, 2, 4]);
+  });
+
+  it('names the last contents to move when it is mostly free', () => {
+    const { slab } = makeSlab();
+    slab.assign(1, inode(1));
+    slab.assign((64 * MIB) / SIZE, inode(2));
+    expect(slab.toMove?.id).toBe(2);
+    slab.assign((17 * MIB) / SIZE, inode(3));
+    slab.give((64 * MIB) / SIZE, false, false);
+    expect(slab.toMove?.id).toBe(3);
+    slab.give((17 * MIB) / SIZE, false, false);
+    expect(slab.toMove).toBeUndefined();
+  });
+});
