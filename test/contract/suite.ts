@@ -62,10 +62,11 @@ function column(runtime: string, cases: readonly Case[], config: Sections): void
 
   afterAll(async () => {
     const code = await server?.stop();
+    const warnings = server?.log.filter((line) => /^\(node:\d+\)/.test(line));
     const left = await state?.leftovers();
     await state?.remove();
     await dockerd?.stop();
-    expect({ code, left }).toEqual({ code: 0, left: [] });
+    expect({ code, left, warnings }).toEqual({ code: 0, left: [], warnings: [] });
   });
 
   for (const protocol of PROTOCOLS) {

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+import base from './vitest.config.ts';
+import unit from './vitest.unit.config.ts';
+
+/**
+ * What runs once more on each supported release of Node: the unit tests, and of the built server what stands on Node
+ * itself: processes, pipes, HTTP/1, HTTP/2 and streams. `scripts/on-node.sh 24 npm run test:node`.
+ */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: [
+      ...(unit.test?.include ?? []),
+      'test/adapters/grpc-standard.test.ts',
+      'test/contract/{exec,exec-stream,files,grpc,rest}.test.ts',
+      'test/server/node-release.test.ts',
+    ],
+    exclude: unit.test?.exclude ?? [],
+  },
+});
