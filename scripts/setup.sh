@@ -27,9 +27,9 @@ quietly() {
 # Every step leaves its result whole or not there, so a run that was interrupted is mended by the next one.
 
 node_runtime() {
-  command -v node >/dev/null 2>&1 || fail 'Node 20.19 or later is needed: https://nodejs.org/en/download'
-  node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' ||
-    fail "Node 20.19 or later is needed, this is $(node --version): https://nodejs.org/en/download"
+  command -v node >/dev/null 2>&1 || fail 'Node is needed, 24 is recommended: https://nodejs.org/en/download'
+  node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a >= 24 || (a === 22 && b >= 12) || (a === 20 && b >= 19) ? 0 : 1)' ||
+    fail "Node 24, 22.12 or 20.19 or a later release of these is needed, this is $(node --version): https://nodejs.org/en/download"
 }
 
 # A sandbox sees the system's /usr read-only, so what counts is /usr/bin, not what PATH finds first.
