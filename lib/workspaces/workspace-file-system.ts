@@ -117,6 +117,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   attach(spec: WorkspaceSpec): void {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
+    const visited = this.#visited.get(spec.id);
+    if (visited !== undefined) requireFree(visited);
     makeDeltaDirectory(spec.delta);
     this.#endVisit(spec.id);
     this.#workspaces.set(spec.id, this.#make(spec));
@@ -179,8 +181,15 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       }
       case 'settle': {
         const [spec, settlement] = args as Parameters<WorkspaceControl['settle']>;
-        const workspace = this.#workspaces.get(spec.id);
-        return workspace && this.#hold(workspace, stepsOnHost(settle(workspace, settlement)));
+        return this.#visit(spec, (workspace) => stepsOnHost(settle(workspace, settlement)));
+      }
+      case 'keepRemoved': {
+        const [spec, paths] = args as Parameters<WorkspaceControl['keepRemoved']>;
+        return this.#visit(spec, (workspace) => keepRemoved(workspace, paths));
+      }
+      case 'renamed': {
+        const workspace = this.#get(args[0] as string);
+        return this.#hold(workspace, renamedDirectories(workspace));
       }
       case 'rollback': {
         const [id, layer] = args as Parameters<WorkspaceControl['rollback']>;
@@ -228,7 +237,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   *#holding<T>(workspaces: readonly Workspace[], cause: number, steps: Steps<T>): Steps<T> {
     try {
       for (;;) {
-        for (const { spec } of workspaces.slice(0, 1)) this.#current.set(spec.id);
+        // Steps that are for several tell for which one each is.
+        if (workspaces.length === 1) this.#current.set(workspaces[0]!.spec.id);
         const { done, value } = steps.next();
         if (done) return value;
         yield value;
@@ -251,8 +261,42 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     if (operation === 'baseChanging') this.#bases.willChange(codebaseId, paths);
     else this.#bases.changed(codebaseId, paths);
     for (const workspace of workspaces) {
+      yield* this.#for(
+        workspace,
+        operation === 'baseChanging' ? baseChanging(workspace, paths) : baseChanged(workspace, paths),
+      );
+    }
+  }
+
+  /** Steps of many workspaces that are for this one. */
+  *#for(workspace: Workspace, steps: Steps<void>): Steps<void> {
+    for (;;) {
       this.#current.set(workspace.spec.id);
-      yield* operation === 'baseChanging' ? baseChanging(workspace, paths) : baseChanged(workspace, paths);
+      if (steps.next().done) return;
+      yield;
+    }
+  }
+
+  /** Steps with a workspace that need not be attached: nothing else knows of one that is not. */
+  #visit<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
+    const attached = this.#workspaces.get(spec.id);
+    if (attached !== undefined) return this.#hold(attached, act(attached));
+    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
+    requireFree(visited);
+    this.#visited.set(spec.id, visited);
+    return this.#hold(visited, this.#visiting(visited, act(visited)));
+  }
+
+  *#visiting<T>(visited: Workspace, steps: Steps<T>): Steps<T> {
+    let postponed = false;
+    try {
+      return yield* steps;
+    } catch (error) {
+      // Begun again when a large copy is there.
+      postponed = error instanceof Postponed;
+      throw error;
+    } finally {
+      if (!postponed) this.#endVisit(visited.spec.id);
     }
   }
 
@@ -317,29 +361,11 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   }
 
   renamed(id: string): OwnDirectory[] {
-    return renamedDirectories(this.#get(id));
+    return complete(renamedDirectories(this.#get(id)));
   }
 
-  /** Of one that is not attached, too: nothing else knows of it meanwhile. */
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
-    this.#current.set(spec.id);
-    const attached = this.#workspaces.get(spec.id);
-    if (attached !== undefined) {
-      requireFree(attached);
-      return keepRemoved(attached, paths);
-    }
-    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
-    this.#visited.set(spec.id, visited);
-    let postponed = false;
-    try {
-      return keepRemoved(visited, paths);
-    } catch (error) {
-      // Called again when a large copy is there.
-      postponed = error instanceof Postponed;
-      throw error;
-    } finally {
-      if (!postponed) this.#endVisit(spec.id);
-    }
+    return complete(this.#visit(spec, (workspace) => keepRemoved(workspace, paths)));
   }
 
   #endVisit(id: string): void {
@@ -353,22 +379,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     visited.close();
   }
 
-  /** Of one that is not attached, too: nothing else knows of it meanwhile. */
   settle(spec: WorkspaceSpec, settlement: Settlement): void {
-    this.#current.set(spec.id);
-    const attached = this.#workspaces.get(spec.id);
-    if (attached !== undefined) {
-      requireFree(attached);
-      onHost(() => complete(settle(attached, settlement)));
-      return;
-    }
-    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
-    this.#visited.set(spec.id, visited);
-    try {
-      onHost(() => complete(settle(visited, settlement)));
-    } finally {
-      this.#endVisit(spec.id);
-    }
+    complete(this.#visit(spec, (workspace) => stepsOnHost(settle(workspace, settlement))));
   }
 
   /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */
@@ -419,6 +431,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
 
   /** Makes every delta outlive a power failure, contents of open files included. */
   syncAll(): void {
+    // What is half done to one of them is finished first.
+    for (const workspace of this.#workspaces.values()) requireFree(workspace);
     for (const [id, workspace] of this.#workspaces) {
       if (!workspace.isOpen) continue;
       this.#current.set(id);

@@ -208,9 +208,17 @@ export class Workspace implements MemoryHolder {
     const { id, delta, layers, origin } = this.spec;
     const { frozen, copies } = this.shared;
     const damaged = (inode: Inode, message: string) => this.shared.damaged({ id, message, path: pathOf(inode) });
+    const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
     return layers === undefined
-      ? { root: `${delta}/data`, prefix: '', frozen, copies, damaged }
-      : { root: layers, prefix: `${id}.`, frozen, copies, damaged, origin };
+      ? { root: `${delta}/data`, prefix: '', frozen, copies, damaged, startSteps }
+      : { root: layers, prefix: `${id}.`, frozen, copies, damaged, startSteps, origin };
+  }
+
+  /** False: something long is done with it, of which what asks is a part. */
+  #start(steps: Steps<unknown>): boolean {
+    if (this.heldBy !== 0) return false;
+    this.shared.startHeld?.(this, steps);
+    return true;
   }
 
   /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */

@@ -13,7 +13,7 @@ export class Counted {
     this.#of = of;
   }
 
-  *one(): Steps<void> {
+  *one(): Steps<void, undefined> {
     if (++this.#count % this.#of === 0) yield;
   }
 }

@@ -1,12 +1,15 @@
 import type { ByteString } from '../../byte-string.ts';
-import type { Steps } from '../../fuse/connection/steps.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
 import { nodesFrom } from '../nodes/node-tree.ts';
-import { parentOf, Ways } from '../nodes/path-memo.ts';
+import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import { joinPath, sameFile } from './base.ts';
+
+/** Nodes looked at in one step. */
+const AT_ONCE = 16;
 
 /** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
 export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
@@ -25,13 +28,16 @@ export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]
 export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
   const refresh = new Refresh(workspace);
-  // A new file may have brought new directories, so every name on the way is looked at.
-  const ways = new Ways<void>(undefined, (_, name, path) => {
-    const dir = workspace.tree.atBasePath(parentOf(path));
-    if (dir !== undefined) refresh.name(dir, name);
-  });
+  const looked = new Set<ByteString>();
   for (const path of paths) {
-    ways.at(path);
+    // A new file may have brought new directories, so every name on the way is looked at, the topmost first.
+    const way: ByteString[] = [];
+    for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) way.push(at);
+    for (const each of way.reverse()) {
+      looked.add(each);
+      const above = workspace.tree.atBasePath(parentOf(each));
+      if (above !== undefined) yield* refresh.name(above, each.slice(each.lastIndexOf('/') + 1));
+    }
     const dir = workspace.tree.atBasePath(path);
     if (dir !== undefined) yield* refresh.directory(dir);
     yield;
@@ -66,13 +72,20 @@ function pinFile(workspace: Workspace, node: Node): void {
 }
 
 /** Everything known below a directory that is gone is gone too. */
-function release(workspace: Workspace, dir: Node): void {
-  for (const node of [...nodesFrom(dir)].reverse()) {
+function* release(workspace: Workspace, dir: Node): Steps<void> {
+  const counted = new Counted(AT_ONCE);
+  const below: Node[] = [];
+  for (const node of nodesFrom(dir)) {
+    below.push(node);
+    yield* counted.one();
+  }
+  for (const node of below.reverse()) {
     if (node === dir) continue;
     for (const { parent, name } of [...node.links]) {
       workspace.shared.notifier.invalEntry(parent.id, name);
       workspace.tree.detach(node, parent, name);
     }
+    yield* counted.one();
   }
 }
 
@@ -97,7 +110,7 @@ class Refresh {
     this.#workspace = workspace;
   }
 
-  name(dir: Node, name: ByteString): void {
+  *name(dir: Node, name: ByteString): Steps<void> {
     let names = this.#names.get(dir);
     if (names === undefined) {
       names = new Set();
@@ -106,7 +119,7 @@ class Refresh {
     }
     if (names.has(name)) return;
     names.add(name);
-    refreshName(this.#workspace, dir, name);
+    yield* refreshName(this.#workspace, dir, name);
   }
 
   /** All that the kernel may know of it. */
@@ -116,7 +129,7 @@ class Refresh {
       if (this.#directories.has(dir)) continue;
       this.#directories.add(dir);
       for (const name of namesBelow(this.#workspace, dir)) {
-        this.name(dir, name);
+        yield* this.name(dir, name);
         yield;
         const child = dir.children?.get(name);
         if (child?.isDirectory && child.basePath !== undefined) waiting.push(child);
@@ -125,9 +138,9 @@ class Refresh {
   }
 }
 
-function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
+function* refreshName(workspace: Workspace, dir: Node, name: ByteString): Steps<void> {
   if (dir.inode?.entries?.has(name)) {
-    mergeNodes(workspace, dir, [name]);
+    yield* mergeNodes(workspace, dir, [name]);
     return;
   }
   const { base, tree, shared } = workspace;
@@ -144,7 +157,7 @@ function refreshName(workspace: Workspace, dir: Node, name: ByteString): void {
   } else if (stat !== undefined && child.base !== undefined && sameFile(stat, child.base)) {
     shared.files.unpin(child);
   } else {
-    release(workspace, child);
+    yield* release(workspace, child);
     tree.detach(child, dir, name);
     shared.notifier.invalEntry(dir.id, name);
   }

@@ -1,35 +1,47 @@
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { MERGES, OPAQUE, type Op } from '../delta/index/records.ts';
-import { isBelow, renamedDirectories } from '../history/renamed-directories.ts';
+import { isBelow } from '../history/renamed-directories.ts';
 import { letGo } from '../history/show-base.ts';
 import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
+import type { OwnDirectory } from '../workspaces.ts';
+
+/** Names looked at in one step. */
+const AT_ONCE = 16;
 
 /**
- * Directories that the sandbox renamed show nothing of the base any more when their base directory is at or below one of
- * `removed`: whatever comes to be at that path later is another directory, or no directory. They are as if made anew then.
+ * Directories that the sandbox renamed (`renamed`, those with an origin) show nothing of the base any more when their base
+ * directory is at or below one of `removed`: whatever comes to be at that path later is another directory, or no directory.
+ * They are as if made anew then.
  */
-export function endOrigins(workspace: Workspace, removed: readonly ByteString[]): void {
+export function* endOrigins(
+  workspace: Workspace,
+  removed: readonly ByteString[],
+  renamed: readonly OwnDirectory[],
+): Steps<void> {
   const paths = new Set(removed);
   const { delta, tree, shared } = workspace;
-  const renamed = renamedDirectories(workspace).filter(({ origin }) => origin !== undefined);
   const ended = renamed.filter(({ origin }) => isAtOrBelow(origin!, paths));
   if (ended.length === 0) return;
   const tops = new Set(renamed.map(({ path }) => path));
-  delta.commit(
+  yield* delta.committing(
     // In another renamed directory, the name would lead to the same place of the base again.
     ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, tops) ? OPAQUE : MERGES]),
     true,
   );
+  const counted = new Counted(AT_ONCE);
   for (const { id } of ended) {
+    yield* counted.one();
     const inode = delta.table.get(id);
     const node = inode && tree.nodeOf(inode);
     if (node === undefined) continue;
     for (const [name, child] of [...(node.children ?? [])]) {
       if (child.inode !== undefined) continue;
-      letGo(workspace, child);
+      yield* letGo(workspace, child);
       tree.detach(child, node, name);
       shared.notifier.invalEntry(node.id, name);
+      yield* counted.one();
     }
     tree.unmerged(node);
     shared.notifier.invalInode(node.id);

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { Steps } from '../../fuse/connection/steps.ts';
+import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import { ESTALE } from '../../linux/errno.ts';
 import type { Time } from '../../linux/time.ts';
@@ -26,6 +26,8 @@ const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
 /** So many bytes of layers that nobody needs are worth moving the rest. */
 const WORTHWHILE = 4 << 20;
+/** Inodes looked at, or operations made, in one step. */
+const AT_ONCE = 16;
 /** What the contents of a file take more than their size, at most. */
 const BLOCK = 4096;
 
@@ -41,6 +43,11 @@ export interface LayersOf {
   damaged?: (inode: Inode, message: string) => void;
   /** The frozen layer that a delta without a journal starts from. */
   origin?: string | undefined;
+  /**
+   * Has steps done between requests, with nothing else done to the delta until their end; false: not now. Absent: they are
+   * done at once.
+   */
+  startSteps?: ((steps: Steps<unknown>) => boolean) | undefined;
 }
 
 /**
@@ -132,11 +139,28 @@ export class Delta {
   commit(ops: readonly Op[], makesRoom = false): void {
     this.#requireHeader();
     this.#journal.append(ops, makesRoom);
+    for (const op of ops) this.#apply(op);
+    this.#compactWhenDue();
+  }
+
+  /**
+   * As `commit`, of many operations a part at a time. Until the end the journal has all of them or, to whoever loads it,
+   * none, and the table has some: the caller lets nobody else use the delta meanwhile.
+   */
+  *committing(ops: readonly Op[], makesRoom = false): Steps<void> {
+    this.#requireHeader();
+    yield* this.#journal.appending(ops, makesRoom);
+    const counted = new Counted(AT_ONCE);
     for (const op of ops) {
-      this.table.apply(op);
-      if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
+      this.#apply(op);
+      yield* counted.one();
     }
-    if (this.#journal.size > GROWTH_BYTES + this.#rewrittenSize * GROWTH) this.#compact();
+    this.#compactWhenDue();
+  }
+
+  #apply(op: Op): void {
+    this.table.apply(op);
+    if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
   }
 
   /** Throws EDQUOT when so many more inodes are too many. */
@@ -524,23 +548,39 @@ export class Delta {
   }
 
   #rewrite(): void {
-    this.#recordHostTimes();
+    complete(this.#rewriting());
+  }
+
+  *#rewriting(): Steps<void> {
+    const counted = new Counted(AT_ONCE);
+    yield* this.#recordHostTimes();
     const needed = new Set<string>();
-    for (const inode of this.table.found()) if (hasContents(inode)) needed.add(inode.data!.layer);
+    for (const inode of this.table.found()) {
+      if (hasContents(inode)) needed.add(inode.data!.layer);
+      yield* counted.one();
+    }
     needed.delete(this.#top);
     const below = [...needed];
     const header = headerFrom(this.table, this.#top, below, '', this.#journal.nextGeneration);
-    this.#journal.rewrite(wholeJournal(header, this.table));
+    yield* this.#journal.rewriting(wholeJournal(header, this.table));
     this.#below = below;
     this.#continues = '';
     this.#segments = 1;
     this.#rewrittenSize = this.#journal.size;
   }
 
+  /** The moment it is due may be one at which it cannot be begun: then it is at a later change. */
+  #compactWhenDue(): void {
+    if (this.#journal.size <= GROWTH_BYTES + this.#rewrittenSize * GROWTH) return;
+    const { startSteps } = this.#layers;
+    if (startSteps === undefined) complete(this.#compacting());
+    else startSteps(this.#compacting());
+  }
+
   /** Failing to shorten the journal (a full disk) is no failure of the change that was just made. */
-  #compact(): void {
+  *#compacting(): Steps<void> {
     try {
-      this.#rewrite();
+      yield* this.#rewriting();
     } catch {
       this.#rewrittenSize = this.#journal.size;
     }
@@ -553,8 +593,11 @@ export class Delta {
     for (const inode of inodes) this.#written.delete(inode);
   }
 
-  #recordHostTimes(): void {
-    for (const inode of this.#written) if (inode.hasFile) inode.hostMtime = this.#contents.fileStat(inode).mtime;
+  *#recordHostTimes(): Steps<void> {
+    for (const inode of this.#written) {
+      if (inode.hasFile) inode.hostMtime = this.#contents.fileStat(inode).mtime;
+      yield;
+    }
     this.#written.clear();
   }
 }

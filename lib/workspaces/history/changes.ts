@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { complete } from '../../fuse/connection/steps.ts';
+import { complete, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { cameLater } from '../base/added-later.ts';
@@ -60,10 +60,7 @@ function* changesOf(workspace: Workspace, after: ByteString): Generator<Workspac
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const dir = { inode: root, base: undefined, basePath: '' };
-  const walk: Walk = {
-    workspace,
-    origins: once(() => new Set(renamedDirectories(workspace).flatMap(({ origin }) => origin ?? []))),
-  };
+  const walk: Walk = { workspace, origins: undefined };
   // Trees can be deeper than any stack: nothing here calls itself.
   const stack = [
     open(walk, { path: '', now: dir, wasDirectory: true, hidesKnown: false, rule: workspace.rules.root }, after),
@@ -78,8 +75,14 @@ function* changesOf(workspace: Workspace, after: ByteString): Generator<Workspac
 
 interface Walk {
   workspace: Workspace;
-  /** Where the base has directories that the sandbox renamed. */
-  origins: () => ReadonlySet<ByteString>;
+  /** As `originsOf` found them. */
+  origins: ReadonlySet<ByteString> | undefined;
+}
+
+/** Where the base has directories that the sandbox renamed. */
+function* originsOf(walk: Walk): Steps<ReadonlySet<ByteString>, undefined> {
+  walk.origins ??= new Set((yield* renamedDirectories(walk.workspace)).flatMap(({ origin }) => origin ?? []));
+  return walk.origins;
 }
 
 /** A path that is a directory now, or was one in the base. */
@@ -128,12 +131,12 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const was = base.stat(name);
     const rule = dir.rule.child(name);
     if (!descend) {
-      if (now === undefined && was !== undefined && hidesKnown && cameLater(workspace, walk.origins(), path, was))
-        continue;
+      const mayBeLater = now === undefined && was !== undefined && hidesKnown;
+      if (mayBeLater && cameLater(workspace, yield* originsOf(walk), path, was)) continue;
       const change = yield* compare(workspace, path, now, was);
       yield change && {
         ...change,
-        conflict: isConflict(walk, path, was),
+        conflict: yield* isConflict(walk, path, was),
         ...access(walk, dir, { path, name, now, rule }),
       };
       continue;
@@ -221,13 +224,13 @@ function* compare(
 }
 
 /** Whether the base no longer has what the sandbox took up here. */
-function isConflict({ workspace, origins }: Walk, path: ByteString, was: BaseStat | undefined): boolean {
-  const seen = workspace.delta.table.seen.get(path);
+function* isConflict(walk: Walk, path: ByteString, was: BaseStat | undefined): Steps<boolean, undefined> {
+  const seen = walk.workspace.delta.table.seen.get(path);
   if (was === undefined) return seen !== undefined;
   if (isDirectory(was.mode)) return false;
   if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
   // Moved with its directory: the sandbox shows what the base has now, elsewhere.
-  return !isBelow(path, origins());
+  return !isBelow(path, yield* originsOf(walk));
 }
 
 /** The same in type and contents. */
@@ -304,14 +307,6 @@ function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>
 
 function modeOf({ inode, base }: Present): number {
   return (inode ?? base!).mode;
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /** The contents of inodes of the sandbox's own that have no host file: undefined for those that no longer are such. */

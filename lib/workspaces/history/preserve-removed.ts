@@ -1,9 +1,11 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { Postponed } from '../../fuse/filesystem.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
 import { isVisible } from '../access/visibility.ts';
 import { endOrigins } from '../base/end-origins.ts';
 import type { Node } from '../nodes/node.ts';
+import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import { Change } from './change.ts';
 import { renamedDirectories } from './renamed-directories.ts';
@@ -14,23 +16,38 @@ import { renamedDirectories } from './renamed-directories.ts';
  * there is a renamed directory at all. Each file is kept or lost by itself (a quota, a full disk): throws what went wrong
  * first, after trying all. May throw Postponed.
  */
-export function keepRemoved(workspace: Workspace, paths: readonly ByteString[]): boolean {
-  const renamed = renamedDirectories(workspace).filter(({ origin }) => origin !== undefined);
-  let failure: { error: unknown } | undefined;
+export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
+  const renamed = (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
+  const byOrigin = new Map<ByteString, ByteString[]>();
   for (const { path, origin } of renamed) {
-    for (const removed of paths) {
-      if (!removed.startsWith(`${origin}/`)) continue;
+    const known = byOrigin.get(origin!);
+    if (known === undefined) byOrigin.set(origin!, [path]);
+    else known.push(path);
+  }
+  let failure: { error: unknown } | undefined;
+  for (const removed of byOrigin.size === 0 ? [] : paths) {
+    yield;
+    for (const path of shownAt(removed, byOrigin)) {
       try {
-        keep(workspace, `${path}${removed.slice(origin!.length)}`, removed);
+        keep(workspace, path, removed);
       } catch (error) {
         if (error instanceof Postponed) throw error;
         failure ??= { error };
       }
     }
   }
-  endOrigins(workspace, paths);
+  yield* endOrigins(workspace, paths, renamed);
   if (failure !== undefined) throw failure.error;
   return renamed.length > 0;
+}
+
+/** Where directories that are merged with one above a path of the base show it. */
+function shownAt(path: ByteString, byOrigin: ReadonlyMap<ByteString, readonly ByteString[]>): Set<ByteString> {
+  const shown = new Set<ByteString>();
+  for (let origin = parentOf(path); origin !== ''; origin = parentOf(origin)) {
+    for (const top of byOrigin.get(origin) ?? []) shown.add(`${top}${path.slice(origin.length)}`);
+  }
+  return shown;
 }
 
 function keep(workspace: Workspace, path: ByteString, removed: ByteString): void {

@@ -105,7 +105,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     // Removed since: the base has it only now, so nothing hides it yet.
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
-  workspace.delta.commit(ops, true);
+  yield* workspace.delta.committing(ops, true);
   // A directory is shown as it is to be before what is in it is asked for.
   const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   // A directory that shows the base again has brought what is in it.
@@ -119,8 +119,8 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (entry === undefined) {
       const child = node.children?.get(name);
       if (child !== undefined && done.has(child)) continue;
-      showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined, done);
-    } else if (entry !== WHITEOUT && entry.origin !== undefined) rebase(workspace, node, name, entry, done);
+      yield* showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined, done);
+    } else if (entry !== WHITEOUT && entry.origin !== undefined) yield* rebase(workspace, node, name, entry, done);
   }
   for (const inode of free) {
     if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
@@ -146,7 +146,7 @@ function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => Byte
 }
 
 /** A changed directory that stays, merged with the base at its own path from now on. */
-function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode, done: Set<Node>): void {
+function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode, done: Set<Node>): Steps<void> {
   const node = dir.children?.get(name);
   if (node === undefined) return;
   const isMerged = node.basePath === inode.origin;
@@ -156,11 +156,12 @@ function rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode,
   workspace.shared.notifier.invalInode(node.id);
   const children = [...(node.children?.keys() ?? [])];
   for (const below of children) {
+    yield;
     // What showed the base in this directory before does so now.
     const isShown = isMerged && node.children!.get(below)?.inode === undefined;
-    if (!isShown && !inode.entries!.has(below)) showBase(workspace, node, below, undefined, done);
+    if (!isShown && !inode.entries!.has(below)) yield* showBase(workspace, node, below, undefined, done);
   }
-  mergeNodes(workspace, node, children);
+  yield* mergeNodes(workspace, node, children);
 }
 
 function placeOf(directories: Ways<Inode | undefined>, path: ByteString): Place | undefined {

@@ -1,4 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { Base } from '../base/base.ts';
 import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
 import type { Inode } from '../delta/index/inode.ts';
@@ -6,11 +7,16 @@ import { pathOf } from '../delta/index/path-of.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
+/** Inodes looked at in one step. */
+const AT_ONCE = 16;
+
 /** Directories of the sandbox's own that are not merged with the base at their own path. */
-export function renamedDirectories(workspace: Workspace): OwnDirectory[] {
+export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[], undefined> {
+  const counted = new Counted(AT_ONCE);
   const found: OwnDirectory[] = [];
   const origins = new Origins(workspace.base);
   for (const inode of workspace.delta.table.values()) {
+    yield* counted.one();
     const { id } = inode;
     if (!inode.isDirectory || inode.links[0] === undefined) continue;
     const path = pathOf(inode);

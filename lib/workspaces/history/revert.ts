@@ -62,10 +62,10 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   }
   if (ops.length === 0) return 0;
   const count = ops.filter(([kind]) => kind === 'drop').length;
-  workspace.delta.commit(ops, true);
+  yield* workspace.delta.committing(ops, true);
   for (const [, { dirPath, name }] of topmost) {
     const node = nodeAt(workspace, dirPath);
-    if (node !== undefined) showBase(workspace, node, name);
+    if (node !== undefined) yield* showBase(workspace, node, name);
     yield* counted.one();
   }
   for (const inode of dropped) {
@@ -144,7 +144,8 @@ function* removedWith(
   const lost = [...dropped].flatMap(({ origin }) => origin ?? []);
   if (lost.length === 0) return ops;
   const ids = new Set([...dropped].map(({ id }) => id));
-  const shown = new Set(renamedDirectories(workspace).flatMap(({ id, origin }) => (ids.has(id) ? [] : (origin ?? []))));
+  const renamed = yield* renamedDirectories(workspace);
+  const shown = new Set(renamed.flatMap(({ id, origin }) => (ids.has(id) ? [] : (origin ?? []))));
   for (const top of lost) {
     if (places.has(top) || isBelow(top, places) || shownFrom(workspace, top) === top) continue;
     const waiting = [top];

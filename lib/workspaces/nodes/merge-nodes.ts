@@ -1,4 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { showBase } from '../history/show-base.ts';
 import type { Workspace } from '../workspace.ts';
@@ -8,21 +9,22 @@ import type { Node } from './node.ts';
  * After the base came to have, or to lack, directories where the sandbox made some: the known ones among `names` of a
  * directory, and below, show what they are merged with now.
  */
-export function mergeNodes(workspace: Workspace, top: Node, names: Iterable<ByteString>): void {
+export function* mergeNodes(workspace: Workspace, top: Node, names: Iterable<ByteString>): Steps<void> {
   const waiting: [Node, Iterable<ByteString>][] = [[top, names]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [parent, below] = next;
     for (const name of below) {
+      yield;
       const node = parent.children?.get(name);
       const inode = node?.inode;
       if (node === undefined || inode === undefined || inode.origin !== undefined || !inode.merges) continue;
-      if (show(workspace, parent, name, node)) waiting.push([node, [...(node.children?.keys() ?? [])]]);
+      if (yield* show(workspace, parent, name, node)) waiting.push([node, [...(node.children?.keys() ?? [])]]);
     }
   }
 }
 
 /** False: it shows it already. */
-function show(workspace: Workspace, parent: Node, name: ByteString, node: Node): boolean {
+function* show(workspace: Workspace, parent: Node, name: ByteString, node: Node): Steps<boolean> {
   const { base, tree, shared } = workspace;
   const path = mergedBase(base, node.inode!, parent.basePath, name);
   if (path === node.basePath) return false;
@@ -33,7 +35,7 @@ function show(workspace: Workspace, parent: Node, name: ByteString, node: Node):
   shared.notifier.invalInode(node.id);
   const { entries } = node.inode!;
   for (const each of [...(node.children?.keys() ?? [])]) {
-    if (!entries!.has(each)) showBase(workspace, node, each);
+    if (!entries!.has(each)) yield* showBase(workspace, node, each);
   }
   return true;
 }

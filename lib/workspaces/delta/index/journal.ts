@@ -12,15 +12,20 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { EDQUOT, EIO, ENOSPC, Errno, hostErrno } from '../../../linux/errno.ts';
 import { Damage } from '../damage.ts';
-import { type Lines, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
+import { type Lines, lineInParts, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
 import { markedLoss, readMark, writeMark } from './journal-mark.ts';
 import { type Joint, JournalReserve } from './journal-reserve.ts';
 import { type Header, headerOf } from './records.ts';
 
 /** Lines are written in blocks of about this size when the journal is rewritten. */
-const BLOCK = 1 << 20;
+const BLOCK = 1 << 16;
+/** Records that are made lines in one step. */
+const AT_ONCE = 16;
+/** Elements of a record that is written at once. */
+const SHORT = 256;
 
 /**
  * An append-only file of JSON lines with checksums, one byte a char (latin1): names come back byte for byte, and JSON
@@ -34,6 +39,8 @@ export class Journal {
   #ino = 0;
   #fd = -1;
   #broken = false;
+  /** A line, or a new journal, is being written a part at a time. */
+  #busy = false;
   #nameSynced = false;
   /** The size that was last marked; of this journal, not of the one before. */
   #marked = -1;
@@ -95,10 +102,56 @@ export class Journal {
 
   /** `makesRoom`: it is about less than there was, so a full disk must not refuse it. */
   append(record: readonly unknown[], makesRoom = false): void {
-    if (this.#broken) throw EIO;
+    if (this.#broken || this.#busy) throw EIO;
     const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
     this.#hand(line, makesRoom);
     this.#sum = sum;
+  }
+
+  /**
+   * As `append`, of a long record a part at a time. Until the last part is written the line is a torn one, which a crash
+   * leaves and `load` cuts off: the record is there whole or not at all. The caller lets nothing else be appended meanwhile.
+   */
+  *appending(record: readonly unknown[], makesRoom = false): Steps<void> {
+    if (record.length <= SHORT || !this.#sealed) {
+      this.append(record, makesRoom);
+      return;
+    }
+    if (this.#broken || this.#busy) throw EIO;
+    this.#busy = true;
+    try {
+      const { parts, sum } = yield* lineInParts(record, this.#sum);
+      yield* this.#handParts(parts, makesRoom);
+      this.#sum = sum;
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  *#handParts(parts: readonly string[], makesRoom: boolean): Steps<void> {
+    try {
+      if (this.#fd === -1) this.#open();
+      if (!this.#takeFromReserve()) throw ENOSPC;
+      this.#size += yield* this.#writeParts(parts);
+      this.#reserve.make();
+    } catch (error) {
+      this.#refuse(error, makesRoom, parts.join(''));
+    }
+  }
+
+  *#writeParts(parts: readonly string[]): Steps<number> {
+    let written = 0;
+    try {
+      for (const part of parts) {
+        if (writeSync(this.#fd, part, null, 'latin1') !== part.length) throw ENOSPC;
+        written += part.length;
+        yield;
+      }
+    } catch (error) {
+      this.#cut();
+      throw error;
+    }
+    return written;
   }
 
   /** The first line of a delta that had none. */
@@ -114,9 +167,14 @@ export class Journal {
       this.#write(line);
       this.#reserve.make();
     } catch (error) {
-      const errno = hostErrno(error);
-      if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#joint)) throw errno;
+      this.#refuse(error, makesRoom, line);
     }
+  }
+
+  /** Throws, unless the line makes room on a full disk and the reserve takes it. */
+  #refuse(error: unknown, makesRoom: boolean, line: string): void {
+    const errno = hostErrno(error);
+    if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#joint)) throw errno;
   }
 
   /** Chars are bytes here, so a short count is a full disk. */
@@ -149,9 +207,25 @@ export class Journal {
 
   /** Replaces the whole file, durably, by `records`: after a crash it is the old or the new one. */
   rewrite(records: Iterable<readonly unknown[]>): void {
+    complete(this.rewriting(records));
+  }
+
+  /** As `rewrite`, a part at a time. The caller lets nothing change that the records tell of, and nothing be appended. */
+  *rewriting(records: Iterable<readonly unknown[]>): Steps<void> {
+    if (this.#busy) throw EIO;
+    this.#busy = true;
+    try {
+      yield* this.#rewriteAll(records);
+    } finally {
+      this.#busy = false;
+    }
+  }
+
+  *#rewriteAll(records: Iterable<readonly unknown[]>): Steps<void> {
     const path = `${this.#path}.new`;
     rmSync(path, { force: true });
     const fd = openSync(path, 'ax', 0o600);
+    const counted = new Counted(AT_ONCE);
     let size = 0;
     let last = 0;
     try {
@@ -164,6 +238,7 @@ export class Journal {
           size += writeAll(fd, block);
           block = '';
         }
+        yield* counted.one();
       }
       size += writeAll(fd, block);
       fsyncSync(fd);

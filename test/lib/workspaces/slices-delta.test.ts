@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
+import { Postponed } from '../../../lib/fuse/filesystem.ts';
+import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
+import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
+import { ALL_WRITE, Sandbox } from './sandbox.ts';
+
+const FILES = 400;
+const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
+
+type Operation = Parameters<Sandbox['fs']['begin']>[0];
+
+/** A sandbox whose long work waits until the test goes on with it. */
+function sliced(base: Record<string, string> = {}, options: WorkspaceFileSystemOptions = {}) {
+  const started: Steps<unknown>[] = [];
+  const released: number[] = [];
+  const startSteps = (steps: Steps<unknown>) => started.push(steps);
+  const s = new Sandbox(base, {}, { startSteps, released: (cause) => released.push(cause), ...options });
+  return { s, started, released };
+}
+
+function postponedBy(act: () => unknown): number {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof Postponed) return thrown.cause;
+    throw thrown;
+  }
+  throw new Error('it was not postponed');
+}
+
+function take(steps: Steps<unknown>, count: number): boolean {
+  for (let step = 0; step < count; step++) if (steps.next().done) return true;
+  return false;
+}
+
+function count(steps: Steps<unknown>): number {
+  let taken = 1;
+  while (!steps.next().done) taken++;
+  return taken;
+}
+
+function begin(s: Sandbox, operation: Operation, ...args: unknown[]): Steps<unknown> {
+  const begun = s.fs.begin(operation, args);
+  if (begun === undefined) throw new Error(`${operation} is done at once`);
+  return begun;
+}
+
+describe('a journal that has grown', () => {
+  const TARGET = 'x'.repeat(4000);
+  const grown = () => {
+    const made = sliced();
+    const root = made.s.id('');
+    let links = 0;
+    while (made.started.length === 0) made.s.fs.symlink(made.s.caller, root, `l${links++}`, Buffer.from(TARGET));
+    return { ...made, links };
+  };
+
+  it('is written anew a step at a time, while only its own sandbox waits', () => {
+    const { s, started, released } = grown();
+    s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
+    expect(take(started[0]!, 10)).toBe(false);
+    const cause = postponedBy(() => s.create('another'));
+    expect(postponedBy(() => s.fs.syncAll())).toBe(cause);
+    const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
+    s.fs.create(s.caller, root, 'meanwhile', 0o644, 0);
+    expect(count(started[0]!)).toBeGreaterThan(100);
+    expect(released).toEqual([cause]);
+    s.create('another');
+    const before = s.list('');
+    s.fs.detach('sb_2');
+    s.restart();
+    expect(s.list('')).toEqual(before);
+  });
+
+  it('has all records when the server ends at any step', () => {
+    const { s, started, links } = grown();
+    for (const steps of [1, 90, 60]) {
+      take(started[0]!, steps);
+      s.restart();
+      expect(s.list('').length).toBe(links);
+      expect(s.readlink(`l${links - 1}`)).toBe(TARGET);
+    }
+  });
+});
+
+describe('a record of many operations', () => {
+  const base = Object.fromEntries(NAMES.map((name) => [`d/${name}`, 'base']));
+
+  it('is there whole or not at all when the server ends at any step', () => {
+    const { s } = sliced(base);
+    const shown = () => new Set(NAMES.filter((_, n) => n % 50 === 0).map((name) => s.read(`d/${name}`)));
+    for (const name of NAMES) s.write(`d/${name}`, 'changed');
+    let partly = false;
+    for (let steps = 40, ended = false; !ended; steps += 5) {
+      ended = take(begin(s, 'revert', 'sb_1', ['']), steps);
+      partly ||= !readFileSync(`${s.spec.delta}/journal`, 'latin1').endsWith('\n');
+      s.restart();
+      const found = [...shown()];
+      expect(found.length).toBe(1);
+      if (found[0] === 'base') break;
+    }
+    expect(partly).toBe(true);
+    expect([...shown()]).toEqual(['base']);
+  });
+
+  it('lets a stopped sandbox be settled a step at a time, which waits to start meanwhile', () => {
+    const { s } = sliced(base);
+    for (const name of NAMES) s.write(`d/${name}`, 'changed');
+    const settled = [{ path: 'd' }, ...NAMES.map((name) => ({ path: `d/${name}` }))];
+    s.fs.detach('sb_1');
+    for (const name of NAMES) s.putBase(`d/${name}`, 'changed');
+    const steps = begin(s, 'settle', s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: true });
+    expect(take(steps, FILES)).toBe(false);
+    postponedBy(() => s.fs.attach(s.spec));
+    complete(steps);
+    s.fs.attach(s.spec);
+    expect(s.fs.changes('sb_1', '', 10).changes).toEqual([]);
+  });
+});
+
+describe('directories that a sandbox renamed', () => {
+  it('are found, and keep what the codebase loses, a step at a time', () => {
+    const base = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`d${n}/sub/f`, `${n}`]));
+    const { s } = sliced(base);
+    for (let n = 0; n < 100; n++) s.rename(`d${n}`, `e${n}`);
+    expect(count(begin(s, 'renamed', 'sb_1'))).toBeGreaterThan(5);
+    const removed = Array.from({ length: 100 }, (_, n) => [`d${n}/sub/f`, `d${n}/sub`, `d${n}`]).flat();
+    const steps = begin(s, 'keepRemoved', s.spec, removed);
+    take(steps, 50);
+    postponedBy(() => s.stat('e1'));
+    expect(count(steps)).toBeGreaterThan(100);
+    for (const n of [0, 99]) expect(s.read(`e${n}/sub/f`)).toBe(`${n}`);
+  });
+});
+
+describe('the workspace that is named while a step is taken', () => {
+  it('is the one that the step is for', () => {
+    const current = new CurrentWorkspace();
+    const { s } = sliced({ 'd/f': '' }, { current });
+    s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2`, rules: ALL_WRITE });
+    s.stat('d/f');
+    s.fs.lookup(s.caller, 1, 'sb_2');
+    const named = new Set<string | undefined>();
+    const steps = begin(s, 'baseChanged', 'cb_1', ['d']);
+    for (let done = false; !done; ) {
+      current.clear();
+      done = steps.next().done === true;
+      named.add(current.id);
+    }
+    expect([...named]).toEqual(['sb_1', 'sb_2']);
+    s.fs.detach('sb_2');
+  });
+});
