@@ -1,6 +1,10 @@
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { type Level, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
+
+/** Names looked at in one step. */
+const AT_ONCE = 64;
 
 /**
  * Levels of files with several names under one set of rules: the strictest of all, whether the kernel knows them or not.
@@ -16,12 +20,16 @@ export class LinkLevels {
     this.#rules = rules;
   }
 
-  of(inode: Inode): Level {
+  *find(inode: Inode): Steps<Level> {
     const known = this.#levels.get(inode);
     if (known !== undefined) return known;
+    const counted = new Counted(AT_ONCE);
     const states = new Map<Inode, RuleState>();
     let level: Level = WRITE;
-    for (const { dir, name } of inode.links) level = strictest(level, this.#stateOf(dir, states).child(name).level);
+    for (const { dir, name } of inode.links) {
+      level = strictest(level, this.#stateOf(dir, states).child(name).level);
+      yield* counted.one();
+    }
     this.#levels.set(inode, level);
     return level;
   }

@@ -36,54 +36,74 @@ export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]
     } else {
       const shown = node.inode === undefined && node.basePath !== undefined;
       const level = shown ? strictest(state.level, workspace.stateOf(node.basePath!).level) : state.level;
-      if (renewLevel(workspace, node, level)) tellFile(shared.notifier, node);
+      if (yield* renewLevel(workspace, node, level)) yield* tellFile(shared.notifier, node);
     }
   }
 }
 
 /** After the owner moved what the rules would not have let move: all of it comes under those of its new place. */
 export function renewMoved(workspace: Workspace, node: Node): void {
+  complete(renew(workspace, node));
+}
+
+function* renew(workspace: Workspace, node: Node): Steps<void> {
   const link = node.links[0]!;
   const state = link.parent.ruled!.child(link.name);
   workspace.tree.renewLevels();
   if (node.isDirectory) {
-    complete(renewBelow(workspace, node, state));
+    yield* renewBelow(workspace, node, state);
     workspace.tree.levelLinks();
-  } else if (renewLevel(workspace, node, state.level)) tellFile(workspace.shared.notifier, node);
+  } else if (yield* renewLevel(workspace, node, state.level)) yield* tellFile(workspace.shared.notifier, node);
 }
 
-/** Trees can be deeper than any stack: nothing here calls itself. */
+/**
+ * All directories first: the level of a file with several names, which is found once, is then that of all of them. Trees
+ * can be deeper than any stack: nothing here calls itself.
+ */
 function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
   const counted = new Counted(AT_ONCE);
-  const waiting: [dir: Node, was: RuleState][] = [];
+  const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
-    waiting.push([dir, dir.shownRule]);
+    renewed.push([dir, dir.shownRule]);
     workspace.tree.ruleDirectory(dir, to);
   };
   renewDirectory(top, state);
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const [dir, was] = next;
-    const { uniformBelow } = dir.rule!;
-    const levelOf = (name: ByteString) =>
-      dir.baseRuled === undefined && uniformBelow !== undefined ? uniformBelow : dir.ruleOf(name).level;
-    const untold: Node[] = [];
+  // It grows while it is gone through.
+  for (const [dir] of renewed) {
     for (const [name, child] of dir.children ?? []) {
       yield* counted.one();
-      if (child.isDirectory) {
-        const before = isVisibleNode(child);
-        renewDirectory(child, dir.rule!.child(name));
-        if (before !== isVisibleNode(child)) workspace.shared.notifier.invalEntry(dir.id, name);
-      } else if (renewLevel(workspace, child, levelOf(name)) || child.untold) {
-        untold.push(child);
-      }
+      if (!child.isDirectory) continue;
+      const before = isVisibleNode(child);
+      renewDirectory(child, dir.rule!.child(name));
+      if (before !== isVisibleNode(child)) workspace.shared.notifier.invalEntry(dir.id, name);
     }
-    tellDirectory(workspace, dir, was, leftUntold(workspace, untold));
+  }
+  const linked = new Set<Node>();
+  for (const [dir, was] of renewed) {
+    const untold = yield* renewFiles(workspace, dir, linked, counted);
+    tellDirectory(workspace, dir, was, yield* leftUntold(workspace, untold));
   }
 }
 
-/** Whether the level is another. A file with several names is seen by each: the last time all its directories are renewed. */
-function renewLevel({ tree }: Workspace, file: Node, ofPath: Level): boolean {
-  const level = tree.fileLevel(file, ofPath);
+/** Answers which files of the directory are to be told. `linked`: files with several names that have their level. */
+function* renewFiles(workspace: Workspace, dir: Node, linked: Set<Node>, counted: Counted): Steps<Set<Node>> {
+  const { uniformBelow } = dir.rule!;
+  const levelOf = (name: ByteString) =>
+    dir.baseRuled === undefined && uniformBelow !== undefined ? uniformBelow : dir.ruleOf(name).level;
+  const untold = new Set<Node>();
+  for (const [name, child] of dir.children ?? []) {
+    yield* counted.one();
+    if (child.isDirectory) continue;
+    const isNew = !linked.has(child);
+    if (child.links.length > 1) linked.add(child);
+    if ((isNew && (yield* renewLevel(workspace, child, levelOf(name)))) || child.untold) untold.add(child);
+  }
+  return untold;
+}
+
+/** Whether the level is another. */
+function* renewLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
+  const level = yield* tree.findFileLevel(file, ofPath);
   if (level === file.level) return false;
   tree.setLevel(file, level);
   file.untold = true;
@@ -92,16 +112,24 @@ function renewLevel({ tree }: Workspace, file: Node, ofPath: Level): boolean {
 }
 
 /** Tells what cannot wait, and returns what can. */
-function leftUntold({ shared }: Workspace, files: Node[]): Node[] | undefined {
-  const waiting = files.length > MAX_UNTOLD ? [] : files.filter((file) => !file.paged);
-  for (const file of files) if (file.paged || files.length > MAX_UNTOLD) tellFile(shared.notifier, file);
+function* leftUntold({ shared }: Workspace, files: ReadonlySet<Node>): Steps<Node[] | undefined> {
+  const waiting: Node[] = [];
+  for (const file of files) {
+    if (file.paged || files.size > MAX_UNTOLD) yield* tellFile(shared.notifier, file);
+    else waiting.push(file);
+  }
   return waiting.length === 0 ? undefined : waiting;
 }
 
-function tellFile(notifier: Notifier, file: Node): void {
-  if (file.stale) for (const { parent, name } of file.links) notifier.invalEntry(parent.id, name);
+function* tellFile(notifier: Notifier, file: Node): Steps<void> {
+  const counted = new Counted(AT_ONCE);
+  for (const { parent, name } of file.stale ? file.links : []) {
+    notifier.invalEntry(parent.id, name);
+    yield* counted.one();
+  }
   notifier.invalInode(file.id);
   file.untold = file.stale = false;
+  yield;
 }
 
 function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): void {

@@ -1,4 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type Level, NONE, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
@@ -16,6 +17,8 @@ import type { Node } from './node.ts';
 export const NAME_MAX = 255;
 /** Names asked for in vain in one directory (search paths, module resolution) before it is listed to know all. */
 const MISSES_TO_LIST = 32;
+/** Names of one file that are looked at in one step. */
+const LINKS_AT_ONCE = 64;
 /** Names that the kernel is told to forget at once, at least. */
 const MIN_SHED = 64;
 
@@ -109,7 +112,9 @@ export class NodeTree {
     if (node !== undefined) {
       this.loose.delete(node);
       node.addLink(dir, name);
-      if (!node.isDirectory) node.ruledLevel = this.fileLevel(node, state.level);
+      // Its other names were looked at when they came: a file may have tens of thousands.
+      const known = node.links.length > 1 ? (node.ruledLevel as Level) : this.fileLevel(node, state.level);
+      if (!node.isDirectory) node.ruledLevel = strictest(known, state.level);
       return node;
     }
     this.#makeRoom();
@@ -424,14 +429,20 @@ export class NodeTree {
     return state === dir.ruled ? undefined : state;
   }
 
-  /** The strictest of a file's names. Taking a name away or giving one needs WRITE, so only new rules change it. */
   fileLevel(node: Node, ofPath: Level): Level {
+    return complete(this.findFileLevel(node, ofPath));
+  }
+
+  /** The strictest of a file's names. Taking a name away or giving one needs WRITE, so only new rules change it. */
+  *findFileLevel(node: Node, ofPath: Level): Steps<Level> {
+    const counted = new Counted(LINKS_AT_ONCE);
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
       level = strictest(level, parent.ruledOf(name).level);
+      yield* counted.one();
     }
     const { inode } = node;
-    return inode === undefined || inode.links.length < 2 ? level : strictest(level, this.#levels.of(inode));
+    return inode === undefined || inode.links.length < 2 ? level : strictest(level, yield* this.#levels.find(inode));
   }
 
   /** Files with several names anew, after their owner moved a directory that some of them are in. */

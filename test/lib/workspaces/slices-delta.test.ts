@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
 import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
+import { Node } from '../../../lib/workspaces/nodes/node.ts';
 import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
-import { ALL_WRITE, Sandbox } from './sandbox.ts';
+import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
 
 const FILES = 400;
 const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
@@ -151,5 +152,26 @@ describe('the workspace that is named while a step is taken', () => {
     }
     expect([...named]).toEqual(['sb_1', 'sb_2']);
     s.fs.detach('sb_2');
+  });
+});
+
+describe('a file with many names', () => {
+  const LINKS = 1000;
+
+  it('has its level found once for new rules, and for each new name that the kernel learns', () => {
+    const { s } = sliced();
+    s.create('f0');
+    for (let n = 1; n < LINKS; n++) s.link('f0', `f${n}`);
+    const asked = vi.spyOn(Node.prototype, 'ruledOf');
+    onTestFinished(() => asked.mockRestore());
+    s.forgetAll();
+    s.list('');
+    for (let n = 0; n < LINKS; n++) s.stat(`f${n}`);
+    expect(asked.mock.calls.length).toBeLessThan(16 * LINKS);
+    asked.mockClear();
+    const steps = begin(s, 'setRules', 'sb_1', [rule('/**', 'WRITE'), rule('/f7', 'READ', 1)]);
+    expect(count(steps)).toBeGreaterThan(LINKS / 64);
+    expect(asked.mock.calls.length).toBeLessThan(4 * LINKS);
+    for (const n of [0, 7, LINKS - 1]) expect(outcome(() => s.write(`f${n}`, 'x'))).toBe('EACCES');
   });
 });
