@@ -1,5 +1,5 @@
-import { readFileSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, statfsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { eventually } from '../contract/scene.ts';
 import { attacks } from '../security/suite.ts';
@@ -51,9 +51,12 @@ attacks('limits on cgroup v2', (target) => {
       await scene.sandboxOn({}, undefined, { resources }),
     ];
     const [mine, beside] = [await cgroupOf(scene, one), await cgroupOf(scene, other)];
+    // As systemd sets it for a service with OOMPolicy=kill: the sandbox's own limit is below it.
+    writeFileSync(join(dirname(mine), 'memory.oom.group'), '1');
     const bomb = await scene.run(one, 'exec perl -e \'$x = "a" x (1 << 28); sleep 1\'');
     expect(bomb).toMatchObject({ exit_code: 137, stderr: expect.stringContaining('memory_bytes') });
     expect(count(mine, 'memory.events', 'oom_kill')).toBe(1);
+    expect(count(mine, 'memory.events', 'oom_group_kill')).toBe(0);
     expect(count(beside, 'memory.events', 'oom_kill')).toBe(0);
     expect(await scene.output(one, 'echo next')).toBe('next\n');
   });

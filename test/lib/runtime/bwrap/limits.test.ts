@@ -35,6 +35,15 @@ describe('memory_bytes', () => {
     });
   });
 
+  it('ends one process: the command that started it goes on, and so do other commands of the sandbox', async () => {
+    const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
+    const beside = run(sandbox, 'touch /tmp/began; until [ -e /tmp/over ]; do sleep 0.05; done; echo through');
+    const bomb = 'until [ -e /tmp/began ]; do sleep 0.05; done; perl -e \'$x = "a" x (1 << 28)\'; echo "ended: $?"';
+    const result = await run(sandbox, `sleep 60 & ${bomb}; kill $! && echo "child lives"; touch /tmp/over`);
+    expect(result).toMatchObject({ stdout: 'ended: 137\nchild lives\n', exitCode: 0 });
+    expect(await beside).toMatchObject({ stdout: 'through\n', exitCode: 0 });
+  });
+
   it('counts the temporary file systems, and the sandbox goes on once they are emptied', async () => {
     const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
     const result = await run(sandbox, 'cat /dev/zero >/tmp/fill; echo $?; rm -f /tmp/fill');
@@ -78,16 +87,20 @@ describe('pids_limit', () => {
   });
 
   it('reached by one command is RESOURCE_EXHAUSTED for the next, not the end of the sandbox', async () => {
-    const sandbox = await bwrap.launch({ pids_limit: 10 });
-    const holder = run(sandbox, 'i=0; while [ $i -lt 9 ]; do sleep 60 & i=$((i+1)); done; echo full >/tmp/full; wait', {
+    const spec = bwrap.spec({ pids_limit: 10 });
+    const sandbox = await bwrap.runtime.launch(spec);
+    const holder = run(sandbox, 'i=0; while [ $i -lt 9 ]; do sleep 60 & i=$((i+1)); done; echo >full; wait', {
       timeoutMs: 3000,
     });
+    // Seen from outside: another command would take one of the ten.
+    await until('the first has all of them', () => existsSync(join(spec.workspace, 'full')));
     await until('another command is refused', async () => {
       const result = await run(sandbox, 'ls | cat | cat | cat');
       return result.code === 'RESOURCE_EXHAUSTED' || result.stderr.includes('Cannot fork');
     });
     expect(await holder).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     expect(await run(sandbox, 'echo next')).toMatchObject({ stdout: 'next\n' });
+    await sandbox.stop();
   });
 
   it('is not raised by background processes left behind', async () => {
