@@ -12,7 +12,7 @@ version=$(ls "$kernel/modules")
 node=$(command -v node)
 
 # What the server and the tests run, and how they got here does not matter: Debian's packages list their files.
-WANTED='bubblewrap git python3 curl util-linux mount docker.io busybox-static openssl procps kmod iproute2 iptables passwd'
+WANTED='bubblewrap git python3 curl util-linux mount docker.io mawk busybox-static openssl procps kmod iproute2 iptables passwd'
 # shellcheck disable=SC2016 # dpkg's own variables
 essential=$(dpkg-query -W -f='${Essential} ${Package}\n' | sed -n 's/^yes //p')
 # shellcheck disable=SC2086 # one word per package
@@ -52,6 +52,8 @@ printf '%s\n' "$installed" | while read -r package _; do dpkg -L "$package"; don
   cd /
   find usr/bin usr/sbin -lname '/etc/alternatives/*'
   printf '%s\n' etc/alternatives usr/lib/python3*
+  # Of what tests put into images of their own, they ask dpkg.
+  printf '%s\n' var/lib/dpkg/status var/lib/dpkg/info/*.list
   # Node may have been installed without a package.
   printf '%s\n' "${node#/}" "$(realpath "$node" | cut -c2-)"
   ldd "$(realpath "$node")" | grep -o '/[^ ]*' | xargs -n1 realpath | cut -c2-
