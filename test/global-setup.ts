@@ -1,9 +1,19 @@
 import { existsSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { TestProject } from 'vitest/node';
 import { bundle } from '../esbuild.config.mjs';
+import { offerSharedDaemon } from './docker/shared-daemon.ts';
+
+/** Before the run. What it returns is called after it. */
+export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
+  await build();
+  const daemon = await offerSharedDaemon();
+  provide('sharedDaemonSocket', daemon.socket);
+  return () => daemon.stop();
+}
 
 /** Tests of the whole run the built server: build it once. Where that fails they fail, and the others still run. */
-export default async function setup(): Promise<void> {
+async function build(): Promise<void> {
   const main = fileURLToPath(new URL('../adapters/main.ts', import.meta.url));
   const built = fileURLToPath(new URL('../dist/server.mjs', import.meta.url));
   try {

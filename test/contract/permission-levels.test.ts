@@ -1,13 +1,12 @@
 import { expect } from 'vitest';
-import type { PermissionRule } from '../../lib/messages.ts';
 import { ABSENT, DENIED, outcome, REFUSED } from './outcome.ts';
 import { hide, read, view, write } from './rules.ts';
 import { type Case, contract } from './suite.ts';
 
-/** One row: a command and its outcome on `f` under NONE, VIEW, READ and WRITE. Every row gets fresh sandboxes. */
+/** One row: a command and its outcome on `f` under NONE, VIEW, READ and WRITE. Every row has a directory of its own. */
 type Row = readonly [command: string, none: string, view: string, read: string, write: string];
 
-const LEVELS: readonly ((pattern: string) => PermissionRule)[] = [hide, view, read, write];
+const LEVELS = { none: hide, view, read, write };
 
 const FILE_ROWS: readonly Row[] = [
   ['cat f', ABSENT, DENIED, 'text\n', 'text\n'],
@@ -31,27 +30,30 @@ const FILE_ROWS: readonly Row[] = [
   ["python3 -c \"import mmap; f = open('f', 'r+b'); mmap.mmap(f.fileno(), 0)[0] = 84\"", ABSENT, DENIED, DENIED, ''],
   ['ln -s f free/l && cat free/../free/../f', ABSENT, DENIED, 'text\n', 'text\n'],
   ['ln -s ../f free/l && cat free/l', ABSENT, DENIED, 'text\n', 'text\n'],
-  ['ln -s /workspace/f free/l && echo more > free/l', DENIED, DENIED, DENIED, ''],
-  ['cat /workspace/./f', ABSENT, DENIED, 'text\n', 'text\n'],
+  ['ln -s $PWD/f free/l && echo more > free/l', DENIED, DENIED, DENIED, ''],
+  ['cat $PWD/./f', ABSENT, DENIED, 'text\n', 'text\n'],
   ['exec 3< f; cat /proc/self/fd/3', ABSENT, DENIED, 'text\n', 'text\n'],
 ];
 
-const cases: Case[] = FILE_ROWS.map(([command, ...expected]) => ({
-  name: `answers on each level as the contract says: ${command}`,
+const cases: Case[] = Object.entries(LEVELS).map(([name, level], column) => ({
+  name: `a file on level ${name} answers every command as the contract says`,
   needs: ['commands'],
   async run(scene) {
-    const codebase = await scene.codebase({ f: 'text\n', 'free/kept': '' });
-    const found = await Promise.all(
-      LEVELS.map(async (level, index) => {
-        const sandbox = await scene.sandbox(codebase, [level('f'), write('free/')]);
-        const came = await outcome(scene, sandbox, command);
-        const refused = expected[index] === REFUSED && [DENIED, 'Operation not permitted'].includes(came);
-        return refused ? REFUSED : came;
-      }),
-    );
+    const files = FILE_ROWS.flatMap((_, row) => [[`${row}/f`, 'text\n'] as const, [`${row}/free/kept`, ''] as const]);
+    const codebase = await scene.codebase(Object.fromEntries(files));
+    const rules = FILE_ROWS.flatMap((_, row) => [level(`${row}/f`), write(`${row}/free/`)]);
+    const sandbox = await scene.sandbox(codebase, rules);
+    const expected: Record<string, string | undefined> = {};
+    const found: typeof expected = {};
+    for (const [row, [command, ...outcomes]] of FILE_ROWS.entries()) {
+      const came = await outcome(scene, sandbox, `cd ${row}; ${command}`);
+      const refused = outcomes[column] === REFUSED && [DENIED, 'Operation not permitted'].includes(came);
+      found[command] = refused ? REFUSED : came;
+      expected[command] = outcomes[column];
+    }
     expect(found).toEqual(expected);
-    // Whatever the command did, nothing of it is in the codebase.
-    expect(await scene.content(codebase, 'f')).toBe('text\n');
+    // Whatever the commands did, nothing of it is in the codebase.
+    for (const row of FILE_ROWS.keys()) expect(await scene.content(codebase, `${row}/f`)).toBe('text\n');
   },
 }));
 
