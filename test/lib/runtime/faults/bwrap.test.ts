@@ -10,6 +10,11 @@ vi.mock('node:fs', async (original) => {
   return hostCalls.wrap(await original<typeof import('node:fs')>());
 });
 
+vi.mock('node:child_process', async (original) => {
+  const { hostCalls } = await import('./host-calls.ts');
+  return hostCalls.wrapProcesses(await original<typeof import('node:child_process')>());
+});
+
 const bwrap = useBwrap();
 let beside: RunningSandbox;
 beforeAll(async () => {
@@ -109,4 +114,22 @@ describe('a host call that fails', () => {
     });
     await until('descriptors are closed', () => readdirSync('/proc/self/fd').length <= before + 6);
   });
+
+  it.each(['EAGAIN', 'EMFILE', 'ENOMEM'] as const)(
+    '%s at a spawn fails that launch, or none where a spare fails',
+    async (errno) => {
+      let pids = 100;
+      // Other limits than before: no spare is there, so that this launch has to start a shell.
+      const launch = () => bwrap.launch({ pids_limit: pids });
+      pids += ERRNOS.indexOf(errno);
+      hostCalls.arm(1, errno, '/bin/bash');
+      await expect(launch()).rejects.toMatchObject({ code: expect.stringMatching(TOLD) });
+      expect(hostCalls.disarm()).toBe(`spawn /bin/bash ${errno}`);
+      hostCalls.arm(2, errno, '/bin/bash');
+      expect(await run(await launch(), 'echo up')).toMatchObject({ stdout: 'up\n' });
+      await until('the start of a spare fails', () => hostCalls.fired !== '');
+      expect(await run(await launch(), 'echo up')).toMatchObject({ stdout: 'up\n' });
+      expect(await run(beside, 'echo on')).toMatchObject({ stdout: 'on\n' });
+    },
+  );
 });
