@@ -22,8 +22,18 @@ export class AcceptedHosts {
     this.#allowed = new Set(allowed.map(plain));
   }
 
-  /** Throws PERMISSION_DENIED unless Host, and Origin where there is one, are accepted. */
-  check({ headers: { host, origin }, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): void {
+  /**
+   * Throws INVALID_ARGUMENT for several Host fields (RFC 9112 section 3.2): Node shows the first, and what stands before
+   * this server may have gone by the last. Throws PERMISSION_DENIED unless Host, and Origin where there is one, are
+   * accepted.
+   */
+  check({
+    headers: { host, origin },
+    rawHeaders,
+    socket,
+  }: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>): void {
+    if (countOf('host', rawHeaders) > 1)
+      throw new ServiceError('INVALID_ARGUMENT', 'a request must have one Host header');
     if (host !== undefined) this.#require('Host', host, socket.localAddress);
     if (origin !== undefined) this.#require('Origin', originHost(origin), socket.localAddress);
   }
@@ -49,6 +59,16 @@ export class AcceptedHosts {
     if (isIP(name) === 0) return false;
     return name === localAddress || (everywhere && isOwnAddress(name));
   }
+}
+
+/** `rawHeaders`: names and values in turn. */
+function countOf(name: string, rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const given = rawHeaders[at]!;
+    if (given.length === name.length && given.toLowerCase() === name) count++;
+  }
+  return count;
 }
 
 /** Lower case; without the dot of a full name, the zone of an address, and what makes an IPv4 address one of IPv6. */

@@ -6,7 +6,9 @@ const OWN = Object.values(networkInterfaces()).flat()[0]!.address;
 
 function isAccepted(hosts: AcceptedHosts, headers: { host?: string; origin?: string }, localAddress = '127.0.0.1') {
   try {
-    hosts.check({ headers, socket: { localAddress } } as unknown as Parameters<AcceptedHosts['check']>[0]);
+    hosts.check({ headers, rawHeaders: [], socket: { localAddress } } as unknown as Parameters<
+      AcceptedHosts['check']
+    >[0]);
     return true;
   } catch (error) {
     expect(error).toMatchObject({ code: 'PERMISSION_DENIED', message: /server\.allowed_hosts/ });

@@ -290,6 +290,14 @@ describe('REST', () => {
     expect(await get('/health', 'host: localhost')).toMatch(/^HTTP\/1.1 200 /);
   });
 
+  it('refuses a request with several Host headers, in any order and case', async () => {
+    await start();
+    for (const hosts of ['host: localhost\r\nHost: evil.example', 'HOST: localhost\r\nhost: localhost']) {
+      const answer = await rawRequest(rest.port, `GET /health HTTP/1.1\r\nconnection: close\r\n${hosts}\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1.1 400 .*a request must have one Host header/s);
+    }
+  });
+
   it('refuses what a web page of another origin posts', async () => {
     const { codebases } = await start({ codebases: { create: async () => aCodebase } });
     expect(codebases).toBeDefined();
