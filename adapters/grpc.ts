@@ -1,17 +1,18 @@
 import {
   logVerbosity,
   Server,
-  ServerCredentials,
   type ServiceDefinition,
   setLogVerbosity,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { operations } from '../handlers/index.ts';
 import { rpcs } from '../lib/contract/schema.ts';
+import { Turns } from '../lib/turns.ts';
 import { withBounds } from './grpc/bounds.ts';
 import { type Mount, mountCall } from './grpc/calls.ts';
 import { withDataFirst } from './grpc/data-message.ts';
 import { Health } from './grpc/health.ts';
+import { listen } from './grpc/listen.ts';
 import { protos } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
 import type { CallAbort, Listener, ListenerOptions } from './listener.ts';
@@ -30,11 +31,11 @@ const OPTIONS = {
 const LAST_WORDS_MS = 1000;
 
 /** The gRPC side of the table, with health and reflection. Resolves when it listens; rejects when it cannot. */
-export async function startGrpc({ address, services, log }: ListenerOptions): Promise<Listener> {
+export async function startGrpc({ address, services, maxConnections, log }: ListenerOptions): Promise<Listener> {
   // What goes wrong is thrown here or told to the caller; the library would print it a second time.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(OPTIONS);
-  const mount: Mount = { services, log, calls: new Set() };
+  const mount: Mount = { services, log, turns: new Turns(), calls: new Set() };
   const serving = new Set(Object.values(rpcs).map(({ service }) => `service.v1.${service}`));
   for (const service of serving) {
     server.addService(withDataFirst(withBounds(definition(service))), implementationOf(service, mount));
@@ -45,8 +46,18 @@ export async function startGrpc({ address, services, log }: ListenerOptions): Pr
   for (const version of ['v1', 'v1alpha']) {
     server.addService(definition(`grpc.reflection.${version}.ServerReflection`), { ...reflection() });
   }
-  const port = await bind(server, address);
-  return { port, close: (graceMs) => close(server, health, mount.calls, graceMs) };
+  const { port, stop } = await listen(server, {
+    address,
+    log,
+    ...(maxConnections !== undefined && { maxConnections }),
+  });
+  return {
+    port,
+    close: (graceMs) => {
+      stop();
+      return close(server, health, mount.calls, graceMs);
+    },
+  };
 }
 
 function definition(service: string): ServiceDefinition {
@@ -62,18 +73,6 @@ function implementationOf(service: string, mount: Mount): UntypedServiceImplemen
     calls[name] = mountCall(operation, definition(service)[name]!, mount);
   }
   return calls;
-}
-
-async function bind(server: Server, { host, port }: ListenerOptions['address']): Promise<number> {
-  const listen = (on: string) =>
-    new Promise<number>((resolve, reject) => {
-      server.bindAsync(on, ServerCredentials.createInsecure(), (error, bound) =>
-        error ? reject(error) : resolve(bound),
-      );
-    });
-  if (host !== '') return listen(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
-  // All interfaces, on a machine without IPv6 too; what else is wrong shows on the second try as well.
-  return listen(`[::]:${port}`).catch(() => listen(`0.0.0.0:${port}`));
 }
 
 async function close(server: Server, health: Health, calls: ReadonlySet<CallAbort>, graceMs: number): Promise<void> {

@@ -66,12 +66,16 @@ async function resumeFor(ms: number, server: Composition): Promise<void> {
   clearTimeout(timer);
 }
 
-async function listen(config: Serve['config'], { services, maxConnections }: Composition, log: Log) {
+async function listen(
+  config: Serve['config'],
+  { services, maxConnections: { rest, grpc: rpc } }: Composition,
+  log: Log,
+) {
   const { grpcAddr, httpAddr, allowedHosts } = config.server;
-  const http = await startHttp({ address: httpAddr, allowedHosts, services, maxConnections, log }).catch((error) =>
-    refused('http_addr', httpAddr, error),
+  const http = await startHttp({ address: httpAddr, allowedHosts, services, maxConnections: rest, log }).catch(
+    (error) => refused('http_addr', httpAddr, error),
   );
-  const grpc = await startGrpc({ address: grpcAddr, services, log }).catch(async (error) => {
+  const grpc = await startGrpc({ address: grpcAddr, services, maxConnections: rpc, log }).catch(async (error) => {
     await http.close(0);
     return refused('grpc_addr', grpcAddr, error);
   });

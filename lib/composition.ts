@@ -27,7 +27,7 @@ import { clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.
 export interface Composition {
   services: Services;
   /** Connections that one listener may hold. */
-  maxConnections: number;
+  maxConnections: Descriptors['maxConnections'];
   /** Brings up the sandboxes that were RUNNING; commands on them wait for it. Never rejects. */
   resume(): Promise<void>;
   /** Ends commands, sandboxes and mounts; everything acknowledged is stored. Never rejects: failures are logged. */

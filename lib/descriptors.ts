@@ -4,8 +4,9 @@ import { Shares } from './shares.ts';
 /** Descriptors held back; `lend` of a stop or destroy needs about five at a time. */
 const RESERVE = 32;
 /** Of all that the process may have, how much commands may hold; the rest is for clients, files and the reserve. */
-const FOR_COMMANDS = 0.7;
-const FOR_CONNECTIONS = 0.15;
+const FOR_COMMANDS = 0.6;
+/** A gRPC client has one connection for all of its calls. */
+const FOR_CONNECTIONS = { rest: 0.15, grpc: 0.1 };
 /** Where the limit cannot be read: the least that a system gives. */
 const LEAST_LIMIT = 1024;
 
@@ -22,14 +23,15 @@ export function isOutOfDescriptors(error: unknown): boolean {
 export class Descriptors {
   /** For the pipes of commands; the holder is a sandbox. */
   readonly commands: Shares<object>;
-  /** Connections of clients to one listener at a time. */
-  readonly maxConnections: number;
+  /** Connections of clients to each listener at a time. */
+  readonly maxConnections: { readonly rest: number; readonly grpc: number };
   readonly #reserve: number[] = [];
   #lent = 0;
 
   constructor(limit = descriptorLimit()) {
     this.commands = new Shares(Math.floor(limit * FOR_COMMANDS));
-    this.maxConnections = Math.floor(limit * FOR_CONNECTIONS);
+    const { rest, grpc } = FOR_CONNECTIONS;
+    this.maxConnections = { rest: Math.floor(limit * rest), grpc: Math.floor(limit * grpc) };
     this.#refill();
   }
 

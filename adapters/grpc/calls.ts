@@ -1,26 +1,36 @@
 import type { EventEmitter } from 'node:events';
-import type {
-  Metadata,
-  ServerReadableStream,
-  ServerUnaryCall,
-  ServerWritableStream,
-  sendUnaryData,
-  UntypedHandleCall,
+import {
+  type Metadata,
+  type ServerReadableStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type StatusObject,
+  type sendUnaryData,
+  status,
+  type UntypedHandleCall,
 } from '@grpc/grpc-js';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Services } from '../../lib/services.ts';
+import type { Turns } from '../../lib/turns.ts';
+import { isLarge } from '../http/json-pieces.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
 import { messagesOf } from './client-stream.ts';
+import { sendLarge } from './large-message.ts';
 import { statusOf } from './status.ts';
 
 type Message = object;
+
+/** For a call whose message was sent already: grpc-js sends this status and no message. */
+const SENT: Partial<StatusObject> = { code: status.OK, details: 'OK' };
 type AnyCall = EventEmitter & { metadata: Metadata };
 
 export interface Mount {
   services: Services;
   log: Log;
+  /** Of the listener, for what is made in steps. */
+  turns: Turns;
   /** The calls under way. */
   calls: Set<CallAbort>;
 }
@@ -28,7 +38,7 @@ export interface Mount {
 /** The operation as grpc-js calls it, in the shape its rpc has in the proto. */
 export function mountCall(
   operation: Operation,
-  rpc: { requestStream: boolean; responseStream: boolean },
+  rpc: { requestStream: boolean; responseStream: boolean; responseSerialize: (message: object) => Buffer },
   mount: Mount,
 ): UntypedHandleCall {
   if (rpc.requestStream) {
@@ -39,7 +49,7 @@ export function mountCall(
     return (call: ServerWritableStream<Message, Message>) => send(operation, mount, call);
   }
   return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) =>
-    respond(operation, mount, call, callback, { body: call.request });
+    respond(operation, mount, call, callback, { body: call.request }, rpc.responseSerialize);
 }
 
 interface Begun {
@@ -83,13 +93,17 @@ async function respond(
   call: ServerUnaryCall<Message, Message> | ServerReadableStream<Message, Message>,
   callback: sendUnaryData<Message>,
   input: Pick<HandlerEvent, 'body' | 'stream'>,
+  serialize?: (message: object) => Buffer,
 ): Promise<void> {
   const { context, headers, end } = begin(call, mount);
   try {
     if (input.body instanceof ServiceError) throw input.body;
     const result = await operation.handler({ headers, ...input }, context);
     end();
-    callback(null, result as Message);
+    if (serialize && isLarge(result)) {
+      await sendLarge(call as ServerUnaryCall<Message, Message>, result as Message, serialize, mount.turns);
+      callback(SENT);
+    } else callback(null, result as Message);
   } catch (thrown) {
     end();
     callback(statusOf(errorFor(thrown, { ...context, operation: operation.operation, log: mount.log })));

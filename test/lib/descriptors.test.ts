@@ -62,6 +62,6 @@ describe('Descriptors', () => {
 
   it('leaves a part for clients and for files', () => {
     const { commands, maxConnections } = make();
-    expect(commands.total + maxConnections).toBeLessThan(900);
+    expect(commands.total + maxConnections.rest + maxConnections.grpc).toBeLessThan(900);
   });
 });

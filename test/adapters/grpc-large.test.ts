@@ -1,0 +1,78 @@
+import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader';
+import { afterEach, describe, expect, it } from 'vitest';
+import { partsOf } from '../../adapters/grpc/large-message.ts';
+import { protos } from '../../adapters/grpc/protos.ts';
+import { grpcOver, type Rpc, until } from './clients.ts';
+import { execution, exit, fakeServices, output } from './fake-services.ts';
+
+const rpc = (service: string, name: string) =>
+  (protos[`service.v1.${service}`] as ServiceDefinition)[name] as MethodDefinition<object, object>;
+
+describe('the parts of a large message', () => {
+  const texts = {
+    ASCII: 'x'.repeat(300_000),
+    'characters of two to four bytes': 'é\u{fffd}\ud83d\ude00'.repeat(50_000),
+    'a character across two parts': `${'y'.repeat(32_767)}\ud83d\ude00z`,
+    'halves of characters': '\ud83d'.repeat(70_000),
+  };
+  it.each(Object.entries(texts))('are an encoding of the message: %s', (_what, stdout) => {
+    const { responseSerialize, responseDeserialize } = rpc('SandboxService', 'Exec');
+    const message = { stdout, stderr: 'few', exit_code: -1, duration_ms: 7 };
+    const parts = [...partsOf(message, responseSerialize)];
+    expect(Math.max(...parts.map(({ length }) => length))).toBeLessThanOrEqual(32_768);
+    const whole = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+    const decoded = responseDeserialize(whole) as typeof message;
+    const expected = responseDeserialize(responseSerialize(message)) as typeof message;
+    expect(decoded.stdout === expected.stdout).toBe(true);
+    expect({ ...decoded, stdout: '' }).toEqual({ ...expected, stdout: '' });
+  });
+
+  it('are an encoding of a long list', () => {
+    const { responseSerialize, responseDeserialize } = rpc('SandboxService', 'ListChanges');
+    const changes = Array.from({ length: 5000 }, (_, index) => ({
+      path: `d/${index}`,
+      kind: 'CHANGE_ADDED',
+      size: index,
+    }));
+    const message = { changes, next_page_token: 'next' };
+    const parts = [...partsOf(message, responseSerialize)] as Buffer[];
+    expect(parts.length).toBeGreaterThan(10);
+    expect(responseDeserialize(Buffer.concat(parts))).toEqual(responseDeserialize(responseSerialize(message)));
+  });
+});
+
+describe('a large answer over gRPC', () => {
+  let server: Rpc;
+  afterEach(() => server.close());
+  const text = 'é0123456789'.repeat(500_000);
+  const answering = () =>
+    grpcOver(
+      fakeServices({ sandboxes: { exec: async () => execution(output(text), output('e', 'STDERR'), exit(3)) } }),
+    );
+
+  it('comes whole, with its status, and calls beside it too', async () => {
+    server = await answering();
+    const calls = Array.from({ length: 3 }, () =>
+      server.unary<{ stdout: string }>('service.v1.SandboxService/Exec', { sandbox_id: 'sb_1', command: 'x' }),
+    );
+    for (const { stdout, ...rest } of await Promise.all(calls)) {
+      expect(stdout === text).toBe(true);
+      expect(rest).toMatchObject({ stderr: 'e', exit_code: 3 });
+    }
+  });
+
+  it('is given up when the client goes away, and the server goes on', async () => {
+    server = await answering();
+    const { path, requestSerialize, responseDeserialize } = rpc('SandboxService', 'Exec');
+    let code: number | undefined;
+    const request = { sandbox_id: 'sb_1', command: 'x' };
+    const call = server.client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, (error) => {
+      code = error?.code;
+    });
+    call.once('metadata', () => call.cancel());
+    await until(() => code !== undefined);
+    expect(code).toBe(1);
+    const next = await server.unary<{ exit_code: number }>('service.v1.SandboxService/Exec', request);
+    expect(next.exit_code).toBe(3);
+  });
+});

@@ -1,0 +1,55 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Server } from '@grpc/grpc-js';
+import { afterEach, expect, it } from 'vitest';
+import { listen } from '../../adapters/grpc/listen.ts';
+import { silentLog } from '../../lib/log.ts';
+
+const address = { host: '127.0.0.1', port: 0 };
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+async function opened(maxConnections: number, handshakeMs: number) {
+  const server = new Server();
+  const { port, stop } = await listen(server, { address, maxConnections, log: silentLog }, handshakeMs);
+  const dial = () => {
+    const socket = connect(port, '127.0.0.1')
+      .on('error', () => {})
+      .resume();
+    ends.push(() => socket.destroy());
+    return socket;
+  };
+  ends.push(() => server.forceShutdown(), stop);
+  return dial;
+}
+
+it('closes a connection above the most at once, and leaves those that are open', async () => {
+  const dial = await opened(2, 60_000);
+  const [first, second] = [dial(), dial()];
+  // The server's SETTINGS: it serves the connection.
+  await Promise.all([once(first, 'data'), once(second, 'data')]);
+  await once(dial(), 'close');
+  expect([first.destroyed, second.destroyed]).toEqual([false, false]);
+  first.destroy();
+  await once(first, 'close');
+  for (;;) {
+    const again = dial();
+    const served = await Promise.race([once(again, 'data').then(() => true), once(again, 'close').then(() => false)]);
+    if (served) break;
+  }
+});
+
+it('closes a connection on which no handshake comes, and none on which it came', async () => {
+  const dial = await opened(10, 200);
+  const begun = dial();
+  begun.write(
+    Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]),
+  );
+  const silent = dial();
+  const half = dial();
+  half.write('PRI * HTTP/2.0\r\n');
+  await Promise.all([once(silent, 'close'), once(half, 'close')]);
+  expect(begun.destroyed).toBe(false);
+});
