@@ -31,6 +31,7 @@ const COLUMNS = {
 };
 
 const directory = mkdtempSync(join(tmpdir(), 'paddock-bombs-'));
+/** @type {Record<string, string>[]} */
 const rows = [];
 try {
   const named = process.argv.slice(2);

@@ -39,6 +39,7 @@ async function loadHarness() {
   const contents = "export * from './test/docker/daemon.ts'; export * from './test/docker/images.ts';";
   // Beside the packages it takes from node_modules.
   const outfile = join(ROOT, 'node_modules/.cache/bench-docker.mjs');
+  /** @type {import('esbuild').StdinOptions} */
   const stdin = { contents, resolveDir: ROOT, loader: 'ts' };
   await build({
     stdin,

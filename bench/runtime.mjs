@@ -138,6 +138,7 @@ const single = await alternate(
 for (const [name, list] of Object.entries(single)) row(name, ms(at(list, 0.5)), ms(at(list, 0.99)));
 const first = [];
 for (let round = 0; round < ROUNDS / 4; round++) {
+  /** @type {any} */
   let sandbox;
   first.push(
     await timed(async () => {
@@ -150,6 +151,7 @@ for (let round = 0; round < ROUNDS / 4; round++) {
 first.sort((a, b) => a - b);
 row('launch + first Exec', ms(at(first, 0.5)), ms(at(first, 0.99)));
 
+/** @type {[name: string, perSecond: number][]} */
 const per = [
   ['bwrap per call, 8 in flight', await perSecond(raw, 8, ROUNDS)],
   ['Exec, 8 in flight, one sandbox', await perSecond(() => exec(one), 8, ROUNDS * 8)],

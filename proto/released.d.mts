@@ -1,2 +1,4 @@
+/** One line for each name, number and type of the contract. */
+export function renderReleased(contract: { enums: object; messages: object; rpcs: object }): string;
 /** Lines of `before` that `after` lacks. */
 export function brokenPromises(before: string, after: string): string[];

@@ -246,10 +246,12 @@ async function overGrpc(sandbox) {
     );
     return { text: `gRPC ExecStream: lines after ${times.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}` };
   });
-  for (const [name, once] of [
+  /** @type {[string, () => Promise<unknown>][]} */
+  const protocols = [
     ['REST', () => exec(sandbox, 'true')],
     ['gRPC', () => service.execOverGrpc({ sandbox_id: sandbox.id, command: 'true' })],
-  ]) {
+  ];
+  for (const [name, once] of protocols) {
     await report.step(name, async () => {
       const times = [];
       for (let count = 0; count < 100; count++) {

@@ -97,7 +97,7 @@ function daemonize() {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   return new Promise((settle) => {
-    child.on('message', ({ failed }) => {
+    child.on('message', (/** @type {{ failed?: string }} */ { failed }) => {
       if (failed !== undefined) fail(failed);
       process.stdout.write(`${mountPoint}: process ${child.pid}\n`);
       child.disconnect();

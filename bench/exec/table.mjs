@@ -10,7 +10,11 @@ export const judged = (reached, aimed) => (aimed ? 'aim' : reached ? 'must' : 'M
 
 const COLUMNS = { name: '', value: 'measured', beside: 'beside', must: 'must reach', aim: 'aim', verdict: 'reached' };
 
-/** Markdown. */
+/**
+ * Markdown. A row has a value for each of the columns, or none where it has nothing to say.
+ * @param {{ title: string, rows: Record<string, string>[] }[]} sections
+ * @param {Record<string, string>} columns
+ */
 export function table(sections, columns = COLUMNS) {
   const lines = sections.flatMap(({ title, rows }) => [
     `\n### ${title}\n`,

@@ -27,7 +27,8 @@ export async function measureCrowds({ workspaces, fileSystem, base, home, rounds
     return walkMany(dir);
   };
   const rows = [];
-  const row = (label, unit, [before, after], target) => rows.push({ label, unit, before, after, target });
+  const row = (label, unit, /** @type {any[]} */ [before, after], target) =>
+    rows.push({ label, unit, before, after, target });
 
   const few = await workspaces.attach(spec('few', base, join(home, 'few'), { rules: FEW }));
   const many = await workspaces.attach(spec('many', base, join(home, 'many'), { rules: MANY }));

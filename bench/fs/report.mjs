@@ -1,7 +1,11 @@
 /** What a row came to against its target, and all rows as a Markdown table. */
 import { NAMES } from './systems.mjs';
 
-/** {value, text, must, aim, met, aimed}: `value` is what the target's kind compares. */
+/**
+ * {value, text, must, aim, met, aimed}: `value` is what the target's kind compares. A row has `times` by file system, or
+ * one value `before` and one `after`.
+ * @param {{ target: object, times?: Record<string, number>, before?: number, after?: number }} row
+ */
 export function judge({ target, times, before, after }) {
   const [[kind, [must, aim]]] = Object.entries(target);
   const ours = times?.ours ?? after;

@@ -28,7 +28,7 @@ if (file !== undefined) {
     // Sleeps in read(2) and has no event loop: reports between two requests.
     const { readSync } = fs;
     let next = performance.now() + interval;
-    fs.readSync = (...args) => {
+    fs.readSync = (/** @type {[any, any, any]} */ ...args) => {
       if (performance.now() >= next) {
         next = performance.now() + interval;
         report();

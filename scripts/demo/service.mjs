@@ -43,7 +43,8 @@ export class Service {
       longs: Number,
       includeDirs: [join(root, 'proto')],
     });
-    const { SandboxService } = loadPackageDefinition(definition).service.v1;
+    const packages = /** @type {any} */ (loadPackageDefinition(definition));
+    const { SandboxService } = packages.service.v1;
     this.#grpcClient = (options) => new SandboxService(grpc_addr, credentials.createInsecure(), options);
     this.#grpc = this.#grpcClient({});
     return { http_addr, grpc_addr, pid: this.#child.pid };
