@@ -75,7 +75,7 @@ export function bringUpNew(
       await undo(sandbox, failed.reason, context);
       throw failed.reason;
     }
-    sandbox.become('launched');
+    sandbox.transition('launched');
     return sandbox.view();
   });
 }
@@ -132,7 +132,7 @@ async function undo(sandbox: LiveSandbox, reason: unknown, context: SandboxConte
     await context.metadata.sandboxes.remove(sandbox.id);
   } catch {
     sandbox.leaving = false;
-    sandbox.become('failed', reasonOf(reason));
+    sandbox.transition('failed', reasonOf(reason));
     return;
   }
   await context.forget(sandbox);

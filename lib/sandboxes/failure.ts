@@ -28,6 +28,7 @@ export function whenDied(
 export async function breakDown(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
   context.log.warn('a sandbox broke', { sandbox_id: sandbox.id, reason });
   await takeDown(sandbox, context.platform);
-  sandbox.become('failed', reason);
-  await context.metadata.sandboxes.put(sandbox.settled()).catch(() => undefined);
+  sandbox.transition('failed', reason);
+  // Not stored, the record still says RUNNING: the next server brings it up.
+  await sandbox.report({}, context.metadata.sandboxes).catch(() => undefined);
 }

@@ -14,16 +14,13 @@ import type { LiveSandbox } from './sandbox.ts';
 export function updatePermissions(request: UpdatePermissionsRequest, context: SandboxContext): Promise<Sandbox> {
   const permissions = rulesOf(request);
   return context.change(request.sandbox_id, async (sandbox) => {
-    const before = sandbox.record;
-    const after = { ...before, permissions };
-    await context.metadata.sandboxes.put({ ...sandbox.settled(), permissions });
-    sandbox.record = after;
+    const before = sandbox.record.permissions;
+    await sandbox.update({ permissions }, context.metadata.sandboxes);
     if (!sandbox.attached && !sandbox.visited) return sandbox.view();
     try {
       await context.platform.mount.setRules(sandbox.id, permissions);
     } catch (error) {
-      sandbox.record = before;
-      await context.metadata.sandboxes.put(sandbox.settled());
+      await sandbox.update({ permissions: before }, context.metadata.sandboxes);
       throw error;
     }
     return sandbox.view();

@@ -42,13 +42,13 @@ async function revive(sandbox: LiveSandbox, reason: string, context: SandboxCont
   sandbox.lost = undefined;
   if (sandbox.status !== 'SANDBOX_RUNNING') return;
   await endProcesses(sandbox, context.platform);
-  sandbox.become('lost', describeLoss(reason));
+  sandbox.transition('lost', describeLoss(reason));
   try {
     await launch(sandbox, context);
   } catch {
     // It is SANDBOX_ERROR with the reason, and logged.
     return;
   }
-  sandbox.reason = `it was brought up again: ${describeLoss(reason)}`;
+  sandbox.explain(`it was brought up again: ${describeLoss(reason)}`);
   context.log.warn('a sandbox was brought up again', { sandbox_id: sandbox.id, reason: sandbox.reason });
 }

@@ -13,20 +13,32 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
   return context.change(id, async (sandbox) => {
     if (sandbox.status === 'SANDBOX_RUNNING') return sandbox.view();
     if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
-    const before = { status: sandbox.status, reason: sandbox.reason };
-    sandbox.become('start');
-    await launch(sandbox, context);
-    await keep(sandbox, before, context);
+    const { status, reason } = sandbox;
+    sandbox.transition('start');
+    await bringUpOrFail(sandbox, context);
+    try {
+      await sandbox.update({}, context.metadata.sandboxes, 'launched');
+    } catch (error) {
+      await takeDown(sandbox, context.platform);
+      sandbox.transition(status === 'SANDBOX_STOPPED' ? 'stop' : 'failed', reason);
+      throw error;
+    }
     if (sandbox.record.checkpoints !== undefined || sandbox.record.origin !== undefined) context.reclaimLayers();
     return sandbox.view();
   });
 }
 
-/** From SANDBOX_PENDING to RUNNING, or to ERROR and a throw. Call from its queue. */
+/**
+ * From SANDBOX_PENDING to RUNNING, as its record says it is, or to ERROR and a throw. Call from its queue.
+ */
 export async function launch(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
+  await bringUpOrFail(sandbox, context);
+  sandbox.transition('launched');
+}
+
+async function bringUpOrFail(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
   try {
     await bringUp(sandbox, context.platform, whenDied(sandbox, context));
-    sandbox.become('launched');
   } catch (error) {
     await breakDown(sandbox, reasonOf(error), context);
     throw error;
@@ -47,36 +59,19 @@ export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbo
 }
 
 /**
- * The next server owes the commit when this one does not come to make it. False: there was one to make, and it was not.
- * Call from its queue, while it is RUNNING.
+ * Persists commit_owed first, so that a restart finishes the commit. Returns false if the automatic commit failed. Call
+ * from its queue, while it is RUNNING.
  */
 export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<boolean> {
   const commits = commitsItself(sandbox);
   const changed = await hasJournal(deltaOf(sandbox.id, context.platform.layout));
-  const record = { ...sandbox.record, ...(commits && { commit_owed: true }), ...(changed && { changed }) };
-  await context.metadata.sandboxes.put({ ...record, status: 'SANDBOX_STOPPED' });
-  sandbox.record = record;
-  sandbox.become('stop');
+  const patch = { ...(commits && { commit_owed: true }), ...(changed && { changed }) };
+  await sandbox.update(patch, context.metadata.sandboxes, 'stop');
   // Not before every program has ended: nothing is written any more.
   await endProcesses(sandbox, context.platform);
   const committed = !commits || (await autoCommit(sandbox, context));
   await takeDown(sandbox, context.platform);
   return committed;
-}
-
-/** A start that could not be stored is taken back: the record still says what it was. */
-async function keep(
-  sandbox: LiveSandbox,
-  before: Pick<LiveSandbox, 'status' | 'reason'>,
-  context: SandboxContext,
-): Promise<void> {
-  try {
-    await context.metadata.sandboxes.put(sandbox.settled());
-  } catch (error) {
-    await takeDown(sandbox, context.platform);
-    sandbox.become(before.status === 'SANDBOX_STOPPED' ? 'stop' : 'failed', before.reason);
-    throw error;
-  }
 }
 
 export function expired(id: string): ServiceError {

@@ -35,18 +35,18 @@ export async function autoCommit(sandbox: LiveSandbox, context: SandboxContext):
   }
 }
 
-/** Where it cannot be stored it is still told, and the commit is tried again by a server that does not know of it. */
-async function keep(sandbox: LiveSandbox, error: string, stopped: boolean, context: SandboxContext): Promise<void> {
-  const { auto_commit_error, commit_owed, ...record } = sandbox.record;
-  const owed = commit_owed && error !== '' && !stopped;
-  if (error === auto_commit_error && !!owed === !!commit_owed) return;
-  sandbox.record = {
-    ...record,
-    auto_commit_error: error,
-    auto_commit_stopped: stopped,
-    ...(owed && { commit_owed }),
-  };
-  await context.metadata.sandboxes
-    .put(sandbox.settled())
+/** A commit that is owed stays so until it is made, or a conflict stopped it. */
+async function keep(
+  sandbox: LiveSandbox,
+  auto_commit_error: string,
+  auto_commit_stopped: boolean,
+  context: SandboxContext,
+): Promise<void> {
+  const { record } = sandbox;
+  const owed = record.commit_owed && auto_commit_error !== '' && !auto_commit_stopped;
+  if (auto_commit_error === record.auto_commit_error && !!owed === !!record.commit_owed) return;
+  const commit_owed = owed || undefined;
+  await sandbox
+    .report({ auto_commit_error, auto_commit_stopped, commit_owed }, context.metadata.sandboxes)
     .catch((err: unknown) => context.log.warn('a status was not stored', { sandbox_id: sandbox.id, err }));
 }

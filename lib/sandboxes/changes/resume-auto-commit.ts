@@ -5,8 +5,7 @@ import type { LiveSandbox } from '../sandbox.ts';
 export async function resumeAutoCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
   sandbox.committedCount = undefined;
   if (sandbox.record.auto_commit_error === '') return;
-  sandbox.record = { ...sandbox.record, auto_commit_error: '', auto_commit_stopped: false };
-  await context.metadata.sandboxes
-    .put(sandbox.settled())
+  await sandbox
+    .report({ auto_commit_error: '', auto_commit_stopped: false }, context.metadata.sandboxes)
     .catch((err: unknown) => context.log.warn('a status was not stored', { sandbox_id: sandbox.id, err }));
 }

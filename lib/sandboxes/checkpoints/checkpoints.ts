@@ -24,7 +24,8 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
     return context.layers.growing(id, async () => {
       const { layer, files, bytes } = await mount.freeze(id);
       const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
-      await keep(sandbox, [...checkpoints, checkpoint], context);
+      // What was frozen has a journal: from now on a delta without one is damaged.
+      await sandbox.update({ checkpoints: [...checkpoints, checkpoint], changed: true }, context.metadata.sandboxes);
       return shown(id, checkpoint);
     });
   });
@@ -37,11 +38,8 @@ export function listCheckpoints(id: string, context: SandboxContext): Checkpoint
 export function deleteCheckpoint(id: string, name: string, context: SandboxContext): Promise<void> {
   return context.change(id, async (sandbox) => {
     const checkpoint = checkpointOf(sandbox, name, 'name');
-    await keep(
-      sandbox,
-      sandbox.record.checkpoints!.filter((each) => each !== checkpoint),
-      context,
-    );
+    const checkpoints = sandbox.record.checkpoints?.filter((each) => each !== checkpoint);
+    await sandbox.update({ checkpoints }, context.metadata.sandboxes);
     context.reclaimLayers();
   });
 }
@@ -62,17 +60,6 @@ export function checkpointOf(sandbox: LiveSandbox, name: string, field: string):
   if (found !== undefined) return found;
   const asked = JSON.stringify(name.slice(0, 200));
   throw new ServiceError('NOT_FOUND', `${field}: sandbox ${sandbox.id} has no checkpoint ${asked}`);
-}
-
-/** Durable on return; a failure changes nothing. */
-async function keep(
-  sandbox: LiveSandbox,
-  checkpoints: readonly CheckpointRecord[],
-  context: SandboxContext,
-): Promise<void> {
-  // What was frozen has a journal.
-  await context.metadata.sandboxes.put({ ...sandbox.settled(), checkpoints, changed: true });
-  sandbox.record = { ...sandbox.record, checkpoints, changed: true };
 }
 
 function shown(sandbox_id: string, { layer: _layer, ...checkpoint }: CheckpointRecord): Checkpoint {

@@ -86,6 +86,18 @@ describe('stop and start', () => {
     expect([statusOf(), fixture.runtime.up.size, fixture.mount.attached.size]).toEqual(['SANDBOX_STOPPED', 0, 0]);
   });
 
+  it('a start is not visible as SANDBOX_RUNNING before it is stored', async () => {
+    await sandboxes.stop(sandbox.id);
+    const { put } = fixture.metadata.sandboxes;
+    const seen: string[] = [];
+    fixture.metadata.sandboxes.put = (record) => {
+      seen.push(`${record.status} over ${statusOf()}`);
+      return put.call(fixture.metadata.sandboxes, record);
+    };
+    await sandboxes.start(sandbox.id);
+    expect(seen).toEqual(['SANDBOX_RUNNING over SANDBOX_PENDING']);
+  });
+
   it('a stop that cannot be stored changes nothing', async () => {
     await fixture.metadata.close();
     await expect(sandboxes.stop(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });

@@ -50,6 +50,16 @@ describe('UpdatePermissions', () => {
     expect(fixture.metadata.sandboxes.get(id)?.permissions).toEqual([hideKeys]);
   });
 
+  it('changes nothing when the new rules cannot be stored', async () => {
+    const { id } = await sandboxes.create(createRequest({ permissions: [hideKeys] }));
+    await fixture.metadata.close();
+    await expect(
+      sandboxes.updatePermissions({ sandbox_id: id, permissions: [readAll], preset: '' }),
+    ).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    expect(sandboxes.get(id).permissions).toEqual([hideKeys]);
+    expect(fixture.mount.attached.get(id)?.rules).toEqual([hideKeys]);
+  });
+
   it('names the rule that is wrong by its place in the request, also beside a preset', async () => {
     const { id } = await sandboxes.create(createRequest());
     const permissions = [readAll, { ...readAll, pattern: '[' }];
