@@ -1,4 +1,5 @@
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
+import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
 
 /** A top-level entry of the host's system that is shown inside: a link of a merged /usr, or a directory. */
 export interface SystemEntry {
@@ -39,23 +40,8 @@ export function isOlder(version: readonly number[], than: readonly number[]): bo
 }
 
 export const INNER_ID = 1000;
-export const HOME = '/home/sandbox';
 /** The descriptor the launcher opens the seccomp program on. */
 export const SECCOMP_FD = 4;
-const TMP_BYTES = 268_435_456;
-const HOME_BYTES = 268_435_456;
-const SHM_BYTES = 67_108_864;
-
-/** The whole environment a command starts with, before its request's own. */
-export const ENVIRONMENT: Readonly<Record<string, string>> = {
-  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-  HOME,
-  USER: 'sandbox',
-  LOGNAME: 'sandbox',
-  SHELL: '/bin/sh',
-  LANG: 'C.UTF-8',
-  TERM: 'dumb',
-};
 
 /**
  * The arguments of bwrap for one sandbox, as data. Passed on a descriptor (`--args`), since /proc/1/cmdline is

@@ -1,6 +1,7 @@
 import { cpSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { HOME, INNER_ID } from './arguments.ts';
+import { HOME } from '../sandbox-environment.ts';
+import { INNER_ID } from './arguments.ts';
 
 /** Written for the sandbox: nothing in them is the host's. */
 const MADE: Readonly<Record<string, string>> = {

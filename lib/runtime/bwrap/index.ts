@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
+import { unmountAgentFiles } from '../agent-mount.ts';
 import { CgroupTree } from '../cgroup/tree.ts';
 import type { RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
 import { type NewerOption, optionsLacking } from './arguments.ts';
 import { inheritedFds } from './inherited-fds.ts';
-import { clearInstance, type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
+import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
 import { BwrapSandbox, type LaunchSettings } from './launch.ts';
 import { Launcher } from './launcher.ts';
 import { checkHost, explainFailure } from './probe.ts';
@@ -95,7 +96,7 @@ class BwrapRuntime implements Runtime {
     this.#instance = undefined;
     this.#tree.open();
     await this.#tree.reclaim();
-    await clearInstance(this.#dir);
+    await unmountAgentFiles(this.#dir);
   }
 
   async launch(spec: SandboxSpec): Promise<RunningSandbox> {
@@ -113,7 +114,7 @@ class BwrapRuntime implements Runtime {
     try {
       await this.#spares.close();
       this.#tree.close();
-      await clearInstance(this.#dir);
+      await unmountAgentFiles(this.#dir);
     } catch (err) {
       this.#options.log.warn('the bwrap runtime left something behind', { err });
     }

@@ -11,6 +11,8 @@ import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
 import { hostError } from '../host-error.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import { outOfMemoryLine } from '../sandbox-environment.ts';
+import { SandboxLife } from '../sandbox-life.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
 import { Launcher } from './launcher.ts';
@@ -30,8 +32,7 @@ export interface LaunchSettings {
 
 /** One bwrap sandbox with its agent, from launch to stop. */
 export class BwrapSandbox implements RunningSandbox {
-  readonly died: Promise<string>;
-  #reportDeath!: (reason: string) => void;
+  readonly #life = new SandboxLife();
   readonly #id: string;
   readonly #tree: CgroupTree;
   readonly #launcher: Launcher;
@@ -42,8 +43,6 @@ export class BwrapSandbox implements RunningSandbox {
   readonly #descriptors: Descriptors;
   #init: number | undefined;
   #exited: Promise<void> = Promise.resolve();
-  #brokenReason: string | undefined;
-  #stopping: Promise<void> | undefined;
 
   private constructor(
     spec: SandboxSpec,
@@ -60,9 +59,10 @@ export class BwrapSandbox implements RunningSandbox {
     this.#agentDir = agentDir;
     this.#argumentsFile = `${agentDir}.args`;
     this.#executor = executor;
-    this.died = new Promise((resolve) => {
-      this.#reportDeath = resolve;
-    });
+  }
+
+  get died(): Promise<string> {
+    return this.#life.died;
   }
 
   /** Leaves nothing behind when it fails. `spare`: a launcher in cgroups of exactly these limits; this call's from here. */
@@ -93,7 +93,7 @@ export class BwrapSandbox implements RunningSandbox {
         room: instance.room,
         descriptors: settings.descriptors,
         resetSignals: settings.resetSignals,
-        outOfMemory: `out of memory: the sandbox's memory limit of ${spec.resources.memory_bytes} bytes (memory_bytes) was reached\n`,
+        outOfMemory: outOfMemoryLine(spec.resources),
         onBroken: (reason) => sandbox?.breakDown(reason),
       });
       sandbox = new BwrapSandbox(spec, tree, launcher, agentDir, executor, settings.descriptors);
@@ -114,13 +114,12 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   stop(reason = 'the sandbox was stopped'): Promise<void> {
-    this.#stopping ??= this.#end(reason);
-    return this.#stopping;
+    return this.#life.stop(() => this.#end(reason));
   }
 
   /** Kills everything; `died` tells the reason once the processes are gone. */
   breakDown(reason: string): void {
-    this.#brokenReason ??= reason;
+    this.#life.markBroken(reason);
     this.#kill();
   }
 
@@ -166,9 +165,7 @@ export class BwrapSandbox implements RunningSandbox {
     this.#exited = ended.then((how) => {
       const killed = (this.#launcher.cgroup?.oomKills() ?? 0) > 0;
       const memory = killed ? ', after its memory limit (memory_bytes) was reached' : '';
-      const reason = this.#brokenReason ?? `the sandbox's main process ended: ${how}${memory}`;
-      this.#executor.close(reason);
-      if (!this.#stopping) this.#reportDeath(reason);
+      this.#executor.close(this.#life.exited(`the sandbox's main process ended: ${how}${memory}`));
     });
     return ended;
   }

@@ -2,9 +2,9 @@ import { isAbsolute, join, normalize } from 'node:path';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
 import { CPU_PERIOD_US } from '../../resource-limits.ts';
-import { ENVIRONMENT, HOME } from '../bwrap/arguments.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
+import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import { USER_FILES } from './user-files.ts';
 
@@ -31,9 +31,6 @@ export const INSTANCE_LABEL = 'io.paddock.instance';
 export const SANDBOX_LABEL = 'io.paddock.sandbox';
 
 const MIB = 1024 ** 2;
-const TMP_BYTES = 256 * MIB;
-const HOME_BYTES = 256 * MIB;
-const SHM_BYTES = 64 * MIB;
 const VOLUME_BYTES = 64 * MIB;
 /**
  * The service's own shells are not the tenant's: pids_limit itself is set on the cgroup of commands (ContainerCgroup),

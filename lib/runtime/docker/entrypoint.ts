@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENVIRONMENT } from '../bwrap/arguments.ts';
 import { agentScript } from '../executor/agent-script.ts';
 import { AGENT_DIR } from '../executor/places.ts';
 import { shellQuote } from '../executor/shell-quote.ts';
+import { ENVIRONMENT } from '../sandbox-environment.ts';
 
 export const RESET_SIGNALS: readonly string[] = ['/usr/bin/env', '--default-signal=INT,QUIT'];
 

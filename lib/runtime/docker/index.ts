@@ -2,7 +2,7 @@ import { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { Shares } from '../../shares.ts';
-import { REQUEST_BYTES } from '../bwrap/instance.ts';
+import { REQUEST_BYTES } from '../agent-mount.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces } from '../executor/read-pace.ts';
 import type { Runtime } from '../runtime.ts';

@@ -11,6 +11,8 @@ import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
 import { hostError } from '../host-error.ts';
 import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import { outOfMemoryLine } from '../sandbox-environment.ts';
+import { SandboxLife } from '../sandbox-life.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
 import { containerPlan, type NetworkMode } from './container.ts';
 import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
@@ -54,8 +56,7 @@ const NOT_EXECUTABLE = [126, 127];
 
 /** One sandbox in a container, from launch to stop. */
 export class DockerSandbox implements RunningSandbox {
-  readonly died: Promise<string>;
-  #reportDeath!: (reason: string) => void;
+  readonly #life = new SandboxLife();
   readonly #spec: SandboxSpec;
   readonly #shared: Shared;
   readonly #agentDir: string;
@@ -66,8 +67,6 @@ export class DockerSandbox implements RunningSandbox {
   /** Host pid of docker-init. */
   #init: number | undefined;
   #ended: Promise<ContainerEnd> | undefined;
-  #brokenReason: string | undefined;
-  #stopping: Promise<void> | undefined;
 
   private constructor(spec: SandboxSpec, shared: Shared) {
     this.#spec = spec;
@@ -84,12 +83,13 @@ export class DockerSandbox implements RunningSandbox {
       room: shared.room,
       descriptors: shared.descriptors,
       resetSignals: RESET_SIGNALS,
-      outOfMemory: `out of memory: the sandbox's memory limit of ${spec.resources.memory_bytes} bytes (memory_bytes) was reached\n`,
+      outOfMemory: outOfMemoryLine(spec.resources),
       onBroken: (reason) => this.#breakDown(reason),
     };
-    this.died = new Promise((resolve) => {
-      this.#reportDeath = resolve;
-    });
+  }
+
+  get died(): Promise<string> {
+    return this.#life.died;
   }
 
   /** Leaves nothing behind when it fails. */
@@ -113,8 +113,7 @@ export class DockerSandbox implements RunningSandbox {
   }
 
   stop(reason = 'the sandbox was stopped'): Promise<void> {
-    this.#stopping ??= this.#end(reason);
-    return this.#stopping;
+    return this.#life.stop(() => this.#end(reason));
   }
 
   async #start(): Promise<void> {
@@ -184,17 +183,16 @@ export class DockerSandbox implements RunningSandbox {
   async #dying(): Promise<string | undefined> {
     if (this.#init === undefined || isRunning(this.#init)) return undefined;
     const end = await Promise.race([this.#ended, delay(END_TOLD_MS, undefined, { ref: false })]);
-    return this.#brokenReason ?? end?.reason ?? 'its container ended';
+    return this.#life.brokenReason ?? end?.reason ?? 'its container ended';
   }
 
   #onEnd({ reason }: ContainerEnd): void {
-    this.#executor?.close(this.#brokenReason ?? reason);
-    if (!this.#stopping) this.#reportDeath(this.#brokenReason ?? reason);
+    this.#executor?.close(this.#life.exited(reason));
   }
 
   /** `died` tells the reason once the container has ended. */
   #breakDown(reason: string): void {
-    this.#brokenReason ??= reason;
+    this.#life.markBroken(reason);
     this.#kill();
   }
 

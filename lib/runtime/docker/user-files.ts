@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { HOME } from '../bwrap/arguments.ts';
+import { HOME } from '../sandbox-environment.ts';
 import type { Daemon } from './daemon.ts';
 import { daemonStatus } from './errors.ts';
 

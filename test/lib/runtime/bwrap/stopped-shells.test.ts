@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Descriptors } from '../../../../lib/descriptors.ts';
-import { clearInstance, openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
+import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
+import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
@@ -44,7 +45,7 @@ describe('a sandbox that stops the shells that run its commands', () => {
 
 describe('what commands in flight take of the file system that all sandboxes share', () => {
   const directory = join(bwrap.stateDir, 'small');
-  afterAll(() => clearInstance(directory));
+  afterAll(() => unmountAgentFiles(directory));
 
   it('is bounded for each sandbox, and given back at their end', async () => {
     const instance = await openInstance(directory, true, { readOnlyPaths: [] });

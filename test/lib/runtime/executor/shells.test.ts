@@ -2,8 +2,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symli
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Descriptors } from '../../../../lib/descriptors.ts';
+import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import type { SystemEntry } from '../../../../lib/runtime/bwrap/arguments.ts';
-import { clearInstance, openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
+import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import { RESOURCES, run } from '../run.ts';
@@ -13,7 +14,7 @@ const shells = ['/usr/bin/dash', '/usr/bin/bash', '/usr/bin/busybox'].filter((pa
 const base = mkdtempSync('/tmp/paddock-shells-');
 chmodSync(base, 0o711);
 afterAll(async () => {
-  await clearInstance(join(base, 'i'));
+  await unmountAgentFiles(join(base, 'i'));
   rmSync(base, { recursive: true, force: true });
 });
 
