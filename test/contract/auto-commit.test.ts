@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Codebase, ExecStreamChunk, Sandbox } from '../../lib/messages.ts';
 import { EVERYTHING, read, write } from './rules.ts';
-import { eventually, expectRefusal, Scene } from './scene.ts';
-import { Server, State } from './server.ts';
+import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
+import { useServer } from './use-server.ts';
 
 const TREE = { a: 'one\n', b: 'b\n', 'd/x': 'x\n' };
 
@@ -235,37 +235,24 @@ const cases: Case[] = [
 contract('committing automatically', cases, { sandbox: { cleanup_interval: '1s' } });
 
 describe('a server that is killed while it commits automatically', () => {
-  let state: State;
-  let server: Server;
-
-  beforeEach(async () => {
-    state = await State.create();
-    server = await Server.start(state);
-  });
-
-  afterEach(async () => {
-    await server.stop();
-    const left = await state.leftovers();
-    await state.remove();
-    expect(left).toEqual([]);
-  });
+  const served = useServer();
 
   it.each(['commit', 'commit/100', 'commit.json', 'files/f1'])('(at %s) has the next one commit it', async (moment) => {
-    const first = new Scene(server, state, 'bwrap', 'rest');
+    const first = served.scene();
     const codebase = await first.codebase({ a: 'one\n' });
     const sandbox = await sandboxThat(first, codebase, 'on_stop');
     await first.output(sandbox, 'for i in $(seq 400); do echo $i > f$i; done; rm a');
-    const directory = join(state.directory, 'codebases', codebase.id);
+    const directory = join(served.state.directory, 'codebases', codebase.id);
     const stopping = first.client.call('StopSandbox', { sandbox_id: sandbox.id }).catch(() => undefined);
     const end = Date.now() + 15_000;
     while (!existsSync(join(directory, moment)) && Date.now() < end) await new Promise((done) => setImmediate(done));
-    await server.stop('SIGKILL');
+    await served.server.stop('SIGKILL');
     await stopping;
     first.rest.close();
     first.grpc.close();
-    server = await Server.start(state);
+    await served.start();
 
-    const second = new Scene(server, state, 'bwrap', 'rest');
+    const second = served.scene();
     await eventually('the commit', async () =>
       (await second.client.call('GetCodebase', { codebase_id: codebase.id })).file_count === 400 ? true : undefined,
     );

@@ -347,7 +347,7 @@ const cases: Case[] = [
         await expectRefusal(fork(scene, sandbox, { count }), 'INVALID_ARGUMENT', /^count must be between 0 and 100/);
       }
       await expectRefusal(fork(scene, sandbox, { checkpoint: 'none' }), 'NOT_FOUND', /^checkpoint: .*"none"/);
-      await expectRefusal(fork(scene, sandbox, { preset: 'none' }), 'INVALID_ARGUMENT', /^preset:/);
+      await expectRefusal(fork(scene, sandbox, { preset: 'none' }), 'INVALID_ARGUMENT', /^preset must be one of/);
       await expectRefusal(rollback(scene, sandbox, 'none'), 'NOT_FOUND', /^checkpoint: /);
       await expectRefusal(deleteCheckpoint(scene, sandbox, 'none'), 'NOT_FOUND', /^name: /);
       await expectRefusal(fork(scene, { ...sandbox, id: 'sb_none' }), 'NOT_FOUND');

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Codebase, Sandbox } from '../../lib/messages.ts';
-import { eventually, Scene } from './scene.ts';
-import { Server, State } from './server.ts';
+import { eventually, type Scene } from './scene.ts';
+import { useServer } from './use-server.ts';
 
 const FILES = 400;
 /** Changes in a new directory, which goes to its place whole. */
@@ -12,20 +12,7 @@ const WORK = `mkdir -p n/m; for i in $(seq ${WHOLE - 2}); do echo $i > n/m/g$i; 
 const LIST = 'find . -type f | sort | xargs sha1sum | sha1sum; find . | wc -l';
 
 describe('a server that is killed while it commits', () => {
-  let state: State;
-  let server: Server;
-
-  beforeEach(async () => {
-    state = await State.create();
-    server = await Server.start(state);
-  });
-
-  afterEach(async () => {
-    await server.stop();
-    const left = await state.leftovers();
-    await state.remove();
-    expect(left).toEqual([]);
-  });
+  const served = useServer();
 
   /** What tells, in the codebase's directory, that the commit has come so far. */
   const moments: [string, (directory: string) => boolean][] = [
@@ -37,23 +24,25 @@ describe('a server that is killed while it commits', () => {
   ];
 
   it.each(moments)('when it %s has committed all or nothing, and commits the rest again', async (_when, reached) => {
-    const first = new Scene(server, state, 'bwrap', 'rest');
+    const first = served.scene();
     const codebase = await first.codebase({ kept: 'kept\n', 'old/a': 'a\n', 'old/b': 'b\n' });
     const sandbox = await first.sandbox(codebase);
     await first.output(sandbox, WORK);
     const whole = await first.output(sandbox, LIST);
-    const directory = join(state.directory, 'codebases', codebase.id);
+    const directory = join(served.state.directory, 'codebases', codebase.id);
     const committing = first.client.call('Commit', { sandbox_id: sandbox.id }).catch(() => undefined);
     const end = Date.now() + 15_000;
     while (!reached(directory) && Date.now() < end) await new Promise((done) => setImmediate(done));
-    await server.stop('SIGKILL');
+    await served.server.stop('SIGKILL');
     await committing;
     first.rest.close();
     first.grpc.close();
-    await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
-    server = await Server.start(state);
+    await eventually('the end of the sandboxes', async () =>
+      served.state.processes().length === 0 ? true : undefined,
+    );
+    await served.start();
 
-    const second = new Scene(server, state, 'bwrap', 'rest');
+    const second = served.scene();
     const { file_count } = await second.client.call('GetCodebase', { codebase_id: codebase.id });
     expect([3, FILES + WHOLE - 1]).toContain(file_count);
     expect(await second.content(codebase, 'kept')).toBe(file_count === 3 ? 'kept\n' : 'changed\n');

@@ -1,8 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Member, tar } from '../../lib/patch/tar.ts';
 import { collect } from './client.ts';
-import { eventually, Scene } from './scene.ts';
-import { Server, State } from './server.ts';
+import { eventually, type Scene } from './scene.ts';
+import { useServer } from './use-server.ts';
 
 const LIST = 'find . -type f -exec sha1sum {} + | LC_ALL=C sort; df --output=used,iused . | tail -n 1';
 const MEMBERS = 400;
@@ -23,32 +23,21 @@ const archive = (): Promise<Buffer> =>
   );
 
 describe('a server that is killed while files are sent to it', () => {
-  let state: State;
-  let server: Server;
-
-  beforeEach(async () => {
-    state = await State.create();
-    server = await Server.start(state);
-  });
-
-  afterEach(async () => {
-    await server.stop();
-    const left = await state.leftovers();
-    await state.remove();
-    expect(left).toEqual([]);
-  });
+  const served = useServer();
 
   async function killed(scene: Scene): Promise<Scene> {
-    await server.stop('SIGKILL');
+    await served.server.stop('SIGKILL');
     scene.rest.close();
     scene.grpc.close();
-    await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
-    server = await Server.start(state);
-    return new Scene(server, state, 'bwrap', 'rest');
+    await eventually('the end of the sandboxes', async () =>
+      served.state.processes().length === 0 ? true : undefined,
+    );
+    await served.start();
+    return served.scene();
   }
 
   it('has the old file, and nothing of the new one', async () => {
-    const first = new Scene(server, state, 'bwrap', 'rest');
+    const first = served.scene();
     const sandbox = await first.sandboxOn({ f: 'old\n' });
     await first.client.writeFile({ sandbox_id: sandbox.id, path: 'g' }, 'there\n');
     const before = await first.output(sandbox, LIST);
@@ -74,7 +63,7 @@ describe('a server that is killed while files are sent to it', () => {
   });
 
   it.each([0, 40, 120, 250, 400])('has all of an archive or nothing (after %i ms)', async (ms) => {
-    const first = new Scene(server, state, 'bwrap', 'rest');
+    const first = served.scene();
     const sandbox = await first.sandboxOn({ f: 'old\n' });
     const bytes = await archive();
     const before = await first.output(sandbox, LIST);

@@ -1,28 +1,15 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../lib/messages.ts';
-import { eventually, Scene } from './scene.ts';
-import { Server, State } from './server.ts';
+import { eventually, type Scene } from './scene.ts';
+import { useServer } from './use-server.ts';
 
 const FILES = 200;
 const CONFIG = { config: { sandbox: { max_per_user: 0 } } };
 
 describe('a server that is killed', () => {
-  let state: State;
-  let server: Server;
-
-  beforeEach(async () => {
-    state = await State.create();
-    server = await Server.start(state, CONFIG);
-  });
-
-  afterEach(async () => {
-    await server.stop();
-    const left = await state.leftovers();
-    await state.remove();
-    expect(left).toEqual([]);
-  });
+  const served = useServer(CONFIG);
 
   const fill = (n: number) => `for i in $(seq ${FILES}); do echo ${n} > f$i; done`;
   const seen = (scene: Scene, sandbox: Sandbox) => scene.output(sandbox, 'cat f* | sort -u; ls | wc -l');
@@ -32,26 +19,26 @@ describe('a server that is killed', () => {
   async function killedAfter(ms: number, scene: Scene, call: () => Promise<unknown>): Promise<Scene> {
     const under = call().catch(() => undefined);
     await new Promise((done) => setTimeout(done, ms));
-    await server.stop('SIGKILL');
+    await served.server.stop('SIGKILL');
     await under;
     scene.rest.close();
     scene.grpc.close();
-    server = await Server.start(state, CONFIG);
-    return new Scene(server, state, 'bwrap', 'rest');
+    await served.start();
+    return served.scene();
   }
 
   async function endAll(scene: Scene, codebase_id: string): Promise<void> {
     const { sandboxes } = await scene.client.call('ListSandboxes', { codebase_id, page_size: 1000 });
     for (const { id } of sandboxes) await scene.client.call('DestroySandbox', { sandbox_id: id });
     await eventually('the layers are gone', async () =>
-      readdirSync(join(state.directory, 'mounts/layers')).length === 0 ? true : undefined,
+      readdirSync(join(served.state.directory, 'mounts/layers')).length === 0 ? true : undefined,
     );
     await scene.client.call('DeleteCodebase', { codebase_id });
     await scene.close();
   }
 
   it('while it makes checkpoints and goes back to them has each whole, and the sandbox in one of the two states', async () => {
-    let scene = new Scene(server, state, 'bwrap', 'rest');
+    let scene = served.scene();
     const codebase = await scene.codebase({});
     const sandbox = await scene.sandbox(codebase);
     let present = 1;
@@ -83,7 +70,7 @@ describe('a server that is killed', () => {
   }, 120_000);
 
   it('while it forks has whole forks or none, and they live without their parent', async () => {
-    let scene = new Scene(server, state, 'bwrap', 'rest');
+    let scene = served.scene();
     const codebase = await scene.codebase({});
     const parent = await scene.sandbox(codebase);
     await scene.output(parent, fill(1));

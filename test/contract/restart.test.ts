@@ -1,26 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { eventually, Scene } from './scene.ts';
-import { Server, State } from './server.ts';
-
-const RUNTIME = 'bwrap';
+import { describe, expect, it } from 'vitest';
+import { eventually } from './scene.ts';
+import { Server } from './server.ts';
+import { useServer } from './use-server.ts';
 
 describe('a server on the state of an earlier one', () => {
-  let state: State;
-  let server: Server;
+  const served = useServer();
 
-  beforeEach(async () => {
-    state = await State.create();
-    server = await Server.start(state);
-  });
-
-  afterEach(async () => {
-    await server.stop();
-    const left = await state.leftovers();
-    await state.remove();
-    expect(left).toEqual([]);
-  });
-
-  const scene = () => new Scene(server, state, RUNTIME, 'rest');
+  const scene = () => served.scene();
 
   it('has everything again after SIGTERM: codebases, running and stopped sandboxes and their files', async () => {
     await comesBack('SIGTERM', 0);
@@ -47,7 +33,7 @@ describe('a server on the state of an earlier one', () => {
     await eventually('the command at work', async () =>
       (await work.run(sandbox, 'test -e started')).exit_code === 0 ? true : undefined,
     );
-    expect(await server.stop()).toBe(0);
+    expect(await served.server.stop()).toBe(0);
     await Promise.all(calls);
     work.rest.close();
     work.grpc.close();
@@ -56,7 +42,7 @@ describe('a server on the state of an earlier one', () => {
   it('is refused while the earlier one runs, and does it no harm', async () => {
     const work = scene();
     const sandbox = await work.sandboxOn({ f: 'text' });
-    await expect(Server.start(state)).rejects.toThrow(/before it was ready/);
+    await expect(Server.start(served.state)).rejects.toThrow(/before it was ready/);
     expect(await work.output(sandbox, 'cat f')).toBe('text');
     await work.close();
   });
@@ -72,9 +58,11 @@ describe('a server on the state of an earlier one', () => {
     first.rest.close();
     first.grpc.close();
 
-    expect(await server.stop(signal)).toBe(expected);
-    await eventually('the end of the sandboxes', async () => (state.processes().length === 0 ? true : undefined));
-    server = await Server.start(state);
+    expect(await served.server.stop(signal)).toBe(expected);
+    await eventually('the end of the sandboxes', async () =>
+      served.state.processes().length === 0 ? true : undefined,
+    );
+    await served.start();
 
     const second = scene();
     const get = (sandbox_id: string) => second.client.call('GetSandbox', { sandbox_id });

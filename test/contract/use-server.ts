@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, expect } from 'vitest';
+import { Scene } from './scene.ts';
+import { Server, type StartOptions, State } from './server.ts';
+
+/** The server of the present test, which the test may end and start again on the same state. */
+export class ServedState {
+  readonly #options: StartOptions;
+  #state: State | undefined;
+  #server: Server | undefined;
+
+  constructor(options: StartOptions) {
+    this.#options = options;
+  }
+
+  get state(): State {
+    return this.#state!;
+  }
+
+  get server(): Server {
+    return this.#server!;
+  }
+
+  /** The next server on the state; the one before has ended. */
+  async start(): Promise<void> {
+    this.#server = await Server.start(this.state, this.#options);
+  }
+
+  /** Clients of the present server over REST. The caller closes it, or its clients where the server was killed. */
+  scene(): Scene {
+    return new Scene(this.server, this.state, 'bwrap', 'rest');
+  }
+
+  async begin(): Promise<void> {
+    this.#state = await State.create();
+    await this.start();
+  }
+
+  /** Ends the server; fails when it leaves mounts, processes or cgroups. */
+  async end(): Promise<void> {
+    await this.#server?.stop();
+    const left = await this.state.leftovers();
+    await this.state.remove();
+    expect(left).toEqual([]);
+  }
+}
+
+/** A server on a new state before each test of the suite it is called in; both are gone after the test. */
+export function useServer(options: StartOptions = {}): ServedState {
+  const served = new ServedState(options);
+  beforeEach(() => served.begin());
+  afterEach(() => served.end());
+  return served;
+}
