@@ -2,11 +2,11 @@ import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { ResourceLimits, Runtime as RuntimeName } from '../messages.ts';
 import type { Metadata } from '../metadata/metadata.ts';
-import { type Platform, removeDelta } from './bring-up.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
-import type { Clock } from './clock.ts';
+import type { Clock } from './host/clock.ts';
+import type { UidSlots } from './host/uid-slots.ts';
+import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
 import type { LiveSandbox } from './sandbox.ts';
-import type { UidSlots } from './uid-slots.ts';
 
 export interface Settings {
   /** Of a request that names none. */

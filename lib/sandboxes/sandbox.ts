@@ -3,7 +3,7 @@ import type { Sandbox, SandboxStatus } from '../messages.ts';
 import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
-import { nextStatus, type SandboxEvent } from './states.ts';
+import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
 
 type Records = Pick<Table<SandboxRecord>, 'put'>;
 

@@ -11,24 +11,24 @@ import { listChanges } from './changes/list-changes.ts';
 import { rebaseSandbox } from './changes/rebase.ts';
 import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
 import { forkSandbox } from './checkpoints/fork.ts';
-import { JumpDetector } from './clock.ts';
 import type { SandboxContext } from './context.ts';
-import { createSandbox } from './create.ts';
-import { destroySandbox } from './destroy.ts';
-import { execInSandbox } from './exec.ts';
-import { expireSandboxes } from './expire.ts';
-import { breakDown } from './failure.ts';
+import { execInSandbox } from './exec/exec.ts';
 import { exportFiles } from './files/export-files.ts';
 import { importFiles } from './files/import-files.ts';
 import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
 import { readFile } from './files/read-file.ts';
 import { writeFile } from './files/write-file.ts';
+import { JumpDetector } from './host/clock.ts';
+import { createSandbox } from './lifecycle/create.ts';
+import { destroySandbox } from './lifecycle/destroy.ts';
+import { expireSandboxes } from './lifecycle/expire.ts';
+import { breakDown } from './lifecycle/failure.ts';
+import { recoverSandboxes } from './lifecycle/recover.ts';
+import { reviveSandboxes } from './lifecycle/revive.ts';
+import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
 import { each } from './limiter.ts';
-import { explainPermission, updatePermissions } from './permissions.ts';
-import { recoverSandboxes } from './recover.ts';
-import { reviveSandboxes } from './revive.ts';
+import { explainPermission, updatePermissions } from './permissions/permissions.ts';
 import type { LiveSandbox } from './sandbox.ts';
-import { startSandbox, stopSandbox } from './start-stop.ts';
 
 /** What the composition needs beside what the handlers do. */
 export interface SandboxKeeper extends Sandboxes {

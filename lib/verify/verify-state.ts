@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import { LockedError, takeExistingLock } from '../metadata/lock.ts';
-import { foldersOf } from '../sandboxes/layout.ts';
+import { foldersOf } from '../sandboxes/host/layout.ts';
 import { FrozenLayers } from '../workspaces/delta/layers/frozen-layers.ts';
 import { verifyCodebase } from './codebases.ts';
 import { readMetadata } from './metadata.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { mountPoints } from '../../lib/sandboxes/layout.ts';
+import { mountPoints } from '../../lib/sandboxes/host/layout.ts';
 import { type Ended, Place } from './program.ts';
 
 let place: Place;

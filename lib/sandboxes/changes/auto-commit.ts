@@ -1,5 +1,5 @@
 import type { SandboxContext } from '../context.ts';
-import { reasonOf } from '../failure.ts';
+import { reasonOf } from '../lifecycle/failure.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { commitFrom, isConflict } from './commit.ts';
 import { withAttached } from './with-workspace.ts';

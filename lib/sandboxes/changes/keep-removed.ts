@@ -1,7 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
 import { journalState } from '../../workspaces/delta/layers/layers-on-disk.ts';
-import { deltaOf, workspaceSpec } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
+import { deltaOf, workspaceSpec } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Commit } from '../../codebases/commit-journal.ts';
 import { ServiceError } from '../../errors.ts';
-import { workspaceSpec } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
+import { workspaceSpec } from '../lifecycle/bring-up.ts';
 
 /**
  * After a stage of a commit is in the codebase: the sandbox it comes from lets go of what the codebase has. Of one that is

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../errors.ts';
-import { attachWorkspace, type Platform } from '../bring-up.ts';
 import type { SandboxContext } from '../context.ts';
+import { attachWorkspace, type Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**

@@ -4,12 +4,12 @@ import type { ForkResult } from '../../messages.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
 import type { NewForks } from '../../services.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
-import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';
-import { type Admitted, admit, bringUpNew } from '../create.ts';
+import { isExpired } from '../host/clock.ts';
+import { type Admitted, admit, bringUpNew } from '../lifecycle/create.ts';
+import { expired } from '../lifecycle/start-stop.ts';
 import { limiter } from '../limiter.ts';
-import { rulesOf } from '../rules.ts';
-import { expired } from '../start-stop.ts';
+import { rulesOf } from '../permissions/rules.ts';
 import { checkpointOf } from './checkpoints.ts';
 
 /** Launches at a time. */

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts';
 import { layersOfDelta, layersOfFrozen } from '../../workspaces/delta/layers/layers-on-disk.ts';
-import { deltaOf } from '../bring-up.ts';
-import type { Layout } from '../layout.ts';
+import type { Layout } from '../host/layout.ts';
+import { deltaOf } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
 import type { FileOperation, WorkspaceFiles } from '../../workspaces/workspace-files.ts';
-import { attachWorkspace, describeLoss } from '../bring-up.ts';
-import { isExpired } from '../clock.ts';
 import type { SandboxContext } from '../context.ts';
+import { isExpired } from '../host/clock.ts';
+import { attachWorkspace, describeLoss } from '../lifecycle/bring-up.ts';
+import { expired } from '../lifecycle/start-stop.ts';
 import { isComing, type LiveSandbox } from '../sandbox.ts';
-import { expired } from '../start-stop.ts';
 
 /** One caller's access to the files of a sandbox, for as long as it takes. Whoever opened it closes it, once. */
 export interface FileSession {

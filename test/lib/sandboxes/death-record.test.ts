@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DeathRecord } from '../../../lib/sandboxes/death-record.ts';
+import { DeathRecord } from '../../../lib/sandboxes/host/death-record.ts';
 
 it('has each mount after the first wait longer, up to a bound, until deaths are long ago', () => {
   let now = 0;

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { leaveLayout, makeLayout } from '../../../lib/sandboxes/layout.ts';
+import { leaveLayout, makeLayout } from '../../../lib/sandboxes/host/layout.ts';
 
 let folder: string;
 

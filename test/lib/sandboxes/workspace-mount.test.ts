@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { WorkspaceMount } from '../../../lib/sandboxes/workspace-mount.ts';
+import { WorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
 import type { Death, Workspaces } from '../../../lib/workspaces/workspaces.ts';
 
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };

@@ -1,8 +1,8 @@
-import { ServiceError } from '../errors.ts';
-import { isExpired, type JumpDetector } from './clock.ts';
-import type { SandboxContext } from './context.ts';
+import { ServiceError } from '../../errors.ts';
+import type { SandboxContext } from '../context.ts';
+import { isExpired, type JumpDetector } from '../host/clock.ts';
+import { each } from '../limiter.ts';
 import { destroySandbox } from './destroy.ts';
-import { each } from './limiter.ts';
 
 const AT_ONCE = 8;
 

@@ -1,11 +1,11 @@
-import { ServiceError } from '../errors.ts';
-import type { ExecRequest } from '../messages.ts';
-import type { CommandEvent, Execution } from '../runtime/runtime.ts';
-import { autoCommit, commitsItself } from './changes/auto-commit.ts';
-import { isExpired } from './clock.ts';
-import type { SandboxContext } from './context.ts';
-import { isComing, type LiveSandbox } from './sandbox.ts';
-import { expired } from './start-stop.ts';
+import { ServiceError } from '../../errors.ts';
+import type { ExecRequest } from '../../messages.ts';
+import type { CommandEvent, Execution } from '../../runtime/runtime.ts';
+import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
+import type { SandboxContext } from '../context.ts';
+import { isExpired } from '../host/clock.ts';
+import { expired } from '../lifecycle/start-stop.ts';
+import { isComing, type LiveSandbox } from '../sandbox.ts';
 import { timeoutOf } from './timeout.ts';
 
 /** Commands run beside each other; one on a sandbox that is just coming up waits for that. */

@@ -1,14 +1,14 @@
-import { invalidArgument, ServiceError } from '../errors.ts';
-import { newId } from '../ids.ts';
-import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../messages.ts';
-import type { SandboxRecord } from '../metadata/metadata.ts';
-import type { NewSandbox } from '../services.ts';
+import { invalidArgument, ServiceError } from '../../errors.ts';
+import { newId } from '../../ids.ts';
+import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../../messages.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
+import type { NewSandbox } from '../../services.ts';
+import type { SandboxContext } from '../context.ts';
+import { rulesOf } from '../permissions/rules.ts';
+import { LiveSandbox } from '../sandbox.ts';
 import { checkQuota } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
-import type { SandboxContext } from './context.ts';
 import { reasonOf, whenDied } from './failure.ts';
-import { rulesOf } from './rules.ts';
-import { LiveSandbox } from './sandbox.ts';
 
 /** RUNNING and durable on return; after a failure nothing of it is left. */
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {

@@ -1,6 +1,6 @@
-import { ServiceError } from '../errors.ts';
-import { type Clock, isExpired } from './clock.ts';
-import type { LiveSandbox } from './sandbox.ts';
+import { ServiceError } from '../../errors.ts';
+import { type Clock, isExpired } from '../host/clock.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 
 /**
  * `sandbox.max_per_user`: counted are the owner's sandboxes not yet destroyed or expired, also those being made. Only

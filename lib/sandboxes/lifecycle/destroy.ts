@@ -1,8 +1,8 @@
-import { ServiceError } from '../errors.ts';
+import { ServiceError } from '../../errors.ts';
+import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 import { takeDown } from './bring-up.ts';
-import { autoCommit, commitsItself } from './changes/auto-commit.ts';
-import type { SandboxContext } from './context.ts';
-import type { LiveSandbox } from './sandbox.ts';
 import { endAndCommit } from './start-stop.ts';
 
 /**

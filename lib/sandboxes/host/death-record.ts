@@ -1,4 +1,4 @@
-import type { Death } from '../workspaces/workspaces.ts';
+import type { Death } from '../../workspaces/workspaces.ts';
 
 /** Deaths longer ago count no more. */
 const MEMORY_MS = 10 * 60_000;

@@ -1,6 +1,6 @@
-import { invalidArgument } from '../errors.ts';
-import type { PermissionRule } from '../messages.ts';
-import { compileRules, findPreset, PRESETS } from '../permissions/index.ts';
+import { invalidArgument } from '../../errors.ts';
+import type { PermissionRule } from '../../messages.ts';
+import { compileRules, findPreset, PRESETS } from '../../permissions/index.ts';
 
 /**
  * The rules a request asks for: its preset's, then its own. Throws INVALID_ARGUMENT naming `preset`, or

@@ -1,7 +1,7 @@
+import type { SandboxContext } from '../context.ts';
+import { limiter } from '../limiter.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 import { describeLoss, endProcesses } from './bring-up.ts';
-import type { SandboxContext } from './context.ts';
-import { limiter } from './limiter.ts';
-import type { LiveSandbox } from './sandbox.ts';
 import { launch } from './start-stop.ts';
 
 const AT_ONCE = 8;

@@ -1,11 +1,11 @@
-import type { ByteString } from '../byte-string.ts';
-import { parseDirectoryPath, textOf } from '../codebases/file-path.ts';
-import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../messages.ts';
-import { compileRules, type Explanation, explain, levelOf } from '../permissions/index.ts';
-import { withWorkspace } from './changes/with-workspace.ts';
-import type { SandboxContext } from './context.ts';
+import type { ByteString } from '../../byte-string.ts';
+import { parseDirectoryPath, textOf } from '../../codebases/file-path.ts';
+import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../messages.ts';
+import { compileRules, type Explanation, explain, levelOf } from '../../permissions/index.ts';
+import { withWorkspace } from '../changes/with-workspace.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 import { rulesOf } from './rules.ts';
-import type { LiveSandbox } from './sandbox.ts';
 
 /**
  * Stored before they are in force: whatever happens in between, what a restart brings up has the new rules or was never

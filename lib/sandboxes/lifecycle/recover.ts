@@ -1,11 +1,11 @@
 import { readdir } from 'node:fs/promises';
-import { isId } from '../ids.ts';
-import type { SandboxRecord } from '../metadata/metadata.ts';
-import { autoCommit } from './changes/auto-commit.ts';
-import { isExpired } from './clock.ts';
-import type { SandboxContext } from './context.ts';
-import { each, limiter } from './limiter.ts';
-import { LiveSandbox } from './sandbox.ts';
+import { isId } from '../../ids.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { autoCommit } from '../changes/auto-commit.ts';
+import type { SandboxContext } from '../context.ts';
+import { isExpired } from '../host/clock.ts';
+import { each, limiter } from '../limiter.ts';
+import { LiveSandbox } from '../sandbox.ts';
 import { launch } from './start-stop.ts';
 
 const AT_ONCE = 8;

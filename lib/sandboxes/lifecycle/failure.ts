@@ -1,8 +1,8 @@
-import { ServiceError } from '../errors.ts';
-import type { RunningSandbox } from '../runtime/runtime.ts';
+import { ServiceError } from '../../errors.ts';
+import type { RunningSandbox } from '../../runtime/runtime.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 import { takeDown } from './bring-up.ts';
-import type { SandboxContext } from './context.ts';
-import type { LiveSandbox } from './sandbox.ts';
 
 /** What a sandbox's `status_reason` may say of an error: nothing of a defect's inside. */
 export function reasonOf(error: unknown): string {

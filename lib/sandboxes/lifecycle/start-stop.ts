@@ -1,12 +1,12 @@
-import { ServiceError } from '../errors.ts';
-import type { Sandbox } from '../messages.ts';
-import { hasJournal } from '../workspaces/delta/layers/layers-on-disk.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Sandbox } from '../../messages.ts';
+import { hasJournal } from '../../workspaces/delta/layers/layers-on-disk.ts';
+import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
+import type { SandboxContext } from '../context.ts';
+import { isExpired } from '../host/clock.ts';
+import type { LiveSandbox } from '../sandbox.ts';
 import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
-import { autoCommit, commitsItself } from './changes/auto-commit.ts';
-import { isExpired } from './clock.ts';
-import type { SandboxContext } from './context.ts';
 import { breakDown, reasonOf, whenDied } from './failure.ts';
-import type { LiveSandbox } from './sandbox.ts';
 
 /** RUNNING and durable on return; a failure leaves it SANDBOX_ERROR with the reason. */
 export function startSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
