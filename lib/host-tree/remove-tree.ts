@@ -6,7 +6,7 @@ import { Directory } from './directory.ts';
 const BATCH = 32;
 
 /**
- * Removes `path` and all below it; not being there is fine. The directory that `path` is in must be the server's own:
+ * Removes `path` and all below it. What is not there, or is removed by another meanwhile, is fine. The directory that `path` is in must be the server's own:
  * from there on one name at a time is resolved, so no symbolic link is followed, whatever becomes of the tree meanwhile.
  * Works at any depth: what lies deeper is first moved up, so that no more than three directories are open. After a
  * crash, call it again.
@@ -17,10 +17,11 @@ export async function removeTree(path: string): Promise<void> {
   try {
     const found = await parent?.lstat(name);
     if (parent === undefined || found === undefined) return;
-    if (!found.isDirectory()) return await parent.unlink(name);
-    const top = await entered(parent, name);
+    if (!found.isDirectory()) return await parent.unlink(name).catch(ignoreAbsent);
+    const top = await entered(parent, name).catch(ignoreAbsent);
+    if (top === undefined) return;
     await emptied(top).finally(() => top.close());
-    await parent.removeDirectory(name);
+    await parent.removeDirectory(name).catch(ignoreAbsent);
   } finally {
     await parent?.close();
   }
@@ -42,13 +43,14 @@ async function emptied(top: Directory): Promise<void> {
 
 /** Moves the directories that are in a directory of `top` to `top`, and removes it. */
 async function removeInner(top: Directory, name: ByteString, movedName: () => string): Promise<void> {
-  const directory = await entered(top, name);
+  const directory = await entered(top, name).catch(ignoreAbsent);
+  if (directory === undefined) return;
   try {
     for (const inner of await removeFiles(directory)) await moveUp(directory, inner, top, movedName);
   } finally {
     await directory.close();
   }
-  await top.removeDirectory(name);
+  await top.removeDirectory(name).catch(ignoreAbsent);
 }
 
 /** Removes what is not a directory; returns the names of what is. */
@@ -56,7 +58,7 @@ async function removeFiles(directory: Directory): Promise<ByteString[]> {
   const directories: ByteString[] = [];
   let files: ByteString[] = [];
   const removeBatch = async () => {
-    await Promise.all(files.map((file) => directory.unlink(file)));
+    await Promise.all(files.map((file) => directory.unlink(file).catch(ignoreAbsent)));
     files = [];
   };
   for await (const entry of directory.entries()) {
@@ -81,7 +83,7 @@ async function entered(parent: Directory, name: ByteString): Promise<Directory> 
 async function moveUp(from: Directory, name: ByteString, top: Directory, newName: () => string): Promise<void> {
   for (;;) {
     try {
-      return await top.take(from, name, newName());
+      return await top.take(from, name, newName()).catch(ignoreAbsent);
     } catch (error) {
       // A name of this run is already there, from the run that a crash ended or by the tree's own choice.
       if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;

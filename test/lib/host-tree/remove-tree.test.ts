@@ -32,6 +32,13 @@ describe('removeTree', () => {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
+  it('takes what another removes meanwhile for removed', async () => {
+    mkdirSync(tree);
+    for (let file = 0; file < 500; file++) writeFileSync(join(tree, `f${file}`), '');
+    await Promise.all([removeTree(tree), removeTree(tree), removeTree(tree)]);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
   it('removes directories nested deeper than any path can name', async () => {
     // Built from the inside out: what is there becomes the child of a new directory.
     mkdirSync(tree);
