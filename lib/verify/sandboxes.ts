@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { complete } from '../fuse/connection/steps.ts';
 import type { SandboxRecord } from '../metadata/metadata.ts';
 import { asDamage } from '../workspaces/delta/damage.ts';
 import { markPath, wholeMark } from '../workspaces/delta/index/journal-mark.ts';
@@ -90,7 +91,7 @@ export class Sandboxes {
     const { layers } = this.#folders;
     if (this.#whole.has(layer)) return;
     await this.#report.attempt(indexPath(layers, layer), owner, () => {
-      readIndex(layers, layer);
+      complete(readIndex(layers, layer));
       this.#whole.add(layer);
     });
   }

@@ -153,7 +153,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       case 'changes': {
         const [id, after, limit] = args as Parameters<WorkspaceControl['changes']>;
         const workspace = this.#get(id);
-        return this.#hold(workspace, changePages(workspace, after, limit));
+        return this.#holdOpen(workspace, changePages(workspace, after, limit));
       }
       case 'detach': {
         const workspace = this.#workspaces.get(args[0] as string);
@@ -177,7 +177,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       case 'revert': {
         const [id, paths] = args as Parameters<WorkspaceControl['revert']>;
         const workspace = this.#get(id);
-        return this.#hold(workspace, revert(workspace, paths));
+        return this.#holdOpen(workspace, revert(workspace, paths));
       }
       case 'settle': {
         const [spec, settlement] = args as Parameters<WorkspaceControl['settle']>;
@@ -189,12 +189,12 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       }
       case 'renamed': {
         const workspace = this.#get(args[0] as string);
-        return this.#hold(workspace, renamedDirectories(workspace));
+        return this.#holdOpen(workspace, renamedDirectories(workspace));
       }
       case 'rollback': {
         const [id, layer] = args as Parameters<WorkspaceControl['rollback']>;
         const workspace = this.#get(id);
-        return this.#hold(workspace, stepsOnHost(rollback(workspace, layer)));
+        return this.#holdOpen(workspace, stepsOnHost(rollback(workspace, layer)));
       }
       default:
         return undefined;
@@ -222,6 +222,11 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
     requireFree(workspace);
     return this.#holdAll([workspace], steps);
+  }
+
+  /** As `hold`, after what the workspace changed was read. */
+  #holdOpen<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
+    return this.#hold(workspace, whenOpen(workspace, steps));
   }
 
   /** Every request for the workspaces waits until the steps are done. */
@@ -280,11 +285,11 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   /** Steps with a workspace that need not be attached: nothing else knows of one that is not. */
   #visit<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
     const attached = this.#workspaces.get(spec.id);
-    if (attached !== undefined) return this.#hold(attached, act(attached));
+    if (attached !== undefined) return this.#holdOpen(attached, act(attached));
     const visited = this.#visited.get(spec.id) ?? this.#make(spec);
     requireFree(visited);
     this.#visited.set(spec.id, visited);
-    return this.#hold(visited, this.#visiting(visited, act(visited)));
+    return this.#hold(visited, this.#visiting(visited, whenOpen(visited, act(visited))));
   }
 
   *#visiting<T>(visited: Workspace, steps: Steps<T>): Steps<T> {
@@ -608,6 +613,11 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       yield workspace;
     }
   }
+}
+
+function* whenOpen<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
+  yield* workspace.opening();
+  return yield* steps;
 }
 
 /** As `onHost`. */

@@ -41,6 +41,14 @@ export interface Shared {
 
 /** Steps that one request takes before others are served. */
 const STEPS_AT_ONCE = 32;
+/** The same of steps that open a workspace, of which some read 64 KiB. */
+const OPENING_STEPS = 8;
+
+interface Opened {
+  base: Base;
+  delta: Delta;
+  tree: NodeTree;
+}
 
 /** The rules of who owns a sandbox: none, everything may be done everywhere. */
 const NO_RULES = compileRules([
@@ -70,7 +78,9 @@ export class Workspace implements MemoryHolder {
   /** While its owner acts: what takes the place of the rules in every decision. */
   noRules: RuleState | undefined;
   #rules: RuleSet | undefined;
-  #opened: { base: Base; delta: Delta; tree: NodeTree } | undefined;
+  #opened: Opened | undefined;
+  /** Why it could not be opened a part at a time; not told yet. */
+  #openFailure: { error: unknown } | undefined;
   #closed = false;
   /** Why its delta cannot be read. */
   #damage: Damage | undefined;
@@ -222,13 +232,38 @@ export class Workspace implements MemoryHolder {
   }
 
   /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */
-  #open(): { base: Base; delta: Delta; tree: NodeTree } {
+  #open(): Opened {
+    if (this.#opened !== undefined) return this.#opened;
+    const failure = this.#openFailure;
+    this.#openFailure = undefined;
+    if (failure !== undefined) throw failure.error;
+    const steps = this.opening();
+    const { startHeld } = this.shared;
+    if (startHeld === undefined || this.heldBy !== 0) return complete(steps);
+    for (let step = 0; step < OPENING_STEPS; step++) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+    throw new Postponed(startHeld(this, this.#keepFailure(steps)));
+  }
+
+  /** Whoever waited asks again, and is told. */
+  *#keepFailure(steps: Steps<unknown>): Steps<void> {
+    try {
+      yield* steps;
+    } catch (error) {
+      this.#openFailure = { error };
+    }
+  }
+
+  /** Reads a large delta a part at a time; the caller lets nobody else use the workspace meanwhile. */
+  *opening(): Steps<Opened> {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
     const { codebaseId, maxBytes, maxFiles } = this.spec;
     const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
     try {
-      const delta = this.#openDelta({ maxBytes, maxFiles });
+      const delta = yield* this.#openDelta({ maxBytes, maxFiles });
       const root = this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
@@ -241,10 +276,10 @@ export class Workspace implements MemoryHolder {
   }
 
   /** A damaged one is told of once, and is not read again. */
-  #openDelta(quota: Quota): Delta {
+  *#openDelta(quota: Quota): Steps<Delta> {
     if (this.#damage !== undefined) throw this.#damage;
     try {
-      return new Delta(this.spec.delta, this.#layers(), quota, () => this.now());
+      return yield* Delta.load(this.spec.delta, this.#layers(), quota, () => this.now());
     } catch (error) {
       if (!(error instanceof Damage)) throw error;
       this.#damage = new Damage(`what the sandbox changed is damaged: ${error.message}`);

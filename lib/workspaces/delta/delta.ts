@@ -72,7 +72,7 @@ export class Delta {
   readonly #indexes: FrozenIndex[] = [];
   /** Journals that lead here, with its own. */
   #segments = 1;
-  readonly #contents: ContentStore;
+  #contents!: ContentStore;
   readonly #journal: Journal;
   readonly #now: () => Time;
   /** Files whose times are newer than their record: their data file was written to since. */
@@ -83,35 +83,48 @@ export class Delta {
   /** Of the journal with nothing but its header. */
   #headerSize = 0;
 
-  /** Reads the delta in `dir`, made when absent. Throws Damage when it is damaged, lost or of another version. */
-  constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
+  private constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#journal = new Journal(`${dir}/journal`);
     this.#layers = layers;
     this.#usage = new Usage(quota);
     this.#now = now;
+  }
+
+  /**
+   * Reads the delta in `dir`, made when absent, a part at a time: until the end nobody has it. Throws Damage when it is
+   * damaged, lost or of another version.
+   */
+  static *load(dir: string, layers: LayersOf, quota: Quota, now: () => Time): Steps<Delta> {
+    const delta = new Delta(dir, layers, quota, now);
     try {
-      const records = this.#readHeader();
-      this.#contents = new ContentStore(layers.root, this.#top, layers, {
-        placed: (inode, { layer, id, slot }, mtime) => {
-          const times: Op[] = mtime === undefined ? [] : [this.#attrOp(inode, inode, { mtime, size: inode.size })];
-          this.commit([['place', inode.id, layer, id, slot], ...times]);
-        },
-        changed: (inode, { layer, id, slot }, size, sum) => {
-          const before = inode.size;
-          const now = this.#now();
-          const op: Op = ['data', inode.id, layer, id, slot, size, now.sec, now.nsec];
-          if (sum !== undefined) op[8] = sum;
-          this.commit([op], size < before || size === 0);
-          this.#usage.resized(inode, size - before);
-        },
-        damaged: (inode, message) => layers.damaged?.(inode, message),
-      });
-      this.#load(records);
+      const records = yield* delta.#readHeader();
+      delta.#contents = delta.#makeContents();
+      yield* delta.#load(records);
+      return delta;
     } catch (error) {
-      this.#giveBack();
+      delta.#giveBack();
       throw asDamage(error);
     }
+  }
+
+  #makeContents(): ContentStore {
+    const layers = this.#layers;
+    return new ContentStore(layers.root, this.#top, layers, {
+      placed: (inode, { layer, id, slot }, mtime) => {
+        const times: Op[] = mtime === undefined ? [] : [this.#attrOp(inode, inode, { mtime, size: inode.size })];
+        this.commit([['place', inode.id, layer, id, slot], ...times]);
+      },
+      changed: (inode, { layer, id, slot }, size, sum) => {
+        const before = inode.size;
+        const now = this.#now();
+        const op: Op = ['data', inode.id, layer, id, slot, size, now.sec, now.nsec];
+        if (sum !== undefined) op[8] = sum;
+        this.commit([op], size < before || size === 0);
+        this.#usage.resized(inode, size - before);
+      },
+      damaged: (inode, message) => layers.damaged?.(inode, message),
+    });
   }
 
   /** The layer that is written to. */
@@ -472,9 +485,9 @@ export class Delta {
   }
 
   /** Returns the records after it. */
-  #readHeader(): readonly Op[][] {
+  *#readHeader(): Steps<readonly Op[][]> {
     const { prefix, root, frozen, origin } = this.#layers;
-    const records = this.#journal.load();
+    const records = yield* this.#journal.loading();
     this.#continues = origin ?? '';
     if (records.length > 0) {
       [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
@@ -487,7 +500,7 @@ export class Delta {
       if (records.length > 0) this.#takeNumbers(headerOf(records));
       return records.slice(1) as Op[][];
     }
-    const index = frozen.take(root, this.#continues);
+    const index = yield* frozen.taking(root, this.#continues);
     this.#nameless = index.nameless;
     this.#indexes.push(index);
     this.table = new InodeTable(index.table);
@@ -503,22 +516,31 @@ export class Delta {
     this.table.nextIno = Math.max(this.table.nextIno, nextIno);
   }
 
-  #load(lines: readonly Op[][]): void {
-    for (const line of lines) for (const op of line) this.table.apply(op);
-    this.table.decideMerges();
-    for (const inode of this.table.unnamed(this.#nameless)) this.table.remove(inode);
-    this.#loadData();
+  *#load(lines: readonly Op[][]): Steps<void> {
+    const counted = new Counted(AT_ONCE);
+    for (const line of lines) {
+      for (const op of line) {
+        this.table.apply(op);
+        yield* counted.one();
+      }
+    }
+    yield* this.table.decidingMerges();
+    for (const inode of yield* this.table.findingUnnamed(this.#nameless)) {
+      this.table.remove(inode);
+      yield* counted.one();
+    }
+    yield* this.#loadData();
     this.#rewrittenSize = this.#journal.size;
     if (lines.length === 0) this.#headerSize = this.#journal.size;
-    if (lines.length > 2 * this.table.size + 1000) this.#rewrite();
-    else if (!this.#journal.sealed && this.#journal.size > 0) this.#seal(lines);
+    if (lines.length > 2 * this.table.size + 1000) yield* this.#rewriting();
+    else if (!this.#journal.sealed && this.#journal.size > 0) yield* this.#seal(lines);
   }
 
   /** Converts a journal of an older server. On a full disk it stays what it is for now, and is gone on from. */
-  #seal(lines: readonly Op[][]): void {
+  *#seal(lines: readonly Op[][]): Steps<void> {
     const header = headerFrom(this.table, this.#top, this.#below, this.#continues, this.#journal.nextGeneration);
     try {
-      this.#journal.rewrite([header, ...lines]);
+      yield* this.#journal.rewriting([header, ...lines]);
       this.#rewrittenSize = this.#journal.size;
       if (lines.length === 0) this.#headerSize = this.#journal.size;
     } catch {
@@ -526,25 +548,27 @@ export class Delta {
     }
   }
 
-  #loadData(): void {
+  *#loadData(): Steps<void> {
     const { root } = this.#layers;
-    ContentStore.findFrozen(
+    yield* ContentStore.findFrozen(
       root,
       [...this.table.own()].filter((inode) => this.#contents.isFrozen(inode)),
     );
-    this.#contents.load(this.table.own(), (inode, size, mtime) => {
+    yield* this.#contents.load(this.table.own(), (inode, size, mtime) => {
       inode.size = size;
       // Written to since its record: the next one tells.
       if (inode.expected !== size) this.#written.add(inode);
       if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
     });
+    const counted = new Counted(AT_ONCE);
     for (const inode of this.table.own()) {
+      yield* counted.one();
       if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
       // Of a file that was never synced a power failure may leave nothing.
       if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
       else ContentStore.lose(inode);
     }
-    this.#usage.bytes = this.table.bytes(this.#usage.bytes);
+    this.#usage.bytes = yield* this.table.countingBytes(this.#usage.bytes);
   }
 
   #rewrite(): void {

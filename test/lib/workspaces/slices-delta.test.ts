@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
@@ -13,11 +13,15 @@ const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
 type Operation = Parameters<Sandbox['fs']['begin']>[0];
 
 /** A sandbox whose long work waits until the test goes on with it. */
-function sliced(base: Record<string, string> = {}, options: WorkspaceFileSystemOptions = {}) {
+function sliced(base: Record<string, string> = {}, options: WorkspaceFileSystemOptions = {}, { layers = false } = {}) {
   const started: Steps<unknown>[] = [];
   const released: number[] = [];
   const startSteps = (steps: Steps<unknown>) => started.push(steps);
   const s = new Sandbox(base, {}, { startSteps, released: (cause) => released.push(cause), ...options });
+  if (layers) {
+    mkdirSync(`${s.home}/layers`);
+    s.goOn({ ...s.spec, layers: `${s.home}/layers` });
+  }
   return { s, started, released };
 }
 
@@ -29,6 +33,13 @@ function postponedBy(act: () => unknown): number {
     throw thrown;
   }
   throw new Error('it was not postponed');
+}
+
+/** What a killed server leaves is read, all of it, by the next one. */
+function restart(s: Sandbox, started: Steps<unknown>[]): void {
+  s.restart();
+  postponedBy(() => s.id(''));
+  complete(started.at(-1)!);
 }
 
 function take(steps: Steps<unknown>, count: number): boolean {
@@ -71,7 +82,7 @@ describe('a journal that has grown', () => {
     s.create('another');
     const before = s.list('');
     s.fs.detach('sb_2');
-    s.restart();
+    restart(s, started);
     expect(s.list('')).toEqual(before);
   });
 
@@ -79,7 +90,7 @@ describe('a journal that has grown', () => {
     const { s, started, links } = grown();
     for (const steps of [1, 90, 60]) {
       take(started[0]!, steps);
-      s.restart();
+      restart(s, started);
       expect(s.list('').length).toBe(links);
       expect(s.readlink(`l${links - 1}`)).toBe(TARGET);
     }
@@ -90,14 +101,14 @@ describe('a record of many operations', () => {
   const base = Object.fromEntries(NAMES.map((name) => [`d/${name}`, 'base']));
 
   it('is there whole or not at all when the server ends at any step', () => {
-    const { s } = sliced(base);
+    const { s, started } = sliced(base);
     const shown = () => new Set(NAMES.filter((_, n) => n % 50 === 0).map((name) => s.read(`d/${name}`)));
     for (const name of NAMES) s.write(`d/${name}`, 'changed');
     let partly = false;
     for (let steps = 40, ended = false; !ended; steps += 5) {
       ended = take(begin(s, 'revert', 'sb_1', ['']), steps);
       partly ||= !readFileSync(`${s.spec.delta}/journal`, 'latin1').endsWith('\n');
-      s.restart();
+      restart(s, started);
       const found = [...shown()];
       expect(found.length).toBe(1);
       if (found[0] === 'base') break;
@@ -117,7 +128,7 @@ describe('a record of many operations', () => {
     postponedBy(() => s.fs.attach(s.spec));
     complete(steps);
     s.fs.attach(s.spec);
-    expect(s.fs.changes('sb_1', '', 10).changes).toEqual([]);
+    expect(complete(begin(s, 'changes', 'sb_1', '', 10))).toMatchObject({ changes: [] });
   });
 });
 
@@ -173,5 +184,69 @@ describe('a file with many names', () => {
     expect(count(steps)).toBeGreaterThan(LINKS / 64);
     expect(asked.mock.calls.length).toBeLessThan(4 * LINKS);
     for (const n of [0, 7, LINKS - 1]) expect(outcome(() => s.write(`f${n}`, 'x'))).toBe('EACCES');
+  });
+});
+
+describe('the first use of a sandbox with many changes', () => {
+  const changed = () => {
+    const made = sliced({}, {}, { layers: true });
+    const root = made.s.id('');
+    for (const name of NAMES) made.s.fs.create(made.s.caller, root, name, 0o644, 0);
+    return made;
+  };
+
+  it('waits for its journal, which is read a step at a time, while others are served', () => {
+    const { s, started, released } = changed();
+    for (const steps of [1, 30]) {
+      s.restart();
+      const cause = postponedBy(() => s.id(''));
+      expect(postponedBy(() => s.fs.usage('sb_1'))).toBe(cause);
+      s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
+      const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
+      s.fs.create(s.caller, root, `meanwhile ${steps}`, 0o644, 0);
+      take(started.at(-1)!, steps);
+      s.fs.detach('sb_2');
+      if (steps === 1) continue;
+      expect(count(started.at(-1)!)).toBeGreaterThan(FILES / 16);
+      expect(released).toEqual([cause]);
+      expect(s.list('').length).toBe(FILES);
+    }
+  });
+
+  it('is told after the wait that the journal is damaged', () => {
+    const { s, started } = sliced();
+    const root = s.id('');
+    for (let n = 0; n < 1400; n++) s.fs.create(s.caller, root, `${n}`.padEnd(250, 'x'), 0o644, 0);
+    const path = `${s.spec.delta}/journal`;
+    writeFileSync(path, readFileSync(path, 'latin1').replaceAll('"1399x', '"1398x'), 'latin1');
+    restart(s, started);
+    expect(() => s.id('')).toThrow(/line 1401 does not match its checksum/);
+  });
+
+  it('reads the index of a checkpoint once for all forks that wait for it', () => {
+    const { s, started } = changed();
+    const { layer } = s.fs.freeze('sb_1');
+    s.restart();
+    const forks = ['sb_2', 'sb_3', 'sb_4'].map((id) => ({
+      ...s.spec,
+      id,
+      delta: `${s.spec.delta}-${id}`,
+      origin: layer,
+    }));
+    for (const fork of forks) s.fs.attach(fork);
+    for (const { id } of forks) postponedBy(() => s.fs.usage(id));
+    const waiting = new Set(started);
+    let steps = 0;
+    while (waiting.size > 0) {
+      for (const each of waiting) {
+        if (each.next().done) waiting.delete(each);
+        steps++;
+      }
+    }
+    expect(steps).toBeLessThan(FILES / 2);
+    for (const { id } of forks) {
+      expect(s.fs.usage(id).files).toBe(FILES + 1);
+      s.fs.detach(id);
+    }
   });
 });

@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { ENOSPC } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
@@ -13,6 +14,8 @@ import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
 const LOST = 'its data file is missing or has another size';
 /** Damaged files that are told of. */
 const MAX_TOLD = 1000;
+/** Inodes looked at in one step. */
+const AT_ONCE = 16;
 const ZEROS = Buffer.alloc(SMALL);
 
 /** Reads what lies in the slots of layers that are written to no more. */
@@ -313,9 +316,11 @@ export class ContentStore {
   }
 
   /** Completes inodes of frozen layers by what their data files tell. `sizes`: those that were recorded are the last ones. */
-  static findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): void {
+  static *findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): Steps<void> {
     const files = new DataFiles(root, new LargeCopies());
+    const counted = new Counted(AT_ONCE);
     for (const inode of inodes) {
+      yield* counted.one();
       if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
       const stat = files.stat(inode.data);
       if (!sizes && (inode.expected ?? 0) > 0) inode.expected = -1;
@@ -329,15 +334,17 @@ export class ContentStore {
   }
 
   /** Finds the data files of `inodes` in the layer that is written to, and removes all others there. `found` is told each one's size and mtime. */
-  load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): void {
+  *load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): Steps<void> {
+    const counted = new Counted(AT_ONCE);
     const byId = new Map<number, Inode>();
     for (const inode of inodes) {
+      yield* counted.one();
       if (inode.data === undefined || this.isFrozen(inode)) continue;
       if (inode.data.slot === NO_SLOT) byId.set(inode.data.id, inode);
       else this.#slabs.assign(inode.data.slot, inode);
     }
     this.#slabs.loaded();
-    this.#files.sweep(this.#layer, (id, size, mtime) => {
+    yield* this.#files.sweep(this.#layer, (id, size, mtime) => {
       const inode = byId.get(id);
       if (inode === undefined) return false;
       inode.hasFile = true;

@@ -14,6 +14,7 @@ import {
   rmSync,
   unlinkSync,
 } from 'node:fs';
+import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
@@ -25,6 +26,8 @@ import { LargeCopies } from './large-copies.ts';
 /** Data files in one directory of the host. */
 const SHARD = 1024;
 const MANY = 32;
+/** Files looked at in one step. */
+const AT_ONCE = 16;
 
 /** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
 export class DataFiles {
@@ -124,7 +127,8 @@ export class DataFiles {
   }
 
   /** Removes each file of a layer that `keep` does not want. `keep` is told every file's size and mtime. */
-  sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): void {
+  *sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): Steps<void> {
+    const counted = new Counted(AT_ONCE);
     const dir = `${this.#root}/${layer}`;
     for (const litter of namesIn(dir).filter(LargeCopies.isCopy)) rmSync(`${dir}/${litter}`, { force: true });
     for (const shard of namesIn(dir).filter(isNumber)) {
@@ -132,6 +136,7 @@ export class DataFiles {
         const path = `${dir}/${shard}/${name}`;
         const stat = lstatSync(path, { bigint: true });
         if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) rmSync(path, { recursive: true });
+        yield* counted.one();
       }
     }
   }

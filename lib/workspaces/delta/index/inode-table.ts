@@ -1,4 +1,5 @@
 import type { ByteString } from '../../../byte-string.ts';
+import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Seen } from './base-versions.ts';
 import { type Home, Inode, WHITEOUT } from './inode.ts';
@@ -9,6 +10,8 @@ import { removeUnordered } from './remove-unordered.ts';
 export const ROOT_ID = 1;
 /** New inode numbers start here: above those host file systems give out, below 2^53. */
 const FIRST_INO = 2 ** 48;
+/** Inodes looked at in one step. */
+const AT_ONCE = 64;
 /** Longer ones are all the same: none may come to be. */
 const MAX_REACH = 4097;
 const NEVER: Time = { sec: 0, nsec: 0 };
@@ -135,8 +138,16 @@ export class InodeTable implements Home {
 
   /** Apparent size of all contents; `below` is that of the table below. */
   bytes(below: number): number {
+    return complete(this.countingBytes(below));
+  }
+
+  *countingBytes(below: number): Steps<number> {
+    const counted = new Counted(AT_ONCE);
     let bytes = below;
-    for (const { id, size } of this.#inodes.values()) bytes += size - (this.#sizeBelow(id) ?? 0);
+    for (const { id, size } of this.#inodes.values()) {
+      bytes += size - (this.#sizeBelow(id) ?? 0);
+      yield* counted.one();
+    }
     for (const id of this.#gone) bytes -= this.#sizeBelow(id) ?? 0;
     return bytes;
   }
@@ -246,9 +257,19 @@ export class InodeTable implements Home {
    * `below`: those of the table below.
    */
   unnamed(below: readonly number[] = []): Inode[] {
+    return complete(this.findingUnnamed(below));
+  }
+
+  *findingUnnamed(below: readonly number[] = []): Steps<Inode[]> {
+    const counted = new Counted(AT_ONCE);
     // Only what was copied can have lost its name here.
     for (const id of below) this.get(id);
-    return [...this.#inodes.values()].filter((inode) => inode.id !== ROOT_ID && inode.names === 0);
+    const found: Inode[] = [];
+    for (const inode of this.#inodes.values()) {
+      if (inode.id !== ROOT_ID && inode.names === 0) found.push(inode);
+      yield* counted.one();
+    }
+    return found;
   }
 
   /**
@@ -256,18 +277,31 @@ export class InodeTable implements Home {
    * or moved a directory, from below its path.
    */
   decideMerges(): void {
-    const unknown = [...this.#inodes.values()].filter(({ isDirectory, merges }) => isDirectory && merges === undefined);
-    if (unknown.length === 0) return;
+    complete(this.decidingMerges());
+  }
+
+  *decidingMerges(): Steps<void> {
+    const counted = new Counted(AT_ONCE);
+    const unknown = new Set<Inode>();
+    for (const inode of this.#inodes.values()) {
+      if (inode.isDirectory && inode.merges === undefined) unknown.add(inode);
+      yield* counted.one();
+    }
+    if (unknown.size === 0) return;
     for (const dir of unknown) dir.merges = true;
     const hidden = new Set<ByteString>();
-    for (const [path] of this.seen.entries()) for (const above of parentsOf(path)) hidden.add(above);
+    for (const [path] of this.seen.entries()) {
+      for (const above of parentsOf(path)) hidden.add(above);
+      yield* counted.one();
+    }
     for (const { origin } of this.found()) {
       for (const each of origin === undefined ? [] : [origin, ...parentsOf(origin)]) hidden.add(each);
+      yield* counted.one();
     }
-    const decided = new Set(unknown);
     for (const path of hidden) {
       const dir = this.#directoryAt(path);
-      if (dir !== undefined && decided.has(dir)) dir.merges = false;
+      if (dir !== undefined && unknown.has(dir)) dir.merges = false;
+      yield* counted.one();
     }
   }
 

@@ -48,17 +48,17 @@ export function readLines(text: string): Lines {
   return readMore(text, { sealed: !text.startsWith(`["${FORMAT}",`), sum: 0 });
 }
 
-/** Of lines that go on from others. */
-export function readMore(text: string, { sealed, sum }: Pick<Lines, 'sealed' | 'sum'>): Lines {
-  const last = sealed ? checkSums(text, sum) : 0;
+/** Of lines that go on from others; `linesBefore`: so many of the same file. */
+export function readMore(text: string, { sealed, sum }: Pick<Lines, 'sealed' | 'sum'>, linesBefore = 0): Lines {
+  const last = sealed ? checkSums(text, sum, linesBefore) : 0;
   const records = parse(text);
   if (sealed) for (const record of records) record.shift();
   return { records, sealed, sum: last };
 }
 
-function checkSums(text: string, before: number): number {
+function checkSums(text: string, before: number, linesBefore: number): number {
   let sum = before;
-  let number = 1;
+  let number = linesBefore + 1;
   for (let start = 0; start < text.length; number++) {
     const end = text.indexOf('\n', start);
     const comma = text.indexOf(',', start);

@@ -5,7 +5,7 @@ import {
   ftruncateSync,
   linkSync,
   openSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -77,8 +77,13 @@ export class Journal {
    * read, or when there were more lines on the disk: a damaged journal is never taken for a short one.
    */
   load(): unknown[] {
+    return complete(this.loading());
+  }
+
+  /** As `load`, a part at a time. */
+  *loading(): Steps<unknown[]> {
     rmSync(`${this.#path}.new`, { force: true });
-    const read = readMarked(this.#path);
+    const read = yield* readMarked(this.#path);
     if (read === undefined) return [];
     const { header } = read;
     this.#open();
@@ -312,15 +317,15 @@ export class Journal {
 
 /** As `Journal.load`, with nothing changed on the disk and no reserve made. undefined: there was never a journal. */
 export function readRecords(path: string): { records: unknown[][]; header: Header } | undefined {
-  const read = readMarked(path);
+  const read = complete(readMarked(path));
   if (read?.header === undefined) return undefined;
   const lines = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
   return { records: [...read.records, ...readMore(lines, read).records], header: read.header };
 }
 
 /** Throws Damage when there is less than was marked. `header`: of one that is not empty. */
-function readMarked(path: string): (ReturnType<typeof readJournal> & { header: Header | undefined }) | undefined {
-  const read = readJournal(path);
+function* readMarked(path: string): Steps<(JournalFile & { header: Header | undefined }) | undefined> {
+  const read = yield* readJournal(path);
   const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
   const found = header && { generation: header[7], size: read!.size };
   const loss = markedLoss(readMark(path), found);
@@ -328,17 +333,51 @@ function readMarked(path: string): (ReturnType<typeof readJournal> & { header: H
   return read && { ...read, header };
 }
 
+/** What is in the file of a journal. */
+export interface JournalFile extends Lines {
+  /** Of its whole lines. */
+  size: number;
+  /** A last line is not whole. */
+  torn: boolean;
+}
+
 /** Every whole line; undefined: there is no such file. Throws Damage when a line other than a torn last one cannot be read. */
-export function readJournal(path: string): (Lines & { size: number; torn: boolean }) | undefined {
-  let text: string;
+export function* readJournal(path: string): Steps<JournalFile | undefined> {
+  let fd: number;
   try {
-    text = readFileSync(path, 'latin1');
+    fd = openSync(path, 'r');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  const size = text.lastIndexOf('\n') + 1;
-  return { ...readLines(text.slice(0, size)), size, torn: size < text.length };
+  try {
+    return yield* readAll(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function* readAll(fd: number): Steps<JournalFile> {
+  const buffer = Buffer.allocUnsafe(BLOCK);
+  const records: unknown[][] = [];
+  let lines: Lines | undefined;
+  let size = 0;
+  /** Since the last line end. */
+  let rest: string[] = [];
+  for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer)) {
+    const part = buffer.toString('latin1', 0, count);
+    const end = part.lastIndexOf('\n') + 1;
+    if (end === 0) rest.push(part);
+    else {
+      const text = rest.join('') + part.slice(0, end);
+      rest = end < part.length ? [part.slice(end)] : [];
+      lines = lines === undefined ? readLines(text) : readMore(text, lines, records.length);
+      for (const record of lines.records) records.push(record);
+      size += text.length;
+    }
+    yield;
+  }
+  return { ...(lines ?? readLines('')), records, size, torn: rest.length > 0 };
 }
 
 function isFull(thrown: unknown): boolean {

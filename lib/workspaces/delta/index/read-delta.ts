@@ -1,3 +1,4 @@
+import { complete } from '../../../fuse/connection/steps.ts';
 import { ContentStore } from '../contents/content-store.ts';
 import { DataFiles } from '../contents/data-files.ts';
 import { LargeCopies } from '../contents/large-copies.ts';
@@ -46,9 +47,11 @@ export function readDelta(dir: string, root: string, frozen: FrozenLayers): Read
 function findFiles(root: string, top: string, table: InodeTable): void {
   const own = [...table.own()];
   const files = new DataFiles(root, new LargeCopies());
-  ContentStore.findFrozen(
-    root,
-    own.filter(({ data }) => data !== undefined && data.layer !== top),
+  complete(
+    ContentStore.findFrozen(
+      root,
+      own.filter(({ data }) => data !== undefined && data.layer !== top),
+    ),
   );
   for (const inode of own) {
     const { data } = inode;

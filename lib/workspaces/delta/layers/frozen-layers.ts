@@ -1,16 +1,19 @@
 import { closeSync, openSync } from 'node:fs';
+import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 import { ContentStore } from '../contents/content-store.ts';
 import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
 import { Damage } from '../damage.ts';
 import { InodeTable } from '../index/inode-table.ts';
-import { readJournal } from '../index/journal.ts';
+import { type JournalFile, readJournal } from '../index/journal.ts';
 import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
 /** Slabs of frozen layers kept open, for all deltas together. */
 const MAX_OPEN = 64;
+/** Operations applied in one step. */
+const AT_ONCE = 16;
 
 /** What a delta was when its layer was frozen. Never changes. */
 export interface FrozenIndex {
@@ -27,9 +30,17 @@ export interface FrozenIndex {
   path: string;
 }
 
+/** An index that is being read. */
+interface Loading {
+  readonly steps: Steps<FrozenIndex>;
+  over: boolean;
+  failure: { error: unknown } | undefined;
+}
+
 /** The layers that are written to no more, as all deltas of a mount share them: each is read once, and kept while used. */
 export class FrozenLayers {
   readonly #indexes = new Map<string, { index: FrozenIndex; users: number }>();
+  readonly #loading = new Map<string, Loading>();
   /** Oldest use first. */
   readonly #open = new Map<string, number>();
 
@@ -38,11 +49,43 @@ export class FrozenLayers {
    * Throws when it, or one it goes on from, is not there or damaged.
    */
   take(root: string, layer: string): FrozenIndex {
+    return complete(this.taking(root, layer));
+  }
+
+  /** As `take`, a part at a time. */
+  *taking(root: string, layer: string): Steps<FrozenIndex> {
     const path = indexPath(root, layer);
-    const known = this.#indexes.get(path) ?? { index: this.#load(root, layer), users: 0 };
-    known.users++;
-    this.#indexes.set(path, known);
-    return known.index;
+    for (let known = this.#indexes.get(path); ; known = this.#indexes.get(path)) {
+      if (known !== undefined) {
+        known.users++;
+        return known.index;
+      }
+      yield* this.#loadOnce(path, root, layer);
+    }
+  }
+
+  /** Many forks may wait for the same one: each goes on with the one reading of it when it has its turn. */
+  *#loadOnce(path: string, root: string, layer: string): Steps<void> {
+    const loading: Loading = this.#loading.get(path) ?? {
+      steps: this.#load(root, layer),
+      over: false,
+      failure: undefined,
+    };
+    this.#loading.set(path, loading);
+    for (; !loading.over; yield) {
+      try {
+        const { done, value } = loading.steps.next();
+        if (!done) continue;
+        // Whoever had this step takes it before anybody else is served.
+        this.#indexes.set(path, { index: value, users: 0 });
+      } catch (error) {
+        loading.failure = { error };
+      }
+      loading.over = true;
+      this.#loading.delete(path);
+      break;
+    }
+    if (loading.failure !== undefined) throw loading.failure.error;
   }
 
   /** As `take`, of what was frozen just now, without reading it. */
@@ -78,23 +121,31 @@ export class FrozenLayers {
     return fd === undefined ? 0 : readFile(fd, start + offset, into);
   }
 
-  #load(root: string, layer: string): FrozenIndex {
+  *#load(root: string, layer: string): Steps<FrozenIndex> {
+    const counted = new Counted(AT_ONCE);
     const table = new InodeTable();
-    const segments = segmentsOf(root, layer);
-    for (const [, ...lines] of segments) for (const line of lines as Op[][]) for (const op of line) table.apply(op);
-    table.decideMerges();
+    const segments = yield* segmentsOf(root, layer);
+    for (const [, ...lines] of segments) {
+      for (const line of lines as Op[][]) {
+        for (const op of line) {
+          table.apply(op);
+          yield* counted.one();
+        }
+      }
+    }
+    yield* table.decidingMerges();
     const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
     table.nextId = Math.max(table.nextId, nextId);
     table.nextIno = Math.max(table.nextIno, nextIno);
     // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
-    const nameless = table.unnamed().map(({ id }) => id);
+    const nameless = (yield* table.findingUnnamed()).map(({ id }) => id);
     // Older servers froze what was written before a kill without recording its size anew.
     const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
-    ContentStore.findFrozen(root, table.own(), sizes);
+    yield* ContentStore.findFrozen(root, table.own(), sizes);
     table.frozen = true;
     return {
       table,
-      bytes: table.bytes(0),
+      bytes: yield* table.countingBytes(0),
       layers: [...layers, layer],
       segments: segments.length,
       nameless,
@@ -126,12 +177,12 @@ export class FrozenLayers {
 }
 
 /** The records of the index of one frozen layer. Throws Damage, with the path of the index, when it is missing or damaged. */
-export function readIndex(root: string, layer: string): unknown[][] {
+export function* readIndex(root: string, layer: string): Steps<unknown[][]> {
   const path = indexPath(root, layer);
   const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
-  let read: ReturnType<typeof readJournal>;
+  let read: JournalFile | undefined;
   try {
-    read = readJournal(path);
+    read = yield* readJournal(path);
     if (read !== undefined && read.records.length > 0) headerOf(read.records);
   } catch (error) {
     throw error instanceof Damage ? damaged(error.message) : error;
@@ -144,10 +195,10 @@ export function readIndex(root: string, layer: string): unknown[][] {
 }
 
 /** The records of all journals that lead to a layer, the first one first. */
-function segmentsOf(root: string, layer: string): unknown[][] {
-  const segments: unknown[][] = [];
+function* segmentsOf(root: string, layer: string): Steps<unknown[][][]> {
+  const segments: unknown[][][] = [];
   for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
-    segments.unshift(readIndex(root, at));
+    segments.unshift(yield* readIndex(root, at));
   }
   return segments;
 }
