@@ -110,3 +110,27 @@ describe('the look at node_modules', () => {
     expect(look()).toBe(1);
   });
 });
+
+describe('the look at sizes', () => {
+  it('refuses files of more than 300 lines and functions of more than 60, without a reason at the top', () => {
+    const lines = (count: number) => 'x();\n'.repeat(count);
+    const files = {
+      'at-limit.ts': lines(300),
+      'function-at-limit.ts': `function f() {\n${lines(58)}}\n`,
+      'function.ts': `const f = () => {\n${lines(59)}};\n`,
+      'long.ts': lines(301),
+      'reason.ts': `// Size: one table.\n${lines(301)}`,
+      'reason-in-block.ts': `/**\n * A table.\n * Size: one row an errno.\n */\n${lines(301)}`,
+      'too-late.ts': `x();\n// Size: not at the top.\n${lines(301)}`,
+    };
+    mkdirSync(join(directory, 'lib'));
+    for (const [name, code] of Object.entries(files)) writeFileSync(join(directory, 'lib', name), code);
+    const { code, out } = run('lint-sizes.mjs');
+    expect(code).toBe(1);
+    expect(Array.from(out.matchAll(/^lib\/([^:]+)/gm), ([, name]) => name).sort()).toEqual([
+      'function.ts',
+      'long.ts',
+      'too-late.ts',
+    ]);
+  });
+});
