@@ -19,6 +19,7 @@ import { EACCES, EDQUOT, ENOSPC, EPERM, Errno, hostErrno } from '../linux/errno.
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
 import type { PermissionRule } from '../messages.ts';
 import { bytesOf } from '../permissions/index.ts';
+import { AGENT, type AgentAccess } from './access/access.ts';
 import { setRules } from './access/rule-changes.ts';
 import { baseChanged, baseChanging } from './base/base-changes.ts';
 import { BaseTrees } from './base/base-trees.ts';
@@ -97,6 +98,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   readonly #damaged: (report: DamageReport) => void;
   readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
   readonly #released: (cause: number) => void;
+  /** Of every request of the kernel's. By its type it cannot be the owner's. */
+  readonly #access: AgentAccess = AGENT;
   /** Causes of holds count down: those of copies count up. */
   #lastHold = 0;
 
@@ -448,14 +451,14 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
     if (parent !== ROOT_NODEID) {
       const node = this.#nodeFor(caller, parent);
-      return lookup(node.workspace!, node, name);
+      return lookup(node.workspace!, this.#access, node, name);
     }
     const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
     if (workspace === undefined) return undefined;
     requireFree(workspace);
     this.#current.set(workspace.spec.id);
-    return enter(workspace, workspace.tree.root);
+    return enter(workspace, this.#access, workspace.tree.root);
   }
 
   forget(nodeid: number, nlookup: number): void {
@@ -477,23 +480,23 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     this.#current.set(workspace.spec.id);
     // A container daemon binds the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
-    return getattr(workspace, node);
+    return getattr(workspace, this.#access, node);
   }
 
   setattr(caller: Caller, nodeid: number, changes: SetAttr): Attr {
     const node = this.#nodeFor(caller, nodeid);
-    return setattr(node.workspace!, node, changes);
+    return setattr(node.workspace!, this.#access, node, changes);
   }
 
   readlink(caller: Caller, nodeid: number): Buffer {
     const node = this.#nodeFor(caller, nodeid);
-    return readlink(node.workspace!, node);
+    return readlink(node.workspace!, this.#access, node);
   }
 
   create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    const known = openExisting(dir.workspace!, dir, name, flags);
-    return known ?? make(dir.workspace!, caller, dir, name, S_IFREG | (mode & 0o7777));
+    const known = openExisting(dir.workspace!, this.#access, dir, name, flags);
+    return known ?? make(dir.workspace!, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
   }
 
   mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
@@ -501,34 +504,34 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     const type = mode & S_IFMT || S_IFREG;
     // The mount is nodev, so a device is only a name; still none is a sandbox's to make.
     if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
-    return make(dir.workspace!, caller, dir, name, type | (mode & 0o7777), { rdev });
+    return make(dir.workspace!, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
   }
 
   mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return make(dir.workspace!, caller, dir, name, S_IFDIR | (mode & 0o7777));
+    return make(dir.workspace!, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
   }
 
   symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return symlink(dir.workspace!, caller, dir, name, target);
+    return symlink(dir.workspace!, this.#access, caller, dir, name, target);
   }
 
   link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry {
     const node = this.#nodeFor(caller, nodeid);
     const dir = this.#nodeFor(caller, newparent);
     if (node.workspace !== dir.workspace) throw EACCES;
-    return link(dir.workspace!, node, dir, newname);
+    return link(dir.workspace!, this.#access, node, dir, newname);
   }
 
   unlink(caller: Caller, parent: number, name: ByteString): void {
     const dir = this.#nodeFor(caller, parent);
-    unlink(dir.workspace!, dir, name);
+    unlink(dir.workspace!, this.#access, dir, name);
   }
 
   rmdir(caller: Caller, parent: number, name: ByteString): void {
     const dir = this.#nodeFor(caller, parent);
-    rmdir(dir.workspace!, dir, name);
+    rmdir(dir.workspace!, this.#access, dir, name);
   }
 
   rename(
@@ -543,17 +546,17 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     const to = this.#nodeFor(caller, newparent);
     // Nothing passes from one sandbox to another.
     if (from.workspace !== to.workspace) throw EACCES;
-    rename(from.workspace!, from, name, to, newname, flags);
+    rename(from.workspace!, this.#access, from, name, to, newname, flags);
   }
 
   read(caller: Caller, nodeid: number, offset: number, into: Buffer): number {
     const node = this.#fileFor(caller, nodeid);
-    return read(node.workspace!, node, offset, into);
+    return read(node.workspace!, this.#access, node, offset, into);
   }
 
   write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number {
     const node = this.#fileFor(caller, nodeid);
-    return write(node.workspace!, node, offset, data, killSuidgid);
+    return write(node.workspace!, this.#access, node, offset, data, killSuidgid);
   }
 
   fsync(caller: Caller, nodeid: number, datasync: boolean): void {
@@ -572,7 +575,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       return;
     }
     const node = this.#nodeFor(caller, nodeid);
-    readdir(node.workspace!, node, cookie, plus, emit);
+    readdir(node.workspace!, this.#access, node, cookie, plus, emit);
   }
 
   /** A node of a workspace for the one who may use it. The mount's root is none: nothing can be made in it. */

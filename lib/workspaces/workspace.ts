@@ -1,5 +1,4 @@
 import type { ByteString } from '../byte-string.ts';
-import type { Actor } from '../field-values.ts';
 import { complete, type Steps } from '../fuse/connection/steps.ts';
 import { type Notifier, Postponed } from '../fuse/filesystem.ts';
 import { ESTALE } from '../linux/errno.ts';
@@ -50,11 +49,6 @@ interface Opened {
   tree: NodeTree;
 }
 
-/** The rules of who owns a sandbox: none, everything may be done everywhere. */
-const NO_RULES = compileRules([
-  { pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 },
-]).root;
-
 /** One attached sandbox: its base, delta, rules and the nodes of it the kernel knows. Idle ones hold almost nothing. */
 export class Workspace implements MemoryHolder {
   readonly spec: WorkspaceSpec;
@@ -75,8 +69,6 @@ export class Workspace implements MemoryHolder {
   /** Nodes that the kernel knows, and names in listings of theirs. */
   knownNodes = 0;
   listedNames = 0;
-  /** While its owner acts: what takes the place of the rules in every decision. */
-  noRules: RuleState | undefined;
   #rules: RuleSet | undefined;
   #opened: Opened | undefined;
   /** Why it could not be opened a part at a time; not told yet. */
@@ -149,17 +141,6 @@ export class Workspace implements MemoryHolder {
   /** Rules for a path from the root of the workspace. */
   stateOf(path: ByteString): RuleState {
     return this.rules.state(path);
-  }
-
-  /** Does `task` as what is served: the sandbox, by its rules, or its owner, by none. */
-  as<T>(actor: Actor, task: () => T): T {
-    const before = this.noRules;
-    this.noRules = actor === 'owner' ? NO_RULES : undefined;
-    try {
-      return task();
-    } finally {
-      this.noRules = before;
-    }
   }
 
   /**

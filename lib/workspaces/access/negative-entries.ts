@@ -12,7 +12,7 @@ const MAX_LENGTH = 64;
 export function deny(dir: Node, name: ByteString): void {
   const known = dir.children?.get(name);
   if (known !== undefined) known.stale = false;
-  if (dir.denied === 'many' || dir.ruleOf(name).level >= VIEW) return;
+  if (dir.denied === 'many' || dir.agentRuleOf(name).level >= VIEW) return;
   dir.denied ??= new Set();
   if (dir.denied.size >= MAX_NAMES || name.length > MAX_LENGTH) dir.denied = 'many';
   else dir.denied.add(name);

@@ -5,6 +5,7 @@ import type { PermissionRule } from '../../messages.ts';
 import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
+import { AGENT } from './access.ts';
 import { deniedNames } from './negative-entries.ts';
 import { isVisible, isVisibleNode } from './visibility.ts';
 
@@ -48,7 +49,7 @@ export function renewMoved(workspace: Workspace, node: Node): void {
 
 function* renew(workspace: Workspace, node: Node): Steps<void> {
   const link = node.links[0]!;
-  const state = link.parent.ruled!.child(link.name);
+  const state = link.parent.agentRule!.child(link.name);
   workspace.tree.renewLevels();
   if (node.isDirectory) {
     yield* renewBelow(workspace, node, state);
@@ -64,7 +65,7 @@ function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<v
   const counted = new Counted(AT_ONCE);
   const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
-    renewed.push([dir, dir.shownRule]);
+    renewed.push([dir, dir.agentShownRule]);
     workspace.tree.ruleDirectory(dir, to);
   };
   renewDirectory(top, state);
@@ -73,9 +74,9 @@ function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<v
     for (const [name, child] of dir.children ?? []) {
       yield* counted.one();
       if (!child.isDirectory) continue;
-      const before = isVisibleNode(child);
-      renewDirectory(child, dir.rule!.child(name));
-      if (before !== isVisibleNode(child)) workspace.shared.notifier.invalEntry(dir.id, name);
+      const before = isVisibleNode(AGENT, child);
+      renewDirectory(child, dir.agentRule!.child(name));
+      if (before !== isVisibleNode(AGENT, child)) workspace.shared.notifier.invalEntry(dir.id, name);
     }
   }
   const linked = new Set<Node>();
@@ -87,9 +88,9 @@ function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<v
 
 /** Answers which files of the directory are to be told. `linked`: files with several names that have their level. */
 function* renewFiles(workspace: Workspace, dir: Node, linked: Set<Node>, counted: Counted): Steps<Set<Node>> {
-  const { uniformBelow } = dir.rule!;
+  const { uniformBelow } = dir.agentRule!;
   const levelOf = (name: ByteString) =>
-    dir.baseRuled === undefined && uniformBelow !== undefined ? uniformBelow : dir.ruleOf(name).level;
+    dir.baseRule === undefined && uniformBelow !== undefined ? uniformBelow : dir.agentRuleOf(name).level;
   const untold = new Set<Node>();
   for (const [name, child] of dir.children ?? []) {
     yield* counted.one();
@@ -104,7 +105,7 @@ function* renewFiles(workspace: Workspace, dir: Node, linked: Set<Node>, counted
 /** Whether the level is another. */
 function* renewLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
   const level = yield* tree.findFileLevel(file, ofPath);
-  if (level === file.level) return false;
+  if (level === file.agentLevel) return false;
   tree.setLevel(file, level);
   file.untold = true;
   file.stale = level < VIEW;
@@ -134,13 +135,13 @@ function* tellFile(notifier: Notifier, file: Node): Steps<void> {
 
 function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): void {
   const { notifier } = workspace.shared;
-  const rule = dir.shownRule;
+  const rule = dir.agentShownRule;
   const { uniformBelow } = rule;
   dir.untoldChildren = untold;
   const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
   if (same && untold === undefined) return;
   notifier.invalInode(dir.id);
   for (const name of deniedNames(workspace, dir)) {
-    if (isVisible(dir.ruleOf(name), true)) notifier.invalEntry(dir.id, name);
+    if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);
   }
 }

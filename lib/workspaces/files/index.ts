@@ -1,10 +1,12 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
+import { AGENT } from '../access/access.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FileOperation, WorkspaceFiles } from '../workspace-files.ts';
 import { list } from './list.ts';
 import { makeDirectory, move, remove } from './names.ts';
+import { OWNER } from './owner-access.ts';
 import { mayPlace, place } from './place.ts';
 import { open, readOpen } from './read.ts';
 import { refusal } from './refusal.ts';
@@ -59,15 +61,13 @@ export function runFileOperation(
     run(visit: Visit, ...args: readonly unknown[]): unknown;
     path(...args: readonly unknown[]): ByteString | undefined;
   };
-  const visit = new Visit(workspace, actor);
+  const visit = new Visit(workspace, actor === 'owner' ? OWNER : AGENT);
   try {
-    return workspace.as(actor, () => {
-      try {
-        return run(visit, ...args);
-      } finally {
-        visit.end();
-      }
-    });
+    try {
+      return run(visit, ...args);
+    } finally {
+      visit.end();
+    }
   } catch (error) {
     throw error instanceof ServiceError ? error : refusal(error, path(...args));
   }

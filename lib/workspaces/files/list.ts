@@ -63,7 +63,7 @@ export function list(
 
 /** The first `count` keys that are to come. A directory may be large: what is not asked for is not sorted. */
 function keysOf(
-  { workspace }: Visit,
+  { workspace, access }: Visit,
   { dir, path, last }: Frame,
   recursive: boolean,
   after: ByteString,
@@ -78,10 +78,10 @@ function keysOf(
     keys = keys.sort().slice(0, count);
     cut = true;
   };
-  const allVisible = (dir.shownRule.uniformBelow ?? 0) >= VIEW;
+  const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
   for (const { name, type } of mergedListing(workspace, dir).values()) {
     const directory = isDirectory(type);
-    if (!allVisible && !isVisible(dir.ruleOf(name), directory)) continue;
+    if (!allVisible && !isVisible(access.ruleOf(dir, name), directory)) continue;
     const at = joinPath(path, name);
     if (at > after) take(name);
     if (recursive && directory && (`${at}/` > after || after.startsWith(`${at}/`))) take(`${name}/`);

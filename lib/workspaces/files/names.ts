@@ -26,10 +26,10 @@ export function makeDirectory(visit: Visit, path: ByteString, mode: number, pare
 
 /** One directory, as mkdir(2); the kernel is told. */
 export function makeOne(visit: Visit, dir: Node, name: ByteString, mode: number): Node {
-  requireDirectory(visit.workspace, dir);
+  requireDirectory(visit.workspace, visit.access, dir);
   // What is there, or may not be made, says so before the mode bits do.
   if (visit.child(dir, name) === undefined) visit.require(dir, MAY_WRITE | MAY_PASS);
-  const { nodeid } = make(visit.workspace, visit.caller, dir, name, S_IFDIR | mode);
+  const { nodeid } = make(visit.workspace, visit.access, visit.caller, dir, name, S_IFDIR | mode);
   tellName(visit, dir, name);
   return visit.entered(nodeid);
 }
@@ -40,7 +40,7 @@ export function move(visit: Visit, from: ByteString, to: ByteString, replace: bo
   const target = about(to, () => movable(visit, to));
   about(target.node === undefined || source.node === undefined ? from : to, () => {
     if (source.node?.isDirectory && source.dir !== target.dir) visit.require(source.node, MAY_WRITE);
-    rename(workspace, source.dir, source.name, target.dir, target.name, replace ? 0 : RENAME_NOREPLACE);
+    rename(workspace, visit.access, source.dir, source.name, target.dir, target.name, replace ? 0 : RENAME_NOREPLACE);
   });
   tellName(visit, source.dir, source.name);
   tellName(visit, target.dir, target.name);
@@ -48,7 +48,7 @@ export function move(visit: Visit, from: ByteString, to: ByteString, replace: bo
   const node = visit.child(target.dir, target.name);
   if (node === undefined) throw ENOENT;
   tellInode(visit, node);
-  if (visit.actor === 'owner') workspace.as('agent', () => renewMoved(workspace, node));
+  if (visit.isOwner) renewMoved(workspace, node);
   return statusOf(visit, node, to);
 }
 
@@ -79,8 +79,8 @@ export function remove(
   const { node } = spot;
   if (node === undefined) throw ENOENT;
   if (node.isDirectory && recursive && !begun) {
-    if (spot.dir.ruleOf(spot.name).level !== WRITE) throw EACCES;
-    requireSubtree(visit.workspace, node, node.rule!);
+    if (visit.access.ruleOf(spot.dir, spot.name).level !== WRITE) throw EACCES;
+    requireSubtree(visit.workspace, visit.access, node, visit.access.rule(node));
   }
   return removeSome(visit, { ...spot, node }, recursive, limit);
 }
@@ -118,8 +118,8 @@ function removeSome(
     }
     if (removed === limit) return { removed, more: true };
     requireParent(visit, at.dir);
-    if (at.node.isDirectory) rmdir(workspace, at.dir, at.name);
-    else unlink(workspace, at.dir, at.name);
+    if (at.node.isDirectory) rmdir(workspace, visit.access, at.dir, at.name);
+    else unlink(workspace, visit.access, at.dir, at.name);
     tellName(visit, at.dir, at.name);
     tellInode(visit, at.node);
     removed++;

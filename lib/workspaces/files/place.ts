@@ -26,8 +26,8 @@ export function mayPlace(visit: Visit, path: ByteString): void {
 export function foresee(visit: Visit, path: ByteString): Spot | undefined {
   let absent = false;
   const spot = visit.walk(path, true, (dir, name, rest) => {
-    requireAbsent(visit.workspace, dir, name);
-    let state = dir.rule!.child(name);
+    requireAbsent(visit.workspace, visit.access, dir, name);
+    let state = visit.access.rule(dir).child(name);
     for (const each of rest) state = state.child(each);
     if (state.level !== WRITE) throw EACCES;
     visit.require(dir, MAY_WRITE | MAY_PASS);
@@ -56,7 +56,7 @@ export function place(visit: Visit, handle: number, path: ByteString, mode: numb
     change.touch(dir);
   });
   if (old !== undefined) {
-    tree.unlink(old, dir, name);
+    tree.unlink(visit.access, old, dir, name);
     tellInode(visit, old);
   }
   dir.listing?.add(name, S_IFREG);
@@ -74,10 +74,10 @@ function requirePlace(visit: Visit, spot: Spot): Spot & { dir: Node } {
   if (dir === undefined) throw EISDIR;
   if (node !== undefined) {
     requireFile(node);
-    if (node.level < WRITE || dir.ruleOf(name).level < WRITE) throw EACCES;
+    if (visit.access.level(node) < WRITE || visit.access.ruleOf(dir, name).level < WRITE) throw EACCES;
     visit.require(node, MAY_WRITE);
   } else {
-    requireAbsent(visit.workspace, dir, name);
+    requireAbsent(visit.workspace, visit.access, dir, name);
     visit.require(dir, MAY_WRITE | MAY_PASS);
   }
   return { ...spot, dir };

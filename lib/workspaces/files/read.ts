@@ -27,10 +27,10 @@ export function readOpen(visit: Visit, handle: number, version: string, offset: 
   return bytesOf(visit, node, offset, length);
 }
 
-function bytesOf({ workspace }: Visit, node: Node, offset: number, length: number): Buffer {
+function bytesOf({ workspace, access }: Visit, node: Node, offset: number, length: number): Buffer {
   // Of its own memory: a part of a shared one would cross to the other thread with all of it.
   const into = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, AT_ONCE)));
-  return into.subarray(0, read(workspace, node, offset, into));
+  return into.subarray(0, read(workspace, access, node, offset, into));
 }
 
 function changed(): ServiceError {

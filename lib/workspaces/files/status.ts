@@ -10,17 +10,17 @@ import type { Visit } from './visit.ts';
 const LONG_AGO = { sec: 0, nsec: 0 };
 
 /** What stat(2) and readlink(2) would tell, of what a caller of the service asks for. */
-export function statusOf({ workspace }: Visit, node: Node, path: ByteString): FileStatus {
+export function statusOf({ workspace, access }: Visit, node: Node, path: ByteString): FileStatus {
   const of = node.inode ?? node.base!;
   const isLink = node.type === S_IFLNK;
   return {
     path,
-    mode: ownershipOf(workspace, node).mode,
+    mode: ownershipOf(workspace, access, node).mode,
     size: node.type === S_IFREG || isLink ? of.size : 0,
     // A hidden directory that is only passed through tells nothing.
-    mtime: node.isDirectory && node.level === 0 ? LONG_AGO : of.mtime,
-    ...(isLink && node.level >= READ && { target: readlink(workspace, node).toString('latin1') }),
-    level: node.ruledLevel,
+    mtime: node.isDirectory && access.level(node) === 0 ? LONG_AGO : of.mtime,
+    ...(isLink && access.level(node) >= READ && { target: readlink(workspace, access, node).toString('latin1') }),
+    level: node.agentLevel,
   };
 }
 

@@ -33,7 +33,8 @@ interface Given {
 export function mayUnpack(visit: Visit, path: ByteString): void {
   const spot = foresee(visit, path);
   if (spot?.node !== undefined && !spot.node.isDirectory) throw ENOTDIR;
-  if (spot?.dir !== undefined && spot.node === undefined) requireAbsent(visit.workspace, spot.dir, spot.name);
+  if (spot?.dir !== undefined && spot.node === undefined)
+    requireAbsent(visit.workspace, visit.access, spot.dir, spot.name);
 }
 
 /** All or nothing, also over a crash: one record of the journal. Below `path` no symlink is followed. */
@@ -68,7 +69,7 @@ class Unpacking {
   constructor(visit: Visit, top: ByteString, node: Node) {
     this.#visit = visit;
     this.#top = top;
-    this.#directories.set('', { state: node.rule!, node });
+    this.#directories.set('', { state: visit.access.rule(node), node });
   }
 
   /** Each path once; what is above a path may come before it or not at all. */
@@ -98,7 +99,7 @@ class Unpacking {
   done(): void {
     for (const { dir, name, type, old } of this.#given) {
       if (old !== undefined) {
-        this.#visit.workspace.tree.unlink(old, dir, name);
+        this.#visit.workspace.tree.unlink(this.#visit.access, old, dir, name);
         tellInode(this.#visit, old);
         dir.listing?.remove(name);
       }
@@ -135,7 +136,7 @@ class Unpacking {
       throw new ServiceError('FAILED_PRECONDITION', `${where} is a symbolic link, which is not followed`);
     }
     if (node !== undefined && !node.isDirectory) throw ENOTDIR;
-    if (node !== undefined) return { state: node.rule!, node };
+    if (node !== undefined) return { state: visit.access.rule(node), node };
     this.#room(change, into, name);
     this.#requireShort(path);
     const merges = into.node === undefined || mergesAt(visit.workspace, into.node, name);
@@ -153,12 +154,12 @@ class Unpacking {
     }
     const old = visit.child(into.node, name);
     if (old === undefined) {
-      requireAbsent(visit.workspace, into.node, name);
+      requireAbsent(visit.workspace, visit.access, into.node, name);
       visit.require(into.node, MAY_WRITE | MAY_PASS);
       return undefined;
     }
     if (old.isDirectory) throw EISDIR;
-    if (old.level < WRITE || into.node.ruleOf(name).level < WRITE) throw EACCES;
+    if (visit.access.level(old) < WRITE || visit.access.ruleOf(into.node, name).level < WRITE) throw EACCES;
     visit.require(into.node, MAY_WRITE | MAY_PASS);
     stageLoss(change, old);
     change.unlink(into.node, name);

@@ -1,9 +1,9 @@
 import type { ByteString } from '../../byte-string.ts';
-import type { Actor } from '../../field-values.ts';
 import type { Caller } from '../../fuse/filesystem.ts';
 import { EACCES, ENOENT } from '../../linux/errno.ts';
 import { S_IFLNK } from '../../linux/mode.ts';
 import { WRITE } from '../../permissions/index.ts';
+import { type Access, AGENT } from '../access/access.ts';
 import { ownershipOf } from '../access/attr.ts';
 import type { Node } from '../nodes/node.ts';
 import { readlink } from '../operations/contents.ts';
@@ -34,14 +34,22 @@ type Missing = (dir: Node, name: ByteString, rest: readonly ByteString[]) => Nod
 /** One operation by one actor. The nodes it came by that the kernel does not know are freed at its end. */
 export class Visit {
   readonly workspace: Workspace;
-  readonly actor: Actor;
+  #access: Access;
   readonly caller: Caller;
+  /** The owner asked, and is not held by mode bits, which are the sandbox's own. Not changed by `walk`. */
+  readonly isOwner: boolean;
   readonly #seen: Node[] = [];
 
-  constructor(workspace: Workspace, actor: Actor) {
+  constructor(workspace: Workspace, access: Access) {
     this.workspace = workspace;
-    this.actor = actor;
+    this.#access = access;
+    this.isOwner = access.actor === 'owner';
     this.caller = { uid: workspace.spec.uid, gid: workspace.spec.uid, pid: 0 };
+  }
+
+  /** By whose authority the rest of the operation decides: `walk` may turn the owner's into the agent's. */
+  get access(): Access {
+    return this.#access;
   }
 
   end(): void {
@@ -49,7 +57,7 @@ export class Visit {
   }
 
   child(dir: Node, name: ByteString): Node | undefined {
-    const node = visibleChild(this.workspace, dir, name);
+    const node = visibleChild(this.workspace, this.#access, dir, name);
     if (node !== undefined) this.#seen.push(node);
     return node;
   }
@@ -64,8 +72,8 @@ export class Visit {
 
   /** Throws EACCES where the mode bits do not let the sandbox's user, as the kernel does before it asks. */
   require(node: Node, wanted: number): void {
-    if (this.actor === 'owner') return;
-    const { mode, uid, gid } = ownershipOf(this.workspace, node);
+    if (this.isOwner) return;
+    const { mode, uid, gid } = ownershipOf(this.workspace, this.#access, node);
     const bits = uid === this.caller.uid ? mode >> 6 : gid === this.caller.gid ? mode >> 3 : mode;
     if ((bits & wanted) !== wanted) throw EACCES;
   }
@@ -92,7 +100,7 @@ export class Visit {
         if (name === MOUNT_NAME) at = tree.root;
         continue;
       }
-      requireDirectory(this.workspace, at);
+      requireDirectory(this.workspace, this.#access, at);
       this.require(at, MAY_PASS);
       if (name === '..') {
         at = at.parent;
@@ -102,9 +110,9 @@ export class Visit {
       const last = waiting.length === 0;
       if (node?.type === S_IFLNK && (follow || !last)) {
         if (++links > MAX_LINKS) throw ELOOP;
-        const target = readlink(this.workspace, node).toString('latin1');
+        const target = readlink(this.workspace, this.#access, node).toString('latin1');
         // The threat: a link that the sandbox made, to what its rules keep from it, for its owner to read or write through.
-        if (node.ruledLevel === WRITE) this.workspace.noRules = undefined;
+        if (node.agentLevel === WRITE) this.#access = AGENT;
         const names = target.split('/');
         if (target.startsWith('/')) at = undefined;
         linked += names.length;

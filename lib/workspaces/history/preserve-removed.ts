@@ -2,6 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { Postponed } from '../../fuse/filesystem.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
+import { AGENT } from '../access/access.ts';
 import { isVisible } from '../access/visibility.ts';
 import { endOrigins } from '../base/end-origins.ts';
 import type { Node } from '../nodes/node.ts';
@@ -73,9 +74,9 @@ function nodeAt({ tree }: Workspace, path: ByteString): Node | undefined {
   let node = tree.root;
   for (const name of path.split('/')) {
     if (!node.isDirectory) return undefined;
-    const state = node.ruleOf(name);
+    const state = node.agentRuleOf(name);
     const found = node.children?.get(name) === undefined ? tree.find(node, name, WRITE) : undefined;
-    const child = node.children?.get(name) ?? (found && tree.adopt(node, name, state, found));
+    const child = node.children?.get(name) ?? (found && tree.adopt(AGENT, node, name, state, found));
     if (child === undefined) {
       tree.free(node);
       return undefined;

@@ -65,7 +65,7 @@ function* showName(
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {
     const { inode } = node;
     tree.uncopied(node, path!, stat);
-    node.ruledLevel = dir.ruledOf(name).level;
+    node.agentLevel = dir.agentRuleOf(name).level;
     if (inode !== undefined) delta.release(inode);
   } else {
     yield* letGo(workspace, node);

@@ -1,5 +1,6 @@
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
 import { isVisible } from '../access/visibility.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import type { Workspace } from '../workspace.ts';
@@ -22,13 +23,13 @@ export function mergedListing(workspace: Workspace, dir: Pick<Node, 'inode' | 'b
 }
 
 /** What keeps a directory from being removed: something the rules show, only hidden things, or nothing. */
-export function emptiness(workspace: Workspace, dir: Node): 'empty' | 'hidden' | 'visible' {
+export function emptiness(workspace: Workspace, access: Access, dir: Node): 'empty' | 'hidden' | 'visible' {
   if (dir.listing === undefined && dir.basePath === undefined && dir.inode!.entries!.size === 0) return 'empty';
   const listing = mergedListing(workspace, dir);
   if (listing.size === 0) return 'empty';
-  if ((dir.shownRule.uniformBelow ?? 0) >= VIEW) return 'visible';
+  if ((access.shownRule(dir).uniformBelow ?? 0) >= VIEW) return 'visible';
   for (const { name, type } of listing.values()) {
-    if (isVisible(dir.ruleOf(name), isDirectory(type))) return 'visible';
+    if (isVisible(access.ruleOf(dir, name), isDirectory(type))) return 'visible';
   }
   return 'hidden';
 }

@@ -3,6 +3,7 @@ import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type Level, NONE, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import { type Access, AGENT } from '../access/access.ts';
 import { LinkLevels } from '../access/link-levels.ts';
 import { type Base, type BaseStat, joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
@@ -56,8 +57,8 @@ export class NodeTree {
     this.root = root;
     this.#eldest = this.nodes();
     this.#levels = new LinkLevels(workspace.rules);
-    root.ruled = workspace.rules.root;
-    root.ruledLevel = root.ruled.level;
+    root.agentRule = workspace.rules.root;
+    root.agentLevel = root.agentRule.level;
     root.inode = delta.table.get(ROOT_ID);
     root.basePath = '';
     const stat = base.lstat('');
@@ -85,27 +86,22 @@ export class NodeTree {
     return { inode: many ? this.#delta.table.alias(base.dev, base.ino) : undefined, base };
   }
 
-  /** The node of a name, hidden ones too. `state` is the rule of the path, when the caller has it already. */
-  child(dir: Node, name: ByteString, state: RuleState = dir.ruleOf(name)): Node | undefined {
+  /** The node of a name, hidden ones too. `state`: the rule of the name by this access. */
+  child(access: Access, dir: Node, name: ByteString, state: RuleState): Node | undefined {
     const known = dir.children?.get(name);
     if (known !== undefined) return known;
     if (name.length > NAME_MAX) throw ENAMETOOLONG;
     // Nothing can be seen here whatever there is: ask no disk, so that no time is taken that tells.
     if (state.level === NONE && !state.visibleBelow) return undefined;
-    const ruled = this.#ruled(dir, name, state);
-    const found = this.find(dir, name, ruled.level);
-    return found === undefined ? undefined : this.adopt(dir, name, ruled, found);
-  }
-
-  /** What the sandbox's rules say of a name, where `state` is what they say to the one who acts. */
-  #ruled(dir: Node, name: ByteString, state: RuleState): RuleState {
-    return this.#workspace.noRules === undefined && dir.baseRuled === undefined ? state : dir.ruledOf(name);
+    const agentRule = agentRuleOf(access, dir, name, state);
+    const found = this.find(dir, name, agentRule.level);
+    return found === undefined ? undefined : this.adopt(AGENT, dir, name, agentRule, found);
   }
 
   /** The node for what was found, new or known by another name; it has the name from now on. */
-  adopt(dir: Node, name: ByteString, acting: RuleState, found: Found): Node {
+  adopt(access: Access, dir: Node, name: ByteString, acting: RuleState, found: Found): Node {
     const { inode, base } = found;
-    const state = this.#ruled(dir, name, acting);
+    const state = agentRuleOf(access, dir, name, acting);
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     let node =
       inode !== undefined ? this.#byInode.get(inode.id) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
@@ -113,8 +109,8 @@ export class NodeTree {
       this.loose.delete(node);
       node.addLink(dir, name);
       // Its other names were looked at when they came: a file may have tens of thousands.
-      const known = node.links.length > 1 ? (node.ruledLevel as Level) : this.fileLevel(node, state.level);
-      if (!node.isDirectory) node.ruledLevel = strictest(known, state.level);
+      const known = node.links.length > 1 ? (node.agentLevel as Level) : this.fileLevel(node, state.level);
+      if (!node.isDirectory) node.agentLevel = strictest(known, state.level);
       return node;
     }
     this.#makeRoom();
@@ -164,8 +160,8 @@ export class NodeTree {
       if (key !== undefined) this.#byBaseLink.set(key, node);
     }
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
-    if (node.isDirectory) this.ruleDirectory(node, dir.baseRuled === undefined ? state : dir.ruled!.child(name));
-    else node.ruledLevel = this.fileLevel(node, state.level);
+    if (node.isDirectory) this.ruleDirectory(node, dir.baseRule === undefined ? state : dir.agentRule!.child(name));
+    else node.agentLevel = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
   }
 
@@ -185,7 +181,7 @@ export class NodeTree {
    * or of other names.
    */
   reshow(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
-    const state = dir.ruledOf(name);
+    const state = dir.agentRuleOf(name);
     const found = this.find(dir, name, state.level);
     if (found === undefined || ((found.inode ?? found.base!).mode & S_IFMT) !== node.type) return false;
     const { inode, base } = found;
@@ -214,7 +210,7 @@ export class NodeTree {
   unnamed(inode: Inode): Node {
     const node = this.#workspace.shared.nodes.add(this.#workspace, inode.mode);
     node.inode = inode;
-    node.ruledLevel = WRITE;
+    node.agentLevel = WRITE;
     this.#byInode.set(inode.id, node);
     return node;
   }
@@ -227,7 +223,7 @@ export class NodeTree {
   /** The node's file is in the delta from now on. */
   copiedUp(node: Node, inode: Inode): void {
     if (!node.isDirectory) {
-      const key = node.base && linkKey(node.base, node.ruledLevel as Level);
+      const key = node.base && linkKey(node.base, node.agentLevel as Level);
       if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
       this.#workspace.shared.files.close(node);
       node.base = undefined;
@@ -235,7 +231,7 @@ export class NodeTree {
     }
     node.inode = inode;
     this.#byInode.set(inode.id, node);
-    if (node.isDirectory) node.ruledLevel = node.ruled!.level;
+    if (node.isDirectory) node.agentLevel = node.agentRule!.level;
   }
 
   /** The node shows the base again, at `path`: the delta has nothing of it any more. */
@@ -248,7 +244,7 @@ export class NodeTree {
     node.basePath = path;
     if (!node.isDirectory) return;
     this.#byBasePath.set(path, node);
-    this.ruleDirectory(node, node.ruled!);
+    this.ruleDirectory(node, node.agentRule!);
   }
 
   /** A changed directory's node is merged with the base at `path` from now on. */
@@ -257,14 +253,14 @@ export class NodeTree {
     node.base = base;
     node.basePath = path;
     this.#byBasePath.set(path, node);
-    this.ruleDirectory(node, node.ruled!);
+    this.ruleDirectory(node, node.agentRule!);
   }
 
   /** A changed directory's node shows another directory of the base from now on. */
   originChanged(node: Node, origin: ByteString): void {
     if (node.basePath === origin) return;
     node.basePath = origin;
-    this.ruleDirectory(node, node.ruled!);
+    this.ruleDirectory(node, node.agentRule!);
   }
 
   /** A changed directory's node shows nothing of the base any more. */
@@ -272,7 +268,7 @@ export class NodeTree {
     this.#forgetBase(node);
     node.base = undefined;
     node.basePath = undefined;
-    node.baseRuled = undefined;
+    node.baseRule = undefined;
     node.listing = undefined;
   }
 
@@ -286,9 +282,9 @@ export class NodeTree {
   }
 
   /** The node lost a name. Without any it lives on, loose, for those who have it open. */
-  unlink(node: Node, dir: Node, name: ByteString): void {
+  unlink(access: Access, node: Node, dir: Node, name: ByteString): void {
     node.dropLink(dir, name);
-    if (this.#workspace.noRules !== undefined && (node.inode?.names ?? 0) > 0) this.#relevel(node);
+    if (access.actor === 'owner' && (node.inode?.names ?? 0) > 0) this.#relevel(node);
     if (node.links.length > 0) return;
     if (node.inode?.names === 0) this.#delta.unnamed(node.inode);
     if (node.nlookup > 0 || node.children?.size) this.loose.add(node);
@@ -296,31 +292,31 @@ export class NodeTree {
   }
 
   /** The node has another name for the one it had. */
-  move(node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
+  move(access: Access, node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
     node.dropLink(dir, name);
     node.addLink(newDir, newName);
     // What its owner moves may come under other rules: `renewMoved`.
-    if (node.isDirectory && this.#workspace.noRules === undefined) {
-      this.#setDirectoryRule(node, newDir.ruled!.child(newName));
+    if (node.isDirectory && access.actor === 'agent') {
+      this.#setDirectoryRule(node, newDir.agentRule!.child(newName));
     }
   }
 
   /** Two nodes have each other's names. */
-  exchange(a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
+  exchange(access: Access, a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
     b.dropLink(bDir, bName);
-    this.move(a, aDir, aName, bDir, bName);
+    this.move(access, a, aDir, aName, bDir, bName);
     b.addLink(aDir, aName);
-    if (b.isDirectory) this.#setDirectoryRule(b, aDir.ruled!.child(aName));
+    if (b.isDirectory) this.#setDirectoryRule(b, aDir.agentRule!.child(aName));
   }
 
   /** The base has something else, or nothing, by this name: the node is only for those who have it open. */
   detach(node: Node, dir: Node, name: ByteString): void {
     if (node.links.length === 1) this.#forgetBase(node);
-    this.unlink(node, dir, name);
+    this.unlink(AGENT, node, dir, name);
   }
 
   #forgetBase(node: Node): void {
-    const key = node.base && linkKey(node.base, node.ruledLevel as Level);
+    const key = node.base && linkKey(node.base, node.agentLevel as Level);
     if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
     if (node.basePath !== undefined && this.#byBasePath.get(node.basePath) === node) {
       this.#byBasePath.delete(node.basePath);
@@ -387,10 +383,10 @@ export class NodeTree {
 
   /** A file's level under new rules. */
   setLevel(node: Node, level: Level): void {
-    const key = node.base && linkKey(node.base, node.ruledLevel as Level);
+    const key = node.base && linkKey(node.base, node.agentLevel as Level);
     const keyed = key !== undefined && this.#byBaseLink.get(key) === node;
     if (keyed) this.#byBaseLink.delete(key);
-    node.ruledLevel = level;
+    node.agentLevel = level;
     if (keyed) this.#byBaseLink.set(linkKey(node.base!, level)!, node);
   }
 
@@ -403,17 +399,17 @@ export class NodeTree {
     for (const dir of nodesFrom(top)) {
       for (const [name, child] of dir.children ?? []) {
         if (!child.isDirectory) continue;
-        this.ruleDirectory(child, dir.ruled!.child(name));
+        this.ruleDirectory(child, dir.agentRule!.child(name));
       }
     }
   }
 
   /** Gives a directory the rules of its path, and those of the base directory that it shows. Its parent has its own. */
   ruleDirectory(dir: Node, byPath: RuleState): void {
-    dir.ruled = byPath;
-    dir.baseRuled = this.#baseRule(dir);
-    const changed = dir.inode !== undefined || dir.baseRuled === undefined;
-    dir.ruledLevel = changed ? byPath.level : strictest(byPath.level, dir.baseRuled!.level);
+    dir.agentRule = byPath;
+    dir.baseRule = this.#baseRule(dir);
+    const changed = dir.inode !== undefined || dir.baseRule === undefined;
+    dir.agentLevel = changed ? byPath.level : strictest(byPath.level, dir.baseRule!.level);
   }
 
   /** Where nothing above was renamed this is the state that the path has, and costs nothing. */
@@ -424,9 +420,9 @@ export class NodeTree {
     const above = link?.parent;
     const follows =
       above?.basePath !== undefined && (dir.inode === undefined || basePath === joinPath(above.basePath, link!.name));
-    if (follows && above.baseRuled === undefined) return undefined;
-    const state = follows ? above.baseRuled!.child(link!.name) : this.#workspace.rules.state(basePath);
-    return state === dir.ruled ? undefined : state;
+    if (follows && above.baseRule === undefined) return undefined;
+    const state = follows ? above.baseRule!.child(link!.name) : this.#workspace.rules.state(basePath);
+    return state === dir.agentRule ? undefined : state;
   }
 
   fileLevel(node: Node, ofPath: Level): Level {
@@ -438,7 +434,7 @@ export class NodeTree {
     const counted = new Counted(LINKS_AT_ONCE);
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
-      level = strictest(level, parent.ruledOf(name).level);
+      level = strictest(level, parent.agentRuleOf(name).level);
       yield* counted.one();
     }
     const { inode } = node;
@@ -462,8 +458,8 @@ export class NodeTree {
   #levelAgain(node: Node): void {
     const link = node.links[0];
     if (link === undefined) return;
-    const level = this.fileLevel(node, link.parent.ruledOf(link.name).level);
-    if (level === node.ruledLevel) return;
+    const level = this.fileLevel(node, link.parent.agentRuleOf(link.name).level);
+    if (level === node.agentLevel) return;
     this.setLevel(node, level);
     this.#workspace.shared.notifier.invalInode(node.id);
   }
@@ -481,6 +477,11 @@ export class NodeTree {
       if (!path.includes('/')) return;
     }
   }
+}
+
+/** The sandbox's rule of a name, where `state` is the rule by this access. */
+function agentRuleOf(access: Access, dir: Node, name: ByteString, state: RuleState): RuleState {
+  return access.actor === 'agent' && dir.baseRule === undefined ? state : dir.agentRuleOf(name);
 }
 
 /** A node and all known ones below it, parents first. The tree may lose nodes while they are taken. */

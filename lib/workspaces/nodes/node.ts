@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
-import { type RuleState, strictestState, WRITE } from '../../permissions/index.ts';
+import { type RuleState, strictestState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { removeUnordered } from '../delta/index/remove-unordered.ts';
@@ -31,11 +31,11 @@ export class Node {
   children: Map<ByteString, Node> | undefined;
 
   /** Of its path by the sandbox's rules; with several names the strictest of them. */
-  ruledLevel = 0;
+  agentLevel = 0;
   /** Directory: of its path, by the sandbox's rules. */
-  ruled: RuleState | undefined;
+  agentRule: RuleState | undefined;
   /** Directory: of the base directory that it shows, where the rules tell that one from its path (it was renamed). */
-  baseRuled: RuleState | undefined;
+  baseRule: RuleState | undefined;
   /** The name it lost last: what the rules say of that path holds on for those who have it open. */
   lastLink: NodeLink | undefined;
 
@@ -95,42 +95,19 @@ export class Node {
     this.#inode = inode;
   }
 
-  /** What the one who acts may do with it: the sandbox by its rules, its owner (`Workspace.as`) everything. */
-  get level(): number {
-    return this.workspace?.noRules === undefined ? this.ruledLevel : WRITE;
-  }
-
-  /** Directory: the rules for the one who acts. */
-  get rule(): RuleState | undefined {
-    return this.workspace?.noRules ?? this.ruled;
-  }
-
   /**
    * Directory: what the sandbox's rules say of a name in it. What it shows of the base has the strictest level of its path
    * and of its place in the base; what the sandbox made or changed here has that of its path.
    */
-  ruledOf(name: ByteString): RuleState {
-    const byPath = this.ruled!.child(name);
-    if (this.baseRuled === undefined || this.inode?.entries?.has(name)) return byPath;
-    return strictestState(byPath, this.baseRuled.child(name));
+  agentRuleOf(name: ByteString): RuleState {
+    const byPath = this.agentRule!.child(name);
+    if (this.baseRule === undefined || this.inode?.entries?.has(name)) return byPath;
+    return strictestState(byPath, this.baseRule.child(name));
   }
 
-  /** The same for the one who acts. */
-  ruleOf(name: ByteString): RuleState {
-    return this.workspace?.noRules?.child(name) ?? this.ruledOf(name);
-  }
-
-  /** Directory: for the one who acts, of all that it shows; single names may have more. */
-  get shownRule(): RuleState {
-    const rule = this.rule!;
-    return this.baseRuled === undefined || this.workspace?.noRules !== undefined
-      ? rule
-      : strictestState(rule, this.baseRuled);
-  }
-
-  /** Directory: for the one who acts. One that the sandbox made or changed may hold more than what it shows of the base. */
-  get ownRule(): RuleState {
-    return this.inode === undefined ? this.shownRule : this.rule!;
+  /** Directory: the sandbox's rules for all that it shows; single names may have more. */
+  get agentShownRule(): RuleState {
+    return this.baseRule === undefined ? this.agentRule! : strictestState(this.agentRule!, this.baseRule);
   }
 
   get isDirectory(): boolean {

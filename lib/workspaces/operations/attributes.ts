@@ -3,6 +3,7 @@ import { EACCES, ENOENT, EPERM } from '../../linux/errno.ts';
 import { S_IFMT, withoutSetid } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
 import { WRITE } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
 import { isVisibleNode, requireVisible } from '../access/visibility.ts';
 import { Change } from '../history/change.ts';
@@ -12,14 +13,14 @@ import { ownInode, requireFile, truncate } from './contents.ts';
 
 const PERMISSION_BITS = 0o7777;
 
-export function getattr(workspace: Workspace, node: Node): Attr {
-  requireVisible(node);
-  return attrOf(workspace, node);
+export function getattr(workspace: Workspace, access: Access, node: Node): Attr {
+  requireVisible(access, node);
+  return attrOf(workspace, access, node);
 }
 
-export function setattr(workspace: Workspace, node: Node, changes: SetAttr): Attr {
-  if (!isVisibleNode(node)) throw ENOENT;
-  if (node.level < WRITE) throw EACCES;
+export function setattr(workspace: Workspace, access: Access, node: Node, changes: SetAttr): Attr {
+  if (!isVisibleNode(access, node)) throw ENOENT;
+  if (access.level(node) < WRITE) throw EACCES;
   if (changes.size !== undefined) requireFile(node);
   if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
   const before = (node.inode ?? node.base!).size;
@@ -38,7 +39,7 @@ export function setattr(workspace: Workspace, node: Node, changes: SetAttr): Att
   const onlySize = changes.size !== undefined && to.mode === of.mode && to.atime === of.atime && to.mtime === of.mtime;
   const shorter = changes.size !== undefined && changes.size <= before;
   if (!onlySize) Change.make(workspace, (change) => change.attr(node, to), shorter);
-  return attrOf(workspace, node);
+  return attrOf(workspace, access, node);
 }
 
 /** A sandbox has one uid and gid: there is nobody to give a file to. */

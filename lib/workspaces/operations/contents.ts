@@ -1,6 +1,7 @@
 import { EACCES, EFBIG, EINVAL, EISDIR } from '../../linux/errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from '../../linux/mode.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
 import { markPaged } from '../access/pending-invalidations.ts';
 import { requireVisible } from '../access/visibility.ts';
 import { readFile } from '../delta/contents/host-io.ts';
@@ -12,27 +13,34 @@ import type { Workspace } from '../workspace.ts';
 /** Larger offsets are no exact numbers here; no host file system has them either. */
 const MAX_SIZE = Number.MAX_SAFE_INTEGER;
 
-export function read(workspace: Workspace, node: Node, offset: number, into: Buffer): number {
+export function read(workspace: Workspace, access: Access, node: Node, offset: number, into: Buffer): number {
   requireFile(node);
-  if (node.level < READ) throw EACCES;
+  if (access.level(node) < READ) throw EACCES;
   markPaged(workspace, node);
   const { inode } = node;
   if (inode === undefined) return readFile(baseFd(workspace, node), offset, into);
   return workspace.delta.read(inode, offset, into, () => dataFd(workspace, node, inode));
 }
 
-export function readlink(workspace: Workspace, node: Node): Buffer {
+export function readlink(workspace: Workspace, access: Access, node: Node): Buffer {
   if (node.type !== S_IFLNK) throw EINVAL;
-  requireVisible(node);
-  if (node.level < READ) throw EACCES;
+  requireVisible(access, node);
+  if (access.level(node) < READ) throw EACCES;
   markPaged(workspace, node);
   if (node.inode !== undefined) return Buffer.from(node.inode.target!, 'latin1');
   return workspace.base.readlink(node.basePath!);
 }
 
-export function write(workspace: Workspace, node: Node, offset: number, data: Buffer, killSuidgid: boolean): number {
+export function write(
+  workspace: Workspace,
+  access: Access,
+  node: Node,
+  offset: number,
+  data: Buffer,
+  killSuidgid: boolean,
+): number {
   requireFile(node);
-  if (node.level < WRITE) throw EACCES;
+  if (access.level(node) < WRITE) throw EACCES;
   markPaged(workspace, node);
   const end = offset + data.length;
   if (end > MAX_SIZE) throw EFBIG;

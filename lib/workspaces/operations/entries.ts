@@ -3,6 +3,7 @@ import type { Caller, Entry } from '../../fuse/filesystem.ts';
 import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from '../../linux/errno.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from '../../linux/mode.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { mergesAt } from '../base/merged-base.ts';
@@ -17,33 +18,33 @@ const LINK_MAX = 65000;
 const TARGET_MAX = 4095;
 
 /** Throws unless `dir` is a directory the command can see and that still has a name. */
-export function requireDirectory(workspace: Workspace, dir: Node): void {
+export function requireDirectory(workspace: Workspace, access: Access, dir: Node): void {
   if (!dir.isDirectory) throw ENOTDIR;
-  if (!isVisibleNode(dir) || (dir.links.length === 0 && dir !== workspace.tree.root)) throw ENOENT;
+  if (!isVisibleNode(access, dir) || (dir.links.length === 0 && dir !== workspace.tree.root)) throw ENOENT;
 }
 
 /** The node of a name as the command may know it: hidden is absent. */
-export function visibleChild(workspace: Workspace, dir: Node, name: ByteString): Node | undefined {
-  const state = dir.ruleOf(name);
-  const node = workspace.tree.child(dir, name, state);
+export function visibleChild(workspace: Workspace, access: Access, dir: Node, name: ByteString): Node | undefined {
+  const state = access.ruleOf(dir, name);
+  const node = workspace.tree.child(access, dir, name, state);
   // By the path's own level: a file's may be stricter because of another of its names.
   return node !== undefined && isVisible(state, node.isDirectory) ? node : undefined;
 }
 
 /** Throws unless a new entry may be made here. What exists and is visible says so; all else says only "no". */
-export function requireAbsent(workspace: Workspace, dir: Node, name: ByteString): RuleState {
+export function requireAbsent(workspace: Workspace, access: Access, dir: Node, name: ByteString): RuleState {
   if (name.length > NAME_MAX) throw ENAMETOOLONG;
-  requireDirectory(workspace, dir);
-  if (visibleChild(workspace, dir, name) !== undefined) throw EEXIST;
+  requireDirectory(workspace, access, dir);
+  if (visibleChild(workspace, access, dir, name) !== undefined) throw EEXIST;
   requireShortPath(dir, name);
-  const state = dir.ruleOf(name);
+  const state = access.ruleOf(dir, name);
   if (state.level !== WRITE) throw EACCES;
   return state;
 }
 
 /** The entry for a node the kernel is told of: one more lookup to forget. */
-export function enter(workspace: Workspace, node: Node): Entry {
-  const attr = attrOf(workspace, node);
+export function enter(workspace: Workspace, access: Access, node: Node): Entry {
+  const attr = attrOf(workspace, access, node);
   node.nlookup++;
   return { nodeid: node.id, attr };
 }
@@ -51,13 +52,14 @@ export function enter(workspace: Workspace, node: Node): Entry {
 /** Makes any kind of node. */
 export function make(
   workspace: Workspace,
+  access: Access,
   caller: Caller,
   dir: Node,
   name: ByteString,
   mode: number,
   special: Special = {},
 ): Entry {
-  const state = requireAbsent(workspace, dir, name);
+  const state = requireAbsent(workspace, access, dir, name);
   const { uid, gid, bits } = birth(workspace, caller, dir, mode);
   const merges = isDirectory(bits) && mergesAt(workspace, dir, name);
   const id = Change.make(workspace, (change) => {
@@ -68,21 +70,32 @@ export function make(
   });
   const inode = workspace.delta.table.get(id)!;
   dir.listing?.add(name, bits & S_IFMT);
-  return enter(workspace, workspace.tree.adopt(dir, name, state, { inode, base: undefined, isNew: true }));
+  return enter(
+    workspace,
+    access,
+    workspace.tree.adopt(access, dir, name, state, { inode, base: undefined, isNew: true }),
+  );
 }
 
-export function symlink(workspace: Workspace, caller: Caller, dir: Node, name: ByteString, target: Buffer): Entry {
+export function symlink(
+  workspace: Workspace,
+  access: Access,
+  caller: Caller,
+  dir: Node,
+  name: ByteString,
+  target: Buffer,
+): Entry {
   if (target.length > TARGET_MAX) throw ENAMETOOLONG;
   if (target.length === 0) throw ENOENT;
-  return make(workspace, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
+  return make(workspace, access, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
 }
 
-export function link(workspace: Workspace, node: Node, dir: Node, name: ByteString): Entry {
+export function link(workspace: Workspace, access: Access, node: Node, dir: Node, name: ByteString): Entry {
   if (node.isDirectory) throw EPERM;
-  if (!isVisibleNode(node)) throw ENOENT;
-  const state = requireAbsent(workspace, dir, name);
+  if (!isVisibleNode(access, node)) throw ENOENT;
+  const state = requireAbsent(workspace, access, dir, name);
   // Both ways: a stricter file must not come by a looser name, nor may one that cannot be written be named anew.
-  if (node.level !== WRITE) throw EACCES;
+  if (access.level(node) !== WRITE) throw EACCES;
   if (node.links.length === 0 && (node.inode?.names ?? 0) === 0) throw ENOENT;
   if ((node.inode?.names ?? node.base!.nlink) >= LINK_MAX) throw EMLINK;
   Change.make(workspace, (change) => {
@@ -92,16 +105,20 @@ export function link(workspace: Workspace, node: Node, dir: Node, name: ByteStri
     change.touch(dir);
   });
   dir.listing?.add(name, node.type);
-  return enter(workspace, workspace.tree.adopt(dir, name, state, { inode: node.inode, base: undefined }));
+  return enter(
+    workspace,
+    access,
+    workspace.tree.adopt(access, dir, name, state, { inode: node.inode, base: undefined }),
+  );
 }
 
 /** Throws unless the name is there, is of the wanted kind and may be removed by its path. */
-export function removable(workspace: Workspace, dir: Node, name: ByteString, directory: boolean): Node {
-  requireDirectory(workspace, dir);
-  const node = visibleChild(workspace, dir, name);
+export function removable(workspace: Workspace, access: Access, dir: Node, name: ByteString, directory: boolean): Node {
+  requireDirectory(workspace, access, dir);
+  const node = visibleChild(workspace, access, dir, name);
   if (node === undefined) throw ENOENT;
   if (node.isDirectory !== directory) throw directory ? ENOTDIR : EISDIR;
-  if (dir.ruleOf(name).level !== WRITE) throw EACCES;
+  if (access.ruleOf(dir, name).level !== WRITE) throw EACCES;
   return node;
 }
 

@@ -2,6 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import type { Entry } from '../../fuse/filesystem.ts';
 import { EACCES, EEXIST } from '../../linux/errno.ts';
 import { WRITE } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { ownInode, requireFile, truncate } from './contents.ts';
@@ -12,15 +13,21 @@ const O_EXCL = 0o200;
 const O_TRUNC = 0o1000;
 
 /** CREATE of a name that is there after all: the file, opened as asked. undefined: there is none. */
-export function openExisting(workspace: Workspace, dir: Node, name: ByteString, flags: number): Entry | undefined {
-  requireDirectory(workspace, dir);
-  const node = visibleChild(workspace, dir, name);
+export function openExisting(
+  workspace: Workspace,
+  access: Access,
+  dir: Node,
+  name: ByteString,
+  flags: number,
+): Entry | undefined {
+  requireDirectory(workspace, access, dir);
+  const node = visibleChild(workspace, access, dir, name);
   if (node === undefined) return undefined;
   if (flags & O_EXCL) throw EEXIST;
   requireFile(node);
   if (flags & O_TRUNC) {
-    if (node.level < WRITE) throw EACCES;
+    if (access.level(node) < WRITE) throw EACCES;
     truncate(workspace, node, ownInode(workspace, node, false), 0);
   }
-  return enter(workspace, node);
+  return enter(workspace, access, node);
 }

@@ -1,29 +1,30 @@
 import type { ByteString } from '../../byte-string.ts';
 import { EACCES, ENOTEMPTY } from '../../linux/errno.ts';
+import type { Access } from '../access/access.ts';
 import { Change } from '../history/change.ts';
 import { emptiness } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { removable } from './entries.ts';
 
-export function unlink(workspace: Workspace, dir: Node, name: ByteString): void {
-  remove(workspace, dir, name, removable(workspace, dir, name, false));
+export function unlink(workspace: Workspace, access: Access, dir: Node, name: ByteString): void {
+  remove(workspace, access, dir, name, removable(workspace, access, dir, name, false));
 }
 
-export function rmdir(workspace: Workspace, dir: Node, name: ByteString): void {
-  const node = removable(workspace, dir, name, true);
-  requireEmpty(workspace, node);
-  remove(workspace, dir, name, node);
+export function rmdir(workspace: Workspace, access: Access, dir: Node, name: ByteString): void {
+  const node = removable(workspace, access, dir, name, true);
+  requireEmpty(workspace, access, node);
+  remove(workspace, access, dir, name, node);
 }
 
 /** Throws ENOTEMPTY for what the command sees in it, EACCES when only hidden things would be lost. */
-export function requireEmpty(workspace: Workspace, dir: Node): void {
-  const holds = emptiness(workspace, dir);
+export function requireEmpty(workspace: Workspace, access: Access, dir: Node): void {
+  const holds = emptiness(workspace, access, dir);
   if (holds === 'visible') throw ENOTEMPTY;
   if (holds === 'hidden') throw EACCES;
 }
 
-function remove(workspace: Workspace, dir: Node, name: ByteString, node: Node): void {
+function remove(workspace: Workspace, access: Access, dir: Node, name: ByteString, node: Node): void {
   const stage = (change: Change) => {
     stageLoss(change, node);
     change.unlink(dir, name);
@@ -31,7 +32,7 @@ function remove(workspace: Workspace, dir: Node, name: ByteString, node: Node): 
   };
   Change.make(workspace, stage, true);
   dir.listing?.remove(name);
-  workspace.tree.unlink(node, dir, name);
+  workspace.tree.unlink(access, node, dir, name);
 }
 
 /** What a node's loss of one name does to the node: its ctime, and its other names where the base has them. */

@@ -3,6 +3,7 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
+import type { Access } from '../access/access.ts';
 import { joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
@@ -32,6 +33,7 @@ interface Place {
 /** renameat2(2) without RENAME_WHITEOUT. A directory of the base moves as one entry that points back to its origin. */
 export function rename(
   workspace: Workspace,
+  access: Access,
   fromDir: Node,
   fromName: ByteString,
   toDir: Node,
@@ -40,36 +42,36 @@ export function rename(
 ): void {
   if (flags !== 0 && flags !== RENAME_NOREPLACE && flags !== RENAME_EXCHANGE) throw EINVAL;
   if (toName.length > NAME_MAX) throw ENAMETOOLONG;
-  const from = place(workspace, fromDir, fromName);
-  const to = place(workspace, toDir, toName);
+  const from = place(workspace, access, fromDir, fromName);
+  const to = place(workspace, access, toDir, toName);
   if (from.node === undefined) throw ENOENT;
   if (flags === RENAME_NOREPLACE && to.node !== undefined) throw EEXIST;
   if (flags === RENAME_EXCHANGE && to.node === undefined) throw ENOENT;
-  requireMovable(workspace, from.node, from, to);
+  requireMovable(workspace, access, from.node, from, to);
   requireShortPaths(toDir, toName, from.node);
   if (isBelow(toDir, from.node)) throw EINVAL;
   if (flags === RENAME_EXCHANGE) {
     if (isBelow(fromDir, to.node!)) throw EINVAL;
-    requireMovable(workspace, to.node!, to, from);
+    requireMovable(workspace, access, to.node!, to, from);
     requireShortPaths(fromDir, fromName, to.node!);
-    if (from.node !== to.node) exchange(workspace, from, to);
+    if (from.node !== to.node) exchange(workspace, access, from, to);
     return;
   }
   if (to.node !== undefined) {
     if (to.node === from.node) return;
     if (from.node.isDirectory && !to.node.isDirectory) throw ENOTDIR;
     if (!from.node.isDirectory && to.node.isDirectory) throw EISDIR;
-    if (to.node.isDirectory) requireEmpty(workspace, to.node);
+    if (to.node.isDirectory) requireEmpty(workspace, access, to.node);
   }
-  move(workspace, from.node, from, to);
+  move(workspace, access, from.node, from, to);
 }
 
-function place(workspace: Workspace, dir: Node, name: ByteString): Place {
-  requireDirectory(workspace, dir);
-  return { dir, name, state: dir.ruleOf(name), node: visibleChild(workspace, dir, name) };
+function place(workspace: Workspace, access: Access, dir: Node, name: ByteString): Place {
+  requireDirectory(workspace, access, dir);
+  return { dir, name, state: access.ruleOf(dir, name), node: visibleChild(workspace, access, dir, name) };
 }
 
-function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
+function move(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): void {
   const replaced = to.node;
   const isAlone = Change.make(workspace, (change) => {
     const id = change.node(node);
@@ -90,11 +92,11 @@ function move(workspace: Workspace, node: Node, from: Place, to: Place): void {
   from.dir.listing?.remove(from.name);
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
-  if (replaced !== undefined) tree.unlink(replaced, to.dir, to.name);
-  tree.move(node, from.dir, from.name, to.dir, to.name);
+  if (replaced !== undefined) tree.unlink(access, replaced, to.dir, to.name);
+  tree.move(access, node, from.dir, from.name, to.dir, to.name);
 }
 
-function exchange(workspace: Workspace, a: Place, b: Place): void {
+function exchange(workspace: Workspace, access: Access, a: Place, b: Place): void {
   const [first, second] = [a.node!, b.node!];
   const [firstAlone, secondAlone] = Change.make(workspace, (change) => {
     const firstId = change.node(first);
@@ -115,7 +117,7 @@ function exchange(workspace: Workspace, a: Place, b: Place): void {
   if (secondAlone) tree.unmerged(second);
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
-  tree.exchange(first, a.dir, a.name, second, b.dir, b.name);
+  tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
 }
 
 function isBelow(node: Node, above: Node): boolean {
@@ -124,20 +126,20 @@ function isBelow(node: Node, above: Node): boolean {
 }
 
 /** Everything that moves must be WRITE where it is and where it goes: so nothing changes what may be done with it. */
-function requireMovable(workspace: Workspace, node: Node, from: Place, to: Place): void {
-  if (from.state.level !== WRITE || to.state.level !== WRITE || node.level !== WRITE) throw EACCES;
-  if (node.isDirectory) requireSubtree(workspace, node, to.dir.rule!.child(to.name));
+function requireMovable(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): void {
+  if (from.state.level !== WRITE || to.state.level !== WRITE || access.level(node) !== WRITE) throw EACCES;
+  if (node.isDirectory) requireSubtree(workspace, access, node, access.rule(to.dir).child(to.name));
 }
 
 /**
  * Throws EACCES unless all below may be changed: by the rules of where it is, by those of where it goes (`to`), and
  * what it shows of the base also by those of where the base has it.
  */
-export function requireSubtree(workspace: Workspace, top: Node, to: RuleState): void {
-  const from = top.rule!;
-  const base = workspace.noRules === undefined ? top.baseRuled : undefined;
+export function requireSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): void {
+  const from = access.rule(top);
+  const base = access.baseRule(top);
   if (allWritable(from, to, base)) return;
-  workspace.findOut([subtree, top, from, to, base], () => subtree(workspace, top, from, to, base));
+  workspace.findOut([subtree, access, top, from, to, base], () => subtree(workspace, access, top, from, to, base));
 }
 
 function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined): boolean {
@@ -148,6 +150,7 @@ function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined
 
 function* subtree(
   workspace: Workspace,
+  access: Access,
   top: Node,
   topFrom: RuleState,
   topTo: RuleState,
@@ -160,7 +163,8 @@ function* subtree(
     if (allWritable(from, to, base)) continue;
     for (const [name, below, directory] of namesBelow(workspace, dir)) {
       const [fromState, toState] = [from.child(name), to.child(name)];
-      const baseState = below.inode === undefined ? base?.child(name) : baseStateOf(workspace, below.basePath);
+      const baseState =
+        below.inode === undefined ? base?.child(name) : access.baseRuleAt(workspace.rules, below.basePath);
       if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
       if (below.inode === undefined && (baseState?.level ?? WRITE) !== WRITE) throw EACCES;
       if (directory) waiting.push([below, fromState, toState, baseState]);
@@ -168,10 +172,6 @@ function* subtree(
     }
     if (++looked % AT_ONCE === 0) yield;
   }
-}
-
-function baseStateOf(workspace: Workspace, basePath: ByteString | undefined): RuleState | undefined {
-  return basePath === undefined || workspace.noRules !== undefined ? undefined : workspace.stateOf(basePath);
 }
 
 /** A directory of the merged tree the kernel need not know: an index directory, a base directory, or both. */

@@ -173,7 +173,7 @@ describe('a file with many names', () => {
     const { s } = sliced();
     s.create('f0');
     for (let n = 1; n < LINKS; n++) s.link('f0', `f${n}`);
-    const asked = vi.spyOn(Node.prototype, 'ruledOf');
+    const asked = vi.spyOn(Node.prototype, 'agentRuleOf');
     onTestFinished(() => asked.mockRestore());
     s.forgetAll();
     s.list('');
