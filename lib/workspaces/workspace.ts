@@ -16,6 +16,8 @@ import { pathOf } from './delta/index/path-of.ts';
 import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
+import { seeOlderDirectories } from './history/older-directories.ts';
+import { dropUnshown } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryBudget, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
 import type { NodeTable } from './nodes/node-table.ts';
@@ -249,6 +251,9 @@ export class Workspace implements MemoryHolder {
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
       this.shared.memory.add(this);
+      if (delta.older) seeOlderDirectories(this);
+      // The base may have changed while nothing was read of the delta.
+      complete(dropUnshown(this, 'base gone'));
       return this.#opened;
     } catch (error) {
       this.#releaseBase();

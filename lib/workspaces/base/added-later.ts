@@ -5,8 +5,8 @@ import type { Workspace } from '../workspace.ts';
 import { type BaseStat, joinPath } from './base.ts';
 
 /**
- * Whether the base has at a path, which a directory made anew hides, what came there since: a file that the sandbox did not
- * remove, or a directory with such a file in it. `origins`: where directories were that the sandbox renamed.
+ * Whether the base has at a path, which a directory made anew hides, what came there since: something that the sandbox did
+ * not remove, or a directory with such in it. `origins`: where directories were that the sandbox renamed.
  */
 export function cameLater(
   { base, delta }: Workspace,
@@ -18,11 +18,12 @@ export function cameLater(
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { at, directory } = next;
     if (origins.has(at) || isBelow(at, origins)) continue;
+    if (delta.table.seen.get(at) === undefined) return true;
     if (directory) {
       for (const { name, type } of base.readdir(at)) {
         waiting.push({ at: joinPath(at, name), directory: isDirectory(type) });
       }
-    } else if (delta.table.seen.get(at) === undefined) return true;
+    }
   }
   return false;
 }

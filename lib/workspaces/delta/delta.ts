@@ -58,6 +58,8 @@ export interface LayersOf {
  */
 export class Delta {
   table = new InodeTable();
+  /** An older server left what it is. */
+  older = false;
   readonly #layers: LayersOf;
   #top!: string;
   /** The other layers that are needed. */
@@ -383,7 +385,7 @@ export class Delta {
     this.#nameless = nameless;
     const { root, frozen: all } = this.#layers;
     this.#indexes.push(
-      all.add(root, frozen, { table, bytes, layers: this.#below, segments: this.#segments, nameless }),
+      all.add(root, frozen, { table, bytes, layers: this.#below, segments: this.#segments, nameless, older: false }),
     );
     this.#goOnFrom(table);
     if (this.table.depth > MAX_SEGMENTS) this.#flatten();
@@ -423,6 +425,7 @@ export class Delta {
     this.#indexes.push(index);
     this.#nameless = index.nameless;
     this.table = table;
+    this.older = index.older;
     for (const inode of table.unnamed(index.nameless)) table.remove(inode);
     this.#usage.restart(table.bytes(index.bytes));
     this.#written.clear();
@@ -488,6 +491,7 @@ export class Delta {
   *#readHeader(): Steps<readonly Op[][]> {
     const { prefix, root, frozen, origin } = this.#layers;
     const records = yield* this.#journal.loading();
+    this.older = records.length > 0 && headerOf(records)[1] !== VERSION;
     this.#continues = origin ?? '';
     if (records.length > 0) {
       [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
@@ -507,7 +511,9 @@ export class Delta {
     if (records.length > 0) this.#takeNumbers(headerOf(records));
     this.#usage.bytes = index.bytes;
     this.#segments = index.segments + 1;
-    if (records.length === 0) this.#below = index.layers;
+    if (records.length > 0) return records.slice(1) as Op[][];
+    this.older = index.older;
+    this.#below = index.layers;
     return records.slice(1) as Op[][];
   }
 

@@ -143,7 +143,9 @@ export class Change {
     const { base, delta } = this.#workspace;
     const below = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
     this.#add([below === undefined ? 'drop' : 'hide', id, name]);
-    if (below !== undefined && !dir.inode?.entries?.has(name)) this.#saw(dir, name, below);
+    const entry = dir.inode?.entries?.get(name);
+    // A directory of the sandbox's own may have been merged with it until now.
+    if (below !== undefined && (entry === undefined || entry?.isDirectory)) this.#saw(dir, name, below);
     if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
     const inode = delta.table.alias(below.dev, below.ino);
     if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
@@ -161,6 +163,7 @@ export class Change {
 
   /** Attributes of a node as they are to be; it is copied up when needed. */
   attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
+    if (node.isDirectory && to.mode !== (node.inode ?? node.base!).mode) this.#sawMode(node);
     if (node.inode !== undefined) {
       this.#add(this.#workspace.delta.attrOp(node.inode, to, node.fd === -1 ? undefined : node.fd));
       return;
@@ -176,9 +179,20 @@ export class Change {
 
   /** What a commit is compared with: the sandbox does not see the base at this path from now on. */
   #saw(dir: Node, name: ByteString, base: BaseStat): void {
-    if (dir.basePath === undefined || isDirectory(base.mode)) return;
+    if (dir.basePath === undefined) return;
     const path = joinPath(dir.basePath, name);
     if (this.#workspace.delta.table.seen.get(path) === undefined) this.#add(['seen', path, ...identityOf(base)]);
+  }
+
+  /** The sandbox has a mode of its own for a directory of the base. */
+  #sawMode(node: Node): void {
+    const link = node.links[0];
+    if (link === undefined || node.basePath === undefined || link.parent.basePath === undefined) return;
+    if (node.basePath !== joinPath(link.parent.basePath, link.name)) return;
+    const base = this.#workspace.base.lstat(node.basePath);
+    if (base === undefined || !isDirectory(base.mode)) return;
+    if (this.#workspace.delta.table.seen.get(node.basePath) !== undefined) return;
+    this.#add(['seen', node.basePath, ...identityOf(base)]);
   }
 
   #stage(node: Node, id: number, body: Body, contents?: FileBody): void {

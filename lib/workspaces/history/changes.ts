@@ -136,7 +136,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
       const change = yield* compare(workspace, path, now, was);
       yield change && {
         ...change,
-        conflict: yield* isConflict(walk, path, was),
+        conflict: yield* isConflict(walk, path, now, was),
         ...access(walk, dir, { path, name, now, rule }),
       };
       continue;
@@ -224,11 +224,17 @@ function* compare(
 }
 
 /** Whether the base no longer has what the sandbox took up here. */
-function* isConflict(walk: Walk, path: ByteString, was: BaseStat | undefined): Steps<boolean, undefined> {
+function* isConflict(
+  walk: Walk,
+  path: ByteString,
+  now: Present | undefined,
+  was: BaseStat | undefined,
+): Steps<boolean, undefined> {
   const seen = walk.workspace.delta.table.seen.get(path);
   if (was === undefined) return seen !== undefined;
-  if (isDirectory(was.mode)) return false;
   if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
+  // Directories that both made merge.
+  if (isDirectory(was.mode) && now !== undefined && isDirectory(modeOf(now))) return false;
   // Moved with its directory: the sandbox shows what the base has now, elsewhere.
   return !isBelow(path, yield* originsOf(walk));
 }

@@ -15,6 +15,7 @@ import type { Settlement } from '../workspaces.ts';
 import { isAsInBase } from './changes.ts';
 import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
+import { dropUnused } from './unused-directories.ts';
 
 interface Place {
   dir: Inode;
@@ -34,6 +35,8 @@ export function* settle(workspace: Workspace, settlement: Settlement): Steps<voi
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
   for (const path of givenUp) yield* giveUp(workspace, path);
   yield* delta.releasing(settleAll(workspace, settlement));
+  const paths = [...settlement.settled.map(({ path }) => path), ...givenUp];
+  yield* dropUnused(workspace, paths, 'always');
 }
 
 /** What lies in a directory that went has gone with it. */
@@ -63,14 +66,19 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (place === undefined) {
       // Its directory shows the base, as it did elsewhere; or it was moved since, which is the sandbox's own work.
       if (seen) ops.push(['unseen', path]);
-      if (base !== undefined && !isDirectory(base.mode) && !isShown(path))
-        ops.push(['seen', path, ...identityOf(base)]);
+      if (base !== undefined && !isShown(path)) ops.push(['seen', path, ...identityOf(base)]);
       continue;
     }
     const { dir, name } = place;
     const entry = dir.entries!.get(name);
     shown.push({ ...place, base });
     if (base !== undefined && isDirectory(base.mode)) {
+      if (seen) {
+        ops.push(['unseen', path]);
+        // Removed, or given another mode, since.
+        const kept = entry === undefined || (entry === WHITEOUT ? removed : entry.mode === base.mode);
+        if (!kept) ops.push(['seen', path, ...identityOf(base)]);
+      }
       if (entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0]) {
         ops.push(['origin', entry.id, path]);
         origins.set(entry, path);
@@ -106,6 +114,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
   yield* workspace.delta.committing(ops, true);
+  yield* forgetShown(workspace, root);
   // A directory is shown as it is to be before what is in it is asked for.
   const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   // A directory that shows the base again has brought what is in it.
@@ -126,6 +135,16 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
     yield;
   }
+}
+
+/** Where the sandbox shows the base again, what it took up before counts no more: the next change starts from the base. */
+function* forgetShown({ delta }: Workspace, root: Inode): Steps<void> {
+  const ops: Op[] = [];
+  for (const [path] of delta.table.seen.entries()) {
+    yield;
+    if (showsBase(root, path, ({ origin }) => origin)) ops.push(['unseen', path]);
+  }
+  if (ops.length > 0) yield* delta.committing(ops, true);
 }
 
 /** Whether the sandbox has nothing of its own at the path, nor on the way, and sees what the base has there. */

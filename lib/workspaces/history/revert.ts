@@ -14,6 +14,7 @@ import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { renamedDirectories } from './renamed-directories.ts';
 import { showBase } from './show-base.ts';
+import { dropUnused } from './unused-directories.ts';
 
 /** Names looked at in one step. */
 const AT_ONCE = 16;
@@ -72,6 +73,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
     if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
     yield* counted.one();
   }
+  yield* dropUnused(workspace, new Set(topmost.map(([, { dirPath }]) => dirPath)), 'always');
   return count;
 }
 
@@ -156,7 +158,7 @@ function* removedWith(
         const stat = shown.has(path) ? undefined : base.lstat(path);
         if (stat === undefined) continue;
         if (isDirectory(stat.mode)) waiting.push(path);
-        else if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+        if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
       }
     }
   }

@@ -3,6 +3,8 @@ import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
+import { seeOlderDirectories } from './older-directories.ts';
+import { dropUnshown } from './unused-directories.ts';
 
 /** Nodes looked at in one step. */
 const AT_ONCE = 16;
@@ -33,6 +35,8 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const { loose } = tree;
   const orphans = new Set<Node>(loose);
   tree.restart();
+  if (delta.older) seeOlderDirectories(workspace);
+  yield* dropUnshown(workspace, 'base gone');
   const shown = new Set<Node>([tree.root]);
   const waiting = [tree.root];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {

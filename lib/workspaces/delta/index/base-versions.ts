@@ -1,4 +1,5 @@
 import type { ByteString } from '../../../byte-string.ts';
+import { isDirectory } from '../../../linux/mode.ts';
 import type { BaseStat } from '../../base/base.ts';
 import { SEEN_BYTES } from './memory.ts';
 
@@ -51,14 +52,6 @@ export class Seen {
     for (const [path, identity] of this.#byPath) if (identity !== undefined) yield [path, identity];
   }
 
-  /** The path and all below it. */
-  below(path: ByteString): ByteString[] {
-    const own = this.get(path) !== undefined ? [path] : [];
-    // A file has nothing below: most paths are files, and there may be many of either.
-    if (own.length > 0) return own;
-    return [...this.entries()].map(([each]) => each).filter((each) => each.startsWith(`${path}/`));
-  }
-
   /** Where a base file of this inode number was taken up. */
   pathOf(ino: number): ByteString | undefined {
     if (this.#byIno === undefined) {
@@ -69,7 +62,9 @@ export class Seen {
   }
 }
 
+/** Of a directory only the mode counts: what is in it has identities of its own. */
 export function identityOf({ ino, mode, size, mtime }: Pick<BaseStat, 'ino' | 'mode' | 'size' | 'mtime'>): Identity {
+  if (isDirectory(mode)) return [0, mode, 0, 0, 0];
   return [ino, mode, size, mtime.sec, mtime.nsec];
 }
 

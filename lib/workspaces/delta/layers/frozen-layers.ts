@@ -26,6 +26,8 @@ export interface FrozenIndex {
   segments: number;
   /** Inodes that were open without a name. */
   nameless: readonly number[];
+  /** An older server froze it. */
+  older: boolean;
   /** What it is known by. */
   path: string;
 }
@@ -149,6 +151,7 @@ export class FrozenLayers {
       layers: [...layers, layer],
       segments: segments.length,
       nameless,
+      older: headerOf(segments.at(-1)!)[1] !== VERSION,
       path: indexPath(root, layer),
     };
   }

@@ -1,0 +1,52 @@
+import type { ByteString } from '../../byte-string.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { joinPath } from '../base/base.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import { identityOf } from '../delta/index/base-versions.ts';
+import { WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import type { Op } from '../delta/index/records.ts';
+import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
+import type { Workspace } from '../workspace.ts';
+
+/**
+ * Older servers did not record which directories of the base a sandbox had removed, replaced or given another mode. Where
+ * it has, what the base has now counts as what the sandbox started from. Called before anything else reads the delta.
+ */
+export function seeOlderDirectories({ base, delta }: Workspace): void {
+  const root = delta.table.get(ROOT_ID);
+  if (root === undefined) return;
+  const ops: Op[] = [];
+  const see = (path: ByteString, stat = base.lstat(path)) => {
+    if (stat === undefined || !isDirectory(stat.mode)) return false;
+    if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+    return true;
+  };
+  const hidden: ByteString[] = [];
+  const waiting = [{ dir: root, path: '' }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const [name, entry] of next.dir.entries!) {
+      const path = joinPath(next.path, name);
+      if (path.length > MAX_PATH_BYTES) continue;
+      const stat = base.lstat(path);
+      // What is not in the base has nothing of it below.
+      if (stat === undefined || !isDirectory(stat.mode)) continue;
+      if (entry === WHITEOUT || !entry.isDirectory || mergedBase(base, entry, next.path, name) !== path) {
+        hidden.push(path);
+        continue;
+      }
+      if (stat.mode !== entry.mode) see(path, stat);
+      waiting.push({ dir: entry, path });
+    }
+  }
+  for (let path = hidden.pop(); path !== undefined; path = hidden.pop()) {
+    if (!see(path)) continue;
+    for (const { name, type } of base.readdir(path)) if (isDirectory(type)) hidden.push(joinPath(path, name));
+  }
+  if (ops.length === 0) return;
+  try {
+    delta.commit(ops, true);
+  } catch {
+    // Without room for it the delta is still whole: these changes are told without their conflicts.
+  }
+}

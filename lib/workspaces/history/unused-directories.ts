@@ -1,0 +1,187 @@
+import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { type BaseStat, joinPath } from '../base/base.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import type { Op } from '../delta/index/records.ts';
+import type { Node } from '../nodes/node.ts';
+import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
+import { Ways } from '../nodes/path-memo.ts';
+import type { Workspace } from '../workspace.ts';
+import { showBase } from './show-base.ts';
+
+/** Records looked at in one step. */
+const AT_ONCE = 16;
+
+/**
+ * When a record of a base directory goes in which the sandbox has nothing of its own. 'base gone': when the base has no
+ * directory there any more; until then it keeps the times that the sandbox's changes gave the directory. 'always': also
+ * while the base has it.
+ */
+type DropWhen = 'base gone' | 'always';
+
+/** A directory of the index. */
+interface Held {
+  inode: Inode;
+  path: ByteString;
+  /** Absent: the root. */
+  above: { dir: Inode; name: ByteString } | undefined;
+  /** It and all above it show the base at their own paths. */
+  inPlace: boolean;
+}
+
+interface Dropped {
+  inode: Inode;
+  path: ByteString;
+  name: ByteString;
+  /** The directory that the base has there. */
+  base: BaseStat | undefined;
+}
+
+/**
+ * The first change in a base directory makes a record of that directory, which outlives the change. Of the records at, above
+ * and below `paths` those go that have nothing of the sandbox's own: no entry that is a change, no attributes that it set,
+ * not renamed and not made by it. Directories that stay without attributes of their own get the base's. The nodes the
+ * kernel knows go on, and show the base.
+ */
+export function* dropUnused(workspace: Workspace, paths: Iterable<ByteString>, when: DropWhen): Steps<void> {
+  const dropped = yield* dropRecords(workspace, paths, when);
+  const { tree, shared, delta } = workspace;
+  const nodes = new Ways<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
+  // A directory shows the base before what is in it does.
+  for (const { inode, path, name, base } of dropped.reverse()) {
+    yield;
+    if (base === undefined) {
+      const dir = nodes.at(path.slice(0, Math.max(0, path.length - name.length - 1)));
+      if (dir !== undefined) showBase(workspace, dir, name);
+    } else {
+      const node = tree.nodeOf(inode);
+      if (node !== undefined) {
+        tree.uncopied(node, path, base);
+        shared.notifier.invalInode(node.id);
+      }
+    }
+    if (inode.names === 0 && !tree.shows(inode)) delta.release(inode);
+  }
+}
+
+/** As `dropUnused`, while no node shows anything of the index. */
+export function* dropUnshown(workspace: Workspace, when: DropWhen): Steps<void> {
+  for (const { inode } of yield* dropRecords(workspace, [''], when)) workspace.delta.release(inode);
+}
+
+/** Journaled as one; parents last. Without room for that nothing happens, and the next change of the base tries again. */
+function* dropRecords(workspace: Workspace, paths: Iterable<ByteString>, when: DropWhen): Steps<Dropped[]> {
+  const { base, delta } = workspace;
+  const { seen } = delta.table;
+  const ops: Op[] = [];
+  const dropped = new Map<Inode, Dropped>();
+  const root = base.lstat('');
+  const bases = new Ways<BaseStat | undefined>(root, (above, _name, path) => {
+    const stat = above && base.lstat(path);
+    return stat !== undefined && isDirectory(stat.mode) ? stat : undefined;
+  });
+  for (const { inode, path, above } of yield* heldAt(workspace, paths)) {
+    yield;
+    const unused = isUnused(inode, dropped);
+    // What was committed has the base's attributes.
+    if (inode.origin === path && when === 'always' && !unused) continue;
+    const now = bases.at(path);
+    // One that the sandbox made is the base's only once a commit has found it there.
+    if (inode.origin !== path && (now === undefined || when !== 'always' || now.mode !== inode.mode)) continue;
+    const known = seen.get(path);
+    if (known !== undefined && known[1] !== inode.mode) continue;
+    const whiteouts = unused ? whiteoutsIn(inode) : [];
+    // The base has nothing that they could hide once the directory is gone.
+    if (unused && (now === undefined || (when === 'always' && whiteouts.length === 0))) {
+      for (const name of whiteouts) ops.push(['drop', inode.id, name]);
+      ops.push(['drop', above!.dir.id, above!.name]);
+      dropped.set(inode, { inode, path, name: above!.name, base: now });
+    } else if (now !== undefined) {
+      if (inode.origin !== path) ops.push(['origin', inode.id, path]);
+      if (known !== undefined) ops.push(['unseen', path]);
+      const { mode, uid, gid } = now;
+      if (inode.mode === mode && inode.uid === uid && inode.gid === gid) continue;
+      const { atime, mtime, ctime } = inode;
+      ops.push(delta.attrOp(inode, { mode, uid, gid, atime, mtime, ctime }));
+    }
+  }
+  const all = [...dropped.values()];
+  yield* forget(workspace, new Set(all.map(({ path }) => path)), ops);
+  if (ops.length === 0) return [];
+  try {
+    yield* delta.committing(ops, true);
+  } catch {
+    return [];
+  }
+  workspace.generation++;
+  return all;
+}
+
+/** Nothing in it is the sandbox's own, but for names that it removed. */
+function isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>): boolean {
+  for (const entry of entries!.values()) if (entry !== WHITEOUT && !dropped.has(entry)) return false;
+  return true;
+}
+
+function whiteoutsIn({ entries }: Inode): ByteString[] {
+  return [...entries!].filter(([, entry]) => entry === WHITEOUT).map(([name]) => name);
+}
+
+/** What the sandbox took up at or below these paths counts no more. */
+function* forget(workspace: Workspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
+  if (paths.size === 0) return;
+  const counted = new Counted(AT_ONCE);
+  for (const [path] of workspace.delta.table.seen.entries()) {
+    yield* counted.one();
+    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+      if (!paths.has(at)) continue;
+      ops.push(['unseen', path]);
+      break;
+    }
+  }
+}
+
+/** Directories of the index in the place of those of the base, on the way to the paths, at and below them; parents last. */
+function* heldAt({ delta }: Workspace, paths: Iterable<ByteString>): Steps<Held[]> {
+  const counted = new Counted(AT_ONCE);
+  const found = new Map<Inode, Held>();
+  const root = delta.table.get(ROOT_ID);
+  if (root === undefined) return [];
+  const top: Held = { inode: root, path: '', above: undefined, inPlace: true };
+  const ways = new Ways<Held | undefined>(top, (above, name) => {
+    const held = above && heldIn(above, name);
+    if (held?.inPlace) found.set(held.inode, held);
+    return held;
+  });
+  const looked = new Set<Inode>();
+  for (const path of paths) {
+    const at = ways.at(path);
+    const waiting = at === undefined ? [] : [at];
+    for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
+      yield* counted.one();
+      if (looked.has(dir.inode)) continue;
+      looked.add(dir.inode);
+      if (dir.inode.subdirs === 0) continue;
+      for (const name of dir.inode.entries!.keys()) {
+        const held = heldIn(dir, name);
+        if (held === undefined) continue;
+        found.set(held.inode, held);
+        waiting.push(held);
+      }
+    }
+    yield* counted.one();
+  }
+  return [...found.values()].sort((a, b) => b.path.length - a.path.length);
+}
+
+function heldIn(dir: Held, name: ByteString): Held | undefined {
+  const inode = dir.inode.entries!.get(name);
+  if (inode === undefined || inode === WHITEOUT || !inode.isDirectory) return undefined;
+  const path = joinPath(dir.path, name);
+  // Longer ones come from older servers; the base has none, and a path for each costs the square of the depth.
+  if (path.length > MAX_PATH_BYTES) return undefined;
+  const inPlace = dir.inPlace && (inode.origin === undefined ? inode.merges === true : inode.origin === path);
+  return inPlace ? { inode, path, above: { dir: dir.inode, name }, inPlace } : undefined;
+}
