@@ -19,7 +19,8 @@ export interface WorkspaceControl {
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
   settle(spec: WorkspaceSpec, settlement: Settlement): void;
   trim(id: string): boolean;
-  freeze(id: string): Frozen;
+  freeze(id: string, limited?: boolean): Frozen;
+  setCheckpoints(id: string, layers: readonly string[]): void;
   rollback(id: string, layer: string): void;
   absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept';
   layersRemoved(): void;

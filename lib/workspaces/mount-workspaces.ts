@@ -110,10 +110,11 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       await call('settle', spec, settlement);
       void trim(spec.id);
     },
-    async freeze(id) {
+    async freeze(id, limited = false) {
       await syncMount(mountPoint);
-      return call('freeze', id);
+      return call('freeze', id, limited);
     },
+    setCheckpoints: (id, layers) => call('setCheckpoints', id, layers),
     async rollback(id, layer) {
       // What is written back later would be written over what comes now.
       await syncMount(mountPoint);

@@ -34,6 +34,7 @@ import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import { runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
+import { requireRoom } from './history/checkpoint-room.ts';
 import { keepRemoved } from './history/preserve-removed.ts';
 import { settle } from './history/rebase.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
@@ -140,6 +141,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       copies: this.#copies,
       memory: this.#memory,
       damaged: this.#damaged,
+      background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),
       startHeld:
         this.#startSteps &&
         ((workspace: Workspace, steps: Steps<unknown>) => {
@@ -396,10 +398,16 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     return this.#get(id).delta.trim();
   }
 
-  freeze(id: string): Frozen {
-    const { delta } = this.#get(id);
+  freeze(id: string, limited = false): Frozen {
+    const workspace = this.#get(id);
+    const { delta } = workspace;
+    if (limited) requireRoom(workspace);
     const layer = onHost(() => delta.freeze());
     return { layer, files: delta.inodes, bytes: delta.bytes };
+  }
+
+  setCheckpoints(id: string, layers: readonly string[]): void {
+    if (this.#workspaces.has(id)) this.#get(id).setCheckpoints(layers);
   }
 
   rollback(id: string, layer: string): void {
@@ -434,7 +442,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
 
   usage(id: string): { bytes: number; files: number } {
     const { delta } = this.#get(id);
-    return { bytes: delta.bytes, files: delta.inodes };
+    return { bytes: delta.bytes + delta.retained.bytes, files: delta.inodes + delta.retained.files };
   }
 
   /** Makes every delta outlive a power failure, contents of open files included. */

@@ -36,6 +36,8 @@ export interface Shared {
   readonly memory: MemoryBudget;
   /** Told once of each file, and of each workspace, that is found to be damaged. */
   readonly damaged: (report: DamageReport) => void;
+  /** Has steps done between requests, while nobody waits for them. */
+  readonly background: (steps: Steps<unknown>) => void;
   /** Has steps done while the workspace is held; gives the cause to wait for. Absent: all is done at once. */
   readonly startHeld?: ((workspace: Workspace, steps: Steps<unknown>) => number) | undefined;
 }
@@ -72,6 +74,7 @@ export class Workspace implements MemoryHolder {
   knownNodes = 0;
   listedNames = 0;
   #rules: RuleSet | undefined;
+  #checkpoints: readonly string[];
   #opened: Opened | undefined;
   /** Why it could not be opened a part at a time; not told yet. */
   #openFailure: { error: unknown } | undefined;
@@ -83,6 +86,7 @@ export class Workspace implements MemoryHolder {
     this.spec = spec;
     this.shared = shared;
     this.changing = shared.bases.changingOf(spec.codebaseId);
+    this.#checkpoints = spec.checkpoints ?? [];
   }
 
   get rules(): RuleSet {
@@ -92,6 +96,17 @@ export class Workspace implements MemoryHolder {
 
   set rules(rules: RuleSet) {
     this.#rules = rules;
+  }
+
+  /** The frozen layers that the sandbox's checkpoints are. */
+  setCheckpoints(layers: readonly string[]): void {
+    this.#checkpoints = layers;
+    if (this.#opened !== undefined) this.#countCheckpoints(this.#opened.delta);
+  }
+
+  #countCheckpoints(delta: Delta): void {
+    const rest = delta.setCheckpoints(this.#checkpoints);
+    if (rest !== undefined) this.shared.background(rest);
   }
 
   get base(): Base {
@@ -247,6 +262,7 @@ export class Workspace implements MemoryHolder {
     const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
     try {
       const delta = yield* this.#openDelta({ maxBytes, maxFiles });
+      if (this.#checkpoints.length > 0) this.#countCheckpoints(delta);
       const root = this.shared.nodes.add(this, S_IFDIR);
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };

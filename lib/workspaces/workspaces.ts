@@ -17,10 +17,12 @@ export interface WorkspaceSpec {
   layers?: string;
   /** The frozen layer, as `freeze` answered it, that a delta starts from when there is none yet. */
   origin?: string;
+  /** Frozen layers, as `freeze` answered them, that are checkpoints of it: what they keep counts for its quota. */
+  checkpoints?: readonly string[];
   /** The one host uid (and gid of the same number) served; every other gets EACCES. */
   uid: number;
   rules: readonly PermissionRule[];
-  /** Quota of the delta; 0: none. */
+  /** Quota of the delta and of what its checkpoints keep; 0: none. */
   maxBytes: number;
   maxFiles: number;
   /** Bytes of the server's memory for its names and inodes, and for what the kernel knows of it; 0 or absent: no limit. */
@@ -170,9 +172,12 @@ export interface Workspaces {
   /**
    * Makes what the sandbox has now a layer that never changes: a delta may start from it or go back to it, for as long
    * as the layers that `neededLayers` tells of it are there. One point in time for all programs. The same layer as
-   * before, when nothing has changed since.
+   * before, when nothing has changed since. `limited`: RESOURCE_EXHAUSTED, with nothing frozen, when what there is with
+   * the index of the new layer is above the quota.
    */
-  freeze(id: string): Promise<Frozen>;
+  freeze(id: string, limited?: boolean): Promise<Frozen>;
+  /** After its checkpoints have become others: the frozen layers that they are. One that is not attached has none to tell. */
+  setCheckpoints(id: string, layers: readonly string[]): Promise<void>;
   /**
    * The sandbox has what it had when the layer was frozen. Open files show that, too; what is not there any more, or is
    * of another kind, is ESTALE. Layers of its own that this leaves unneeded are the caller's to remove.
@@ -205,6 +210,7 @@ export interface Workspaces {
    * undefined: what is there is the sandbox's own, or removed by it.
    */
   shownFrom(id: string, path: ByteString): Promise<ByteString | undefined>;
+  /** What it has, with what its checkpoints keep besides. */
   usage(id: string): Promise<{ bytes: number; files: number }>;
   /** Settles once when the file system stopped serving without `close`, before programs are told by errors. */
   readonly died: Promise<Death>;

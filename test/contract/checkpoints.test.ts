@@ -373,6 +373,40 @@ contract(
       },
     },
     {
+      name: 'what checkpoints keep counts, until they are deleted',
+      needs: ['commands'],
+      async run(scene) {
+        const sandbox = await scene.sandboxOn(TREE);
+        const fill = (char: string) => `head -c 300000 /dev/zero | tr '\\0' ${char} > f`;
+        for (const name of ['a', 'b', 'c']) {
+          await scene.output(sandbox, fill(name));
+          await checkpoint(scene, sandbox, name);
+        }
+        const refused = await scene.run(sandbox, fill('d'));
+        expect(refused.exit_code).not.toBe(0);
+        expect(refused.stderr).toMatch(/quota/i);
+        const used = Number(await scene.output(sandbox, 'df -B1 --output=used . | tail -1'));
+        expect(used).toBeGreaterThan(600_000);
+        expect(used).toBeLessThanOrEqual(1_003_520);
+        // The checkpoints have what is removed, so that makes no room.
+        await scene.output(sandbox, 'rm f; head -c 50000 /dev/zero > f');
+        expect((await scene.run(sandbox, 'head -c 300000 /dev/zero > g')).exit_code).not.toBe(0);
+        await rollback(scene, sandbox, 'b');
+        expect(await scene.output(sandbox, 'head -c 3 f; wc -c < f')).toBe('bbb300000\n');
+        await scene.output(sandbox, 'truncate -s 280000 f; rm -f g');
+        const sentence = /^with this checkpoint .* \(sandbox\.max_delta_bytes\) .*: delete checkpoints or files$/;
+        await expectRefusal(checkpoint(scene, sandbox, 'd'), 'RESOURCE_EXHAUSTED', sentence);
+        await deleteCheckpoint(scene, sandbox, 'a');
+        await checkpoint(scene, sandbox, 'd');
+        await deleteCheckpoint(scene, sandbox, 'b');
+        await deleteCheckpoint(scene, sandbox, 'c');
+        await scene.output(sandbox, `${fill('e')}; cp f g`);
+        await eventually('the disk is free', async () =>
+          (await diskOf(scene, sandbox)) < 1_100_000 ? true : undefined,
+        );
+      },
+    },
+    {
       name: 'those that are too many for the owner are told one by one',
       needs: ['commands'],
       async run(scene) {

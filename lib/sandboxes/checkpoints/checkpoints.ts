@@ -22,10 +22,11 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
       );
     }
     return context.layers.growing(id, async () => {
-      const { layer, files, bytes } = await mount.freeze(id);
+      const { layer, files, bytes } = await mount.freeze(id, true);
       const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
       // What was frozen has a journal: from now on a delta without one is damaged.
       await sandbox.update({ checkpoints: [...checkpoints, checkpoint], changed: true }, context.metadata.sandboxes);
+      await tell(sandbox, context);
       return shown(id, checkpoint);
     });
   });
@@ -40,6 +41,7 @@ export function deleteCheckpoint(id: string, name: string, context: SandboxConte
     const checkpoint = checkpointOf(sandbox, name, 'name');
     const checkpoints = sandbox.record.checkpoints?.filter((each) => each !== checkpoint);
     await sandbox.update({ checkpoints }, context.metadata.sandboxes);
+    await tell(sandbox, context);
     context.reclaimLayers();
   });
 }
@@ -60,6 +62,14 @@ export function checkpointOf(sandbox: LiveSandbox, name: string, field: string):
   if (found !== undefined) return found;
   const asked = JSON.stringify(name.slice(0, 200));
   throw new ServiceError('NOT_FOUND', `${field}: sandbox ${sandbox.id} has no checkpoint ${asked}`);
+}
+
+/** The file system counts what they keep for the quota from now on. */
+function tell({ id, record: { checkpoints = [] } }: LiveSandbox, context: SandboxContext): Promise<void> {
+  return context.platform.mount.setCheckpoints(
+    id,
+    checkpoints.map(({ layer }) => layer),
+  );
 }
 
 function shown(sandbox_id: string, { layer: _layer, ...checkpoint }: CheckpointRecord): Checkpoint {

@@ -156,8 +156,13 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     await (await this.ready()).settle(...args);
   }
 
-  async freeze(id: string): ReturnType<Workspaces['freeze']> {
-    return (await this.ready()).freeze(id);
+  async freeze(id: string, limited?: boolean): ReturnType<Workspaces['freeze']> {
+    return (await this.ready()).freeze(id, limited);
+  }
+
+  /** Where nothing is mounted, or no longer, the next attachment tells. */
+  async setCheckpoints(id: string, layers: readonly string[]): Promise<void> {
+    await this.#tell((workspaces) => workspaces.setCheckpoints(id, layers));
   }
 
   async rollback(id: string, layer: string): Promise<void> {

@@ -114,6 +114,7 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
     delta: deltaOf(id, platform.layout),
     layers: platform.layout.layers,
     ...(record.origin !== undefined && { origin: record.origin }),
+    ...(record.checkpoints !== undefined && { checkpoints: record.checkpoints.map(({ layer }) => layer) }),
     uid: record.uid,
     rules: record.permissions,
     maxBytes: platform.maxDeltaBytes,

@@ -16,7 +16,17 @@ import { InodeTable } from './index/inode-table.ts';
 import { Journal } from './index/journal.ts';
 import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './index/records.ts';
 import type { FrozenIndex, FrozenLayers } from './layers/frozen-layers.ts';
+import {
+  addContents,
+  contentsOf,
+  copyContents,
+  hasContents,
+  type LayerContents,
+  type Sum,
+} from './layers/layer-contents.ts';
 import { countOf, indexPath, layerPath, newLayer } from './layers/layer-path.ts';
+import { makeSummary, readSummary, writeSummary } from './layers/layer-summary.ts';
+import { Retained } from './layers/retained.ts';
 import { type Quota, Usage } from './usage.ts';
 
 /** Journals that go on from each other, before the index is written whole again. */
@@ -24,6 +34,10 @@ const MAX_SEGMENTS = 32;
 /** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
 const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
+/** What an inode takes in an index that is written whole, about. */
+const INDEX_BYTES = 256;
+/** Less than so much is not worth a new index. */
+const WASTE_BYTES = 64 << 10;
 /** So many bytes of layers that nobody needs are worth moving the rest. */
 const WORTHWHILE = 4 << 20;
 /** Inodes looked at, or operations made, in one step. */
@@ -79,6 +93,7 @@ export class Delta {
   readonly #now: () => Time;
   /** Files whose times are newer than their record: their data file was written to since. */
   readonly #written = new Set<Inode>();
+  readonly #retained: Retained;
   readonly #usage: Usage;
   #releasing = false;
   #rewrittenSize = 0;
@@ -89,7 +104,12 @@ export class Delta {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
     this.#journal = new Journal(`${dir}/journal`);
     this.#layers = layers;
-    this.#usage = new Usage(quota);
+    const { root, frozen } = layers;
+    this.#retained = new Retained(layers.prefix, {
+      read: (layer) => readSummary(root, layer),
+      make: (layer) => void makeSummary(root, layer, frozen),
+    });
+    this.#usage = new Usage(quota, this.#retained);
     this.#now = now;
   }
 
@@ -115,14 +135,18 @@ export class Delta {
     return new ContentStore(layers.root, this.#top, layers, {
       placed: (inode, { layer, id, slot }, mtime) => {
         const times: Op[] = mtime === undefined ? [] : [this.#attrOp(inode, inode, { mtime, size: inode.size })];
+        const shared = this.#sharedContents(inode);
         this.commit([['place', inode.id, layer, id, slot], ...times]);
+        if (shared !== undefined) this.#retained.superseded(shared.layer, shared.size);
       },
       changed: (inode, { layer, id, slot }, size, sum) => {
         const before = inode.size;
         const now = this.#now();
         const op: Op = ['data', inode.id, layer, id, slot, size, now.sec, now.nsec];
         if (sum !== undefined) op[8] = sum;
+        const shared = this.#sharedContents(inode);
         this.commit([op], size < before || size === 0);
+        if (shared !== undefined) this.#retained.superseded(shared.layer, shared.size);
         this.#usage.resized(inode, size - before);
       },
       damaged: (inode, message) => layers.damaged?.(inode, message),
@@ -141,6 +165,11 @@ export class Delta {
 
   get inodes(): number {
     return this.table.size;
+  }
+
+  /** What is kept on the disk besides, for the sandbox's checkpoints. */
+  get retained(): Readonly<Sum> {
+    return this.#retained;
   }
 
   newId(): number {
@@ -185,6 +214,35 @@ export class Delta {
 
   claimBytes(count: number): void {
     this.#usage.claimBytes(count, this.#contents.pendingBytes);
+  }
+
+  /**
+   * Before a file is written to, up to `end`. Throws EDQUOT when what it grows by, with what checkpoints keep of it as it
+   * was, is too much.
+   */
+  claimWrite(inode: Inode, end: number): void {
+    const growth = Math.max(0, end - inode.size);
+    const shared = this.#sharedContents(inode);
+    if (shared === undefined || !this.#retained.isNeeded(shared.layer)) {
+      this.claimBytes(growth);
+      return;
+    }
+    this.claimBytes(growth + this.#retained.cost(shared.layer, shared.size));
+    this.claimInodes(1);
+  }
+
+  /** Those of a file that lie in a frozen layer: they stay there when the file gets others. */
+  #sharedContents(inode: Inode): { layer: string; size: number } | undefined {
+    if (!this.#contents.isFrozen(inode) || !hasContents(inode)) return undefined;
+    return { layer: inode.data!.layer, size: inode.size };
+  }
+
+  /**
+   * The frozen layers that the sandbox's checkpoints are now. Returns what is to be done before all that they keep is
+   * counted, if anything is.
+   */
+  setCheckpoints(layers: readonly string[]): Steps<void> | undefined {
+    return this.#retained.setCheckpoints(layers) ? undefined : this.#retained.makeSummaries();
   }
 
   /** An inode lost its last name while the kernel still knows it. */
@@ -307,6 +365,8 @@ export class Delta {
     this.#usage.released(inode);
     if (inode.isDirectory) return;
     if (inode.data === undefined) return;
+    const shared = this.#sharedContents(inode);
+    if (shared !== undefined) this.#retained.superseded(shared.layer, shared.size);
     this.#contents.release(inode, this.#releasing);
     if (this.#contents.waitsForJournal && !this.#releasing) this.#syncJournal();
   }
@@ -365,16 +425,46 @@ export class Delta {
     this.#requireHeader();
     if (this.#continues !== '' && this.#journal.size === this.#headerSize) return this.#continues;
     if (this.#segments >= MAX_SEGMENTS) this.#rewrite();
+    else if (this.#isWasteful) complete(this.#compacting());
     const { root } = this.#layers;
     const frozen = this.#top;
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
     this.#syncJournal();
     this.#journal.linkTo(indexPath(root, frozen));
+    const index = this.#journal.size;
     this.#startFrom(frozen, [...this.#below, frozen], this.#nextTop());
+    this.#retained.frozen(frozen, contentsOf(this.table.own(), frozen).get(frozen));
     this.#contents.freeze(this.#top);
     this.#handOver(frozen);
+    writeSummary(root, frozen, { index, layers: this.#below, contents: this.#retained.live });
     this.#segments++;
     return frozen;
+  }
+
+  /**
+   * The index is much longer than one that is written whole, or needs layers with nothing of the present state in them: all
+   * of that would stay for as long as what is frozen now.
+   */
+  get #isWasteful(): boolean {
+    const { root } = this.#layers;
+    const enough = WASTE_BYTES + this.table.size * INDEX_BYTES;
+    let unused = 0;
+    for (const layer of this.#below) {
+      if (this.#retained.live.has(layer)) continue;
+      const summary = readSummary(root, layer);
+      unused += (summary?.index ?? 0) + (summary?.contents.get(layer)?.bytes ?? 0);
+    }
+    return unused > enough || this.#journal.size > enough * 2;
+  }
+
+  /** Bytes of the index that a freeze would leave. */
+  get indexToFreeze(): number {
+    return this.#journal.size === this.#headerSize ? 0 : this.#journal.size;
+  }
+
+  /** Whether its files and what its checkpoints keep, with so many bytes more, are above the quota. */
+  isAboveQuota(more: number): boolean {
+    return this.#usage.isAbove(more + this.#contents.pendingBytes, this.table.size);
   }
 
   /** What is in memory becomes the frozen layer's, and is gone on from. */
@@ -385,7 +475,15 @@ export class Delta {
     this.#nameless = nameless;
     const { root, frozen: all } = this.#layers;
     this.#indexes.push(
-      all.add(root, frozen, { table, bytes, layers: this.#below, segments: this.#segments, nameless, older: false }),
+      all.add(root, frozen, {
+        table,
+        bytes,
+        layers: this.#below,
+        contents: copyContents(this.#retained.live),
+        segments: this.#segments,
+        nameless,
+        older: false,
+      }),
     );
     this.#goOnFrom(table);
     if (this.table.depth > MAX_SEGMENTS) this.#flatten();
@@ -428,6 +526,7 @@ export class Delta {
     this.older = index.older;
     for (const inode of table.unnamed(index.nameless)) table.remove(inode);
     this.#usage.restart(table.bytes(index.bytes));
+    this.#retained.restart(complete(this.#liveContents(index)));
     this.#written.clear();
   }
 
@@ -575,6 +674,23 @@ export class Delta {
       else ContentStore.lose(inode);
     }
     this.#usage.bytes = yield* this.table.countingBytes(this.#usage.bytes);
+    this.#retained.restart(yield* this.#liveContents(this.#indexes[0]));
+  }
+
+  /** What `table`, which goes on from `index`, has in frozen layers. */
+  *#liveContents(index: FrozenIndex | undefined): Steps<LayerContents> {
+    const counted = new Counted(AT_ONCE);
+    const live = copyContents(index?.contents ?? new Map());
+    for (const before of this.table.replaced()) {
+      if (hasContents(before)) addContents(live, before.data!.layer, -before.size, -1);
+      yield* counted.one();
+    }
+    for (const inode of this.table.own()) {
+      if (hasContents(inode) && this.#contents.isFrozen(inode)) addContents(live, inode.data!.layer, inode.size, 1);
+      yield* counted.one();
+    }
+    for (const [layer, { files }] of live) if (files <= 0) live.delete(layer);
+    return live;
   }
 
   #rewrite(): void {
@@ -630,10 +746,6 @@ export class Delta {
     }
     this.#written.clear();
   }
-}
-
-function hasContents(inode: Inode): boolean {
-  return inode.data !== undefined && (inode.hasFile || inode.data.slot !== NO_SLOT);
 }
 
 function headerFrom(

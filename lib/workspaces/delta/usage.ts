@@ -1,5 +1,6 @@
 import { EDQUOT } from '../../linux/errno.ts';
 import type { Inode } from './index/inode.ts';
+import type { Retained } from './layers/retained.ts';
 
 export interface Quota {
   /** 0: none. */
@@ -14,30 +15,45 @@ export interface Quota {
 const LATE_BYTES = 64 << 20;
 const LATE_INODES = 1024;
 
-/** What a delta holds, against its quota. */
+/** What a delta holds, and what it retains for its checkpoints, against its quota. */
 export class Usage {
   readonly #quota: Quota;
+  readonly #retained: Retained;
   #unnamed = new Set<Inode>();
   #unnamedBytes = 0;
   /** Apparent size of all contents, unnamed ones that are still open among them. */
   bytes = 0;
 
-  constructor(quota: Quota) {
+  constructor(quota: Quota, retained: Retained) {
     this.#quota = quota;
+    this.#retained = retained;
   }
 
   /** Throws EDQUOT when so many more inodes than there are are too many. */
   claimInodes(count: number, inodes: number): void {
+    if (count > 0 && this.#hasTooMany(inodes + count)) throw EDQUOT;
+  }
+
+  #hasTooMany(inodes: number): boolean {
     const { maxFiles } = this.#quota;
     const room = maxFiles + Math.min(this.#unnamed.size, maxFiles, LATE_INODES);
-    if (count > 0 && maxFiles > 0 && inodes + count > room) throw EDQUOT;
+    return maxFiles > 0 && inodes + this.#retained.files > room;
   }
 
   /** The same of bytes; `pending` ones are on their way already. */
   claimBytes(count: number, pending: number): void {
+    if (count > 0 && this.#isTooMuch(pending + count)) throw EDQUOT;
+  }
+
+  #isTooMuch(more: number): boolean {
     const { maxBytes } = this.#quota;
     const room = maxBytes + Math.min(this.#unnamedBytes, maxBytes, LATE_BYTES);
-    if (count > 0 && maxBytes > 0 && this.bytes + pending + count > room) throw EDQUOT;
+    return maxBytes > 0 && this.bytes + this.#retained.bytes + more > room;
+  }
+
+  /** Whether there is more than the quota allows, with so many bytes more. */
+  isAbove(bytes: number, inodes: number): boolean {
+    return this.#isTooMuch(bytes) || this.#hasTooMany(inodes);
   }
 
   resized(inode: Inode, by: number): void {

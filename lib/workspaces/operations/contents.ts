@@ -45,7 +45,7 @@ export function write(
   const end = offset + data.length;
   if (end > MAX_SIZE) throw EFBIG;
   const inode = ownInode(workspace, node);
-  workspace.delta.claimBytes(end - inode.size);
+  workspace.delta.claimWrite(inode, end);
   if (killSuidgid) dropSetid(workspace, node, inode);
   thaw(workspace, node, inode, true);
   try {
@@ -59,7 +59,8 @@ export function write(
 export function truncate(workspace: Workspace, node: Node, inode: Inode, size: number): void {
   if (size > MAX_SIZE) throw EFBIG;
   const { delta } = workspace;
-  delta.claimBytes(size - inode.size);
+  // What is cut off a file that a checkpoint has is no room that is freed, but neither may a full quota keep it there.
+  if (size > inode.size) delta.claimWrite(inode, size);
   thaw(workspace, node, inode, size > 0);
   try {
     delta.truncate(inode, size, () => dataFd(workspace, node, inode));

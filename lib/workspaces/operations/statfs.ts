@@ -13,10 +13,10 @@ export function statfs(workspace: Workspace | undefined): StatFs {
     return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: NAME_MAX };
   const { delta, spec } = workspace;
   const host = blocksLeft(spec.delta, BLOCK);
-  const used = Math.ceil(delta.bytes / BLOCK);
+  const used = Math.ceil((delta.bytes + delta.retained.bytes) / BLOCK);
   const blocks = spec.maxBytes > 0 ? Math.ceil(spec.maxBytes / BLOCK) : used + host;
   const bfree = Math.max(0, Math.min(blocks - used, host));
   const files = spec.maxFiles > 0 ? spec.maxFiles : MANY_FILES;
-  const ffree = Math.max(0, files - delta.inodes);
+  const ffree = Math.max(0, files - delta.inodes - delta.retained.files);
   return { blocks, bfree, bavail: bfree, files, ffree, bsize: BLOCK, namelen: NAME_MAX };
 }

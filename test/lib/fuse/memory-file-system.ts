@@ -125,6 +125,8 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return 0;
   }
 
+  setCheckpoints(): void {}
+
   freeze(): never {
     throw new Error('not here');
   }

@@ -19,8 +19,12 @@ export class DirectMount extends FakeMount {
     await super.detach(id);
   }
 
-  override async freeze(id: string): Promise<Frozen> {
-    return this.fs.freeze(id);
+  override async freeze(id: string, limited?: boolean): Promise<Frozen> {
+    return this.fs.freeze(id, limited);
+  }
+
+  override async setCheckpoints(id?: string, layers?: readonly string[]): Promise<void> {
+    this.fs.setCheckpoints(id!, layers!);
   }
 
   override async rollback(id?: string, layer?: string): Promise<void> {

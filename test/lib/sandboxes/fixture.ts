@@ -125,6 +125,8 @@ export class FakeMount {
     return false;
   }
 
+  async setCheckpoints(): Promise<void> {}
+
   async freeze(id: string): Promise<Frozen> {
     const layer = join(this.attached.get(id)!.layers!, `${id}.0`);
     mkdirSync(layer, { recursive: true });

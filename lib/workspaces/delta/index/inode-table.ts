@@ -152,6 +152,14 @@ export class InodeTable implements Home {
     return bytes;
   }
 
+  /** Inodes of the tables below that are gone, or may have other contents. Each as it is there: only to be read. */
+  *replaced(): Generator<Inode> {
+    for (const id of [...this.#inodes.keys(), ...this.#gone]) {
+      const inode = this.#below === undefined ? undefined : this.#below.#find(id);
+      if (inode !== undefined) yield inode;
+    }
+  }
+
   #sizeBelow(id: number): number | undefined {
     return this.#below === undefined ? undefined : this.#below.#find(id)?.size;
   }

@@ -8,6 +8,7 @@ import { Damage } from '../damage.ts';
 import { InodeTable } from '../index/inode-table.ts';
 import { type JournalFile, readJournal } from '../index/journal.ts';
 import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
+import { contentsOf, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
 /** Slabs of frozen layers kept open, for all deltas together. */
@@ -22,6 +23,7 @@ export interface FrozenIndex {
   bytes: number;
   /** Every layer it needs, its own among them. */
   layers: readonly string[];
+  contents: LayerContents;
   /** Journals that were read for it. */
   segments: number;
   /** Inodes that were open without a name. */
@@ -149,6 +151,7 @@ export class FrozenLayers {
       table,
       bytes: yield* table.countingBytes(0),
       layers: [...layers, layer],
+      contents: contentsOf(table.own()),
       segments: segments.length,
       nameless,
       older: headerOf(segments.at(-1)!)[1] !== VERSION,

@@ -190,7 +190,8 @@ function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
         fs.settle(spec, structuredClone(settlement));
         if (attached.has(spec.id)) trim(spec.id);
       }),
-    freeze: (id) => call(() => fs.freeze(id)),
+    freeze: (id, limited) => call(() => fs.freeze(id, limited)),
+    setCheckpoints: (id, layers) => call(() => fs.setCheckpoints(id, layers)),
     rollback: (id, layer) => call(() => fs.rollback(id, layer)),
     shownFrom: (id, path) => call(() => fs.shownFrom(id, path)),
     absorb: (id, layers) => call(() => fs.absorb(id, layers, ABSORBED_AT_ONCE)),

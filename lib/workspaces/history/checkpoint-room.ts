@@ -1,0 +1,16 @@
+import { ServiceError } from '../../errors.ts';
+import type { Workspace } from '../workspace.ts';
+
+/** Before a checkpoint is made. Throws RESOURCE_EXHAUSTED when its sandbox would be above its quota. */
+export function requireRoom({ delta, spec }: Workspace): void {
+  const more = delta.indexToFreeze;
+  if (!delta.isAboveQuota(more)) return;
+  const { bytes, files } = delta.retained;
+  const limit = (most: number) => (most > 0 ? String(most) : 'any number of');
+  throw new ServiceError(
+    'RESOURCE_EXHAUSTED',
+    `with this checkpoint the files and checkpoints of sandbox ${spec.id} would be ${delta.bytes + bytes + more} bytes ` +
+      `in ${delta.inodes + files} files, and it may have ${limit(spec.maxBytes)} bytes (sandbox.max_delta_bytes) ` +
+      `in ${limit(spec.maxFiles)} files (sandbox.max_delta_files): delete checkpoints or files`,
+  );
+}
