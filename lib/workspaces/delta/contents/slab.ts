@@ -6,7 +6,7 @@ import { readFile } from './host-io.ts';
 
 /** Given out, and not yet an inode's. */
 const RESERVED = Symbol('reserved');
-/** Slots beyond the last one in use are cut off the file when they are this many bytes. */
+/** Slots beyond the last one in use are cut off the file when they are this many bytes, or all there is. */
 const TAIL = 1 << 20;
 /** A file that is mostly free slots, and this many bytes of them, is made shorter by moving its last contents down. */
 const SPARSE = 16 << 20;
@@ -48,8 +48,7 @@ export class Slab {
   loaded(): void {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     this.#extent = Math.max(this.#extent, Math.ceil(size / this.slotSize));
-    this.#cutTail();
-    this.#cutEmpty();
+    if (this.#extent > 0) this.#cutTail();
   }
 
   /** Also for a slot that the journal names: those before it are free until they are assigned. */
@@ -74,13 +73,10 @@ export class Slab {
 
   /** Makes the file shorter by a part, and returns whether there is more: disks that discard take long for all at once. */
   trim(): boolean {
-    if (!this.#hasTail()) {
-      this.#cutEmpty();
-      return false;
-    }
+    if (!this.#hasTail()) return false;
     const before = this.#extent;
     this.#cut(Math.max(this.#holders.length, before - TAIL / this.slotSize));
-    return this.#extent < before && this.#extent > 0 && (this.#hasTail() || this.#holders.length === 0);
+    return this.#extent < before && this.#hasTail();
   }
 
   get heldCount(): number {
@@ -136,7 +132,6 @@ export class Slab {
   }
 
   close(): void {
-    this.#cutEmpty();
     if (this.#fd !== -1) closeSync(this.#fd);
     this.#fd = -1;
   }
@@ -159,15 +154,7 @@ export class Slab {
     const holders = this.#holders;
     while (holders.length > 0 && this.#isFree(holders.length - 1)) holders.pop();
     if (holders.length === 0) this.#free = [];
-    return (this.#extent - holders.length) * this.slotSize >= TAIL;
-  }
-
-  /**
-   * Gives the blocks of an empty file back. Not as soon as the last slot is free: the next file would take it, and a
-   * program that writes one file again and again would have the host allocate its block each time.
-   */
-  #cutEmpty(): void {
-    if (this.#holders.length === 0 && this.#extent > 0) this.#cut(0);
+    return holders.length === 0 ? this.#extent > 0 : (this.#extent - holders.length) * this.slotSize >= TAIL;
   }
 
   #cut(extent: number): void {
