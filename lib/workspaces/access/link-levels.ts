@@ -37,13 +37,13 @@ export class LinkLevels {
   #stateOf(dir: Inode, states: Map<Inode, RuleState>): RuleState {
     const way: Inode[] = [];
     let at = dir;
-    while (at.id !== ROOT_ID && !states.has(at) && at.links[0] !== undefined) {
+    while (at.id !== ROOT_ID && !states.has(at) && at.linkCount > 0) {
       way.push(at);
-      at = at.links[0].dir;
+      at = at.firstLink!.dir;
     }
     let state = states.get(at) ?? this.#rules.root;
     for (const below of way.reverse()) {
-      state = state.child(below.links[0]!.name);
+      state = state.child(below.firstLink!.name);
       states.set(below, state);
     }
     return state;

@@ -18,7 +18,7 @@ export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[],
   for (const inode of workspace.delta.table.values()) {
     yield* counted.one();
     const { id } = inode;
-    if (!inode.isDirectory || inode.links[0] === undefined) continue;
+    if (!inode.isDirectory || inode.linkCount === 0) continue;
     const path = pathOf(inode);
     const origin = origins.of(inode);
     if (path === origin) continue;
@@ -39,12 +39,12 @@ class Origins {
   /** Trees can be deeper than any stack: nothing here calls itself. */
   of(inode: Inode): ByteString | undefined {
     const above: Inode[] = [];
-    for (let at: Inode | undefined = inode; at !== undefined && !this.#known.has(at); at = at.links[0]?.dir) {
+    for (let at: Inode | undefined = inode; at !== undefined && !this.#known.has(at); at = at.firstLink?.dir) {
       above.push(at);
       if (at.origin !== undefined || !at.merges) break;
     }
     for (const each of above.reverse()) {
-      const link = each.links[0];
+      const link = each.firstLink;
       const parent = link && this.#known.get(link.dir);
       this.#known.set(each, mergedBase(this.#base, each, parent, link?.name ?? ''));
     }

@@ -438,14 +438,14 @@ export class NodeTree {
       yield* counted.one();
     }
     const { inode } = node;
-    return inode === undefined || inode.links.length < 2 ? level : strictest(level, yield* this.#levels.find(inode));
+    return inode === undefined || inode.linkCount < 2 ? level : strictest(level, yield* this.#levels.find(inode));
   }
 
   /** Files with several names anew, after their owner moved a directory that some of them are in. */
   levelLinks(): void {
     this.renewLevels();
     for (const node of this.#byInode.values()) {
-      if (!node.isDirectory && (node.inode?.links.length ?? 0) > 1) this.#levelAgain(node);
+      if (!node.isDirectory && (node.inode?.linkCount ?? 0) > 1) this.#levelAgain(node);
     }
   }
 

@@ -36,7 +36,8 @@ export function setattr(workspace: Workspace, access: Access, node: Node, change
     mtime: timeAfter(of.mtime, changes.mtime, now),
     ctime: now,
   };
-  const onlySize = changes.size !== undefined && to.mode === of.mode && to.atime === of.atime && to.mtime === of.mtime;
+  const sameTimes = changes.atime === undefined && changes.mtime === undefined;
+  const onlySize = changes.size !== undefined && to.mode === of.mode && sameTimes;
   const shorter = changes.size !== undefined && changes.size <= before;
   if (!onlySize) Change.make(workspace, (change) => change.attr(node, to), shorter);
   return attrOf(workspace, access, node);

@@ -50,9 +50,9 @@ describe('the memory that the names of a sandbox take', () => {
     });
     const grown = heapUsed() - before;
     expect(refused).toBe('EDQUOT');
-    expect(grown / made).toBeLessThan(900);
+    expect(grown / made).toBeLessThan(400);
     expect(grown).toBeLessThan(1.3 * 8 * MIB);
-    expect(made).toBeGreaterThan((8 * MIB) / 900);
+    expect(made).toBeGreaterThan((8 * MIB) / 430);
   });
 
   it('lets names be taken away when it is used up', () => {

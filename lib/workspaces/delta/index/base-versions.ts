@@ -1,6 +1,7 @@
 import type { ByteString } from '../../../byte-string.ts';
 import { isDirectory } from '../../../linux/mode.ts';
 import type { BaseStat } from '../../base/base.ts';
+import { IdentityRows } from './identity-rows.ts';
 import { SEEN_BYTES } from './memory.ts';
 
 /** What tells one version of a base file from another: every change through the service makes a new inode. */
@@ -11,8 +12,9 @@ export type Identity = [ino: number, mode: number, size: number, mtimeSec: numbe
  * on the sandbox does not see the base there.
  */
 export class Seen {
-  /** undefined: taken away from those below. */
-  readonly #byPath = new Map<ByteString, Identity | undefined>();
+  /** The row of the identity; undefined: taken away from those below. */
+  readonly #byPath = new Map<ByteString, number | undefined>();
+  readonly #rows = new IdentityRows();
   readonly #below: Seen | undefined;
   /** Bytes of memory that it takes without those below. */
   ownMemory = 0;
@@ -24,20 +26,23 @@ export class Seen {
   }
 
   get(path: ByteString): Identity | undefined {
-    const own = this.#byPath.get(path);
-    return own !== undefined || this.#below === undefined || this.#byPath.has(path) ? own : this.#below.get(path);
+    const row = this.#byPath.get(path);
+    if (row !== undefined) return this.#rows.get(row);
+    return this.#below === undefined || this.#byPath.has(path) ? undefined : this.#below.get(path);
   }
 
   add(path: ByteString, identity: Identity): void {
     if (this.get(path) !== undefined) return;
     if (!this.#byPath.has(path)) this.ownMemory += SEEN_BYTES + path.length;
-    this.#byPath.set(path, identity);
+    this.#byPath.set(path, this.#rows.add(identity));
     this.#byIno?.set(identity[0], path);
   }
 
   delete(path: ByteString): void {
     const identity = this.get(path);
     if (identity === undefined) return;
+    const row = this.#byPath.get(path);
+    if (row !== undefined) this.#rows.remove(row);
     if (this.#below === undefined) {
       this.#byPath.delete(path);
       this.ownMemory -= SEEN_BYTES + path.length;
@@ -49,7 +54,7 @@ export class Seen {
     for (const [path, identity] of this.#below?.entries() ?? []) {
       if (!this.#byPath.has(path)) yield [path, identity];
     }
-    for (const [path, identity] of this.#byPath) if (identity !== undefined) yield [path, identity];
+    for (const [path, row] of this.#byPath) if (row !== undefined) yield [path, this.#rows.get(row)];
   }
 
   /** Where a base file of this inode number was taken up. */

@@ -2,19 +2,15 @@ import type { ByteString } from '../../../byte-string.ts';
 import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Seen } from './base-versions.ts';
-import { type Home, Inode, WHITEOUT } from './inode.ts';
-import { ENTRY_BYTES, INODE_BYTES } from './memory.ts';
+import { FIRST_INO, type Home, Inode, WHITEOUT } from './inode.ts';
+import { DIRECTORY_BYTES, ENTRY_BYTES, HARD_LINK_BYTES, INODE_BYTES } from './memory.ts';
 import { bodyOf, MERGES, type Op, type OpNamed, timesOf } from './records.ts';
-import { removeUnordered } from './remove-unordered.ts';
 
 export const ROOT_ID = 1;
-/** New inode numbers start here: above those host file systems give out, below 2^53. */
-const FIRST_INO = 2 ** 48;
 /** Inodes looked at in one step. */
 const AT_ONCE = 64;
 /** Longer ones are all the same: none may come to be. */
 const MAX_REACH = 4097;
-const NEVER: Time = { sec: 0, nsec: 0 };
 
 /** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
 export class InodeTable implements Home {
@@ -32,6 +28,8 @@ export class InodeTable implements Home {
   rebased: { readonly commit: string; readonly stage: number } | undefined;
   /** Of what it holds itself, in bytes. */
   #memory = 0;
+  /** This table's own of an inode below. */
+  readonly #ownerOf = ({ id }: Inode): Inode => this.#known(id);
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
   size = 0;
@@ -53,7 +51,7 @@ export class InodeTable implements Home {
     if (own !== undefined || this.#below === undefined || this.#gone.has(id)) return own;
     const shared = this.#below.#find(id);
     if (shared === undefined) return undefined;
-    const inode = Inode.copyOf(shared, this, ({ id: other }) => this.#known(other));
+    const inode = Inode.copyOf(shared, this, this.#ownerOf);
     this.#inodes.set(id, inode);
     this.#memory += memoryOfInode(inode);
     return inode;
@@ -121,7 +119,7 @@ export class InodeTable implements Home {
     flat.size = flat.#inodes.size;
     for (const inode of flat.#inodes.values()) {
       inode.resolve();
-      flat.#memory += memoryOfInode(inode) + memoryOfNames(inode);
+      flat.#memory += memoryOfInode(inode) + memoryOfNames(inode) + HARD_LINK_BYTES * Math.max(0, inode.linkCount - 1);
     }
     for (const key of this.#aliasKeys()) {
       const inode = this.#aliasOf(key);
@@ -347,18 +345,8 @@ export class InodeTable implements Home {
 
   #create([, id, ino, mode, uid, gid, t, body]: OpNamed<'new'>): void {
     if (this.get(id) !== undefined) throw new Error(`inode ${id} made twice`);
-    const mtime = time(t[2], t[3]);
-    const inode = new Inode(
-      this,
-      id,
-      ino,
-      mode,
-      uid,
-      gid,
-      sharedTime(mtime, t[0], t[1]),
-      mtime,
-      sharedTime(mtime, t[4], t[5]),
-    );
+    const [atime, mtime, ctime] = [time(t[0], t[1]), time(t[2], t[3]), time(t[4], t[5])];
+    const inode = new Inode(this, id, ino, mode, uid, gid, atime, mtime, ctime);
     if (inode.isDirectory) {
       inode.origin = typeof body === 'string' ? body : undefined;
       inode.merges = body === null ? undefined : body === MERGES;
@@ -371,7 +359,7 @@ export class InodeTable implements Home {
       const [layer, data, slot, size, sec, nsec, sum] = body;
       inode.data = { layer, id: data, slot };
       inode.size = size;
-      inode.hostMtime = sharedTime(NEVER, sec, nsec);
+      if (sec !== 0 || nsec !== 0) inode.hostMtime = time(sec, nsec);
       // A data file that was empty then may not have been there.
       inode.expected = slot >= 0 ? sum : size || undefined;
       this.nextId = Math.max(this.nextId, data + 1);
@@ -400,8 +388,8 @@ export class InodeTable implements Home {
     inode.atime = time(t[0], t[1]);
     inode.mtime = time(t[2], t[3]);
     inode.ctime = time(t[4], t[5]);
-    inode.hostMtime = time(hostSec, hostNsec);
     const hasFile = hostSec !== 0 || hostNsec !== 0;
+    inode.hostMtime = hasFile ? time(hostSec, hostNsec) : undefined;
     if (hasFile && inode.data !== undefined && inode.data.slot < 0) inode.expected = hostSize;
   }
 
@@ -436,8 +424,9 @@ export class InodeTable implements Home {
   #link(dir: Inode, name: ByteString, inode: Inode): void {
     this.#take(dir, name);
     dir.entries!.set(name, inode);
-    inode.addLink({ dir, name });
+    inode.addLink(dir, name);
     this.#memory += ENTRY_BYTES + name.length;
+    if (inode.linkCount > 1) this.#memory += HARD_LINK_BYTES;
     if (inode.isDirectory) dir.subdirs++;
     lengthen(dir, name.length + (inode.reach > 0 ? 1 + inode.reach : 0));
   }
@@ -448,7 +437,8 @@ export class InodeTable implements Home {
     dir.entries!.delete(name);
     this.#memory -= ENTRY_BYTES + name.length;
     if (inode === WHITEOUT) return;
-    removeUnordered(inode.links, (link) => link.dir === dir && link.name === name);
+    if (inode.linkCount > 1) this.#memory -= HARD_LINK_BYTES;
+    inode.removeLink(dir, name);
     if (inode.isDirectory) dir.subdirs--;
   }
 
@@ -470,15 +460,15 @@ function lengthen(dir: Inode, bytes: number): void {
   let reach = Math.min(bytes, MAX_REACH);
   for (let at = dir; at.reach < reach; ) {
     at.reach = reach;
-    const link = at.links[0];
+    const link = at.firstLink;
     if (link === undefined) return;
     reach = Math.min(link.name.length + 1 + reach, MAX_REACH);
     at = link.dir;
   }
 }
 
-function memoryOfInode({ target, origin }: Inode): number {
-  return INODE_BYTES + (target?.length ?? 0) + (origin?.length ?? 0);
+function memoryOfInode({ isDirectory, target, origin }: Inode): number {
+  return INODE_BYTES + (isDirectory ? DIRECTORY_BYTES : 0) + (target?.length ?? 0) + (origin?.length ?? 0);
 }
 
 /** Of what it has in it. */
@@ -486,11 +476,6 @@ function memoryOfNames({ entries }: Inode): number {
   let bytes = 0;
   for (const name of entries?.keys() ?? []) bytes += ENTRY_BYTES + name.length;
   return bytes;
-}
-
-/** `other` itself where it is the same: most inodes have one time three times. */
-function sharedTime(other: Time, sec: number, nsec: number): Time {
-  return other.sec === sec && other.nsec === nsec ? other : time(sec, nsec);
 }
 
 function* parentsOf(path: ByteString): Generator<ByteString> {

@@ -1,6 +1,9 @@
+// Size: one class whose fields are packed; accessors keep its users from knowing how.
+
 import type { ByteString } from '../../../byte-string.ts';
-import { isDirectory } from '../../../linux/mode.ts';
+import { isDirectory, S_IFLNK, S_IFMT } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
+import { removeUnordered } from './remove-unordered.ts';
 
 /** One directory entry that names an inode. */
 export interface Link {
@@ -30,65 +33,69 @@ export interface Home {
 
 export type Entries = Map<ByteString, Inode | typeof WHITEOUT>;
 
-/** Something the sandbox made or changed. Which fields are used follows from the type bits of `mode`. */
+/** What few inodes have. */
+interface Rare {
+  aliases: number;
+  /** Links besides the first. */
+  links: Link[] | undefined;
+  hostMtime: Time | undefined;
+  /** Whose links and entries these are, as long as nobody asked for them. */
+  shared: Inode | undefined;
+  ownerOf: ((shared: Inode) => Inode) | undefined;
+}
+
+/** What directories have. */
+interface Contained {
+  entries: Entries | undefined;
+  subdirs: number;
+  reach: number;
+}
+
+/** New inode numbers start here: above those host file systems give out, below 2^53. */
+export const FIRST_INO = 2 ** 48;
+
+const HAS_FILE = 1;
+const VERIFIED = 2;
+const SHORTENED = 4;
+const LOST = 8;
+const MERGES = 16;
+const MERGES_UNKNOWN = 32;
+/** Links and entries are those of `Rare.shared`. */
+const LINKS_SHARED = 64;
+
+/**
+ * Something the sandbox made or changed. Which fields are used follows from the type bits of `mode`. A sandbox may have
+ * millions: numbers and flags are kept apart from each other as fields, and what most have not is an object of its own.
+ */
 export class Inode {
   readonly home: Home;
   /** Within this delta; the journal's name for it. Never reused. */
   readonly id: number;
-  /** As stat shows it: the base's when it was copied up. */
-  readonly ino: number;
+  /** One of the delta's own counts down from -1: small numbers take no memory of their own. */
+  readonly #ino: number;
   mode: number;
   uid: number;
   gid: number;
-  atime: Time;
-  mtime: Time;
-  ctime: Time;
-  /** Names in the base that stand for it without an entry here: the rest of a hard-link group that was copied up. */
-  aliases = 0;
-
-  /** Directory: the base directory merged below `entries`. Stays when the directory is renamed. */
-  origin: ByteString | undefined;
-  /**
-   * Directory without an origin: merged with what the base has by its name in the directory above, once that is a
-   * directory. False: opaque, since it took the place of a base directory. undefined: of an older server, not yet known.
-   */
-  merges: boolean | undefined = false;
-  /** Directory: how many entries are directories. */
-  subdirs = 0;
-  /** Directory: bytes of the longest path of entries below it, at most: names that were taken away may still count. */
-  reach = 0;
-
-  /** Device: its number, as the kernel encodes it. */
-  rdev = 0;
-
-  /** Symlink: its target. */
-  target: ByteString | undefined;
-
-  /** File: its data file is there. It has one, a slot, or neither: then it is empty. Of the place in `data` only. */
-  hasFile = false;
+  #atimeSec: number;
+  #atimeNsec: number;
+  #mtimeSec: number;
+  #mtimeNsec: number;
+  #ctimeSec: number;
+  #ctimeNsec: number;
   size = 0;
-  /**
-   * File: what its place is to hold. In a slot: the CRC-32 of the contents. In a data file: its size when that was last
-   * recorded, or -1 when only that there was one is known. undefined: nothing is known.
-   */
-  expected: number | undefined;
-  /** File: all that is in the slot was read or written by this process, and is as expected. */
-  verified = false;
-  /** File: its slot held more, of which the disk may still have the record. What follows the end there is not written over. */
-  shortened = false;
-  /** File: its data file is missing or has another size; it can only be removed, or cut to nothing. */
-  lost = false;
   /** How often its contents or its mode changed since this process knows it. */
   writes = 0;
-  /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
-  hostMtime: Time | undefined;
-
+  #flags = 0;
+  /** Directory: origin. Symlink: target. Device: rdev. */
+  #special: ByteString | number | undefined;
   #data: DataRef | undefined;
-  #links: Link[] | undefined;
-  #entries: Entries | undefined;
-  /** Whose links and entries these are, as long as nobody asked for them. */
-  #shared: Inode | undefined;
-  #ownerOf: ((shared: Inode) => Inode) | undefined;
+  /** A checksum as a signed number, which takes no memory of its own. */
+  #expected: number | undefined;
+  /** The first link. */
+  #dir: Inode | undefined;
+  #name: ByteString = '';
+  #contained: Contained | undefined;
+  #rare: Rare | undefined;
 
   constructor(
     home: Home,
@@ -103,13 +110,16 @@ export class Inode {
   ) {
     this.home = home;
     this.id = id;
-    this.ino = ino;
+    this.#ino = ino < FIRST_INO ? ino : FIRST_INO - 1 - ino;
     this.mode = mode;
     this.uid = uid;
     this.gid = gid;
-    this.atime = atime;
-    this.mtime = mtime;
-    this.ctime = ctime;
+    this.#atimeSec = atime.sec;
+    this.#atimeNsec = atime.nsec;
+    this.#mtimeSec = mtime.sec;
+    this.#mtimeNsec = mtime.nsec;
+    this.#ctimeSec = ctime.sec;
+    this.#ctimeNsec = ctime.nsec;
   }
 
   /**
@@ -119,24 +129,179 @@ export class Inode {
   static copyOf(shared: Inode, home: Home, of: (shared: Inode) => Inode): Inode {
     const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
     const inode = new Inode(home, id, ino, mode, uid, gid, atime, mtime, ctime);
-    inode.aliases = shared.aliases;
     // Whoever compares versions finds the same one.
     inode.writes = shared.writes;
-    inode.origin = shared.origin;
-    inode.merges = shared.merges;
-    inode.subdirs = shared.subdirs;
-    inode.reach = shared.reach;
-    inode.rdev = shared.rdev;
-    inode.target = shared.target;
-    inode.#data = shared.#data;
-    inode.hasFile = shared.hasFile;
     inode.size = shared.size;
-    inode.expected = shared.expected;
-    inode.lost = shared.lost;
-    inode.hostMtime = shared.hostMtime;
-    inode.#shared = shared;
-    inode.#ownerOf = of;
+    inode.#flags = (shared.#flags & ~(VERIFIED | SHORTENED)) | LINKS_SHARED;
+    inode.#special = shared.#special;
+    inode.#data = shared.#data;
+    inode.#expected = shared.#expected;
+    inode.#rare = { aliases: shared.aliases, links: undefined, hostMtime: shared.hostMtime, shared, ownerOf: of };
+    if (shared.#contained !== undefined) {
+      const { subdirs, reach } = shared.#contained;
+      inode.#contained = { entries: undefined, subdirs, reach };
+    }
     return inode;
+  }
+
+  /** As stat shows it: the base's when it was copied up. */
+  get ino(): number {
+    return this.#ino < 0 ? FIRST_INO - 1 - this.#ino : this.#ino;
+  }
+
+  get atime(): Time {
+    return { sec: this.#atimeSec, nsec: this.#atimeNsec };
+  }
+
+  set atime({ sec, nsec }: Time) {
+    this.#atimeSec = sec;
+    this.#atimeNsec = nsec;
+  }
+
+  get mtime(): Time {
+    return { sec: this.#mtimeSec, nsec: this.#mtimeNsec };
+  }
+
+  set mtime({ sec, nsec }: Time) {
+    this.#mtimeSec = sec;
+    this.#mtimeNsec = nsec;
+  }
+
+  get ctime(): Time {
+    return { sec: this.#ctimeSec, nsec: this.#ctimeNsec };
+  }
+
+  set ctime({ sec, nsec }: Time) {
+    this.#ctimeSec = sec;
+    this.#ctimeNsec = nsec;
+  }
+
+  /** Names in the base that stand for it without an entry here: the rest of a hard-link group that was copied up. */
+  get aliases(): number {
+    return this.#rare === undefined ? 0 : this.#rare.aliases;
+  }
+
+  set aliases(count: number) {
+    if (count > 0 || this.#rare !== undefined) this.#makeRare().aliases = count;
+  }
+
+  /** Directory: the base directory merged below `entries`. Stays when the directory is renamed. */
+  get origin(): ByteString | undefined {
+    return this.isDirectory ? (this.#special as ByteString | undefined) : undefined;
+  }
+
+  set origin(path: ByteString | undefined) {
+    this.#special = path;
+  }
+
+  /**
+   * Directory without an origin: merged with what the base has by its name in the directory above, once that is a
+   * directory. False: opaque, since it took the place of a base directory. undefined: of an older server, not yet known.
+   */
+  get merges(): boolean | undefined {
+    return this.#has(MERGES_UNKNOWN) ? undefined : this.#has(MERGES);
+  }
+
+  set merges(merges: boolean | undefined) {
+    this.#set(MERGES_UNKNOWN, merges === undefined);
+    this.#set(MERGES, merges === true);
+  }
+
+  /** Directory: how many entries are directories. */
+  get subdirs(): number {
+    return this.#contained === undefined ? 0 : this.#contained.subdirs;
+  }
+
+  set subdirs(count: number) {
+    this.#makeContained().subdirs = count;
+  }
+
+  /** Directory: bytes of the longest path of entries below it, at most: names that were taken away may still count. */
+  get reach(): number {
+    return this.#contained === undefined ? 0 : this.#contained.reach;
+  }
+
+  set reach(bytes: number) {
+    this.#makeContained().reach = bytes;
+  }
+
+  /** Device: its number, as the kernel encodes it. */
+  get rdev(): number {
+    return typeof this.#special === 'number' ? this.#special : 0;
+  }
+
+  set rdev(rdev: number) {
+    this.#special = rdev;
+  }
+
+  /** Symlink: its target. */
+  get target(): ByteString | undefined {
+    return isSymlink(this.mode) ? (this.#special as ByteString | undefined) : undefined;
+  }
+
+  set target(target: ByteString | undefined) {
+    this.#special = target;
+  }
+
+  /** File: its data file is there. It has one, a slot, or neither: then it is empty. Of the place in `data` only. */
+  get hasFile(): boolean {
+    return this.#has(HAS_FILE);
+  }
+
+  set hasFile(hasFile: boolean) {
+    this.#set(HAS_FILE, hasFile);
+  }
+
+  /**
+   * File: what its place is to hold. In a slot: the CRC-32 of the contents. In a data file: its size when that was last
+   * recorded, or -1 when only that there was one is known. undefined: nothing is known.
+   */
+  get expected(): number | undefined {
+    return this.#expected === undefined || !this.#isInSlot ? this.#expected : this.#expected >>> 0;
+  }
+
+  set expected(expected: number | undefined) {
+    this.#expected = expected === undefined || !this.#isInSlot ? expected : expected | 0;
+  }
+
+  get #isInSlot(): boolean {
+    return this.#data !== undefined && this.#data.slot >= 0;
+  }
+
+  /** File: all that is in the slot was read or written by this process, and is as expected. */
+  get verified(): boolean {
+    return this.#has(VERIFIED);
+  }
+
+  set verified(verified: boolean) {
+    this.#set(VERIFIED, verified);
+  }
+
+  /** File: its slot held more, of which the disk may still have the record. What follows the end there is not written over. */
+  get shortened(): boolean {
+    return this.#has(SHORTENED);
+  }
+
+  set shortened(shortened: boolean) {
+    this.#set(SHORTENED, shortened);
+  }
+
+  /** File: its data file is missing or has another size; it can only be removed, or cut to nothing. */
+  get lost(): boolean {
+    return this.#has(LOST);
+  }
+
+  set lost(lost: boolean) {
+    this.#set(LOST, lost);
+  }
+
+  /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
+  get hostMtime(): Time | undefined {
+    return this.#rare?.hostMtime;
+  }
+
+  set hostMtime(time: Time | undefined) {
+    if (time !== undefined || this.#rare !== undefined) this.#makeRare().hostMtime = time;
   }
 
   /** File: where its contents are. */
@@ -147,38 +312,77 @@ export class Inode {
   /** Whoever moves them to a data file says afterwards that it is there: what was known of the old place is void. */
   set data(place: DataRef | undefined) {
     this.#data = place;
-    this.hasFile = this.verified = this.lost = this.shortened = false;
-    this.hostMtime = this.expected = undefined;
+    this.#flags &= ~(HAS_FILE | VERIFIED | SHORTENED | LOST);
+    this.hostMtime = this.#expected = undefined;
   }
 
   /** Every entry of the index that names it. */
-  get links(): Link[] {
-    this.#links ??= (this.#shared?.links ?? []).map(({ dir, name }) => ({ dir: this.#ownerOf!(dir), name }));
-    return this.#links;
+  get links(): readonly Link[] {
+    const first = this.firstLink;
+    if (first === undefined) return [];
+    return this.#rare?.links === undefined ? [first] : [first, ...this.#rare.links];
   }
 
-  addLink(link: Link): void {
-    // Most have one: an array that grew would have room for more.
-    if (this.#links === undefined && this.#shared === undefined) this.#links = [link];
-    else this.links.push(link);
+  get firstLink(): Link | undefined {
+    this.#findLinks();
+    return this.#dir && { dir: this.#dir, name: this.#name };
+  }
+
+  get linkCount(): number {
+    this.#findLinks();
+    return this.#dir === undefined ? 0 : 1 + (this.#rare?.links === undefined ? 0 : this.#rare.links.length);
+  }
+
+  addLink(dir: Inode, name: ByteString): void {
+    this.#findLinks();
+    if (this.#dir !== undefined) {
+      const rare = this.#makeRare();
+      rare.links ??= [];
+      rare.links.push({ dir, name });
+      return;
+    }
+    this.#dir = dir;
+    this.#name = name;
+  }
+
+  removeLink(dir: Inode, name: ByteString): void {
+    this.#findLinks();
+    const more = this.#rare?.links ?? [];
+    if (this.#dir === dir && this.#name === name) {
+      const next = more.pop();
+      this.#dir = next?.dir;
+      this.#name = next?.name ?? '';
+    } else removeUnordered(more, (link) => link.dir === dir && link.name === name);
+  }
+
+  #findLinks(): void {
+    if (!this.#has(LINKS_SHARED)) return;
+    this.#set(LINKS_SHARED, false);
+    const { shared, ownerOf } = this.#rare!;
+    for (const { dir, name } of shared!.links) this.addLink(ownerOf!(dir), name);
   }
 
   /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */
   get entries(): Entries | undefined {
-    if (this.#entries !== undefined || !this.isDirectory) return this.#entries;
-    this.#entries = new Map();
-    for (const [name, entry] of this.#shared?.entries ?? []) {
-      this.#entries.set(name, entry === WHITEOUT ? WHITEOUT : this.#ownerOf!(entry));
+    const known = this.#contained?.entries;
+    if (known !== undefined || !this.isDirectory) return known;
+    const entries: Entries = new Map();
+    this.#makeContained().entries = entries;
+    const rare = this.#rare;
+    for (const [name, entry] of rare?.shared?.entries ?? []) {
+      entries.set(name, entry === WHITEOUT ? WHITEOUT : rare!.ownerOf!(entry));
     }
-    return this.#entries;
+    return entries;
   }
 
   /** Holds nothing of what it is a copy of. */
   resolve(): void {
-    void this.links;
     void this.entries;
-    this.#shared = undefined;
-    this.#ownerOf = undefined;
+    this.#findLinks();
+    const rare = this.#rare;
+    if (rare === undefined) return;
+    rare.shared = rare.ownerOf = undefined;
+    if (rare.aliases === 0 && rare.links === undefined && rare.hostMtime === undefined) this.#rare = undefined;
   }
 
   get isDirectory(): boolean {
@@ -187,6 +391,28 @@ export class Inode {
 
   /** Names that stand for it (for a directory 1 or, removed, 0). */
   get names(): number {
-    return this.links.length + this.aliases;
+    return this.linkCount + this.aliases;
   }
+
+  #has(flag: number): boolean {
+    return (this.#flags & flag) !== 0;
+  }
+
+  #set(flag: number, on: boolean): void {
+    this.#flags = on ? this.#flags | flag : this.#flags & ~flag;
+  }
+
+  #makeRare(): Rare {
+    this.#rare ??= { aliases: 0, links: undefined, hostMtime: undefined, shared: undefined, ownerOf: undefined };
+    return this.#rare;
+  }
+
+  #makeContained(): Contained {
+    this.#contained ??= { entries: undefined, subdirs: 0, reach: 0 };
+    return this.#contained;
+  }
+}
+
+function isSymlink(mode: number): boolean {
+  return (mode & S_IFMT) === S_IFLNK;
 }

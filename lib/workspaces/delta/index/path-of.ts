@@ -4,6 +4,6 @@ import type { Inode } from './inode.ts';
 /** By its first name. */
 export function pathOf(inode: Inode): ByteString {
   const names: ByteString[] = [];
-  for (let link = inode.links[0]; link !== undefined; link = link.dir.links[0]) names.push(link.name);
+  for (let link = inode.firstLink; link !== undefined; link = link.dir.firstLink) names.push(link.name);
   return names.reverse().join('/');
 }

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { InodeTable, ROOT_ID } from '../../../../../lib/workspaces/delta/index/inode-table.ts';
+import { MERGES, type Op, type Times } from '../../../../../lib/workspaces/delta/index/records.ts';
+
+const LAYER = 'sb_1.1';
+const FILE = 0o100644;
+const DIRECTORY = 0o40755;
+const TIMES: Times = [1, 2, 3, 4, 5, 6];
+/** Above 2^31. */
+const SUM = 0xfedcba98;
+
+const newDirectory = (id: number): Op => ['new', id, 2 ** 48 + id, DIRECTORY, 7, 8, TIMES, MERGES];
+const newFile = (id: number, ino = 2 ** 48 + id): Op => ['new', id, ino, FILE, 7, 8, TIMES, [LAYER, id, -1, 0, 0, 0]];
+
+function tableOf(...ops: Op[]): InodeTable {
+  const table = new InodeTable();
+  for (const op of [newDirectory(ROOT_ID), ...ops]) table.apply(op);
+  return table;
+}
+
+function goneOnFrom(below: InodeTable): InodeTable {
+  below.frozen = true;
+  return new InodeTable(below);
+}
+
+/** What the table is, as the journal that makes it. */
+const journalOf = (table: InodeTable) => [...table.snapshot()].flat();
+
+describe('an inode table', () => {
+  it('is made by its snapshot', () => {
+    const table = tableOf(
+      newDirectory(2),
+      ['link', ROOT_ID, 'd', 2],
+      newFile(3),
+      ['link', 2, 'f', 3],
+      ['link', ROOT_ID, 'same', 3],
+      ['data', 3, LAYER, 3, 12, 100, 9, 10, SUM],
+      ['new', 4, 2 ** 48 + 4, 0o120777, 7, 8, TIMES, 'target'],
+      ['link', 2, 'l', 4],
+      ['new', 5, 2 ** 48 + 5, 0o20644, 7, 8, TIMES, 259],
+      ['link', 2, 'device', 5],
+      ['hide', 2, 'gone'],
+      ['seen', 'd/gone', 4711, FILE, 2 ** 40, 11, 12],
+      ['origin', 2, 'elsewhere'],
+      ['alias', 3, 5, 77, 2],
+      ['rebased', 'commit', 1],
+    );
+    const again = new InodeTable();
+    for (const op of journalOf(table)) again.apply(op);
+    expect(journalOf(again)).toEqual(journalOf(table));
+    expect(again.get(3)).toMatchObject({ size: 100, expected: SUM, aliases: 2, linkCount: 2, names: 4 });
+    expect(again.get(4)).toMatchObject({ target: 'target', size: 6, origin: undefined });
+    expect(again.get(5)).toMatchObject({ rdev: 259, target: undefined });
+    expect(again.get(2)).toMatchObject({ origin: 'elsewhere', merges: false, subdirs: 0, reach: 6 });
+    expect(again.seen.get('d/gone')).toEqual([4711, FILE, 2 ** 40, 11, 12]);
+  });
+
+  it('has the times of each record', () => {
+    const table = tableOf(newFile(2), ['touch', 2, 20, 21]);
+    expect(table.get(2)).toMatchObject({
+      atime: { sec: 1, nsec: 2 },
+      mtime: { sec: 20, nsec: 21 },
+      ctime: { sec: 20, nsec: 21 },
+    });
+    table.apply(['ctime', 2, 30, 31]);
+    table.apply(['attr', 2, 0o100600, 1, 2, [-1, 999_999_999, 2 ** 33, 0, 40, 41], 0, 0]);
+    expect(table.get(2)).toMatchObject({
+      mode: 0o100600,
+      atime: { sec: -1, nsec: 999_999_999 },
+      mtime: { sec: 2 ** 33, nsec: 0 },
+      ctime: { sec: 40, nsec: 41 },
+      hostMtime: undefined,
+    });
+  });
+
+  it('knows every name of a file while they come and go', () => {
+    const table = tableOf(newFile(2));
+    for (const name of ['a', 'b', 'c', 'd']) table.apply(['link', ROOT_ID, name, 2]);
+    const inode = table.get(2)!;
+    const names = () => inode.links.map(({ name }) => name).sort();
+    table.apply(['drop', ROOT_ID, 'a']);
+    expect(names()).toEqual(['b', 'c', 'd']);
+    table.apply(['drop', ROOT_ID, 'c']);
+    expect(names()).toEqual(['b', 'd']);
+    for (const name of ['b', 'd']) table.apply(['hide', ROOT_ID, name]);
+    expect([inode.names, inode.firstLink]).toEqual([0, undefined]);
+    expect(table.unnamed()).toEqual([inode]);
+  });
+
+  it('counts the memory of what is taken away no more', () => {
+    const table = tableOf();
+    const before = table.ownMemory;
+    const ops: Op[] = [newFile(2), newDirectory(3), ['link', ROOT_ID, 'd', 3], ['seen', 'd/h', 9, FILE, 1, 2, 3]];
+    for (const name of ['a', 'b']) ops.push(['link', 3, name, 2]);
+    for (const op of ops) table.apply(op);
+    expect(table.ownMemory).toBeGreaterThan(before + 900);
+    for (const op of [
+      ['drop', 3, 'a'],
+      ['drop', 3, 'b'],
+      ['drop', ROOT_ID, 'd'],
+      ['unseen', 'd/h'],
+    ] as Op[])
+      table.apply(op);
+    for (const id of [2, 3]) expect(table.remove(table.get(id)!)).toBe(true);
+    expect(table.ownMemory).toBe(before);
+  });
+});
+
+describe('an inode table above a frozen one', () => {
+  it('changes nothing in it, and is the same flattened', () => {
+    const below = tableOf(newDirectory(2), ['link', ROOT_ID, 'd', 2], newFile(3), ['link', 2, 'f', 3], newFile(4, 50), [
+      'link',
+      2,
+      'other',
+      4,
+    ]);
+    below.apply(['link', ROOT_ID, 'second', 3]);
+    const before = journalOf(below);
+    const table = goneOnFrom(below);
+    expect(journalOf(table.flattened())).toEqual(journalOf(table));
+    table.apply(['drop', 2, 'f']);
+    table.apply(['link', ROOT_ID, 'third', 3]);
+    table.apply(['data', 3, 'sb_2.1', 3, 3, 5, 1, 1, SUM]);
+    expect(
+      table
+        .get(3)!
+        .links.map(({ dir, name }) => `${dir.id}/${name}`)
+        .sort(),
+    ).toEqual([`${ROOT_ID}/second`, `${ROOT_ID}/third`]);
+    expect(table.get(ROOT_ID)!.entries!.get('third')).toBe(table.get(3));
+    expect(table.keeps(50)).toBe(true);
+    table.apply(['drop', 2, 'other']);
+    table.remove(table.get(4)!);
+    expect([table.keeps(50), table.get(4), below.get(4)?.ino]).toEqual([false, undefined, 50]);
+    expect(journalOf(below)).toEqual(before);
+    expect(journalOf(table.flattened())).toEqual(journalOf(table));
+  });
+
+  it('has its own versions of the base', () => {
+    const below = tableOf(['seen', 'a', 1, FILE, 2, 3, 4], ['seen', 'b', 5, FILE, 6, 7, 8]);
+    const table = goneOnFrom(below);
+    table.apply(['unseen', 'a']);
+    table.apply(['seen', 'a', 9, FILE, 10, 11, 12]);
+    table.apply(['unseen', 'b']);
+    table.apply(['seen', 'c', 13, FILE, 14, 15, 16]);
+    expect([...table.seen.entries()]).toEqual([
+      ['a', [9, FILE, 10, 11, 12]],
+      ['c', [13, FILE, 14, 15, 16]],
+    ]);
+    expect(below.seen.get('a')).toEqual([1, FILE, 2, 3, 4]);
+    expect([table.seen.pathOf(13), table.seen.pathOf(5)]).toEqual(['c', undefined]);
+  });
+});
