@@ -3,7 +3,7 @@ import { Scene } from './scene.ts';
 import { Server, type StartOptions, State } from './server.ts';
 
 /** The server of the present test, which the test may end and start again on the same state. */
-export class ServedState {
+class ServedState {
   readonly #options: StartOptions;
   #state: State | undefined;
   #server: Server | undefined;

@@ -19,7 +19,7 @@ let workspace: string;
 let attached: WorkspaceSpec;
 
 beforeAll(async () => {
-  bundle = await bundleEntry('workspace/worker-entry.ts');
+  bundle = await bundleEntry('../workspaces/worker-entry.ts');
 });
 afterAll(() => bundle.remove());
 
