@@ -12,7 +12,7 @@ vi.mock('node:child_process', async (original) => withoutSync(await original()))
 const STEPS = 40;
 /** Given: so many random sequences, each time others. Else always the same, so that a failure is one of the change at hand. */
 const RUNS = process.env.PADDOCK_MODEL_RUNS;
-const DEFAULT_RUNS = 200;
+const DEFAULT_RUNS = 60;
 const DEFAULT_SEED = 20_261_122;
 
 describe('a sequence over sandboxes of one codebase', () => {

@@ -1,0 +1,20 @@
+import { defineConfig } from 'vitest/config';
+import base from './vitest.config.ts';
+
+/**
+ * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all doors, and 6,000 runs
+ * over one workspace. `npm test` has a short run of each. PADDOCK_MODEL_RUNS makes it longer, PADDOCK_MODEL_SEED another.
+ */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/lib/sandboxes/model/sequences.test.ts', 'test/lib/workspaces/model.test.ts'],
+    maxWorkers: 1,
+    testTimeout: 24 * 3_600_000,
+    env: {
+      PADDOCK_MODEL_RUNS: process.env.PADDOCK_MODEL_RUNS ?? '1200',
+      PADDOCK_MODEL_SEED: process.env.PADDOCK_MODEL_SEED ?? '20261122',
+    },
+  },
+});
