@@ -102,6 +102,16 @@ const SNIPPETS: Snippet[] = [
   { file: 'lib/config/environment.ts', code: 'export const home = process.env.HOME;\n' },
   { file: 'lib/cycle/one.ts', code: "export * from './two.ts';\n", refused: 'lint/suspicious/noImportCycles' },
   { file: 'lib/cycle/two.ts', code: "export * from './one.ts';\n", refused: 'lint/suspicious/noImportCycles' },
+  {
+    file: 'lib/knot/one.ts',
+    code: "import type { Two } from './two.ts';\nexport type One = Two;\n",
+    refused: 'lint/suspicious/noImportCycles',
+  },
+  {
+    file: 'lib/knot/two.ts',
+    code: "import type { One } from './one.ts';\nexport type Two = One | string;\n",
+    refused: 'lint/suspicious/noImportCycles',
+  },
   { file: 'lib/print.ts', code: "console.log('x');\n", refused: 'lint/suspicious/noConsole' },
   {
     file: 'lib/floating.ts',

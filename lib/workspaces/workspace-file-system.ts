@@ -87,7 +87,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   readonly #workspaces = new Map<string, Workspace>();
   /** Not attached, and open for the length of a call. */
   readonly #visited = new Map<string, Workspace>();
-  readonly #nodes = new NodeTable();
+  readonly #nodes = new NodeTable<Workspace>();
   readonly #files: HostFiles;
   readonly #bases: BaseTrees;
   readonly #notifier: Notifier;
@@ -587,7 +587,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   }
 
   /** A node of a workspace for the one who may use it. The mount's root is none: nothing can be made in it. */
-  #nodeFor(caller: Caller, nodeid: number): Node {
+  #nodeFor(caller: Caller, nodeid: number): Node<Workspace> {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
     requireOwner(caller, node.workspace);
@@ -597,11 +597,11 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   }
 
   /** Also for the kernel itself, which reads ahead and writes mapped pages back as nobody (uid 0, no process). */
-  #fileFor(caller: Caller, nodeid: number): Node {
+  #fileFor(caller: Caller, nodeid: number): Node<Workspace> {
     return caller.uid === 0 && caller.pid === 0 ? this.#kernelNode(nodeid) : this.#nodeFor(caller, nodeid);
   }
 
-  #kernelNode(nodeid: number): Node {
+  #kernelNode(nodeid: number): Node<Workspace> {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
     requireFree(node.workspace);

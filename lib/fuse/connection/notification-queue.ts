@@ -10,13 +10,7 @@ import {
 } from '../protocol/notifications.ts';
 import { ROOT_NODEID } from '../protocol/opcodes.ts';
 import { type ParentDirectories, WORKSPACE_NAME } from '../session/parent-directories.ts';
-import { writeNotifications } from './notifier.ts';
-
-/** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
-export interface NotificationBatch {
-  batch: number;
-  bytes: Uint8Array<ArrayBuffer>;
-}
+import { type NotificationBatch, writeNotifications } from './notifier.ts';
 
 const CHUNK_SIZE = 64 * 1024;
 

@@ -1,6 +1,11 @@
 import { writeSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
-import type { NotificationBatch } from './notification-queue.ts';
+
+/** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
+export interface NotificationBatch {
+  batch: number;
+  bytes: Uint8Array<ArrayBuffer>;
+}
 
 /** What the main thread starts the notifier thread with. */
 export interface FuseNotifierData {

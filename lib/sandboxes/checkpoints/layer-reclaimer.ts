@@ -1,9 +1,20 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SandboxContext } from '../context.ts';
+import type { Log } from '../../log.ts';
+import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { LayerNeeds } from './layer-needs.ts';
 import { NeedsGate } from './needs-gate.ts';
+
+/** What the reclaimer needs of the operations on sandboxes. */
+interface ReclaimContext {
+  /** All there are, also those being made or destroyed. */
+  readonly sandboxes: ReadonlyMap<string, LiveSandbox>;
+  readonly platform: Platform;
+  readonly log: Log;
+  /** Runs `task` when no other change of the sandbox runs. */
+  change<T>(id: string, task: (sandbox: LiveSandbox) => Promise<T>): Promise<T>;
+}
 
 /** Names of layers that are being removed; no layer of a sandbox begins so. */
 const REMOVED = '.removed-';
@@ -45,7 +56,7 @@ export class LayerReclaimer {
   }
 
   /** In the background, one at a time; one that is asked for meanwhile comes after. */
-  reclaim(context: SandboxContext): void {
+  reclaim(context: ReclaimContext): void {
     this.#again = true;
     this.#running ??= this.#run(context).finally(() => {
       this.#running = undefined;
@@ -63,7 +74,7 @@ export class LayerReclaimer {
     await this.#running;
   }
 
-  async #run(context: SandboxContext): Promise<void> {
+  async #run(context: ReclaimContext): Promise<void> {
     while (this.#again) {
       this.#again = false;
       await this.#once(context).catch((err: unknown) =>
@@ -76,7 +87,7 @@ export class LayerReclaimer {
    * The journals cannot be read at one moment. So they are read while work goes on, and then, while nothing is frozen or
    * forked, once more for those that may need more than was read. From there to the removal nobody comes to need a layer.
    */
-  async #once(context: SandboxContext): Promise<void> {
+  async #once(context: ReclaimContext): Promise<void> {
     const { sandboxes, platform, log } = context;
     this.#grown = new Set();
     // Before the sandboxes: a layer that comes to be later is no candidate.
@@ -115,7 +126,7 @@ export class LayerReclaimer {
   }
 
   /** What only one sandbox needs and is not its own top: it may hold much that nobody needs. */
-  async #absorb(context: SandboxContext, needs: LayerNeeds, growths: number): Promise<void> {
+  async #absorb(context: ReclaimContext, needs: LayerNeeds, growths: number): Promise<void> {
     for (const [id, layers] of needs.alone()) {
       if (!context.sandboxes.get(id)?.attached) continue;
       // Only what is frozen or forked since, which is in its queue too, can make somebody else need them.

@@ -2,7 +2,6 @@ import type { ByteString } from '../../byte-string.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
-import type { Workspace } from '../workspace.ts';
 import { type Base, joinPath } from './base.ts';
 
 /**
@@ -24,12 +23,12 @@ export function mergedBase(
  * Whether a directory that is to have a name is merged with what the base comes to have by it. Not when the base has a
  * directory there, which the sandbox removed or renamed: that one stays hidden.
  */
-export function mergesAt(workspace: Workspace, dir: Node, name: ByteString): boolean {
+export function mergesAt(workspace: { readonly base: Base }, dir: Node, name: ByteString): boolean {
   return dir.inode?.entries?.get(name) !== WHITEOUT || !hidesDirectory(workspace, dir, name);
 }
 
 /** Whether what gets the name takes the place of a base directory. */
-export function hidesDirectory({ base }: Workspace, dir: Node, name: ByteString): boolean {
+export function hidesDirectory({ base }: { readonly base: Base }, dir: Node, name: ByteString): boolean {
   return dir.basePath !== undefined && isBaseDirectory(base, joinPath(dir.basePath, name));
 }
 

@@ -1,19 +1,19 @@
 import type { ByteString } from '../../byte-string.ts';
 import { isDirectory } from '../../linux/mode.ts';
-import { joinPath } from '../base/base.ts';
+import { type Base, joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
+import type { Delta } from '../delta/delta.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
-import type { Workspace } from '../workspace.ts';
 
 /**
  * Older servers did not record which directories of the base a sandbox had removed, replaced or given another mode. Where
  * it has, what the base has now counts as what the sandbox started from. Called before anything else reads the delta.
  */
-export function seeOlderDirectories({ base, delta }: Workspace): void {
+export function seeOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): void {
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const ops: Op[] = [];

@@ -4,7 +4,7 @@ import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { type BaseStat, joinPath } from '../base/base.ts';
 import type { Node } from '../nodes/node.ts';
 import { nodesFrom } from '../nodes/node-tree.ts';
-import type { Workspace } from '../workspace.ts';
+import type { OpenWorkspace } from '../open-workspace.ts';
 
 /** Names looked at in one step. */
 const AT_ONCE = 16;
@@ -15,7 +15,7 @@ const AT_ONCE = 16;
  * the base has by that name, when the caller has looked. `done` takes up the nodes that show it.
  */
 export function* showBase(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   top: Node,
   topName: ByteString,
   known?: { stat: BaseStat | undefined },
@@ -40,7 +40,7 @@ function pushNames(waiting: [Node, ByteString][], dir: Node): void {
 
 /** Returns the node of a directory that shows the base again, so that what is in it must, too. */
 function* showName(
-  workspace: Workspace,
+  workspace: OpenWorkspace,
   dir: Node,
   name: ByteString,
   known: { stat: BaseStat | undefined } | undefined,
@@ -77,7 +77,7 @@ function* showName(
 }
 
 /** A directory that is gone has nothing in it. */
-export function* letGo(workspace: Workspace, top: Node): Steps<void> {
+export function* letGo(workspace: OpenWorkspace, top: Node): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const below: [dir: Node, name: ByteString, child: Node][] = [];
   for (const dir of nodesFrom(top)) {

@@ -8,7 +8,7 @@ import type { Op } from '../delta/index/records.ts';
 import type { Node } from '../nodes/node.ts';
 import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
 import { Ways } from '../nodes/path-memo.ts';
-import type { Workspace } from '../workspace.ts';
+import type { OpenWorkspace } from '../open-workspace.ts';
 import { showBase } from './show-base.ts';
 
 /** Records looked at in one step. */
@@ -45,7 +45,7 @@ interface Dropped {
  * not renamed and not made by it. Directories that stay without attributes of their own get the base's. The nodes the
  * kernel knows go on, and show the base.
  */
-export function* dropUnused(workspace: Workspace, paths: Iterable<ByteString>, when: DropWhen): Steps<void> {
+export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<void> {
   const dropped = yield* dropRecords(workspace, paths, when);
   const { tree, shared, delta } = workspace;
   const nodes = new Ways<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
@@ -67,12 +67,12 @@ export function* dropUnused(workspace: Workspace, paths: Iterable<ByteString>, w
 }
 
 /** As `dropUnused`, while no node shows anything of the index. */
-export function* dropUnshown(workspace: Workspace, when: DropWhen): Steps<void> {
+export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<void> {
   for (const { inode } of yield* dropRecords(workspace, [''], when)) workspace.delta.release(inode);
 }
 
 /** Journaled as one; parents last. Without room for that nothing happens, and the next change of the base tries again. */
-function* dropRecords(workspace: Workspace, paths: Iterable<ByteString>, when: DropWhen): Steps<Dropped[]> {
+function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<Dropped[]> {
   const { base, delta } = workspace;
   const { seen } = delta.table;
   const ops: Op[] = [];
@@ -130,7 +130,7 @@ function whiteoutsIn({ entries }: Inode): ByteString[] {
 }
 
 /** What the sandbox took up at or below these paths counts no more. */
-function* forget(workspace: Workspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
+function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
   if (paths.size === 0) return;
   const counted = new Counted(AT_ONCE);
   for (const [path] of workspace.delta.table.seen.entries()) {
@@ -144,7 +144,7 @@ function* forget(workspace: Workspace, paths: ReadonlySet<ByteString>, ops: Op[]
 }
 
 /** Directories of the index in the place of those of the base, on the way to the paths, at and below them; parents last. */
-function* heldAt({ delta }: Workspace, paths: Iterable<ByteString>): Steps<Held[]> {
+function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<Held[]> {
   const counted = new Counted(AT_ONCE);
   const found = new Map<Inode, Held>();
   const root = delta.table.get(ROOT_ID);

@@ -2,13 +2,18 @@ import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { isVisible } from '../access/visibility.ts';
+import type { Base } from '../base/base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
-import type { Workspace } from '../workspace.ts';
 import { Listing } from './listing.ts';
 import type { Node } from './node.ts';
 
+/** A workspace, of which only the base is asked. */
+interface OnBase {
+  readonly base: Base;
+}
+
 /** All names of a directory, built at first use and kept up to date as long as its node lives. */
-export function mergedListing(workspace: Workspace, dir: Pick<Node, 'inode' | 'basePath' | 'listing'>): Listing {
+export function mergedListing(workspace: OnBase, dir: Pick<Node, 'inode' | 'basePath' | 'listing'>): Listing {
   if (dir.listing !== undefined) return dir.listing;
   const listing = new Listing();
   const entries = dir.inode?.entries;
@@ -23,7 +28,7 @@ export function mergedListing(workspace: Workspace, dir: Pick<Node, 'inode' | 'b
 }
 
 /** What keeps a directory from being removed: something the rules show, only hidden things, or nothing. */
-export function emptiness(workspace: Workspace, access: Access, dir: Node): 'empty' | 'hidden' | 'visible' {
+export function emptiness(workspace: OnBase, access: Access, dir: Node): 'empty' | 'hidden' | 'visible' {
   if (dir.listing === undefined && dir.basePath === undefined && dir.inode!.entries!.size === 0) return 'empty';
   const listing = mergedListing(workspace, dir);
   if (listing.size === 0) return 'empty';

@@ -1,16 +1,15 @@
 import { ESTALE } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
-import type { Workspace } from '../workspace.ts';
-import { Node } from './node.ts';
+import { Node, type NodeOwner } from './node.ts';
 
 /** The kernel's number for the root of a mount. */
 export const ROOT_NODEID = 1;
 
 /** Every node of the mount by its number. */
-export class NodeTable {
-  readonly #nodes = new Map<number, Node>();
+export class NodeTable<Owner extends NodeOwner = NodeOwner> {
+  readonly #nodes = new Map<number, Node<Owner>>();
   #next = ROOT_NODEID + 1;
-  readonly root = new Node(ROOT_NODEID, undefined, S_IFDIR);
+  readonly root: Node<Owner> = new Node<Owner>(ROOT_NODEID, undefined, S_IFDIR);
 
   constructor() {
     this.#nodes.set(ROOT_NODEID, this.root);
@@ -20,19 +19,19 @@ export class NodeTable {
     return this.#nodes.size;
   }
 
-  add(workspace: Workspace, type: number): Node {
+  add(workspace: Owner, type: number): Node<Owner> {
     const node = new Node(this.#next++, workspace, type);
     this.#nodes.set(node.id, node);
     workspace.knownNodes++;
     return node;
   }
 
-  find(id: number): Node | undefined {
+  find(id: number): Node<Owner> | undefined {
     return this.#nodes.get(id);
   }
 
   /** Throws ESTALE for what is not there (any more). */
-  get(id: number): Node {
+  get(id: number): Node<Owner> {
     const node = this.#nodes.get(id);
     if (node === undefined || node.workspace?.isClosed) throw ESTALE;
     return node;

@@ -1,19 +1,22 @@
 import type { ByteString } from '../../byte-string.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import type { Notifier } from '../../fuse/filesystem.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
-import { type Level, NONE, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import { type Level, NONE, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { type Access, AGENT } from '../access/access.ts';
 import { LinkLevels } from '../access/link-levels.ts';
 import { type Base, type BaseStat, joinPath } from '../base/base.ts';
+import type { ChangingPaths } from '../base/base-trees.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import type { Delta } from '../delta/delta.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
-import { NODE_BYTES } from '../memory-budget.ts';
-import type { Workspace } from '../workspace.ts';
+import { type MemoryBudget, type MemoryHolder, NODE_BYTES } from '../memory-budget.ts';
+import type { HostFiles } from './host-files.ts';
 import { mergedListing } from './merged-listing.ts';
-import type { Node } from './node.ts';
+import type { Node, NodeOwner } from './node.ts';
+import type { NodeTable } from './node-table.ts';
 
 export const NAME_MAX = 255;
 /** Names asked for in vain in one directory (search paths, module resolution) before it is listed to know all. */
@@ -31,10 +34,23 @@ export interface Found {
   isNew?: boolean;
 }
 
+/** What the nodes of a workspace need of it. */
+interface TreeOwner extends NodeOwner, MemoryHolder {
+  readonly base: Base;
+  readonly rules: RuleSet;
+  readonly changing: ChangingPaths;
+  readonly shared: {
+    readonly nodes: NodeTable;
+    readonly files: HostFiles;
+    readonly memory: MemoryBudget;
+    readonly notifier: Notifier;
+  };
+}
+
 /** The nodes of one workspace and how names lead to them: delta before base, and one node for one file. */
 export class NodeTree {
   readonly root: Node;
-  readonly #workspace: Workspace;
+  readonly #workspace: TreeOwner;
   readonly #base: Base;
   readonly #delta: Delta;
   /** Nodes without a name, open somewhere. */
@@ -50,7 +66,7 @@ export class NodeTree {
   #eldest: Generator<Node>;
   #untilShed = 0;
 
-  constructor(workspace: Workspace, base: Base, delta: Delta, root: Node) {
+  constructor(workspace: TreeOwner, base: Base, delta: Delta, root: Node) {
     this.#workspace = workspace;
     this.#base = base;
     this.#delta = delta;

@@ -4,7 +4,6 @@ import { type RuleState, strictestState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { removeUnordered } from '../delta/index/remove-unordered.ts';
-import type { Workspace } from '../workspace.ts';
 import type { Listing } from './listing.ts';
 
 /** A name in a directory the kernel knows. */
@@ -13,14 +12,23 @@ export interface NodeLink {
   readonly name: ByteString;
 }
 
+/** What a node needs of its workspace. */
+export interface NodeOwner {
+  readonly isClosed: boolean;
+  /** Nodes that the kernel knows, and names in listings of theirs. */
+  knownNodes: number;
+  listedNames: number;
+  readonly delta: { readonly table: { get(id: number): Inode | undefined } };
+}
+
 /**
  * A file, directory or symlink the kernel knows by `id`, which stands for it from its first lookup to its last FORGET,
  * whatever happens to it in between: copied up, renamed, unlinked, replaced in the base. Its number is never used again.
  */
-export class Node {
+export class Node<Owner extends NodeOwner = NodeOwner> {
   readonly id: number;
   /** undefined: the root of the mount. */
-  readonly workspace: Workspace | undefined;
+  readonly workspace: Owner | undefined;
   /** S_IFMT bits. */
   readonly type: number;
   /** References the kernel holds. */
@@ -66,7 +74,7 @@ export class Node {
   /** The base may replace the file under it: its host file stays open. */
   pinned = false;
 
-  constructor(id: number, workspace: Workspace | undefined, type: number) {
+  constructor(id: number, workspace: Owner | undefined, type: number) {
     this.id = id;
     this.workspace = workspace;
     this.type = type & S_IFMT;

@@ -1,6 +1,7 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { beforeEach, expect, it } from 'vitest';
-import { type NotificationBatch, NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
+import { NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
+import type { NotificationBatch } from '../../../lib/fuse/connection/notifier.ts';
 import { ParentDirectories } from '../../../lib/fuse/session/parent-directories.ts';
 import { ATTR, message, type Recorder, record } from './recorder.ts';
 

@@ -1,11 +1,8 @@
 import type { ByteString } from '../../../byte-string.ts';
 import { isDirectory } from '../../../linux/mode.ts';
 import type { BaseStat } from '../../base/base.ts';
-import { IdentityRows } from './identity-rows.ts';
+import { type Identity, IdentityRows } from './identity-rows.ts';
 import { SEEN_BYTES } from './memory.ts';
-
-/** What tells one version of a base file from another: every change through the service makes a new inode. */
-export type Identity = [ino: number, mode: number, size: number, mtimeSec: number, mtimeNsec: number];
 
 /**
  * What the base had at each path when the sandbox first took it up (copied it, or hid it). The first counts: from then

@@ -1,4 +1,5 @@
-import type { Identity } from './base-versions.ts';
+/** What tells one version of a base file from another: every change through the service makes a new inode. */
+export type Identity = [ino: number, mode: number, size: number, mtimeSec: number, mtimeNsec: number];
 
 const FIELDS = 5;
 /** Rows of one block: few, so that a small table takes little. */

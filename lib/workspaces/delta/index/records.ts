@@ -2,7 +2,7 @@ import type { ByteString } from '../../../byte-string.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Damage } from '../damage.ts';
-import type { Identity } from './base-versions.ts';
+import type { Identity } from './identity-rows.ts';
 import type { Inode } from './inode.ts';
 
 /** First field of the first line of a journal. */
