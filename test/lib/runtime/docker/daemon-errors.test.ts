@@ -102,7 +102,7 @@ describe('an image', () => {
   ])('named %j is INVALID_ARGUMENT', async (name) => {
     await expect(find(name)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
-      message: expect.stringMatching(/^image must be the name of an image/),
+      message: expect.stringMatching(/^image must be the name of a container image/),
     });
   });
 
