@@ -113,6 +113,8 @@ export interface Settled {
   version?: Version;
   /** The sandbox had nothing there. */
   removed?: boolean;
+  /** It was a directory of the sandbox's own, and the base had nothing there before this stage. */
+  made?: boolean;
 }
 
 /** A stage of a commit that the base took over. */

@@ -175,8 +175,9 @@ export function settledBy(changes: readonly WorkspaceChange[], own: readonly Own
     }
     settled.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
   }
+  const made = new Set(changes.flatMap(({ path, kind }) => (kind === 'added' ? path : [])));
   for (const { id, path } of own) {
-    if (settled.has(path)) settled.set(path, { path, version: [id, 0] });
+    if (settled.has(path)) settled.set(path, { path, version: [id, 0], ...(made.has(path) && { made: true }) });
   }
   return [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

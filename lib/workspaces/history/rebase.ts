@@ -13,6 +13,7 @@ import { parentOf, Ways } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Settlement } from '../workspaces.ts';
 import { isAsInBase } from './changes.ts';
+import { isBelow } from './renamed-directories.ts';
 import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
 import { dropUnused } from './unused-directories.ts';
@@ -53,12 +54,14 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   const root = table.get(ROOT_ID)!;
   const ops: Op[] = [['rebased', commit, stage]];
   const origins = new Map<Inode, ByteString>();
-  const isShown = (path: ByteString) => showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
+  const hidden = new Set<ByteString>();
+  const isShown = (path: ByteString) =>
+    !isBelow(path, hidden) && showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
   const free: Inode[] = [];
   const directories = new Ways<Inode | undefined>(root, directoryIn);
   const shown: (Place & { base: BaseStat | undefined })[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
-  for (const { path, version, removed } of settled) {
+  for (const { path, version, removed, made } of settled) {
     yield;
     const place = placeOf(directories, path);
     const base = workspace.base.lstat(path);
@@ -85,6 +88,10 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
       } else if (entry === WHITEOUT && removed) {
         // It could not go: something in it stayed.
         ops.push(['drop', dir.id, name]);
+      } else if (entry === undefined && made) {
+        // Removed since, as below.
+        ops.push(['seen', path, ...identityOf(base)], ['hide', dir.id, name]);
+        hidden.add(path);
       }
       continue;
     }

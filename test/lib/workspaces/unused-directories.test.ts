@@ -17,17 +17,21 @@ function inBase(s: Sandbox, path: string, change: (at: string) => void): void {
   s.fs.baseChanged('cb_1', [path]);
 }
 
-/** As the server commits all that the sandbox has. */
-function commit(s: Sandbox): void {
+const isFile = (now: { mode: number } | undefined) => now !== undefined && (now.mode & 0o170000) !== 0o040000;
+
+/** As the server commits all that the sandbox has; `meanwhile`: after it was read. */
+function commit(s: Sandbox, meanwhile = () => {}): void {
   const all = s.fs.changes(s.spec.id, '', 1000).changes;
   const own = s.fs.renamed(s.spec.id);
   const paths = all.map(({ path }) => path);
+  const contents = new Map(all.flatMap(({ path, now }) => (isFile(now) ? [[path, s.read(path)]] : [])));
+  meanwhile();
   s.fs.baseChanging('cb_1', paths);
-  // Room is made last: what was renamed is read from its old place.
+  // Room is made last.
   for (const { path, now } of [...all].sort((a, b) => Number(a.now === undefined) - Number(b.now === undefined))) {
     const directory = ((now?.mode ?? 0) & 0o170000) === 0o040000;
     if (now === undefined) rmSync(join(s.spec.base, path), { recursive: true, force: true });
-    else s.putBase(directory ? `${path}/` : path, directory ? '' : s.read(path));
+    else s.putBase(directory ? `${path}/` : path, contents.get(path) ?? '');
     if (now !== undefined && directory) chmodSync(join(s.spec.base, path), now.mode & 0o777);
   }
   const settled = settledBy(all, own);
@@ -324,6 +328,49 @@ describe('a directory that others changed since the sandbox started from it', ()
     s.write('b/d/x', 'mine');
     s.set('b/d', { mode: 0o700 });
     expect(changes(s)).toEqual(['b/d', 'b/d/x']);
+  });
+});
+
+describe('a new directory that goes while its commit is under way', () => {
+  const made = () => {
+    const s = new Sandbox({ a: 'a' });
+    s.mkdir('n');
+    s.mkdir('n/d');
+    s.create('n/d/x', '1');
+    return s;
+  };
+
+  it('stays removed, and that is a change without a conflict', () => {
+    const s = made();
+    commit(s, () => {
+      s.unlink('n/d/x');
+      s.rmdir('n/d');
+      s.rmdir('n');
+    });
+    expect([s.list(''), changes(s)]).toEqual([['a'], ['n', 'n/d', 'n/d/x']]);
+    s.restart();
+    expect([s.list(''), changes(s)]).toEqual([['a'], ['n', 'n/d', 'n/d/x']]);
+    commit(s);
+    expect([s.list(''), changes(s)]).toEqual([['a'], []]);
+  });
+
+  it('has its other name only', () => {
+    const s = made();
+    commit(s, () => s.rename('n', 'm'));
+    expect([s.list(''), s.read('m/d/x')]).toEqual([['a', 'm'], '1']);
+    expect(changes(s)).toEqual(['m', 'm/d', 'm/d/x', 'n', 'n/d', 'n/d/x']);
+  });
+
+  it('has what is in the one that takes its place', () => {
+    const s = made();
+    commit(s, () => {
+      s.unlink('n/d/x');
+      s.rmdir('n/d');
+      s.rmdir('n');
+      s.mkdir('n');
+      s.create('n/y', '2');
+    });
+    expect([s.list('n'), changes(s)]).toEqual([['y'], ['n/d', 'n/d/x', 'n/y']]);
   });
 });
 
