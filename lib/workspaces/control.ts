@@ -20,6 +20,7 @@ export interface WorkspaceControl {
   settle(spec: WorkspaceSpec, settlement: Settlement): void;
   trim(id: string): boolean;
   freeze(id: string, limited?: boolean): Frozen;
+  requireForkRoom(id: string, checkpoint: string): void;
   setCheckpoints(id: string, layers: readonly string[]): void;
   rollback(id: string, layer: string): void;
   absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept';

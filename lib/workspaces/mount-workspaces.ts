@@ -114,6 +114,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       await syncMount(mountPoint);
       return call('freeze', id, limited);
     },
+    requireForkRoom: (id, checkpoint) => call('requireForkRoom', id, checkpoint),
     setCheckpoints: (id, layers) => call('setCheckpoints', id, layers),
     async rollback(id, layer) {
       // What is written back later would be written over what comes now.

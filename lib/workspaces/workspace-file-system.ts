@@ -35,6 +35,7 @@ import { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import { runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
 import { requireRoom } from './history/checkpoint-room.ts';
+import { requireForkRoom } from './history/fork-room.ts';
 import { keepRemoved } from './history/preserve-removed.ts';
 import { settle } from './history/rebase.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
@@ -404,6 +405,10 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     if (limited) requireRoom(workspace);
     const layer = onHost(() => delta.freeze());
     return { layer, files: delta.inodes, bytes: delta.bytes };
+  }
+
+  requireForkRoom(id: string, checkpoint: string): void {
+    requireForkRoom(this.#get(id), checkpoint);
   }
 
   setCheckpoints(id: string, layers: readonly string[]): void {

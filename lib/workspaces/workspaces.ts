@@ -178,6 +178,11 @@ export interface Workspaces {
    * the index of the new layer is above the quota.
    */
   freeze(id: string, limited?: boolean): Promise<Frozen>;
+  /**
+   * Before a fork is made of what the sandbox has now, or of one of its checkpoints (its layer; '': of now). Throws
+   * RESOURCE_EXHAUSTED when layers that the fork would need hold more than the quota that was removed or overwritten since.
+   */
+  requireForkRoom(id: string, checkpoint: string): Promise<void>;
   /** After its checkpoints have become others: the frozen layers that they are. One that is not attached has none to tell. */
   setCheckpoints(id: string, layers: readonly string[]): Promise<void>;
   /**

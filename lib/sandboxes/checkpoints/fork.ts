@@ -26,8 +26,14 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
     const { id, record } = sandbox;
     if (isExpired(record.expires_at, context.clock)) throw expired(id);
     return context.layers.growing(id, async () => {
-      const frozen =
-        request.checkpoint === '' ? await mount.freeze(id) : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
+      const checkpoint =
+        request.checkpoint === '' ? undefined : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
+      await mount.requireForkRoom(id, checkpoint?.layer ?? '').catch((error) => {
+        // What only this sandbox needs by now is removed in the background, and may have waited until it was started.
+        context.reclaimLayers();
+        throw error;
+      });
+      const frozen = checkpoint ?? (await mount.freeze(id));
       context.refuseWhenClosing();
       return Array.from({ length: request.count }, () =>
         attempt(() =>

@@ -160,6 +160,10 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     return (await this.ready()).freeze(id, limited);
   }
 
+  async requireForkRoom(id: string, checkpoint: string): Promise<void> {
+    await (await this.ready()).requireForkRoom(id, checkpoint);
+  }
+
   /** Where nothing is mounted, or no longer, the next attachment tells. */
   async setCheckpoints(id: string, layers: readonly string[]): Promise<void> {
     await this.#tell((workspaces) => workspaces.setCheckpoints(id, layers));

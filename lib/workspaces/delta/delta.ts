@@ -467,6 +467,19 @@ export class Delta {
     return this.#usage.isAbove(more + this.#contents.pendingBytes, this.table.size);
   }
 
+  /**
+   * The bytes in frozen layers, for nothing of the present state and of no checkpoint that counts for the quota, when they
+   * are more than `limit` and it would be worth it to have them removed; `checkpoint`: of its state instead of the present one.
+   */
+  remainsAbove(limit: number, checkpoint: string): number | undefined {
+    const { bytes, layers, live } = this.#retained.remains(checkpoint);
+    if (bytes <= Math.max(limit, WORTHWHILE)) return undefined;
+    const disk = layers.reduce((sum, layer) => sum + this.#contents.diskSize(layer), 0);
+    // `absorb` leaves what is less, so nothing could be done about it.
+    const used = live.bytes + live.files * BLOCK;
+    return disk - used <= Math.max(limit, WORTHWHILE, used) ? undefined : bytes;
+  }
+
   /** What is in memory becomes the frozen layer's, and is gone on from. */
   #handOver(frozen: string): void {
     const { table, bytes } = this;

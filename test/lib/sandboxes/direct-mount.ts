@@ -23,12 +23,23 @@ export class DirectMount extends FakeMount {
     return this.fs.freeze(id, limited);
   }
 
+  override async requireForkRoom(id?: string, checkpoint?: string): Promise<void> {
+    this.fs.requireForkRoom(id!, checkpoint!);
+  }
+
   override async setCheckpoints(id?: string, layers?: readonly string[]): Promise<void> {
     this.fs.setCheckpoints(id!, layers!);
   }
 
   override async rollback(id?: string, layer?: string): Promise<void> {
     this.fs.rollback(id!, layer!);
+  }
+
+  override async absorb(id?: string, layers?: readonly string[]): ReturnType<FakeMount['absorb']> {
+    for (;;) {
+      const outcome = this.fs.absorb(id!, layers!, 100);
+      if (outcome !== 'more') return outcome;
+    }
   }
 
   override async layersRemoved(): Promise<void> {

@@ -127,6 +127,8 @@ export class FakeMount {
 
   async setCheckpoints(): Promise<void> {}
 
+  async requireForkRoom(): Promise<void> {}
+
   async freeze(id: string): Promise<Frozen> {
     const layer = join(this.attached.get(id)!.layers!, `${id}.0`);
     mkdirSync(layer, { recursive: true });
@@ -138,7 +140,7 @@ export class FakeMount {
 
   async layersRemoved(): Promise<void> {}
 
-  async absorb(): Promise<'kept'> {
+  async absorb(): Promise<'kept' | 'done'> {
     return 'kept';
   }
 
@@ -174,6 +176,7 @@ export class Fixture {
   removeTree = removeTree;
   /** 0: deltas have no quota. */
   maxDelta = 1;
+  maxDeltaBytes: number | undefined;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -197,7 +200,7 @@ export class Fixture {
         },
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
-        maxDeltaBytes: this.maxDelta && 7,
+        maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,
         maxIndexBytes: this.maxDelta && 9,

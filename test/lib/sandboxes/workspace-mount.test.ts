@@ -45,6 +45,7 @@ function fakeWorkspaces(): Workspaces {
     settle: ({ id }) => told('settle')(id),
     keepRemoved: async () => false,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
+    requireForkRoom: async () => undefined,
     setCheckpoints: async () => undefined,
     rollback: told('rollback'),
     layersRemoved: async () => undefined,

@@ -28,6 +28,8 @@ export class Retained {
   #inheritedByCheckpoint: Sum = { bytes: 0, files: 0 };
   /** Layers of its own that checkpoints need. */
   #needed = new Set<string>();
+  /** Of layers that were asked for: they never change. */
+  readonly #sizes = new Map<string, number>();
   /** In these, and not in the present state. */
   readonly #own: Sum = { bytes: 0, files: 0 };
 
@@ -108,6 +110,36 @@ export class Retained {
   /** Whether checkpoints may still have what lies in the layer. */
   isNeeded(layer: string): boolean {
     return this.#isOwn(layer) ? this.#needed.has(layer) : this.#inheritedByCheckpoint.files > 0;
+  }
+
+  /**
+   * What frozen layers hold besides the contents that the present state, or that of a checkpoint ('': the present one), has
+   * in them. Not of layers that count as retained.
+   */
+  remains(checkpoint: string): { bytes: number; layers: readonly string[]; live: Sum } {
+    const contents = checkpoint === '' ? this.#live : (this.#summaries.read(checkpoint)?.contents ?? new Map());
+    const live: Sum = { bytes: 0, files: 0 };
+    const layers: string[] = [];
+    let bytes = 0;
+    for (const [layer, sum] of contents) {
+      if (this.#needed.has(layer)) continue;
+      layers.push(layer);
+      live.bytes += sum.bytes;
+      live.files += sum.files;
+      bytes += Math.max(0, this.#sizeOf(layer) - sum.bytes);
+    }
+    return { bytes, layers, live };
+  }
+
+  /** With its index; of a layer without a summary nothing is known. */
+  #sizeOf(layer: string): number {
+    const known = this.#sizes.get(layer);
+    if (known !== undefined) return known;
+    const summary = this.#summaries.read(layer);
+    if (summary === undefined) return 0;
+    const size = summary.index + (summary.contents.get(layer)?.bytes ?? 0);
+    this.#sizes.set(layer, size);
+    return size;
   }
 
   /** False: the summary of a layer is missing, and nothing of it is counted. */

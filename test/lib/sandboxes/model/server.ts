@@ -191,6 +191,7 @@ function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
         if (attached.has(spec.id)) trim(spec.id);
       }),
     freeze: (id, limited) => call(() => fs.freeze(id, limited)),
+    requireForkRoom: (id, checkpoint) => call(() => fs.requireForkRoom(id, checkpoint)),
     setCheckpoints: (id, layers) => call(() => fs.setCheckpoints(id, layers)),
     rollback: (id, layer) => call(() => fs.rollback(id, layer)),
     shownFrom: (id, path) => call(() => fs.shownFrom(id, path)),

@@ -1,0 +1,18 @@
+import { ServiceError } from '../../errors.ts';
+import type { Workspace } from '../workspace.ts';
+
+/**
+ * Before a fork is made of the present state, or of a checkpoint (its layer; '': the present state). What the sandbox
+ * removed or overwrote stays in the layers that it shares with forks and counts for none of them, so each fork must start
+ * with no more of that than the quota. Throws RESOURCE_EXHAUSTED else.
+ */
+export function requireForkRoom({ delta, spec }: Workspace, checkpoint: string): void {
+  const most = spec.maxBytes;
+  const remains = most === 0 ? undefined : delta.remainsAbove(most, checkpoint);
+  if (remains === undefined) return;
+  throw new ServiceError(
+    'RESOURCE_EXHAUSTED',
+    `the layers that sandbox ${spec.id} shares with forks hold ${remains} bytes that it removed or overwrote, and it can be ` +
+      `forked while these are at most ${most} bytes (sandbox.max_delta_bytes): destroy other forks of it, and try again while it is running`,
+  );
+}
