@@ -1,2 +1,2 @@
-/** The version in package.json, put in by the build (and by vitest). */
+/** The version in package.json. Defined by the build and by vitest. */
 declare const PADDOCK_VERSION: string;

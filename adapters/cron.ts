@@ -2,27 +2,29 @@ import { schedule } from 'node-cron';
 import type { Log } from '../lib/log.ts';
 
 export interface Cron {
-  /** Starts no further run; resolves when the one under way has ended. */
+  /** Prevents further runs. Resolves when the run in progress has finished. */
   stop(): Promise<void>;
 }
 
 export interface CronOptions {
-  /** What is run, like `cleanup`. */
+  /** Name of the task in log lines, for example `cleanup`. */
   name: string;
-  /** Milliseconds from one start to the next, any number above 0; looked at once a second. */
+  /** Milliseconds between the starts of two runs; above 0. Checked once a second. */
   interval: number;
   run: () => Promise<void>;
   log: Log;
-  /** Milliseconds that never go back; replaced by tests. */
+  /** Monotonic clock in milliseconds. Tests replace it. */
   now?: () => number;
 }
 
-/** node-cron waits for a time of day: after the clock was set back it would wait until that comes again. */
+/** node-cron waits for a time of day: after the clock was set back, it would wait until that time comes again. */
 const STALLED_MS = 10_000;
 
 /**
- * Runs a task again and again. A crontab line can only say divisors of a minute or an hour, so the task ticks every
- * second and runs when its interval has passed. Never twice at a time: a run that takes longer delays the next.
+ * Runs a task at an interval. A crontab expression can only express divisors of a minute or an hour, so the task checks
+ * the interval once a second. Runs never overlap: a run that takes longer than the interval delays the next one.
+ *
+ * The caller owns the returned Cron and must call `stop`.
  */
 export function startCron(options: CronOptions): Cron {
   const tick = createTick(options);
@@ -51,22 +53,23 @@ export function startCron(options: CronOptions): Cron {
   };
 }
 
-/** One look at the clock. An error of the run is logged and does not keep the next. */
+/** Runs the task if its interval has passed. An error of the task is logged and does not prevent later runs. */
 export function createTick({ name, interval, run, log, now = () => performance.now() }: CronOptions) {
   let due = now() + interval;
   return async (): Promise<void> => {
     if (now() < due) return;
-    // From this start, not from when it was due: after a pause of the machine one run is owed, not many.
+    // Counted from the actual start, not from the due time: after a suspend of the machine the task runs once, not many
+    // times.
     due = now() + interval;
     try {
       await run();
     } catch (err) {
-      log.error('a scheduled run failed', { name, err });
+      log.error('scheduled task failed', { name, err });
     }
   };
 }
 
-/** node-cron's own logger writes to the console. */
+/** Redirects the logger of node-cron, which would otherwise write to the console. */
 function quiet(log: Log) {
   const debug = (message: string | Error) => log.debug(`node-cron: ${String(message)}`);
   return { info: debug, warn: debug, error: debug, debug };

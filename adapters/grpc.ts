@@ -21,18 +21,21 @@ const OPTIONS = {
   'grpc.max_receive_message_length': 64 * 1024 * 1024,
   'grpc.max_send_message_length': -1,
   'grpc.max_concurrent_streams': 1000,
-  // A client that vanished without a word is noticed, and its commands ended, within these two together.
+  // The sum of the two is the time until a vanished client is detected and its commands are killed.
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
   'grpc.enable_channelz': 0,
 };
 
-/** What a call that was told to end may take to say so before its connection is cut. */
-const LAST_WORDS_MS = 1000;
+/** Milliseconds between aborting a call and closing its connection, for the call to send its status. */
+const ABORT_GRACE_MS = 1000;
 
-/** The gRPC side of the table, with health and reflection. Resolves when it listens; rejects when it cannot. */
+/**
+ * Starts the gRPC listener: all rpcs of the contract, health and reflection. Resolves when it listens. Rejects when the
+ * address cannot be bound. The caller must close the returned Listener.
+ */
 export async function startGrpc({ address, services, maxConnections, log }: ListenerOptions): Promise<Listener> {
-  // What goes wrong is thrown here or told to the caller; the library would print it a second time.
+  // Errors are thrown here or sent to the caller; grpc-js would print them a second time.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(OPTIONS);
   const mount: Mount = { services, log, turns: new Turns(), calls: new Set() };
@@ -85,7 +88,7 @@ async function close(server: Server, health: Health, calls: ReadonlySet<CallAbor
       setTimeout(() => {
         server.forceShutdown();
         resolve();
-      }, graceMs + LAST_WORDS_MS),
+      }, graceMs + ABORT_GRACE_MS),
     ];
     server.tryShutdown(() => {
       for (const timer of timers) clearTimeout(timer);

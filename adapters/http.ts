@@ -5,40 +5,43 @@ import { CODES, ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
 import { answerAny, answerError, errorBody } from './http/answer.ts';
-import { carryRaw } from './http/body.ts';
-import { carryBytes } from './http/bytes.ts';
+import { respondRaw } from './http/body.ts';
+import { respondBytes } from './http/bytes.ts';
 import { Connections } from './http/connections.ts';
 import { refuseCrossOrigin } from './http/cross-origin.ts';
-import { carryDownload } from './http/download.ts';
-import { carryEvents } from './http/events.ts';
+import { respondDownload } from './http/download.ts';
+import { respondEvents } from './http/events.ts';
 import type { Exchange } from './http/exchange.ts';
-import { carryUnary } from './http/json.ts';
+import { respondUnary } from './http/json.ts';
 import { answerAndLinger, hasMuchToCome } from './http/lingering-close.ts';
-import { carryMultipart } from './http/multipart.ts';
+import { respondMultipart } from './http/multipart.ts';
 import { parseTarget, Router } from './http/router.ts';
 import { CallAbort, errorFor, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
 
 const carriers: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
-  unary: carryUnary,
-  events: carryEvents,
-  raw: carryRaw,
-  multipart: carryMultipart,
-  download: carryDownload,
-  bytes: carryBytes,
+  unary: respondUnary,
+  events: respondEvents,
+  raw: respondRaw,
+  multipart: respondMultipart,
+  download: respondDownload,
+  bytes: respondBytes,
 };
 
 const OPTIONS = {
   noDelay: true,
   keepAlive: true,
   keepAliveInitialDelay: 30_000,
-  // How often slow headers are looked for: by default each 30 s, so that 15 s were up to 45.
+  // Interval of the check for slow headers. With the default of 30 s, a limit of 15 s could become 45 s.
   connectionsCheckingInterval: 5_000,
 };
 
-/** What a call that was told to end may take to say so before its connection is cut. */
-const LAST_WORDS_MS = 1000;
+/** Milliseconds between aborting a call and closing its connection, for the call to send its response. */
+const ABORT_GRACE_MS = 1000;
 
-/** The REST side of the table. Resolves when it listens; rejects when the address cannot be had. */
+/**
+ * Starts the REST listener. Resolves when it listens. Rejects when the address cannot be bound. The caller must close
+ * the returned Listener.
+ */
 export async function startHttp({
   address,
   allowedHosts = [],
@@ -62,7 +65,7 @@ export async function startHttp({
       name = operation.operation;
       refuseCrossOrigin(req);
       const event = {
-        // It says what `body` is, of which there is none yet: json.ts sets it with the body that it reads.
+        // The content type describes `body`, which is not read yet; json.ts sets both.
         headers: { ...req.headers, 'content-type': undefined },
         pathParameters,
         ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
@@ -82,7 +85,7 @@ export async function startHttp({
       else if (hasMuchToCome(req))
         await answerAndLinger({ req, res, signal: call.signal, turns }, status, errorBody(error));
       else {
-        // What is left of a short body would keep the next request of this connection waiting.
+        // An unread rest of a short body would block the next request on this connection.
         req.on('error', () => {}).resume();
         await answerAny(res, status, errorBody(error), turns);
       }
@@ -92,7 +95,7 @@ export async function startHttp({
   const server = createServer(OPTIONS, (req, res) => {
     const call = new CallAbort();
     calls.add(call);
-    connections.owes(res);
+    connections.track(res);
     const requestId = requestIdFrom(req.headers['x-request-id']);
     res.setHeader('x-request-id', requestId);
     res.once('close', () => {
@@ -100,21 +103,21 @@ export async function startHttp({
       if (!res.writableFinished) call.clientGone();
     });
     serve(req, res, call, requestId).catch((err: unknown) => {
-      // Not even the error could be told.
-      log.error('a request could not be answered', { requestId, err });
+      // Not even the error response could be sent.
+      log.error('response could not be sent', { requestId, err });
       res.destroy();
     });
   });
   const connections = new Connections(server);
   server.headersTimeout = 15_000;
-  // A body has an idle limit instead: a large upload may take as long as it goes on.
+  // Bodies have an idle limit instead: an upload may take any time as long as data arrives.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;
-  server.on('clientError', answerGarbage);
+  server.on('clientError', answerParseError);
   await listen(server, address);
   if (maxConnections !== undefined) server.maxConnections = maxConnections;
-  // A connection that cannot be accepted: short of descriptors or memory.
-  server.on('error', (err) => log.error('a connection was not accepted', { err }));
+  // Emitted when a connection cannot be accepted, for example for lack of descriptors or memory.
+  server.on('error', (err) => log.error('connection not accepted', { err }));
   return {
     port: (server.address() as AddressInfo).port,
     close: (graceMs) => close(server, connections, calls, graceMs),
@@ -143,8 +146,8 @@ function answerNoRoute(res: ServerResponse, what: string, allow: string[]): void
   answerError(res, error, { allow: allow.join(', ') }, 405);
 }
 
-/** What could not be parsed as HTTP has no response object. */
-function answerGarbage(error: NodeJS.ErrnoException, socket: Socket): void {
+/** A request that could not be parsed has no response object. */
+function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
@@ -169,7 +172,7 @@ async function close(
     setTimeout(() => {
       for (const call of calls) call.serverCloses();
     }, graceMs),
-    setTimeout(() => server.closeAllConnections(), graceMs + LAST_WORDS_MS),
+    setTimeout(() => server.closeAllConnections(), graceMs + ABORT_GRACE_MS),
   ];
   await closed;
   for (const timer of timers) clearTimeout(timer);

@@ -4,12 +4,14 @@ import type { Log } from '../lib/log.ts';
 import type { Services } from '../lib/services.ts';
 
 export interface ListenerOptions {
-  /** Empty host: all interfaces; port 0: any free one. */
+  /** An empty host means all interfaces; port 0 means any free port. */
   address: { host: string; port: number };
-  /** Hosts accepted besides those of the address; see `AcceptedHosts`. */
+  /** Hosts accepted in addition to those of the address; see `AcceptedHosts`. */
   allowedHosts?: readonly string[];
   services: Services;
-  /** At a time; what comes above it is closed at once. Absent: as many as there are descriptors. */
+  /**
+   * Maximum number of simultaneous connections; further ones are closed at once. Absent: limited by descriptors only.
+   */
   maxConnections?: number;
   log: Log;
 }
@@ -17,23 +19,23 @@ export interface ListenerOptions {
 export interface Listener {
   port: number;
   /**
-   * Takes no more calls and resolves when those under way are answered. What is not after `graceMs` is told
-   * UNAVAILABLE and cut off.
+   * Accepts no more calls and resolves when all calls in progress have finished. After `graceMs` milliseconds the
+   * remaining calls are aborted with UNAVAILABLE and their connections closed.
    */
   close(graceMs: number): Promise<void>;
 }
 
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
-/** The caller's own `x-request-id` where it is a plain word, else a new one. */
+/** The caller's `x-request-id` if it is a single word, otherwise a new id. */
 export function requestIdFrom(header: unknown): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
 
-/** A call's life as `context.signal` tells it. */
+/** The abort controller of a call; the abort reason is the error for the caller. */
 export class CallAbort extends AbortController {
   clientGone(): void {
-    this.abort(new ServiceError('CANCELLED', 'the client went away'));
+    this.abort(new ServiceError('CANCELLED', 'the client disconnected'));
   }
 
   serverCloses(): void {
@@ -41,14 +43,17 @@ export class CallAbort extends AbortController {
   }
 }
 
-/** What the caller is told of `thrown`. A defect is logged here, the one place, and nothing of it is told. */
+/**
+ * Converts `thrown` to the error for the caller. A defect is logged here, and only here; the caller gets none of its
+ * text.
+ */
 export function errorFor(
   thrown: unknown,
   call: { operation: string; requestId: string; signal: AbortSignal; log: Log },
 ): ServiceError {
   const error = toServiceError(thrown);
   const { operation, requestId, signal, log } = call;
-  // An aborted call ends as CANCELLED, or as whatever the abort broke; why it was aborted is what counts.
+  // An aborted call can fail with any error that the abort caused; the reason of the abort takes precedence.
   if (signal.aborted && signal.reason instanceof ServiceError) return signal.reason;
   if (error.code === 'INTERNAL') log.error('call failed', { operation, requestId, err: error.cause ?? error });
   else log.debug('call refused', { operation, requestId, code: error.code, reason: error.message });

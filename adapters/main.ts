@@ -6,7 +6,7 @@ import { runFuseNotifier, runFuseWorker } from '../lib/workspaces/worker.ts';
 import { serve } from './serve.ts';
 import { verify } from './verify.ts';
 
-/** This one file is the server and, by role, each of its worker threads: the bundle has no other. */
+/** The bundle is a single file. It is the server and, by role, each of the worker threads. */
 const WORKERS: Readonly<Record<string, (data: unknown) => void>> = {
   fuse: runFuseWorker,
   'fuse-notifier': runFuseNotifier,

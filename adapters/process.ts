@@ -1,28 +1,31 @@
 import { writeSync } from 'node:fs';
 import type { Log } from '../lib/log.ts';
 
-/** What ending may take in all; a supervisor's patience is usually ten seconds. */
+/** Milliseconds for the whole shutdown. Supervisors usually wait ten seconds. */
 const END_MS = 8500;
-/** After a defect less is waited for: nothing can be relied on. */
+/** Milliseconds for a shutdown after a defect, when no part of the process can be relied on. */
 const BROKEN_END_MS = 4000;
 
-/** Ctrl-C reaches a whole process group, and a wrapper like npm passes it on: within this time that is one signal. */
+/**
+ * Milliseconds within which repeated signals count as one: Ctrl-C reaches a whole process group, and a wrapper such as
+ * npm forwards it.
+ */
 const ONE_SIGNAL_MS = 500;
 
 export interface ProcessLife {
-  /** The end has begun. */
+  /** Whether the shutdown has begun. */
   readonly ending: boolean;
-  /** Ends everything and the process. */
+  /** Shuts down and exits with `code`. */
   end(code: number): Promise<never>;
-  /** The start failed: one line on stderr, and the end. */
+  /** For a failed start: writes one line to stderr and exits. */
   fail(line: string): Promise<never>;
-  /** Synchronous: gives back what would outlive the process or keep it from ending. */
+  /** Synchronously releases resources that would outlive the process or prevent its exit. */
   lastResort: () => void;
 }
 
 /**
- * Signals and defects. The first SIGTERM or SIGINT ends the server in order with exit code 0, also while it starts; a
- * second one ends it at once. A defect ends it with exit code 1, after an attempt to leave nothing behind.
+ * Handles signals and uncaught errors. The first SIGTERM or SIGINT starts a shutdown with exit code 0, also during the
+ * start; a second one exits at once. An uncaught error exits with code 1 after an attempted shutdown.
  */
 export function watchProcess(log: Log, unwind: () => Promise<void>): ProcessLife {
   let ended: Promise<never> | undefined;
@@ -34,7 +37,7 @@ export function watchProcess(log: Log, unwind: () => Promise<void>): ProcessLife
   const end = (code: number, patience = END_MS): Promise<never> => {
     ended ??= (async () => {
       const timer = setTimeout(() => {
-        log.error('the end took too long; forced', { milliseconds: patience });
+        log.error('shutdown took too long, exiting now', { milliseconds: patience });
         force(code);
       }, patience);
       await unwind();
@@ -49,10 +52,10 @@ export function watchProcess(log: Log, unwind: () => Promise<void>): ProcessLife
     toldAt ??= now;
     if (ended) {
       if (now - toldAt < ONE_SIGNAL_MS) return;
-      log.warn('told to stop again; forced', { signal });
+      log.warn('second stop signal, exiting now', { signal });
       force(1);
     }
-    log.info('stopping', { signal });
+    log.info('shutting down', { signal });
     void end(0);
   };
   const onDefect = (kind: string) => (err: unknown) => {

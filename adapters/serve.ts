@@ -2,56 +2,60 @@ import { type Composition, compose } from '../lib/composition.ts';
 import type { Invocation } from '../lib/config/load.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
-import { goFirst } from '../lib/priority.ts';
-import { UndoStack } from '../lib/undo-stack.ts';
+import { raisePriority } from '../lib/priority.ts';
+import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { startCron } from './cron.ts';
 import { startGrpc } from './grpc.ts';
 import { startHttp } from './http.ts';
 import { type ProcessLife, watchProcess } from './process.ts';
 
-/** What commands and calls under way may take to end by themselves once the server is told to stop. */
+/** Milliseconds for commands and calls in progress to finish after a stop signal. */
 const GRACE_MS = 3000;
-/** What bringing up the sandboxes of the last run may hold back the first answer; the rest come up behind it. */
+/**
+ * Maximum milliseconds that restarting the previous sandboxes delays the listeners; the rest restart in the background.
+ */
 const RESUME_MS = 3000;
 
 type Serve = Extract<Invocation, { config: unknown }>;
 
 interface Build {
   version: string;
-  /** The module of the worker threads. */
+  /** URL of the module for worker threads. */
   entry: URL;
 }
 
-/** Runs until the process is told to stop; ends it. A start that fails is one line on stderr and leaves nothing. */
+/**
+ * Runs the server until a stop signal, then exits the process. A failed start writes one line to stderr and cleans up.
+ */
 export async function serve(invocation: Serve, build: Build): Promise<void> {
-  process.stdout.on('error', () => undefined); // Whoever read the log is gone; the server is not.
+  process.stdout.on('error', () => undefined); // The reader of the log may exit before the server.
   const log = createLog(invocation.config.logging, process.stdout);
-  const ends = new UndoStack((step, err) => log.error('shutdown step failed', { step, err }));
-  const life = watchProcess(log, () => ends.unwind());
+  const cleanups = new CleanupStack((step, err) => log.error('shutdown step failed', { step, err }));
+  const life = watchProcess(log, () => cleanups.unwind());
   for (const warning of invocation.warnings) log.warn(warning);
 
-  const starting = start(invocation, build, { log, ends, life });
-  // Told to stop while it starts, it first gets as far as the next step, so that what that step began is ended too.
-  ends.add('start', () => starting.catch(() => undefined));
+  const starting = start(invocation, build, { log, cleanups, life });
+  // A stop signal during the start first waits for the current step, so that the step's resources are released, too.
+  cleanups.add('start', () => starting.catch(() => undefined));
   await starting.catch((error) => (life.ending ? undefined : life.fail(oneLine(error))));
 }
 
 async function start(
   { config, source, dockerEnvironment }: Serve,
   { entry, version }: Build,
-  { log, ends, life }: { log: Log; ends: UndoStack; life: ProcessLife },
+  { log, cleanups, life }: { log: Log; cleanups: CleanupStack; life: ProcessLife },
 ): Promise<void> {
-  const server = await compose(config, { entry, dockerEnvironment, niceness: goFirst(), log });
-  ends.add('server', () => server.close());
+  const server = await compose(config, { entry, dockerEnvironment, niceness: raisePriority(), log });
+  cleanups.add('server', () => server.close());
   life.lastResort = server.abandon;
   if (life.ending) return;
   await resumeFor(RESUME_MS, server);
   if (life.ending) return;
   const listeners = await listen(config, server, log);
-  ends.add('listeners', listeners.close);
+  cleanups.add('listeners', listeners.close);
   const { cleanupInterval: interval } = config.sandbox;
   const cron = startCron({ name: 'cleanup', interval, run: () => server.services.sandboxes.expire(), log });
-  ends.add('cleanup', cron.stop);
+  cleanups.add('cleanup', cron.stop);
   if (life.ending) return;
   const { grpc_addr, http_addr } = listeners;
   log.info('ready', { grpc_addr, http_addr, runtime: config.runtime.type, config: source, version });
@@ -90,7 +94,7 @@ function refused(key: string, address: { host: string; port: number }, error: un
   throw new Error(`server.${key}: ${textOf(address)} cannot be listened on: ${oneLine(error)}`, { cause: error });
 }
 
-/** As in the configuration. */
+/** In the notation of the configuration file. */
 function textOf({ host, port }: { host: string; port: number }): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

@@ -3,9 +3,9 @@ import { verifyState } from '../lib/verify/verify-state.ts';
 
 type Verify = Extract<Invocation, { config: unknown }>;
 
-/** Exit code 0: nothing is damaged; 1: something is; 2: it could not be checked. */
+/** Checks the stored state. Exit codes: 0: no damage; 1: damage found; 2: the check failed. */
 export async function verify({ config, warnings }: Verify): Promise<void> {
-  process.stdout.on('error', () => undefined); // Whoever read it is gone; the exit code still tells.
+  process.stdout.on('error', () => undefined); // The reader may exit first; the exit code still has the result.
   for (const warning of warnings) process.stderr.write(`paddock: ${warning}\n`);
   try {
     const report = await verifyState(config.storage);

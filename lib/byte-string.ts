@@ -1,2 +1,2 @@
-/** A name or path as the kernel sent it: one char per byte (latin1), so that names that are not UTF-8 round trip. */
+/** A name or path as raw bytes, one char per byte (latin1), so that names that are not UTF-8 survive a round trip. */
 export type ByteString = string;

@@ -21,26 +21,26 @@ import { WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import type { Services } from './services.ts';
 import { Shares } from './shares.ts';
-import { UndoStack } from './undo-stack.ts';
+import { CleanupStack } from './cleanup-stack.ts';
 import { clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
 export interface Composition {
   services: Services;
-  /** Connections that one listener may hold. */
+  /** Maximum number of connections per listener. */
   maxConnections: Descriptors['maxConnections'];
-  /** Brings up the sandboxes that were RUNNING; commands on them wait for it. Never rejects. */
+  /** Restarts the sandboxes that were RUNNING; commands in them wait until then. Never rejects. */
   resume(): Promise<void>;
-  /** Ends commands, sandboxes and mounts; everything acknowledged is stored. Never rejects: failures are logged. */
+  /** Ends commands, sandboxes and mounts, and persists all acknowledged changes. Never rejects: failures are logged. */
   close(): Promise<void>;
-  /** For an end that cannot wait for `close`: unmounts by force, which also releases the threads that serve the mount. */
+  /** For an exit that cannot wait for `close`: force-unmounts, which also releases the threads that serve the mount. */
   abandon(): void;
 }
 
 export interface Environment {
-  /** The module of the worker threads. */
+  /** URL of the module for worker threads. */
   entry: URL;
   dockerEnvironment: DockerEnvironment;
-  /** Scheduling priority of sandboxes; undefined: this process's own. */
+  /** Niceness of sandbox processes; undefined: the server's own. */
   niceness?: number | undefined;
   log: Log;
 }
@@ -52,13 +52,13 @@ const RUNTIME_NAMES = {
 } as const satisfies Record<Config['runtime']['type'], RuntimeName>;
 
 /**
- * The real services on the state that `config` names. The order is that of recovery: the locks before anything is
- * read, the metadata before anything is removed, the mounts and processes of a dead server removed before new ones are
- * made. A failure is an error of one line, and leaves nothing behind.
+ * Builds the services on the state that `config` names. The order is that of recovery: locks before any read; metadata
+ * before any removal; the mounts and processes of a dead server are removed before new ones are made. A failure is an
+ * error of one line, and everything done before it is undone. The caller must call `close` (or `abandon`).
  */
 export async function compose(config: Config, environment: Environment): Promise<Composition> {
   const { log } = environment;
-  const cleanup = new UndoStack((step, err) => log.error('shutdown step failed', { step, err }));
+  const cleanup = new CleanupStack((step, err) => log.error('shutdown step failed', { step, err }));
   try {
     return await build(config, environment, cleanup);
   } catch (error) {
@@ -67,7 +67,7 @@ export async function compose(config: Config, environment: Environment): Promise
   }
 }
 
-async function build(config: Config, environment: Environment, cleanup: UndoStack): Promise<Composition> {
+async function build(config: Config, environment: Environment, cleanup: CleanupStack): Promise<Composition> {
   const { log } = environment;
   const { storage } = config;
   await lockState(storage, cleanup, log);
@@ -85,7 +85,7 @@ async function build(config: Config, environment: Environment, cleanup: UndoStac
   connect(sandboxes, codebases, platform.mount);
 
   const resume = await sandboxes.recover();
-  // Needs the sandboxes that the commits come from, and precedes the start of any of them.
+  // Needs the sandboxes of the commits, and must precede the start of any sandbox.
   await codebases.finishCommits();
   return {
     services: { sandboxes, codebases, limits: execLimits(config) },
@@ -96,7 +96,7 @@ async function build(config: Config, environment: Environment, cleanup: UndoStac
   };
 }
 
-/** Directories, runtimes and the workspace file system: what sandboxes run on. */
+/** Directories, runtimes and the workspace file system, which sandboxes use. */
 interface Platform {
   layout: Layout;
   descriptors: Descriptors;
@@ -104,8 +104,8 @@ interface Platform {
   mount: WorkspaceMount;
 }
 
-/** Rejects when the configured runtime, or FUSE, does not work on this machine. */
-async function openPlatform(config: Config, environment: Environment, cleanup: UndoStack): Promise<Platform> {
+/** Rejects when the configured runtime or FUSE does not work on this machine. */
+async function openPlatform(config: Config, environment: Environment, cleanup: CleanupStack): Promise<Platform> {
   const { entry, log } = environment;
   const { mountPath } = config.storage;
   const layout = makeLayout(mountPath);
@@ -124,9 +124,9 @@ async function openPlatform(config: Config, environment: Environment, cleanup: U
     log,
   });
   cleanup.add('workspaces', () => mount.close());
-  // Logged at the start: the file system may be mounted only at the first create, long after.
+  // Logged at the start, because the file system may be mounted much later, at the first create.
   if (dirname(layout.fs) !== mountPath) {
-    log.info('a folder above storage.mount_path is closed to other users; workspaces are mounted elsewhere', {
+    log.info('a parent of storage.mount_path is not accessible to other users; workspaces are mounted elsewhere', {
       path: layout.fs,
     });
   }
@@ -168,8 +168,8 @@ function openSandboxes(
 }
 
 /**
- * Lets codebases and the workspace file system call sandboxes. Only once all of them exist: a callback given to a
- * constructor could be called while a later one still waits.
+ * Lets codebases and the workspace file system call sandboxes. Subscribed only after construction: a callback passed to
+ * a constructor could run while a later constructor still waits.
  */
 function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: WorkspaceMount): void {
   mount.subscribe({
@@ -193,12 +193,12 @@ function execLimits({ limits: { execOutputBytes, execMemoryBytes } }: Config): S
 }
 
 /**
- * Locks each part of the state by itself, so that two configurations cannot share a part. The lock of a killed server
- * that could not end is taken over.
+ * Locks each part of the state separately, so that two configurations cannot share a part. Takes over the lock of a
+ * killed server that cannot exit.
  */
 async function lockState(
   { dbPath, mountPath, codebasePath }: Config['storage'],
-  cleanup: UndoStack,
+  cleanup: CleanupStack,
   log: Log,
 ): Promise<void> {
   makeFolder(dirname(dbPath), 'storage.db_path', 0o711);

@@ -1,29 +1,29 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Shares } from './shares.ts';
 
-/** Descriptors held back; `lend` of a stop or destroy needs about five at a time. */
+/** Number of reserved descriptors; a stop or destroy under `lend` needs about five at a time. */
 const RESERVE = 32;
-/** Of all that the process may have, how much commands may hold; the rest is for clients, files and the reserve. */
+/** Fraction of the process's descriptors for commands; the rest is for clients, files and the reserve. */
 const FOR_COMMANDS = 0.6;
-/** A gRPC client has one connection for all of its calls. */
+/** Fractions for connections. A gRPC client uses one connection for all of its calls. */
 const FOR_CONNECTIONS = { rest: 0.15, grpc: 0.1 };
-/** Where the limit cannot be read: the least that a system gives. */
+/** Assumed if the limit cannot be read: the lowest common default. */
 const LEAST_LIMIT = 1024;
 
-/** EMFILE: this process has as many descriptors as it may; ENFILE: the system has. */
+/** EMFILE: the process has reached its limit; ENFILE: the system has. See open(2). */
 export function isOutOfDescriptors(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EMFILE' || code === 'ENFILE';
 }
 
 /**
- * The descriptors of the process: how many commands and connections may hold, and a few held back, so that ending a
- * command, stopping and destroying work when all others are in use.
+ * The descriptor budget of the process: the limits for commands and connections, and a reserve, so that ending a
+ * command, stopping and destroying work when all other descriptors are in use.
  */
 export class Descriptors {
-  /** For the pipes of commands; the holder is a sandbox. */
+  /** For the pipes of commands, per sandbox. */
   readonly commands: Shares<object>;
-  /** Connections of clients to each listener at a time. */
+  /** Maximum number of simultaneous client connections per listener. */
   readonly maxConnections: { readonly rest: number; readonly grpc: number };
   readonly #reserve: number[] = [];
   #lent = 0;
@@ -36,8 +36,8 @@ export class Descriptors {
   }
 
   /**
-   * Runs a synchronous task that can be run again from its start; when it fails for want of a descriptor, once more with
-   * the reserve. Nothing else of this thread runs meanwhile, so the task finds what was given back.
+   * Runs a synchronous, repeatable task; if it fails for lack of a descriptor, closes the reserve and runs it once
+   * more. No other code of this thread runs in between, so the freed descriptors are available to the task.
    */
   use<T>(task: () => T): T {
     try {
@@ -53,7 +53,7 @@ export class Descriptors {
     }
   }
 
-  /** Runs the task, with the reserve given back until its end where descriptors are short at its start. */
+  /** Runs the task; if descriptors are short at its start, the reserve is closed until the task ends. */
   async lend<T>(task: () => Promise<T>): Promise<T> {
     const short = this.#short();
     if (!short) return task();
@@ -67,14 +67,14 @@ export class Descriptors {
     }
   }
 
-  /** Gives all back; no reserve is held any more. */
+  /** Closes the reserve for good. */
   close(): void {
     this.#lent = Number.POSITIVE_INFINITY;
     this.#release();
   }
 
   #short(): boolean {
-    // As many as a destroy may need at a time.
+    // Opens as many as one destroy may need at a time.
     const tried: number[] = [];
     try {
       while (tried.length < RESERVE / 2) tried.push(openNothing());
@@ -90,13 +90,13 @@ export class Descriptors {
     this.#reserve.splice(0).forEach(close);
   }
 
-  /** As far as there are any; the next use tries again. */
+  /** Refills as far as possible; the next use tries again. */
   #refill(): void {
     if (this.#lent > 0) return;
     try {
       while (this.#reserve.length < RESERVE) this.#reserve.push(openNothing());
     } catch {
-      // Somebody else was faster.
+      // Another thread or process was faster.
     }
   }
 }
@@ -109,7 +109,7 @@ function close(fd: number): void {
   } catch {}
 }
 
-/** Node raises the soft limit to the hard one when it starts. */
+/** Node raises the soft limit to the hard limit when it starts. */
 function descriptorLimit(): number {
   try {
     const match = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'latin1'));

@@ -1,4 +1,4 @@
-/** The closed set of error codes: the gRPC names (https://grpc.io/docs/guides/status-codes/). */
+/** The closed set of error codes: those of gRPC (https://grpc.io/docs/guides/status-codes/). */
 export const CODES = {
   CANCELLED: { grpc: 1, http: 499 },
   UNKNOWN: { grpc: 2, http: 500 },
@@ -21,13 +21,13 @@ export const CODES = {
 export type Code = keyof typeof CODES;
 
 /**
- * An error a caller is meant to see: `message` is one clear sentence that names the field and what is allowed.
- * Anything thrown that is not a ServiceError is a defect and reaches the caller as INTERNAL, without its text.
+ * An error for the caller. `message` is one clear sentence that names the field and the allowed values. Any other
+ * thrown value is a defect: the caller gets INTERNAL without its text.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly code: Code;
-  /** Plain JSON values; a timed-out command's partial output travels here. */
+  /** Plain JSON values, for example the partial output of a timed-out command. */
   readonly details: readonly unknown[];
 
   constructor(code: Code, message: string, details: readonly unknown[] = [], options?: ErrorOptions) {
@@ -37,12 +37,12 @@ export class ServiceError extends Error {
   }
 }
 
-/** Refuses one field of a request; the message is the field's full name and the problem: `env[A] must have no NUL`. */
+/** Refuses one field of a request. The message is the field's full name and the problem: `env[A] must have no NUL`. */
 export function invalidArgument(field: string, problem: string): ServiceError {
   return new ServiceError('INVALID_ARGUMENT', `${field} ${problem}`);
 }
 
-/** Whatever was thrown, as the error a caller may see. */
+/** Converts any thrown value to the error for the caller. */
 export function toServiceError(thrown: unknown): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
   const code = (thrown as NodeJS.ErrnoException | undefined)?.code;

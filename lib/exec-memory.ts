@@ -1,12 +1,12 @@
 import { ServiceError } from './errors.ts';
 import type { Shares } from './shares.ts';
 
-/** What is asked of the sandbox's share at a time. */
+/** Bytes allocated from the sandbox's share at a time. */
 const STEP = 65_536;
 
 /**
- * What the server holds in memory for one command, out of its sandbox's share: its standard input, and the output that
- * was not sent yet. To be followed by `release`.
+ * Memory of the server for one command, allocated from its sandbox's share: its standard input, and output that is not
+ * sent yet. The owner must call `release`.
  */
 export class ExecMemory {
   readonly #shares: Shares<string> | undefined;
@@ -20,16 +20,16 @@ export class ExecMemory {
     this.#sandbox = sandbox;
   }
 
-  /** RESOURCE_EXHAUSTED when the share has no room for it. */
+  /** Allocates memory for the input. Throws RESOURCE_EXHAUSTED if the share has no room for it. */
   holdInput(stdin: string): void {
     if (stdin.length === 0 || this.#take(stdin.length)) return;
     throw new ServiceError(
       'RESOURCE_EXHAUSTED',
-      'stdin: the sandbox’s commands have its share of the server’s memory for input and output (limits.exec_memory_bytes) in use',
+      'stdin: the sandbox’s commands already use its share of the server’s memory for input and output (limits.exec_memory_bytes)',
     );
   }
 
-  /** How many of so many more bytes of output may be held. */
+  /** Allocates up to `bytes` more bytes of output. Returns the number of bytes allocated. */
   grow(bytes: number): number {
     if (bytes > this.#left) {
       const steps = Math.ceil((bytes - this.#left) / STEP) * STEP;

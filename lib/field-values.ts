@@ -1,14 +1,14 @@
-/** Values of the string fields that take one of a few. Each field also takes the empty string: the default. */
+/** Values of the string fields with a closed set. Each field also accepts the empty string: its default. */
 
-/** `auto_commit`: when changes go to the codebase without a Commit; `on_exec` includes `on_stop`. */
+/** `auto_commit`: when changes are committed to the codebase automatically; `on_exec` includes `on_stop`. */
 export const AUTO_COMMITS = ['never', 'on_exec', 'on_stop'] as const;
 export type AutoCommit = (typeof AUTO_COMMITS)[number];
 
-/** `as`: whose view a file operation has. `agent`: rules and mode bits apply; `owner`: everything is allowed. */
+/** `as`: the identity of a file operation. `agent`: rules and mode bits apply; `owner`: everything is allowed. */
 export const ACTORS = ['agent', 'owner'] as const;
 export type Actor = (typeof ACTORS)[number];
 
-/** `on_conflict`: whose version Commit takes where the codebase changed meanwhile; empty: it commits nothing. */
+/** `on_conflict`: the version that Commit takes where the codebase changed too; empty: a conflict fails the commit. */
 export const CONFLICT_CHOICES = ['ours', 'theirs'] as const;
 export type ConflictChoice = (typeof CONFLICT_CHOICES)[number];
 

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 
-/** Crockford's base 32: in ASCII order, so that ids sort as their numbers do. */
+/** Crockford's base 32, whose digits are in ASCII order: ids sort by their numeric value. */
 const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
-/** 45 bits of milliseconds: until the year 3084. */
+/** 45 bits of milliseconds: enough until the year 3084. */
 const TIME_DIGITS = 9;
-/** 80 bits: not to be guessed, and no two alike within one millisecond. */
+/** 80 random bits: unguessable, and unique within a millisecond. */
 const RANDOM_DIGITS = 16;
 
-/** `sb_…`, `cb_…`: URL-safe, and a file name. Ids sort by creation time to the millisecond. */
+/** Returns a new id, `sb_…` or `cb_…`: safe in a URL and as a file name. Ids sort by creation time in milliseconds. */
 export function newId(prefix: string, now: number = Date.now()): string {
   return `${prefix}_${timeDigits(now)}${randomDigits()}`;
 }
 
-/** Whether `id` could have come from `newId(prefix)`. Ask this before an id becomes part of a path. */
+/** Whether `id` has the form of `newId(prefix)`. Must be checked before an id becomes part of a path. */
 export function isId(prefix: string, id: string): boolean {
   return (
     id.length === prefix.length + 1 + TIME_DIGITS + RANDOM_DIGITS &&
@@ -28,7 +28,7 @@ function timeDigits(now: number): string {
 }
 
 function randomDigits(): string {
-  // Five bits of each byte are used: 256 is a multiple of 32, so no digit is likelier than another.
+  // Uses five bits of each byte: 256 is a multiple of 32, so the digits are uniformly distributed.
   return Array.from(randomBytes(RANDOM_DIGITS), digit).join('');
 }
 

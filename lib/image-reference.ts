@@ -1,2 +1,2 @@
-/** Characters of a container image reference, in a request and in a runtime. */
+/** Maximum characters of a container image reference, for requests and runtimes. */
 export const MAX_IMAGE_LENGTH = 512;

@@ -4,18 +4,20 @@ import type { Log } from './log.ts';
 import { LockedError, takeLock } from './metadata/lock.ts';
 import { abortConnection, connectionAt } from './workspaces/index.ts';
 
-/** In which most killed processes end by themselves. */
+/** Milliseconds in which most killed processes exit by themselves. */
 const PATIENCE_MS = 1000;
-/** In which one ends whose connection was aborted. */
+/** Milliseconds for a process to exit after its FUSE connection was aborted. */
 const END_MS = 10_000;
 const POLL_MS = 100;
 const SIGKILL = 1n << 8n;
 
 /**
- * `takeLock`, also from a server that was killed and does not end. That happens when its notifier thread waits in the
- * kernel for the lock of a directory, whose holder waits for an answer of the request worker, which is dead: the process
- * keeps its descriptors, and so its locks, its ports, and the connection on which both wait. Aborting that ends it.
- * Nothing is done to a server that lives. `mountPoints`: where servers on this state mount.
+ * Like `takeLock`, but also takes the lock of a killed server that cannot exit. That happens when its notifier thread
+ * waits in the kernel for a directory's inode lock, whose holder waits for a reply of the dead request worker. The
+ * process then keeps its descriptors, and so its locks, its ports and the FUSE connection. Aborting the connection lets
+ * it exit. A live server is never touched. `mountPoints`: where servers on this state mount.
+ *
+ * Returns the function that releases the lock.
  */
 export async function takeLockOfDead(path: string, mountPoints: readonly string[], log: Log): Promise<() => void> {
   const start = performance.now();
@@ -27,7 +29,7 @@ export async function takeLockOfDead(path: string, mountPoints: readonly string[
       if (!(error instanceof LockedError)) throw error;
       const holders = holdersOf(path);
       const waited = performance.now() - start;
-      // Whoever has just ended holds it no more.
+      // A holder that has just exited no longer has the lock.
       if (holders.length > 0 && !holders.every(isBeingKilled)) throw error;
       if (waited > END_MS || (holders.length === 0 && waited > PATIENCE_MS)) throw error;
       if (!aborted && waited > PATIENCE_MS) {
@@ -41,10 +43,11 @@ export async function takeLockOfDead(path: string, mountPoints: readonly string[
 
 async function abortFor(pid: number, mountPoints: readonly string[], log: Log): Promise<void> {
   const told = connectionsOf(pid);
-  // Kernels that do not tell it by the descriptor: what is mounted where only the holder of the lock mounts.
+  // On kernels without the connection number in fdinfo: what is mounted at the mount points, since only the holder of
+  // the lock mounts there.
   const found = told.length > 0 ? told : (await Promise.all(mountPoints.map(connectionAt))).filter(isNumber);
   for (const connection of found) {
-    // It has not ended meanwhile, so the number is still its connection's.
+    // Checked again: as long as the process exists, the connection number cannot belong to another process.
     if (!isBeingKilled(pid)) return;
     const done = await abortConnection(connection);
     const message = done
@@ -54,7 +57,10 @@ async function abortFor(pid: number, mountPoints: readonly string[], log: Log): 
   }
 }
 
-/** Processes that have the flock(2) on the file. The first thread of a killed one has closed its files already. */
+/**
+ * Process ids that hold a flock(2) lock on the file. The first thread of a killed process may have closed its files
+ * already.
+ */
 function holdersOf(path: string): number[] {
   const file = realpathSync(path);
   return list('/proc')
@@ -66,10 +72,12 @@ function hasLock(info: string): boolean {
   return /^lock:.*\bFLOCK\b/m.test(read(info));
 }
 
-/** Every thread has ended or has SIGKILL pending: nothing of it will ever run again outside of the kernel. */
+/**
+ * Whether every thread has exited or has SIGKILL pending, so that no code of the process will run again in user space.
+ */
 function isBeingKilled(pid: number): boolean {
   const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/status`));
-  // A thread that ended between the two looks has no status any more.
+  // A thread that exited between the two reads has no status file.
   const present = threads.filter((status) => status !== '');
   return present.length > 0 && present.every(hasEnded);
 }
@@ -80,14 +88,14 @@ function hasEnded(status: string): boolean {
   return pending !== undefined && (BigInt(`0x${pending}`) & SIGKILL) !== 0n;
 }
 
-/** Numbers of the FUSE connections that a process serves, as Linux tells from 6.8 or so on. */
+/** Connection numbers of the FUSE devices that a process has open (in fdinfo since about Linux 6.8). */
 function connectionsOf(pid: number): number[] {
   const devices = descriptorsOf(pid).filter(({ target }) => target === '/dev/fuse');
   const numbers = devices.map(({ info }) => /^fuse_connection:\s+(\d+)$/m.exec(read(info))?.[1]);
   return [...new Set(numbers.filter((number) => number !== undefined).map(Number))];
 }
 
-/** Of the first thread that still has its files. Only looked at by name: what they lead to may not answer. */
+/** Descriptors of the first thread that still has open files. Only readlink is used: opening the target could block. */
 function descriptorsOf(pid: number): { target: string; info: string }[] {
   for (const thread of list(`/proc/${pid}/task`)) {
     const directory = `/proc/${pid}/task/${thread}`;

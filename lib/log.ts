@@ -7,7 +7,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What every room logs through. Fields are plain values; an error goes in the field `err`. */
+/** The log interface of all rooms. Field values are plain; an error goes into the field `err`. */
 export interface Log {
   debug(message: string, fields?: Fields): void;
   info(message: string, fields?: Fields): void;
@@ -19,7 +19,7 @@ interface Sink {
   write(line: string): void;
 }
 
-/** One line an entry, written synchronously to `sink`: nothing is lost when the process ends right after. */
+/** Writes one line per entry, synchronously, to `sink`: nothing is lost if the process exits right after. */
 export function createLog(options: { level: LogLevel; format: LogFormat }, sink: Sink): Log {
   const destination = options.format === 'json' ? sink : { write: (line: string) => sink.write(textLine(line)) };
   const logger = pino(
@@ -41,7 +41,7 @@ export function createLog(options: { level: LogLevel; format: LogFormat }, sink:
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** `2026-01-31T12:00:00.000Z INFO  message key=value …`; values stay JSON, so no value can forge a line. */
+/** `2026-01-31T12:00:00.000Z INFO  message key=value …`. Values stay JSON, so that no value can forge a line. */
 function textLine(json: string): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const pairs = Object.entries(fields).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
@@ -49,7 +49,7 @@ function textLine(json: string): string {
   return `${line.replace(/[\u007f-\u009f]/g, hexEscape)}\n`;
 }
 
-/** What JSON leaves as it is but a terminal may obey. */
+/** Escapes characters that JSON leaves unescaped but a terminal may interpret. */
 function hexEscape(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,21 +1,24 @@
 import { invalidArgument } from './errors.ts';
 
-/** A page of a list, as a request asks for it. */
+/** Paging parameters of a list request. */
 export interface Page {
-  /** Most items of the page; at least 1. */
+  /** Maximum number of items in the page; at least 1. */
   page_size: number;
   page_token: string;
 }
 
 /**
- * An opaque token for "go on behind `cursor`". `scope` names the listing and its filters: a token is only good for the
- * listing it came from. Well-formed strings only.
+ * Returns an opaque token that continues the listing after `cursor`. `scope` names the listing and its filters; a token
+ * is valid for its own listing only. Both must be well-formed strings.
  */
 export function tokenOf(scope: string, cursor: string): string {
   return Buffer.from(JSON.stringify([scope, cursor])).toString('base64url');
 }
 
-/** The cursor in `token`; undefined for '' (the start). Throws INVALID_ARGUMENT for what `tokenOf(scope, …)` never made. */
+/**
+ * Returns the cursor in `token`, or undefined for '' (the start). Throws INVALID_ARGUMENT for any value that
+ * `tokenOf(scope, …)` did not return.
+ */
 export function cursorOf(scope: string, token: string): string | undefined {
   if (token === '') return undefined;
   const cursor = parse(scope, token);
@@ -34,7 +37,10 @@ function parse(scope: string, token: string): string | undefined {
   }
 }
 
-/** One page of `items` in order of id. Items that come and go between two pages make no other be missed or repeated. */
+/**
+ * Returns one page of `items` in order of id. Items added or removed between two pages do not cause others to be missed
+ * or repeated.
+ */
 export function pageById<T extends { readonly id: string }>(
   scope: string,
   items: Iterable<T>,

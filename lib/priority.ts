@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
 import { constants, getPriority, setPriority } from 'node:os';
 
-/** Gives a process its own priority back; where setpriv is, this is too, but it is not taken for granted. */
+/** Restores the priority of a process. Usually present where setpriv is, but not guaranteed. */
 export const RENICE = '/usr/bin/renice';
 
 /**
- * Every command is started and heard by this one thread, which the shells that it wakes would otherwise make wait: where
- * that is allowed it goes before them. Answers the niceness it had, which sandboxes are to have; undefined: still its own.
+ * Raises this process's scheduling priority, so that the event loop is not starved by the shells that it wakes. Returns
+ * the previous niceness, which sandboxes get, or undefined if raising is not permitted.
  */
-export function goFirst(): number | undefined {
+export function raisePriority(): number | undefined {
   const niceness = getPriority();
   if (!existsSync(RENICE)) return undefined;
   try {

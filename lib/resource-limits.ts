@@ -3,9 +3,10 @@ import type { ResourceLimits } from './messages.ts';
 export type LimitName = keyof ResourceLimits;
 
 /**
- * Least and greatest value of each resource limit; 0 is allowed as well (no limit). The configuration, the API and the
- * cgroups hold to these. The bounds are the kernel's, but for memory: with less, the sandbox's own agent could not run.
- * https://docs.kernel.org/scheduler/sched-bwc.html, PID_MAX_LIMIT in linux/threads.h, cpu.shares in kernel/sched/core.c
+ * Minimum and maximum of each resource limit; 0 is also allowed and means no limit. Shared by the configuration, the
+ * API and the cgroups. The bounds are the kernel's, except for memory: with less, the sandbox's own agent could not
+ * run. https://docs.kernel.org/scheduler/sched-bwc.html, PID_MAX_LIMIT in linux/threads.h, cpu.shares in
+ * kernel/sched/core.c
  */
 export const RESOURCE_RANGES = {
   memory_bytes: { minimum: 8 * 1024 * 1024, maximum: Number.MAX_SAFE_INTEGER },
@@ -14,10 +15,10 @@ export const RESOURCE_RANGES = {
   pids_limit: { minimum: 1, maximum: 4_194_304 },
 } as const satisfies Record<LimitName, { minimum: number; maximum: number }>;
 
-/** Microseconds in which a sandbox may use `cpu_quota` microseconds of CPU time. */
+/** Period of `cpu_quota` in microseconds (cpu.cfs_period_us). */
 export const CPU_PERIOD_US = 100_000;
 
-/** Whether a limit may have this value. */
+/** Whether the value is allowed for the limit. */
 export function isAllowed(limit: LimitName, value: number): boolean {
   const { minimum, maximum } = RESOURCE_RANGES[limit];
   return value === 0 || (Number.isSafeInteger(value) && value >= minimum && value <= maximum);

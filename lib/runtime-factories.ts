@@ -8,7 +8,7 @@ import { createDockerRuntime } from './runtime/docker/index.ts';
 import { createMockRuntime } from './runtime/mock/index.ts';
 import type { RuntimeFactory } from './runtimes.ts';
 
-/** How each runtime is made of the configuration. */
+/** Returns the factory of each runtime, bound to the configuration. */
 export function runtimeFactories(
   { runtime, storage }: Config,
   {

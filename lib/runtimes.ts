@@ -1,12 +1,12 @@
 import type { Runtime as RuntimeName } from './messages.ts';
 import type { Runtime } from './runtime/runtime.ts';
 
-/** Throws a one-line ServiceError when this build or configuration has no such runtime. */
+/** Creates a runtime. Throws a one-line ServiceError if this build or configuration does not have it. */
 export type RuntimeFactory = () => Runtime;
 
 /**
- * The runtimes that work on this machine, each made, probed and cleared of what an earlier server left when it is first
- * asked for. One that does not work is tried again at the next need; there is never another in its place.
+ * The runtimes that work on this machine. Each is created, probed and cleared of the remains of an earlier server at
+ * its first use. A failed one is retried at the next use; no other runtime replaces it.
  */
 export class Runtimes {
   readonly #factories: Readonly<Record<RuntimeName, RuntimeFactory>>;
@@ -25,7 +25,7 @@ export class Runtimes {
     return working;
   }
 
-  /** Gives back what the runtimes hold beside their sandboxes, which have ended. */
+  /** Releases what the runtimes hold beyond their sandboxes. All sandboxes must have ended. */
   async close(): Promise<void> {
     for (const working of this.#working.values()) {
       const runtime = await working.catch(() => undefined);

@@ -1,4 +1,4 @@
-/** One task at a time, in order of arrival; a task that fails does not keep the next. */
+/** Runs one task at a time, in order of arrival. A failed task does not stop the queue. */
 export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();
 

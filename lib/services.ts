@@ -31,72 +31,85 @@ import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';
 
-/** A request with narrower types of some fields, as its handler has checked them; without the bytes of a stream. */
+/**
+ * A request type with narrower types for the fields that its handler has validated, and without the bytes of a stream.
+ */
 type Narrowed<Request, Fields> = Omit<Request, keyof Fields | 'chunk'> & Fields;
 
 export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | '' }>;
 export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | '' }>;
 export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }>;
-/** A request on the files of a sandbox, with the one whose view it takes. */
+/** A request on the files of a sandbox, with the identity it is made as. */
 export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
 export type ArchiveAccess<Request> = Narrowed<Request, { as: Actor | ''; format: ArchiveFormat | '' }>;
 
 /** The life cycle of sandboxes and the commands in them. Errors are ServiceErrors with the codes of the contract. */
 export interface Sandboxes {
-  /** RUNNING on return. */
+  /** The sandbox is RUNNING when the call resolves. */
   create(request: NewSandbox): Promise<Sandbox>;
   get(id: string): Sandbox;
   list(filter: { codebase_id: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
   /**
-   * FAILED_PRECONDITION, with the sandbox stopped, when its `auto_commit` is for changes that cannot be committed;
-   * `discard`: they are not.
+   * FAILED_PRECONDITION, with the sandbox stopped, if its `auto_commit` changes cannot be committed. With `discard`
+   * they are dropped instead.
    */
   destroy(id: string, discard?: boolean): Promise<void>;
   exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
-  /** In force, and durable, on return. */
+  /** In force and durable when the call resolves. */
   updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;
   explainPermission(id: string, path: string): Promise<PermissionExplanation>;
   presets(): readonly Preset[];
-  /** Where the sandbox differs from its codebase, in byte order of the paths. */
+  /** The differences between the sandbox and its codebase, in byte order of their paths. */
   listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;
-  /** The changes as a `patch` that git applies, or the changed files as a `tar`; begun when it resolves. */
+  /**
+   * Exports the changes as a `patch` for git apply, or the changed files as a `tar`. The stream has started when the
+   * call resolves.
+   */
   exportChanges(id: string, format: ChangeFormat): Promise<ByteStream>;
-  /** All or nothing, also over a crash. ABORTED with the paths in the details where there are conflicts. */
+  /** Atomic, also across a crash. Rejects with ABORTED and the conflicting paths in the details. */
   commit(request: CommitChanges): Promise<CommitResponse>;
-  /** Gives paths (none: all) and all below back to the codebase; in effect, for open files too, on return. */
+  /**
+   * Reverts the paths (none: all) and everything below them to the codebase. In effect, for open files too, when the
+   * call resolves.
+   */
   discard(id: string, paths: readonly string[]): Promise<{ discarded: number }>;
-  /** Names what the sandbox has now, as at one moment, while it runs. ALREADY_EXISTS for a name it has. */
+  /**
+   * Stores a named snapshot of one moment of the sandbox, which may be running. ALREADY_EXISTS if the name is in use.
+   */
   createCheckpoint(id: string, name: string): Promise<Checkpoint>;
   listCheckpoints(id: string): Checkpoint[];
   deleteCheckpoint(id: string, name: string): Promise<void>;
-  /** In effect, for open files too, and durable on return; the checkpoint stays. */
+  /** In effect, for open files too, and durable when the call resolves. The checkpoint is kept. */
   rollback(id: string, checkpoint: string): Promise<Sandbox>;
-  /** RUNNING on return; as many results as were asked for. Rejects when there is nothing to fork. */
+  /**
+   * All forks are RUNNING when the call resolves, one result for each requested fork. Rejects if there is nothing to
+   * fork.
+   */
   fork(request: NewForks): Promise<ForkResult[]>;
-  /** Of a symlink itself. */
+  /** Does not follow a symbolic link, like lstat(2). */
   statFile(request: FileAccess<StatFileRequest>): Promise<FileStat>;
-  /** In byte order of the paths. */
+  /** Entries in byte order of their paths. */
   listDirectory(request: FileAccess<ListDirectoryRequest>): Promise<{ files: FileStat[]; next_page_token: string }>;
   readFile(request: FileAccess<ReadFileRequest>): Promise<ReadableFile>;
-  /** Atomic: the file is the old or the new one; who has the old one open keeps it. */
+  /** Atomic: a reader sees the old or the new file; open files keep the old one. */
   writeFile(request: FileAccess<WriteFileRequest>, content: AsyncIterable<Uint8Array>): Promise<FileStat>;
   makeDirectory(request: FileAccess<MakeDirectoryRequest>): Promise<FileStat>;
   moveFile(request: FileAccess<MoveFileRequest>): Promise<FileStat>;
   deleteFile(request: FileAccess<DeleteFileRequest>): Promise<{ removed: number }>;
-  /** A directory's contents as an archive; begun when it resolves. */
+  /** Exports a directory as an archive. The stream has started when the call resolves. */
   exportFiles(request: ArchiveAccess<ExportFilesRequest>): Promise<ByteStream>;
-  /** An archive's contents into a directory, all or nothing. */
+  /** Unpacks an archive into a directory, atomically. */
   importFiles(
     request: ArchiveAccess<ImportFilesRequest>,
     archive: AsyncIterable<Uint8Array>,
   ): Promise<ImportFilesResponse>;
-  /** Destroys what has expired; one failure does not keep the others. Called by the cleanup adapter. */
+  /** Destroys expired sandboxes; a failure does not prevent the others. Called by the cleanup task. */
   expire(): Promise<void>;
 }
 
-/** Bytes as they are made. Iterate it, or nothing is held. */
+/** Bytes produced on demand. Resources are held only while it is iterated. */
 export interface ByteStream extends AsyncIterable<Uint8Array> {
   contentType: string;
 }
@@ -104,18 +117,21 @@ export interface ByteStream extends AsyncIterable<Uint8Array> {
 /** One version of a file. */
 export interface ReadableFile {
   size: number;
-  /** Tells this version from any other. */
+  /** Unique for each version of the file. */
   etag: string;
-  /** Unix seconds. */
+  /** Unix time in seconds. */
   modified_at: number;
-  /** Bytes start (inclusive) to end (exclusive); the caller must consume or destroy it. Always the version of this object. */
+  /**
+   * Reads the bytes from `start` (inclusive) to `end` (exclusive) of this version. The caller must consume or destroy
+   * the stream.
+   */
   read(range?: { start: number; end: number }): Readable;
-  /** Must be called once when no further read will be made; a read under way keeps its own hold. */
+  /** Must be called once, after the last `read`; streams still being read stay valid. */
   close(): Promise<void>;
 }
 
 export interface StoredFile extends ReadableFile {
-  /** Lower-case hex SHA-256 of the content; the etag too. */
+  /** Lower-case hex SHA-256 of the content; equal to the etag. */
   checksum: string;
 }
 
@@ -125,8 +141,8 @@ export interface Codebases {
   list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }>;
   delete(id: string): Promise<void>;
   /**
-   * Atomic: the file is the old or the new one, and durable on return. `mode`: permission bits, 0o644 when absent.
-   * An error of `content` leaves nothing behind.
+   * Atomic: a reader sees the old or the new file. Durable when the call resolves. `mode`: permission bits, 0o644 if
+   * absent. An error thrown by `content` leaves the file unchanged.
    */
   upload(
     id: string,
@@ -142,14 +158,14 @@ export interface Codebases {
   ): Promise<{ files: FileInfo[]; next_page_token: string }>;
 }
 
-/** What handlers are given; tests pass fakes. */
+/** The services that handlers use; tests pass fakes. */
 export interface Services {
   sandboxes: Sandboxes;
   codebases: Codebases;
   limits?: {
-    /** Bytes of each output stream that Exec keeps; absent: 8 MiB. */
+    /** Maximum bytes of each output stream that Exec returns; absent: 8 MiB. */
     execOutputBytes?: number;
-    /** Bytes of what commands are given and write that the server holds; the holder is a sandbox's id. Absent: no limit. */
+    /** Memory for the input and output of commands, in bytes, per sandbox id. Absent: no limit. */
     execMemory?: Shares<string>;
   };
 }

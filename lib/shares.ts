@@ -1,7 +1,6 @@
 /**
- * Something finite that all sandboxes of a server use, like memory or descriptors. A holder may have at most as much as
- * it leaves free for all others: one alone gets half, n greedy ones get a part of n + 1 each, and whoever comes next
- * still finds some.
+ * A finite resource shared by all sandboxes, like memory or descriptors. A holder may have at most as much as it leaves
+ * free: a single one gets half, n greedy ones get 1/(n+1) each, and a newcomer always finds some.
  */
 export class Shares<Holder> {
   readonly total: number;
@@ -13,7 +12,10 @@ export class Shares<Holder> {
     this.#free = total;
   }
 
-  /** False, and nothing is taken, when it is more than the holder's share. What is taken has to be given back. */
+  /**
+   * Allocates `amount`. Returns false, and allocates nothing, if it exceeds the holder's share. The caller must free
+   * it.
+   */
   take(holder: Holder, amount: number): boolean {
     if (amount > this.available(holder)) return false;
     this.#held.set(holder, (this.#held.get(holder) ?? 0) + amount);
@@ -21,7 +23,7 @@ export class Shares<Holder> {
     return true;
   }
 
-  /** The most that `take` would grant the holder now. */
+  /** The maximum amount that `take` would grant the holder now. */
   available(holder: Holder): number {
     return Math.max(0, Math.floor((this.#free - (this.#held.get(holder) ?? 0)) / 2));
   }

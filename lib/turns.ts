@@ -1,8 +1,10 @@
-/** Steps that take a moment each, one in a turn of the event loop whoever they are for, so that others come in between. */
+/**
+ * Schedules short steps of all callers, one per turn of the event loop, so that other events are handled in between.
+ */
 export class Turns {
   readonly #waiting: (() => void)[] = [];
 
-  /** Resolves when it is the caller's turn for one step. */
+  /** Resolves when the caller may run one step. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

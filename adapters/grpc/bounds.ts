@@ -1,13 +1,15 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
 
-/** Far above any request: rules, labels and variables in the thousands. As REST's limit. */
+/**
+ * Far above any legitimate request, which has thousands of rules, labels and variables. Equal to the limit for REST.
+ */
 const MAX_FIELDS = 500_000;
 
 /**
- * The threat: a message is large for the sake of one long string or chunk, but 64 MiB of empty rules, two bytes each,
- * decode to gigabytes of objects. What has too many fields becomes an error in the message's place, for the call to
- * answer: grpc-js tells a deserializer's own errors as INTERNAL.
+ * Limits the number of fields in request messages. The threat: 64 MiB of empty rules, two bytes each, decode to
+ * gigabytes of objects. A message with too many fields is replaced by a ServiceError, which the call then throws,
+ * because grpc-js reports an error thrown by a deserializer as INTERNAL.
  */
 export function withBounds(definition: ServiceDefinition): ServiceDefinition {
   const bounded = Object.entries(definition).map(([name, method]) => {
@@ -20,7 +22,7 @@ export function withBounds(definition: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(bounded);
 }
 
-/** Counts the fields of the message itself; stops where the bytes are no message, which the decoder tells. */
+/** Counts the top-level fields of the message. Stops at malformed bytes, which the decoder then reports. */
 function hasMoreFields(bytes: Buffer, max: number): boolean {
   let at = 0;
   const varint = (): number => {

@@ -22,20 +22,20 @@ import { statusOf } from './status.ts';
 
 type Message = object;
 
-/** For a call whose message was sent already: grpc-js sends this status and no message. */
+/** Status of a call whose message was sent already: grpc-js then sends the status only. */
 const SENT: Partial<StatusObject> = { code: status.OK, details: 'OK' };
 type AnyCall = EventEmitter & { metadata: Metadata };
 
 export interface Mount {
   services: Services;
   log: Log;
-  /** Of the listener, for what is made in steps. */
+  /** The listener's turns, for responses that are encoded in steps. */
   turns: Turns;
-  /** The calls under way. */
+  /** Calls in progress. */
   calls: Set<CallAbort>;
 }
 
-/** The operation as grpc-js calls it, in the shape its rpc has in the proto. */
+/** Adapts an operation to the handler type of grpc-js for the rpc's kind: unary, client stream or server stream. */
 export function mountCall(
   operation: Operation,
   rpc: { requestStream: boolean; responseStream: boolean; responseSerialize: (message: object) => Buffer },
@@ -52,21 +52,21 @@ export function mountCall(
     respond(operation, mount, call, callback, { body: call.request }, rpc.responseSerialize);
 }
 
-interface Begun {
+interface StartedCall {
   context: HandlerContext;
   headers: HandlerEvent['headers'];
   end(): void;
 }
 
-/** `signal` fires when the client cancels, goes away or set a deadline that has passed. */
-function begin(call: AnyCall, { services, calls }: Mount): Begun {
+/** Starts a call. Its `signal` fires when the client cancels, disconnects, or its deadline passes. */
+function startCall(call: AnyCall, { services, calls }: Mount): StartedCall {
   const abort = new CallAbort();
   calls.add(abort);
   const cancelled = () => {
     calls.delete(abort);
     abort.clientGone();
   };
-  // grpc-js says `cancelled` at the end of every call, also of one that went well.
+  // grpc-js emits `cancelled` at the end of every call, including successful ones.
   call.once('cancelled', cancelled);
   const requestId = requestIdFrom(call.metadata.get('x-request-id')[0]);
   return {
@@ -95,7 +95,7 @@ async function respond(
   input: Pick<HandlerEvent, 'body' | 'stream'>,
   serialize?: (message: object) => Buffer,
 ): Promise<void> {
-  const { context, headers, end } = begin(call, mount);
+  const { context, headers, end } = startCall(call, mount);
   try {
     if (input.body instanceof ServiceError) throw input.body;
     const result = await operation.handler({ headers, ...input }, context);
@@ -111,14 +111,14 @@ async function respond(
 }
 
 async function send(operation: Operation, mount: Mount, call: ServerWritableStream<Message, Message>): Promise<void> {
-  const { context, headers, end } = begin(call, mount);
+  const { context, headers, end } = startCall(call, mount);
   try {
     if (call.request instanceof ServiceError) throw call.request;
     const messages = await operation.handler({ headers, body: call.request }, context);
     const writing = writer(call, context.signal);
     for await (const message of messages as AsyncIterable<Message>) {
       await writing(message);
-      // Leaving the loop ends what makes the messages.
+      // Leaving the loop closes the iterator, which ends the production of messages.
       if (context.signal.aborted) throw context.signal.reason;
     }
     call.end();
@@ -130,15 +130,16 @@ async function send(operation: Operation, mount: Mount, call: ServerWritableStre
 }
 
 /**
- * Sends one message; resolves when it has left, or never will. One at a time: grpc-js would hold sixteen, which live
- * long enough then for the garbage collector to take pains over them.
+ * Returns a function that sends one message and resolves when it has been flushed, or when the call was aborted. Only
+ * one message is written at a time: grpc-js would buffer up to sixteen, which then survive into the old generation and
+ * make garbage collection expensive.
  */
 function writer(
   call: ServerWritableStream<Message, Message>,
   signal: AbortSignal,
 ): (message: Message) => Promise<void> {
   let wake = () => {};
-  // A call that was cancelled no longer tells what became of a message.
+  // grpc-js does not call the write callbacks of a cancelled call.
   signal.addEventListener('abort', () => wake(), { once: true });
   return (message) =>
     new Promise((resolve) => {

@@ -2,12 +2,15 @@ import type { ServerHttp2Stream } from 'node:http2';
 import type { ServerReadableStream } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
 
-/** How long a reset may follow an end where the client cannot be asked. */
+/** Milliseconds to wait for a reset after the end of a stream when no PING can be sent. */
 const RESET_MS = 10;
 
-/** The messages of a client stream, read as fast as they are asked for; ends only where the client ended it. */
+/**
+ * The messages of a client stream, read at the consumer's pace. Ends only if the client ended the stream; throws
+ * CANCELLED if the stream was reset.
+ */
 export async function* messagesOf<T>(call: ServerReadableStream<T, object>): AsyncGenerator<T, void, void> {
-  // Leaving early must not destroy the stream: the refusal still has to be sent.
+  // Leaving the loop early must not destroy the stream: the error status still has to be sent on it.
   const messages = call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   try {
     for await (const message of messages) {
@@ -25,9 +28,9 @@ function cutShort(): ServiceError {
 }
 
 /**
- * A cancelled stream can look like one that ended well: Node's HTTP/2 client, on which grpc-js is built, ends a stream
- * with END_STREAM before it resets it, in two packets. Taken at its word, half a file would be stored. The reset is on
- * its way by then, so the answer to a PING comes after it.
+ * Detects a cancelled stream that looks complete. Node's HTTP/2 client, on which grpc-js is built, ends a stream with
+ * END_STREAM before it sends the reset, in a second packet. Without this check, half a file could be stored. The reset
+ * was sent before the client can acknowledge a PING, so it has arrived when the acknowledgement does.
  */
 async function wasReset(call: ServerReadableStream<unknown, object>): Promise<boolean> {
   const stream = http2StreamOf(call);
@@ -35,15 +38,16 @@ async function wasReset(call: ServerReadableStream<unknown, object>): Promise<bo
     const later = () => setTimeout(resolve, RESET_MS);
     const { session } = stream ?? {};
     if (!session || session.closed || session.destroyed) later();
-    // A session has ten pings under way at most; one more fails.
+    // A session allows ten outstanding pings; ping() fails for one more.
     else session.ping((error) => (error ? later() : resolve()));
   });
   return call.cancelled || call.destroyed || stream?.closed === true;
 }
 
 /**
- * The HTTP/2 stream of a call, which grpc-js keeps in a private field and reports a reset of too late. The field is the
- * reason for the `~` range of @grpc/grpc-js in package.json; test/adapters/client-stream.test.ts fails when it moves.
+ * The HTTP/2 stream of a call. grpc-js keeps it in a private field and reports a reset of it too late. Because of the
+ * private field the range of @grpc/grpc-js in package.json is `~`; test/adapters/client-stream.test.ts fails if the
+ * field moves.
  */
 export function http2StreamOf(call: ServerReadableStream<unknown, object>): ServerHttp2Stream | undefined {
   return (call as unknown as { call?: { stream?: ServerHttp2Stream } }).call?.stream;

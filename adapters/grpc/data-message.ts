@@ -1,11 +1,11 @@
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 
-/** Field 1, length-delimited: `bytes data = 1` of every message that streams out. */
+/** Tag of field 1, length-delimited: `bytes data = 1` of every response message of a stream. */
 const DATA_TAG = 0x0a;
 
 /**
- * The responses of a stream encoded without copying their data field by field: it is field 1, so it goes first, and
- * what else the message has is encoded behind it. The same bytes as the general encoder's.
+ * Encodes the responses of streams without copying `data` field by field: `data` is field 1, so it is written first and
+ * the encoding of the other fields is appended. The bytes are equal to those of the general encoder.
  */
 export function withDataFirst(definition: ServiceDefinition): ServiceDefinition {
   const methods = Object.entries(definition).map(([name, method]) => [

@@ -8,7 +8,7 @@ interface HealthResponse {
 }
 type Watcher = ServerWritableStream<HealthRequest, HealthResponse>;
 
-/** grpc.health.v1.Health: all services serve, as does the server ("") itself, until `close`. */
+/** grpc.health.v1.Health: every service, and the server as a whole (""), is SERVING until `close`. */
 export class Health {
   readonly #services: ReadonlySet<string>;
   readonly #watchers = new Set<Watcher>();
@@ -29,7 +29,9 @@ export class Health {
     },
   };
 
-  /** Tells the watchers and ends their streams, which would otherwise keep the server from closing. */
+  /**
+   * Sends NOT_SERVING to all watchers and ends their streams, which would otherwise prevent the server from closing.
+   */
   close(): void {
     for (const call of this.#watchers) {
       if (this.#services.has(call.request.service)) call.write({ status: 'NOT_SERVING' });

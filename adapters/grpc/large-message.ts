@@ -2,19 +2,19 @@ import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
 import type { Turns } from '../../lib/turns.ts';
 
-/** Characters of a text, and entries of a list, that are encoded in one step. */
+/** Characters of a string, and entries of a list, that are encoded in one step. */
 const PIECE = 32_768;
 const ENTRIES = 256;
 const NOTHING = Buffer.alloc(0);
-/** gRPC's frame: a byte that says the message is not compressed, and its length. */
+/** Prefix of a gRPC message: the compressed flag (one byte) and the message length (four bytes). */
 const FRAME_BYTES = 5;
 
 type Serialize = (message: object) => Buffer;
 
 /**
- * Sends a unary answer as grpc-js would, in steps of bounded length and as fast as the client reads; the status is still
- * to be sent. The threat: grpc-js encodes, copies and writes a message in one step, which for the output of a command
- * holds the main thread for up to 90 ms. Resolves early where the client is gone.
+ * Sends the message of a unary response in steps of bounded length, with backpressure; the caller then sends the
+ * status. The threat: grpc-js encodes, copies and writes a message in one step, which blocks the main thread for up to
+ * 90 ms for a command's output. Resolves early if the client disconnects.
  */
 export async function sendLarge(
   call: ServerUnaryCall<object, object>,
@@ -22,7 +22,7 @@ export async function sendLarge(
   serialize: Serialize,
   turns: Turns,
 ): Promise<void> {
-  // grpc-js keeps the HTTP/2 stream to itself.
+  // grpc-js has no public access to the HTTP/2 stream.
   const { stream } = (call as unknown as { call: { stream: ServerHttp2Stream } }).call;
   const parts: (string | Buffer)[] = [];
   let length = 0;
@@ -44,8 +44,9 @@ export async function sendLarge(
 }
 
 /**
- * The message's encoding in parts; of a text the part is a piece of it, yet to be encoded as UTF-8. Fields and entries of
- * a list may stand in any order and number of encodings, which a decoder merges (protobuf's encoding guide).
+ * Encodes the message in parts. A part of a long string is returned as a string that is still to be encoded as UTF-8.
+ * Fields may occur in any order, and the entries of a list may be split over several encodings of the message, which a
+ * decoder merges (https://protobuf.dev/programming-guides/encoding/).
  */
 export function* partsOf(message: object, serialize: Serialize): Generator<string | Buffer, void, void> {
   const others: Record<string, unknown> = {};
@@ -58,14 +59,14 @@ export function* partsOf(message: object, serialize: Serialize): Generator<strin
 }
 
 function* textParts(name: string, text: string, serialize: Serialize): Generator<string | Buffer, void, void> {
-  // The encoding of one character less its length and itself is the field's tag.
+  // The encoding of a one-character string, without its length and its character, is the field's tag.
   const tag = serialize({ [name]: 'x' }).subarray(0, -2);
   const pieces: string[] = [];
   let length = 0;
   for (const piece of cut(text)) {
     pieces.push(piece);
     length += Buffer.byteLength(piece);
-    // The end of a step: to count a text of megabytes takes long enough to be noticed, too.
+    // Ends a step: computing the UTF-8 length of a string of megabytes takes noticeable time, too.
     if (pieces.length % 16 === 0) yield NOTHING;
   }
   yield Buffer.concat([tag, varint(length)]);
@@ -75,7 +76,7 @@ function* textParts(name: string, text: string, serialize: Serialize): Generator
 function* cut(text: string): Generator<string, void, void> {
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + PIECE, text.length);
-    // The two halves of a character stay together.
+    // Keeps surrogate pairs together.
     if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to--;
     yield text.slice(from, to);
     from = to;
@@ -94,7 +95,7 @@ function varint(value: number): Buffer {
   }
 }
 
-/** Resolves when more may be written, or never will be. */
+/** Resolves when the stream accepts more data or is closed. */
 function writable(stream: ServerHttp2Stream): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -3,46 +3,49 @@ import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import type { ListenerOptions } from '../listener.ts';
 
-/** A connection on which the client's HTTP/2 preface and SETTINGS have not come by then is closed. */
+/** Milliseconds for a client to send the HTTP/2 preface and its SETTINGS; its connection is closed after that. */
 const HANDSHAKE_MS = 15_000;
-/** The preface and the head of a SETTINGS frame (RFC 9113 section 3.4): the least that a client sends first. */
+/**
+ * Bytes of the preface and of a SETTINGS frame's header (RFC 9113 section 3.4): the shortest first message of a client.
+ */
 const HANDSHAKE_BYTES = 24 + 9;
 
-interface Door {
+interface Acceptor {
   port: number;
-  /** Accepts no more connections; those that are open stay. */
+  /** Stops accepting connections; open connections stay open. */
   stop(): void;
 }
 
 /**
- * Accepts connections for `server`, at most `maxConnections` at a time: grpc-js itself has no such limit, and its sockets
- * could take every descriptor of the process. Rejects when the address cannot be had.
+ * Accepts at most `maxConnections` simultaneous connections for `server`. grpc-js has no such limit, so its sockets
+ * could use up all file descriptors of the process. Rejects when the address cannot be bound. The caller must call
+ * `stop`.
  */
 export async function listen(
   server: Server,
   { address: { host, port }, maxConnections, log }: Pick<ListenerOptions, 'address' | 'maxConnections' | 'log'>,
   handshakeMs: number = HANDSHAKE_MS,
-): Promise<Door> {
+): Promise<Acceptor> {
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const door = createServer((socket) => {
-    closeUnlessBegun(socket, handshakeMs);
+    closeWithoutHandshake(socket, handshakeMs);
     injector.injectConnection(socket);
   });
   if (maxConnections !== undefined) door.maxConnections = maxConnections;
-  await opened(door, host === '' ? { port } : { port, host });
-  // A connection that cannot be accepted: short of descriptors or memory.
-  door.on('error', (err) => log.error('a connection was not accepted', { err }));
+  await listening(door, host === '' ? { port } : { port, host });
+  // Emitted when a connection cannot be accepted, for example for lack of descriptors or memory.
+  door.on('error', (err) => log.error('connection not accepted', { err }));
   return { port: (door.address() as AddressInfo).port, stop: () => void door.close() };
 }
 
-function closeUnlessBegun(socket: Socket, ms: number): void {
+function closeWithoutHandshake(socket: Socket, ms: number): void {
   const timer = setTimeout(() => {
     if (socket.bytesRead < HANDSHAKE_BYTES) socket.destroy();
   }, ms);
   socket.once('close', () => clearTimeout(timer));
 }
 
-function opened(door: NetServer, address: { port: number; host?: string }): Promise<void> {
+function listening(door: NetServer, address: { port: number; host?: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     door.once('error', reject);
     door.listen(address, () => {

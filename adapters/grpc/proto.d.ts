@@ -1,9 +1,9 @@
-/** What proto/compile.mjs makes of a .proto file, at build time. */
+/** Output of proto/compile.mjs for a .proto file, at build time. */
 declare module '*.proto' {
   interface ProtoFile {
     name: string;
     dependencies: string[];
-    /** Full names of everything the file defines. */
+    /** Full names of all definitions in the file. */
     symbols: string[];
     services: string[];
     /** The serialized FileDescriptorProto, base64. */

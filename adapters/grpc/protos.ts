@@ -6,17 +6,17 @@ import reflectionV1alpha from '../../proto/grpc/reflection/v1alpha/reflection.pr
 import codebase from '../../proto/service/v1/codebase.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 
-/** The files of all services the server has: what reflection tells. */
+/** The files of all services of the server, as reflection returns them. */
 export const protoFiles = [sandbox, codebase, health, reflectionV1, reflectionV1alpha].flatMap(({ files }) => files);
 
 /**
- * Messages as lib/messages.ts has them. No `oneofs`: it adds a made-up field beside each `optional` one, whose absence
- * shows without it.
+ * Decodes messages to the types of lib/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
+ * field, whose absence is visible without it.
  */
 const asMessages: Options = { keepCase: true, longs: Number, enums: String, defaults: true };
 const withOneofs: Options = { ...asMessages, oneofs: true };
 
-/** Every service and message the server speaks, compiled, by full name. */
+/** All services and messages of the server, by full name. */
 export const protos = {
   ...fromJSON(sandbox.json, asMessages),
   ...fromJSON(codebase.json, asMessages),

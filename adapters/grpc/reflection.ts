@@ -11,7 +11,7 @@ interface ReflectionRequest {
 
 type Descriptors = ReadonlyMap<string, { dependencies: readonly string[]; bytes: Buffer }>;
 
-/** Server reflection, the same for v1 and v1alpha: both have one shape. */
+/** Implementation of server reflection. v1 and v1alpha have the same shape. */
 export function reflection(): { ServerReflectionInfo: (call: ServerDuplexStream<ReflectionRequest, object>) => void } {
   const descriptors: Descriptors = new Map(
     protoFiles.map(({ name, dependencies, descriptor }) => [
@@ -45,19 +45,19 @@ export function reflection(): { ServerReflectionInfo: (call: ServerDuplexStream<
   return {
     async ServerReflectionInfo(call) {
       try {
-        // The iterator must leave the stream's other half open: the answers go there.
+        // Leaving the loop must not destroy the stream: the responses are written to it.
         for await (const request of call.iterator({ destroyOnReturn: false }) as AsyncIterable<ReflectionRequest>) {
           if (!call.write({ original_request: request, ...reply(request) })) await once(call, 'drain');
         }
       } catch {
-        // The client went away.
+        // The client disconnected.
       }
       call.end();
     },
   };
 }
 
-/** A file and all it imports, so that a client needs to ask once. */
+/** A file and its transitive imports, so that one request is enough. */
 function fileReply(descriptors: Descriptors, name: string | undefined): object {
   if (name === undefined || !descriptors.has(name))
     return errorReply(status.NOT_FOUND, 'there is no such file or symbol');

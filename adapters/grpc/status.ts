@@ -3,14 +3,14 @@ import { CODES, type ServiceError } from '../../lib/errors.ts';
 import { serialize } from './protos.ts';
 
 /**
- * Clients commonly take 8 KiB of trailers in all (gRPC's own default), so the details are kept well below that, in
- * base64 too: of a long text its end is sent, which is where a command that timed out stood.
+ * Clients commonly accept 8 KiB of trailers in all (the default of gRPC), so the details stay well below that, in
+ * base64 too. Of a longer text the end is sent: it shows the last output of a command that timed out.
  */
 const MAX_TEXT_BYTES = 1536;
 const MAX_DETAILS_BYTES = 5 * 1024;
 const MAX_MESSAGE_CHARS = 1000;
 
-/** The status of a failed call: REST's code and message; REST's details as google.rpc.Status with Structs. */
+/** The status of a failed call: code and message as in REST; the details as google.rpc.Status with Structs. */
 export function statusOf(error: ServiceError): StatusObject {
   const code = CODES[error.code].grpc;
   const details = shorten(error.message);
@@ -22,7 +22,10 @@ export function statusOf(error: ServiceError): StatusObject {
   return { code, details, metadata };
 }
 
-/** Well-formed, because it is sent percent-encoded and encodeURI throws on half a character. */
+/**
+ * Shortened to well-formed Unicode, because the message is sent percent-encoded and encodeURI throws on an unpaired
+ * surrogate.
+ */
 function shorten(message: string): string {
   const cut = message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
   return (cut as string & { toWellFormed(): string }).toWellFormed();

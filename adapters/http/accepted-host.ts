@@ -3,28 +3,29 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../lib/errors.ts';
 
-/** Hosts found acceptable, kept so that a request costs one look-up. */
+/** Limit of the cache of accepted hosts, which makes the check one look-up per request. */
 const MAX_KNOWN = 1000;
 
 /**
- * The threat: DNS rebinding. A web page of a name whose address becomes this server's is of the same origin as the server,
- * for the browser; only the Host that it sends tells. Accepted are the addresses that are listened on, localhost where
- * that is one of them, and `allowed`. Browsers cannot leave Host out; a client that does is none.
+ * Checks the Host header. The threat: DNS rebinding. A web page whose name resolves to this server's address has the
+ * server's origin in the browser's view; only the Host header reveals it. Accepted hosts: the address of the listener,
+ * localhost if the listener includes it, and `allowed`. Browsers always send Host; a client without it is not a
+ * browser.
  */
 export class AcceptedHosts {
   readonly #bound: string;
   readonly #allowed: ReadonlySet<string>;
   readonly #known = new Set<string>();
 
-  /** `bound`: the configured host; empty: all interfaces. `allowed`: names and addresses without ports. */
+  /** `bound`: the configured host; empty means all interfaces. `allowed`: names and addresses without ports. */
   constructor(bound: string, allowed: readonly string[]) {
     this.#bound = plain(bound);
     this.#allowed = new Set(allowed.map(plain));
   }
 
   /**
-   * Throws INVALID_ARGUMENT for several Host fields (RFC 9112 section 3.2): Node shows the first, and what stands before
-   * this server may have gone by the last. Throws PERMISSION_DENIED unless Host, and Origin where there is one, are
+   * Throws INVALID_ARGUMENT for several Host fields (RFC 9112 section 3.2): Node returns the first, and a proxy in
+   * front of this server may have used the last. Throws PERMISSION_DENIED unless Host, and Origin if present, are
    * accepted.
    */
   check({
@@ -61,7 +62,7 @@ export class AcceptedHosts {
   }
 }
 
-/** `rawHeaders`: names and values in turn. */
+/** `rawHeaders`: names and values alternate. */
 function countOf(name: string, rawHeaders: readonly string[]): number {
   let count = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -71,7 +72,10 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/** Lower case; without the dot of a full name, the zone of an address, and what makes an IPv4 address one of IPv6. */
+/**
+ * Normalizes a host: lower case, without the trailing dot of a fully qualified name, the zone of an address, and the
+ * IPv6 prefix of a mapped IPv4 address.
+ */
 function plain(host: string): string {
   return host
     .toLowerCase()
@@ -80,7 +84,7 @@ function plain(host: string): string {
     .replace(/^::ffff:(?=\d+\.)/, '');
 }
 
-/** Without the port; undefined: it is no host. */
+/** The host without its port, or undefined if it is not a valid host. */
 function nameOf(host: string): string | undefined {
   const match = /^(?:\[([0-9a-f:.]+)\]|([^:/?#@[\]\s]+))(?::\d*)?$/i.exec(host);
   const name = match?.[1] ?? match?.[2];

@@ -3,7 +3,7 @@ import { CODES, type ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { isLarge, jsonPieces } from './json-pieces.ts';
 
-/** Of every answer that is JSON. */
+/** Headers of every JSON response. */
 export const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 export function answer(res: ServerResponse, status: number, body: unknown, headers?: OutgoingHttpHeaders): void {
@@ -12,7 +12,7 @@ export function answer(res: ServerResponse, status: number, body: unknown, heade
   res.end(text);
 }
 
-/** As `answer`, for a body of any size: a large one in pieces, as fast as the client reads. */
+/** Like `answer`, for a body of any size: a large one is encoded in pieces and sent with backpressure. */
 export async function answerAny(res: ServerResponse, status: number, body: unknown, turns: Turns): Promise<void> {
   if (!isLarge(body)) return answer(res, status, body);
   res.writeHead(status, JSON_HEADERS);
@@ -26,7 +26,7 @@ export async function answerAny(res: ServerResponse, status: number, body: unkno
   res.end();
 }
 
-/** The body's JSON; a large one made in pieces, one a turn. */
+/** Encodes the body as JSON; a large one in pieces, one per turn. */
 export async function jsonBytes(body: unknown, turns: Turns): Promise<Buffer> {
   if (!isLarge(body)) return Buffer.from(JSON.stringify(body));
   const pieces: Buffer[] = [];
@@ -37,7 +37,7 @@ export async function jsonBytes(body: unknown, turns: Turns): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Resolves when more may be written, or never will be. */
+/** Resolves when the response accepts more data or is closed. */
 export function writable(res: ServerResponse): Promise<void> {
   if (res.destroyed) return Promise.resolve();
   return new Promise((resolve) => {
@@ -53,7 +53,7 @@ export function errorBody(error: ServiceError): { code: number; message: string;
   return { code: CODES[error.code].grpc, message: error.message, details: error.details };
 }
 
-/** `status` where HTTP has a word of its own for it (405, 416). */
+/** Sends an error. `status` overrides the code's own where HTTP has a more specific one (405, 416). */
 export function answerError(
   res: ServerResponse,
   error: ServiceError,

@@ -3,11 +3,13 @@ import { ServiceError } from '../../lib/errors.ts';
 import { answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** A body of which nothing came for so long is given up. There is no limit on the whole: uploads may be large. */
+/**
+ * Milliseconds without data after which a body is given up. There is no limit for the whole body: uploads may be large.
+ */
 export const BODY_IDLE_MS = 60_000;
 
-/** PUT: the body is the file. */
-export async function carryRaw({ req, res, operation, event, context }: Exchange<'raw'>): Promise<void> {
+/** PUT: the request body is the file's content. */
+export async function respondRaw({ req, res, operation, event, context }: Exchange<'raw'>): Promise<void> {
   const { mode, ...query } = event.queryStringParameters ?? {};
   const stored = await operation.handler(
     {
@@ -20,23 +22,23 @@ export async function carryRaw({ req, res, operation, event, context }: Exchange
   answer(res, 200, stored);
 }
 
-/** The whole body, or an error when the client cut it short. */
+/** The request body. Throws CANCELLED if the client ended it early. */
 async function* bytesOf(req: IncomingMessage): AsyncGenerator<Buffer, void, void> {
   req.setTimeout(BODY_IDLE_MS);
   try {
-    // Leaving early must not destroy the socket: the refusal still has to be sent.
+    // Leaving the loop early must not destroy the socket: the error response still has to be sent on it.
     yield* req.iterator({ destroyOnReturn: false });
   } catch {
     throw new ServiceError('CANCELLED', 'the upload was cut short');
   } finally {
     req.setTimeout(0);
-    // What a refusal left of the body is read and dropped: else the next request of this connection waits behind it.
+    // Discards the unread rest of a refused body; otherwise it would block the next request on this connection.
     if (!req.readableEnded) req.resume();
   }
   if (!req.complete) throw new ServiceError('CANCELLED', 'the upload was cut short');
 }
 
-/** REST writes permission bits as people do, in octal; the request message has a number. */
+/** Parses octal permission bits, the usual notation in REST paths; the request message has a number. */
 export function octal(text: string): string {
   if (!/^0?[0-7]{1,3}$/.test(text)) {
     throw new ServiceError('INVALID_ARGUMENT', 'mode must be octal permission bits, 0 to 0777');

@@ -2,8 +2,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Exchange } from './exchange.ts';
 
-/** A stream of bytes of unknown length. An error before the first has a status; one after it cuts the answer short. */
-export async function carryBytes({ res, operation, event, context }: Exchange<'bytes'>): Promise<void> {
+/**
+ * Responds with a stream of bytes of unknown length. An error before the first byte is sent as a status; a later error
+ * closes the connection before the end of the body.
+ */
+export async function respondBytes({ res, operation, event, context }: Exchange<'bytes'>): Promise<void> {
   const messages = await operation.handler(event, context);
   const iterator = messages[Symbol.asyncIterator]();
   const first = await iterator.next();

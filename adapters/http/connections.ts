@@ -2,8 +2,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The open connections and how many answers each still owes. `server.close` waits for all of them, and Node's
- * closeIdleConnections leaves those on which no request has come yet.
+ * Open connections with the number of their pending responses. `server.close` waits for all connections, and Node's
+ * closeIdleConnections skips those that have not received a request yet.
  */
 export class Connections {
   readonly #owed = new Map<Socket, number>();
@@ -16,8 +16,8 @@ export class Connections {
     });
   }
 
-  /** Call with each response at its start. */
-  owes(res: ServerResponse): void {
+  /** Registers a response when it starts. */
+  track(res: ServerResponse): void {
     const { socket } = res;
     if (!socket) return;
     this.#owed.set(socket, (this.#owed.get(socket) ?? 0) + 1);
@@ -29,7 +29,7 @@ export class Connections {
     });
   }
 
-  /** Ends those that owe nothing, and from now on each when it has answered. */
+  /** Closes connections without a pending response, and from now on every other one after its last response. */
   closeIdle(): void {
     this.#closing = true;
     for (const [socket, owed] of this.#owed) if (owed === 0) socket.destroySoon();

@@ -5,7 +5,7 @@ import type { ReadableFile } from '../../lib/services.ts';
 import { answerError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-export async function carryDownload({ req, res, operation, event, context }: Exchange<'download'>): Promise<void> {
+export async function respondDownload({ req, res, operation, event, context }: Exchange<'download'>): Promise<void> {
   const { file, close } = await operation.handler(event, context);
   try {
     const headers = headersOf(file);
@@ -33,7 +33,7 @@ export async function carryDownload({ req, res, operation, event, context }: Exc
 function headersOf(file: ReadableFile): OutgoingHttpHeaders {
   return {
     'content-type': 'application/octet-stream',
-    // A stored file must not run as a page of this origin, whatever is in it.
+    // Prevents a browser from running a stored file as a page of this origin.
     'x-content-type-options': 'nosniff',
     'accept-ranges': 'bytes',
     'cache-control': 'no-cache',
@@ -50,7 +50,9 @@ function matches(ifNoneMatch: string | undefined, etag: string): boolean {
   return ifNoneMatch?.split(',').some((each) => ['*', etag, `W/${etag}`].includes(each.trim())) ?? false;
 }
 
-/** The one range asked for, end exclusive. Several, or one that cannot be parsed: the whole file, as RFC 9110 allows. */
+/**
+ * The requested range, end exclusive. Several ranges, or an invalid one, select the whole file (RFC 9110 section 14.2).
+ */
 function rangeOf(
   headers: { range?: string | undefined; 'if-range'?: string | string[] | undefined },
   file: ReadableFile,

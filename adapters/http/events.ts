@@ -12,10 +12,10 @@ const NDJSON: Framing = { contentType: 'application/x-ndjson', frame: (json) => 
 const SSE: Framing = { contentType: 'text/event-stream', frame: (json) => `data: ${json}\n\n` };
 
 /**
- * A stream of messages, each sent when it is there. An error before the first has a status; one after it is the last
- * message, `{"error": …}`.
+ * Responds with a stream of messages, each sent as soon as it exists. An error before the first message is sent as a
+ * status; a later error is the last message, `{"error": …}`.
  */
-export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
+export async function respondEvents(exchange: Exchange<'events'>): Promise<void> {
   const { req, res, operation, context, log } = exchange;
   const messages = await operation.handler(await withJsonBody(exchange), context);
   const { contentType, frame } = req.headers.accept?.includes('text/event-stream') ? SSE : NDJSON;
@@ -25,7 +25,7 @@ export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
     for await (const message of messages) {
       const { json, encoding } = toJson(message);
       if (!res.write(frame(json), encoding)) await writable(res);
-      // Leaving the loop ends the command.
+      // Leaving the loop closes the iterator, which kills the command.
       if (res.destroyed) return;
     }
   } catch (thrown) {
@@ -38,8 +38,8 @@ export async function carryEvents(exchange: Exchange<'events'>): Promise<void> {
 const ASCII = /^[\x20-\x7e]*$/;
 
 /**
- * As proto3 JSON has it: bytes in base64, which needs no escaping and is not looked at again. Nor is its length in UTF-8
- * counted, which would take longer than all else, where the other fields are ASCII too.
+ * Encodes a message as proto3 JSON: bytes as base64, which needs no escaping. If the other fields are ASCII, the whole
+ * text is, and 'latin1' avoids computing its UTF-8 length, the most expensive step.
  */
 function toJson(message: object): { json: string; encoding: 'latin1' | 'utf8' } {
   let encoding: 'latin1' | 'utf8' = 'latin1';

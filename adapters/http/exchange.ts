@@ -3,15 +3,15 @@ import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/ind
 import type { Log } from '../../lib/log.ts';
 import type { Turns } from '../../lib/turns.ts';
 
-/** One request on its way through the adapter. */
+/** A request in progress and its response. */
 export interface Exchange<Kind extends Operation['kind'] = Operation['kind']> {
   req: IncomingMessage;
   res: ServerResponse;
   operation: Operation & { kind: Kind };
-  /** Headers, path and query; what carries a body adds it. */
+  /** Headers, path and query. The function that reads the body adds it. */
   event: HandlerEvent;
   context: HandlerContext;
-  /** Of the listener, for what is made in steps. */
+  /** The listener's turns, for responses that are encoded in steps. */
   turns: Turns;
   log: Log;
 }

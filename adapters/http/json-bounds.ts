@@ -1,6 +1,6 @@
 import { ServiceError } from '../../lib/errors.ts';
 
-/** Far above any request: rules, labels and variables in the thousands. */
+/** Far above any legitimate request, which has thousands of rules, labels and variables. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 500_000;
 
@@ -13,9 +13,9 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * The threat: a body is large for the sake of one long string, but 30 MB of nothing but brackets kept JSON.parse, and
- * with it the whole server, busy for 24 s and took 900 MB. One pass over the bytes refuses those; what is not JSON is
- * for the parser to tell.
+ * Refuses JSON that is expensive to parse. The threat: JSON.parse took 24 s and 900 MB for 30 MB of brackets, and
+ * blocked the whole server. One pass over the bytes finds such a body; invalid JSON is left to the parser. Throws
+ * INVALID_ARGUMENT.
  */
 export function refuseCostlyJson(bytes: Uint8Array): void {
   let depth = 0;

@@ -1,16 +1,16 @@
-/** Characters of JSON made in one step: well below a millisecond, also where each is escaped. */
+/** Characters of JSON encoded in one step: well below a millisecond, even if each is escaped. */
 const PIECE = 16_384;
-/** Below it a message is made in one step. */
+/** Messages with less text are encoded in one step. */
 const LARGE = 8 * PIECE;
 
-/** Whether making JSON of the message takes long enough to be noticed by others. */
+/** Whether encoding the message takes long enough to delay other calls. */
 export function isLarge(message: unknown): boolean {
   return weigh(message, LARGE) < 0;
 }
 
 /**
- * The message's JSON, as JSON.stringify has it, in pieces of bounded length. The threat: the output of a command, in
- * megabytes and all of it to be escaped, holds the main thread for a tenth of a second where it is made in one step.
+ * Encodes the message as JSON.stringify does, in pieces of bounded length. The threat: the output of a command can be
+ * megabytes of characters that need escaping, which blocks the main thread for 0.1 s if encoded in one step.
  */
 export function* jsonPieces(message: unknown): Generator<string, void, void> {
   let pending = '';
@@ -48,7 +48,7 @@ function* stringParts(text: string): Generator<string, void, void> {
   yield '"';
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + PIECE, text.length);
-    // The two halves of a character stay together.
+    // Keeps surrogate pairs together.
     if (to < text.length && (text.charCodeAt(to - 1) & 0xfc00) === 0xd800) to--;
     yield JSON.stringify(text.slice(from, to)).slice(1, -1);
     from = to;
@@ -56,7 +56,7 @@ function* stringParts(text: string): Generator<string, void, void> {
   yield '"';
 }
 
-/** What is left of `budget` when the value's characters are taken from it; below 0: at least so much. */
+/** `budget` minus the number of characters of the value; counting stops below 0. */
 function weigh(value: unknown, budget: number): number {
   if (typeof value === 'string') return budget - value.length;
   if (typeof value !== 'object' || value === null) return budget - 8;

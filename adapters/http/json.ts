@@ -7,15 +7,15 @@ import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { refuseCostlyJson } from './json-bounds.ts';
 
-/** Bytes of a JSON body; the standard input of a command is in it. */
+/** Maximum bytes of a JSON body, which includes the standard input of a command. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
 
-export async function carryUnary(exchange: Exchange<'unary'>): Promise<void> {
+export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
   const { res, operation, context, turns } = exchange;
   await answerAny(res, 200, await operation.handler(await withJsonBody(exchange), context), turns);
 }
 
-/** The event with the body's text. Whatever content type a POST or PUT gives, a body that is there has to be JSON. */
+/** Returns the event with the text of the body. Any body of a POST or PUT must be JSON, whatever its content type. */
 export async function withJsonBody({ req, event }: Exchange): Promise<HandlerEvent> {
   if (req.method !== 'POST' && req.method !== 'PUT') return event;
   const body = await readText(req);
@@ -28,7 +28,7 @@ function readText(req: IncomingMessage): Promise<string> {
     const chunks: Buffer[] = [];
     let size = 0;
     const tooLarge = () => {
-      // What still comes is read and dropped, so that the answer arrives.
+      // Discards the rest of the body, so that the response arrives.
       req.removeAllListeners('data').removeAllListeners('end').resume();
       reject(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_JSON_BYTES} bytes`));
     };

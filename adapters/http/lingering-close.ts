@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Turns } from '../../lib/turns.ts';
 import { JSON_HEADERS, jsonBytes } from './answer.ts';
 
-/** What a client may still send after an early answer, and how long it may take. */
+/** Limits for the rest of a request body after an early response. */
 export interface LingerLimits {
   bytes: number;
   idleMs: number;
@@ -11,10 +11,10 @@ export interface LingerLimits {
 
 const LINGER: LingerLimits = { bytes: 256 * 1024 * 1024, idleMs: 5000, totalMs: 30_000 };
 
-/** A body of at most this many bytes is read to its end and its connection kept. */
+/** Bytes up to which a body is read to its end and its connection is kept. */
 const SHORT_BODY = 64 * 1024;
 
-/** Whether more of the request's body may come than is worth reading for the sake of its connection. */
+/** Whether the rest of the body may be longer than is worth reading to keep the connection. */
 export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   if (headers['transfer-encoding'] !== undefined) return true;
@@ -22,11 +22,11 @@ export function hasMuchToCome({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Answers a request whose body is still being sent, as RFC 9112 section 9.6 has it: the answer says `connection: close`,
- * the sending side is closed, and the body is read and discarded until the client closes, too. A connection that is
- * closed with unread bytes is reset, and the reset takes the answer from a client that still sends.
- * The connection is cut past any of the limits, or once `signal` fires. Discarding a byte costs less than storing one, so
- * a hostile client gains nothing over an upload that is accepted.
+ * Responds to a request whose body is still being sent, as RFC 9112 section 9.6 describes: the response has
+ * `connection: close`, the sending side is closed, and the body is read and discarded until the client closes, too.
+ * Closing a connection with unread bytes would reset it, and the reset can destroy the response before the client reads
+ * it. The connection is closed when a limit is exceeded or `signal` fires. Discarding a byte costs less than storing
+ * one, so a hostile client gains nothing over an accepted upload.
  */
 export async function answerAndLinger(
   { req, res, signal, turns }: { req: IncomingMessage; res: ServerResponse; signal: AbortSignal; turns: Turns },
@@ -39,14 +39,14 @@ export async function answerAndLinger(
   const bytes = await jsonBytes(body, turns);
   if (res.destroyed) return;
   res.writeHead(status, { ...JSON_HEADERS, connection: 'close', 'content-length': bytes.length });
-  // With its length given the answer is whole before the response ends, which would close the connection.
+  // With a content length the response is complete before it is ended, which would close the connection.
   res.write(bytes, () => {
     socket.end();
     void read.then(() => socket.destroySoon());
   });
 }
 
-/** Resolves when the whole body was read; never, when the connection is closed before that. */
+/** Resolves when the whole body was read. Never resolves if the connection is closed before that. */
 function discardRest(
   req: IncomingMessage,
   res: ServerResponse,

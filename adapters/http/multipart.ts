@@ -5,7 +5,7 @@ import { BODY_IDLE_MS, octal } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { type Part, Parts } from './parts.ts';
 
-/** A file whose path may still follow it is held in memory up to this size. */
+/** Maximum bytes held in memory of a file whose path may still follow it. */
 const HELD_BYTES = 4 * 1024 * 1024;
 
 interface Named {
@@ -16,10 +16,10 @@ interface Named {
 type FilePart = Part & { kind: 'file' };
 
 /**
- * POST of a form: parts `file`, and fields `path` and `mode` (octal) for the file after them, or, at the end of the
- * form, for the last file. Each file is stored whole on its own; an error tells in its details which were.
+ * POST of a form: parts `file`, and the fields `path` and `mode` (octal) of the next file or, at the end of the form,
+ * of the last one. Each file is stored separately and completely; the details of an error list the stored files.
  */
-export async function carryMultipart({ req, res, operation, event, context }: Exchange<'multipart'>): Promise<void> {
+export async function respondMultipart({ req, res, operation, event, context }: Exchange<'multipart'>): Promise<void> {
   const parts = new Parts(req);
   req.setTimeout(BODY_IDLE_MS);
   const files: object[] = [];
@@ -56,7 +56,7 @@ export async function carryMultipart({ req, res, operation, event, context }: Ex
     }
     if (files.length === 0) throw invalid('the form has no part "file"');
   } catch (thrown) {
-    parts.rest();
+    parts.discard();
     if (files.length === 0 || !(thrown instanceof ServiceError)) throw thrown;
     throw new ServiceError(thrown.code, thrown.message, [...thrown.details, { files }], { cause: thrown });
   } finally {
@@ -76,8 +76,8 @@ function withField(named: Named, { name, value }: { name: string; value: string 
 }
 
 /**
- * What is known before the content is passed on. A file without a path before it is read ahead, because its path may
- * be the form's last field: then nothing may have been stored under the filename.
+ * Returns the fields of a file before its content is stored. A file without a preceding path is buffered, because its
+ * path may be the last field of the form: nothing may be stored under the filename then.
  */
 async function readEarly(
   part: FilePart,
@@ -100,7 +100,7 @@ async function readEarly(
   return { named, content: replay(held, endOfLarge(source, parts)) };
 }
 
-/** The fields after the last file of the form, which are its own. Fields that another file follows are left in place. */
+/** The fields after the last file of the form, which belong to it. Fields before another file are left in place. */
 async function trailing(named: Named, parts: Parts): Promise<Named> {
   const fields: (Part & { kind: 'field' })[] = [];
   while ((await parts.peek()).kind === 'field') fields.push((await parts.next()) as Part & { kind: 'field' });
@@ -114,7 +114,10 @@ async function* replay(held: Buffer[], rest?: AsyncIterable<Buffer>): AsyncGener
   if (rest) yield* rest;
 }
 
-/** Its end is only reached when no path follows: the file is being stored under its filename. */
+/**
+ * Yields the rest of a large file and throws at its end if a path follows: the file is already being stored under its
+ * filename.
+ */
 async function* endOfLarge(source: AsyncIterable<Buffer>, parts: Parts): AsyncGenerator<Buffer, void, void> {
   yield* source;
   const before = await trailing({}, parts);

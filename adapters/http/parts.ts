@@ -8,13 +8,13 @@ export type Part =
   | { kind: 'file'; name: string; filename: string; stream: Readable }
   | { kind: 'end' };
 
-/** Bytes of a field; a path is at most 4096. */
+/** Maximum bytes of a field; a path has at most 4096. */
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 20_000;
 
 /**
- * The parts of a multipart body, in order. A file's stream must be read to its end before the part after it comes;
- * `rest` drops what was not read, so that an early answer arrives.
+ * The parts of a multipart body, in order. A file's stream must be read to its end before the next part is available.
+ * `discard` reads and drops the rest of the body, so that an early response arrives.
  */
 export class Parts {
   readonly #queue: Part[] = [];
@@ -32,7 +32,8 @@ export class Parts {
         else this.#push({ kind: 'field', name, value });
       })
       .on('file', (name, stream, { filename }) => {
-        // Its error is this parser's too; without a listener it would end the process before anyone reads it.
+        // The parser reports the same error. Without this listener an error before the first read would end the
+        // process.
         stream.on('error', () => {});
         this.#push({ kind: 'file', name, filename: filename ?? '', stream });
       })
@@ -47,7 +48,7 @@ export class Parts {
     req.pipe(this.#parser);
   }
 
-  /** The next part, left in place. */
+  /** The next part, without consuming it. */
   async peek(): Promise<Part> {
     while (this.#queue.length === 0 && !this.#error) {
       await new Promise<void>((resolve) => {
@@ -67,12 +68,12 @@ export class Parts {
     this.#queue.unshift(...parts);
   }
 
-  /** Why a file's stream broke. */
+  /** The error that ended a file's stream. */
   get error(): ServiceError {
     return this.#error ?? new ServiceError('CANCELLED', 'the upload was cut short');
   }
 
-  rest(): void {
+  discard(): void {
     this.#req.unpipe(this.#parser);
     this.#parser.destroy();
     this.#req.resume();

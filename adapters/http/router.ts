@@ -2,7 +2,7 @@ import type { Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 
 export interface Target {
-  /** As it was sent: no escape decoded, no dot segment taken away. */
+  /** Exactly as sent: percent escapes not decoded, dot segments not removed. */
   path: string;
   query: string;
 }
@@ -15,11 +15,11 @@ export interface Match {
 interface Route {
   operation: Operation;
   segments: readonly string[];
-  /** The field that takes all that follows. */
+  /** Name of the parameter that matches the rest of the path. */
   rest: string | undefined;
 }
 
-/** Splits a request target. The URL parser would take `..` away before lib could refuse it. */
+/** Splits a request target. The URL parser would remove `..` segments before lib could refuse them. */
 export function parseTarget(raw: string): Target {
   const path = raw.startsWith('/') ? raw : raw.replace(/^https?:\/\/[^/?#]*/i, '');
   const question = path.indexOf('?');
@@ -37,7 +37,7 @@ export class Router {
     });
   }
 
-  /** The operation, or the methods this path has (none: there is no such path). */
+  /** The matching operation, or the methods allowed for this path (empty if the path does not exist). */
   find(method: string, path: string, query = ''): Match | { allow: string[] } {
     const segments = path.split('/');
     const parameters = new URLSearchParams(query);

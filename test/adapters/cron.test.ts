@@ -43,7 +43,7 @@ describe('a tick', () => {
     const tick = createTick({ name: 'cleanup', interval: 1, run, log, now: () => time });
     for (time = 1; time <= 2; time++) await tick();
     expect(errors).toHaveLength(2);
-    expect(errors[0]).toMatchObject(['a scheduled run failed', { name: 'cleanup', err: { message: 'broken' } }]);
+    expect(errors[0]).toMatchObject(['scheduled task failed', { name: 'cleanup', err: { message: 'broken' } }]);
   });
 });
 

@@ -163,7 +163,7 @@ describe('SIGTERM', () => {
     const { server, api } = await start();
     const upload = await api.unfinishedUpload(await api.codebase());
     process.kill(server.pid, 'SIGTERM');
-    await expect.poll(() => server.log.join()).toContain('stopping');
+    await expect.poll(() => server.log.join()).toContain('shutting down');
     const again = setInterval(() => process.kill(server.pid, 'SIGTERM'), 100);
     expect(await server.stop('SIGTERM').finally(() => clearInterval(again))).toBe(1);
     upload.destroy();

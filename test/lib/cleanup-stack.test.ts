@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { UndoStack } from '../../lib/undo-stack.ts';
+import { CleanupStack } from '../../lib/cleanup-stack.ts';
 
-describe('the undo stack', () => {
-  it('ends what was begun in reverse order, once, also what was begun meanwhile and after a failure', async () => {
+describe('the cleanup stack', () => {
+  it('runs cleanups once, in reverse order, including ones added meanwhile and after a failure', async () => {
     const ended: string[] = [];
     const failed: unknown[] = [];
-    const stack = new UndoStack((name, error) => failed.push([name, error]));
+    const stack = new CleanupStack((name, error) => failed.push([name, error]));
     stack.add('a', () => ended.push('a'));
     stack.add('b', async () => {
       ended.push('b');
