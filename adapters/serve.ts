@@ -1,9 +1,9 @@
+import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { type Composition, compose } from '../lib/composition.ts';
 import type { Invocation } from '../lib/config/load.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { raisePriority } from '../lib/priority.ts';
-import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { startCron } from './cron.ts';
 import { startGrpc } from './grpc.ts';
 import { startHttp } from './http.ts';

@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { CleanupStack } from './cleanup-stack.ts';
 import { StoredCodebases } from './codebases/codebases.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
@@ -21,7 +22,6 @@ import { WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import type { Services } from './services.ts';
 import { Shares } from './shares.ts';
-import { CleanupStack } from './cleanup-stack.ts';
 import { clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
 export interface Composition {

@@ -4,23 +4,24 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Parent of the directories that hold a server's agent files. */
+/** Parent of the directories that hold the agent files of servers. */
 export const RUNTIME_DIRECTORY = '/run/paddock';
-/** Agent directories and long requests: little, and bounded. */
+/** Mount options. The file system holds agent directories and long requests only, so its size is bounded. */
 const OPTIONS = 'nosuid,nodev,noexec,mode=0711,size=256m';
-/** Bytes of it that long requests may take: the rest is for what sandboxes need to come up. */
+/** Maximum bytes of long requests; the rest of the file system is for starting sandboxes. */
 export const REQUEST_BYTES = 192 * 1024 * 1024;
 
 /**
- * Mounts a file system of its own for the agent files: what a sandbox reads of its mounts then names no host path (a
- * bind shows the path within its file system). Needs root. `unmountAgentFiles` removes it.
+ * Mounts a dedicated tmpfs for the agent files, so that the mount table inside a sandbox names no host path (for a bind
+ * mount, mountinfo shows the path within its file system). Needs root. The caller owns the mount and removes it with
+ * `unmountAgentFiles`.
  */
 export async function mountAgentFiles(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o711 });
   await run('mount', ['-t', 'tmpfs', '-o', OPTIONS, 'agent', directory], { cwd: '/' });
 }
 
-/** Removes the directory with every mount on it, those of a dead server included. No sandbox may be up. */
+/** Removes the directory and every mount on it, including those of a dead server. No sandbox may be running. */
 export async function unmountAgentFiles(directory: string): Promise<void> {
   while (isMountPoint(directory)) await run('umount', ['-l', directory], { cwd: '/' });
   rmSync(directory, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 
-/** What the host is short of, by the errno that says so. */
+/** The exhausted resource of the host, by errno. */
 const SHORT_OF: Readonly<Record<string, string>> = {
   EMFILE: 'file descriptors',
   ENFILE: 'file descriptors',
@@ -15,9 +15,9 @@ export function isHostShort(error: unknown): boolean {
 }
 
 /**
- * What a caller is told when a call of the server to its own host failed: RESOURCE_EXHAUSTED where the host is short of
- * something, else UNAVAILABLE. `what` could not be done, as in "the sandbox could not be started". What is no error of
- * the host stays what it is.
+ * Converts an error of the server's own system calls: RESOURCE_EXHAUSTED if a resource of the host is exhausted,
+ * otherwise UNAVAILABLE. `what` is the failure, as in "the sandbox could not be started". Other errors are returned
+ * unchanged.
  */
 export function hostError(error: unknown, what: string): unknown {
   const { code } = error as NodeJS.ErrnoException;

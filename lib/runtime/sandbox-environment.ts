@@ -1,10 +1,10 @@
 import type { ResourceLimits } from '../messages.ts';
 
-/** What a command finds in a sandbox of any runtime. */
+/** The environment of a command in a sandbox, common to all runtimes. */
 
 export const HOME = '/home/sandbox';
 
-/** The whole environment a command starts with, before its request's own. */
+/** All environment variables of a command, apart from those of its request. */
 export const ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   HOME,
@@ -15,12 +15,12 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   TERM: 'dumb',
 };
 
-/** Sizes of the temporary file systems; their pages count for `memory_bytes` too. */
+/** Sizes in bytes of the temporary file systems; their pages also count towards `memory_bytes`. */
 export const TMP_BYTES = 256 * 1024 * 1024;
 export const HOME_BYTES = 256 * 1024 * 1024;
 export const SHM_BYTES = 64 * 1024 * 1024;
 
-/** The line on stderr of a command that the kernel killed for memory. */
+/** The line on stderr of a command that the OOM killer ended. */
 export function outOfMemoryLine({ memory_bytes }: ResourceLimits): string {
   return `out of memory: the sandbox's memory limit of ${memory_bytes} bytes (memory_bytes) was reached\n`;
 }

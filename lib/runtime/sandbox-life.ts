@@ -1,37 +1,37 @@
 /**
- * How one sandbox ends: by itself or because it broke, which `died` reports, or by `stop`, which reports nothing.
- * The order: `markBroken` (optional, the first reason counts), then `exited` once no process is left.
+ * The end of one sandbox: by itself or by a failure, which `exited` reports, or by `stop`, which it does not. Order:
+ * `markFailed` (optional, the first reason is kept), then `markExited` once no process is left.
  */
 export class SandboxLife {
-  /** Settles once, with the reason, when the sandbox ended without `stop`; never settles after `stop`. */
-  readonly died: Promise<string>;
-  #resolveDied!: (reason: string) => void;
-  #brokenReason: string | undefined;
+  /** Resolves once, with the reason, if the sandbox ends without `stop`; never settles after `stop`. */
+  readonly exited: Promise<string>;
+  #resolveExited!: (reason: string) => void;
+  #failureReason: string | undefined;
   #stopped: Promise<void> | undefined;
 
   constructor() {
-    this.died = new Promise((resolve) => {
-      this.#resolveDied = resolve;
+    this.exited = new Promise((resolve) => {
+      this.#resolveExited = resolve;
     });
   }
 
-  /** Why the sandbox has to end although nobody stopped it. */
-  get brokenReason(): string | undefined {
-    return this.#brokenReason;
+  /** The reason why the sandbox has to end although it was not stopped. */
+  get failureReason(): string | undefined {
+    return this.#failureReason;
   }
 
-  markBroken(reason: string): void {
-    this.#brokenReason ??= reason;
+  markFailed(reason: string): void {
+    this.#failureReason ??= reason;
   }
 
-  /** Every process has ended. Returns the reason for the commands that were under way. */
-  exited(how: string): string {
-    const reason = this.#brokenReason ?? how;
-    if (this.#stopped === undefined) this.#resolveDied(reason);
+  /** Call when every process has exited. Returns the reason for the commands in progress. */
+  markExited(how: string): string {
+    const reason = this.#failureReason ?? how;
+    if (this.#stopped === undefined) this.#resolveExited(reason);
     return reason;
   }
 
-  /** Runs `end` at the first call; later calls wait for the same end. */
+  /** Runs `end` at the first call; later calls wait for the same result. */
   stop(end: () => Promise<void>): Promise<void> {
     this.#stopped ??= end();
     return this.#stopped;

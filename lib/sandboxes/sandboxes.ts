@@ -22,7 +22,7 @@ import { JumpDetector } from './host/clock.ts';
 import { createSandbox } from './lifecycle/create.ts';
 import { destroySandbox } from './lifecycle/destroy.ts';
 import { expireSandboxes } from './lifecycle/expire.ts';
-import { breakDown } from './lifecycle/failure.ts';
+import { markFailed } from './lifecycle/failure.ts';
 import { recoverSandboxes } from './lifecycle/recover.ts';
 import { reviveSandboxes } from './lifecycle/revive.ts';
 import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
@@ -101,7 +101,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       const sandbox = context.sandboxes.get(id);
       void sandbox?.queue.run(async () => {
         if (context.closing || !sandbox.attached || sandbox.leaving) return;
-        await breakDown(sandbox, reason, context);
+        await markFailed(sandbox, reason, context);
       });
     },
     close: async () => {

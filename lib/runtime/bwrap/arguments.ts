@@ -1,31 +1,32 @@
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
 
-/** A top-level entry of the host's system that is shown inside: a link of a merged /usr, or a directory. */
+/** A top-level entry of the host's system that sandboxes see: a symbolic link of a merged /usr, or a directory. */
 export interface SystemEntry {
   path: string;
   link?: string;
-  /** Host directory shown at `path`, where that is another one. */
+  /** Host directory shown at `path`, if it differs from `path`. */
   source?: string;
 }
 
-/** What is the same for all sandboxes of a server; found once. */
+/** The part of the host's system that all sandboxes of a server see; determined once. */
 export interface SystemView {
   entries: readonly SystemEntry[];
-  /** Host directory shown as /etc: only files made or chosen for it. */
+  /** Host directory shown as /etc; holds only files written or selected for sandboxes. */
   etc: string;
-  /** /proc files and directories to hide, among those this kernel has. */
+  /** /proc files and directories to mask, among those that exist on this kernel. */
   maskedFiles: readonly string[];
   maskedDirs: readonly string[];
-  /** Further host paths of the operator's choice, shown read-only at the same place. */
+  /** Additional host paths configured by the operator, shown read-only at the same path. */
   readOnlyPaths: readonly string[];
-  /** Options this bwrap is too old for (see `optionsLacking`); absent: none. */
+  /** Options that this bwrap is too old for (see `optionsLacking`); absent: none. */
   lacking?: readonly NewerOption[];
 }
 
 /**
- * What some distribution in use has a bwrap without, by its first version. Without --disable-userns the seccomp program
- * alone refuses nested user namespaces; without --size a tmpfs may grow to half of the RAM or to the memory limit.
+ * Options that the bwrap of some supported distribution lacks, with the first version that has them. Without
+ * --disable-userns only the seccomp program refuses nested user namespaces; without --size a tmpfs can grow to half of
+ * the RAM or to the memory limit.
  */
 const NEWER_OPTIONS = { '--size': [0, 7, 0], '--disable-userns': [0, 8, 0] } as const;
 export type NewerOption = keyof typeof NEWER_OPTIONS;
@@ -40,22 +41,22 @@ export function isOlder(version: readonly number[], than: readonly number[]): bo
 }
 
 export const INNER_ID = 1000;
-/** The descriptor the launcher opens the seccomp program on. */
+/** Descriptor on which the launcher opens the seccomp program. */
 export const SECCOMP_FD = 4;
 
 /**
- * The arguments of bwrap for one sandbox, as data. Passed on a descriptor (`--args`), since /proc/1/cmdline is
+ * Builds the bwrap arguments for one sandbox. They are passed on a descriptor (`--args`), because /proc/1/cmdline is
  * readable inside.
  *
- * bwrap creates nothing below /workspace: the tenant writes there, and following a planted link would leave the
- * sandbox (GHSA-pxhw-h44j-8pfx). The root is made read-only last; operations run in order.
+ * bwrap creates nothing below /workspace: the tenant can write there, and following a planted link would leave the
+ * sandbox (GHSA-pxhw-h44j-8pfx). Operations run in order; the root is made read-only last.
  */
 export function bwrapArguments(view: SystemView, workspace: string, agentDir: string): string[] {
   const has = (option: NewerOption) => !view.lacking?.includes(option);
   const sized = (bytes: number) => (has('--size') ? ['--size', `${bytes}`] : []);
   const tmpfs = (path: string, bytes: number, perms: string) => ['--perms', perms, ...sized(bytes), '--tmpfs', path];
   return [
-    // Not --unshare-all: its user and cgroup forms go on without the namespace where it is refused.
+    // Not --unshare-all: for user and cgroup namespaces it continues without isolation if the kernel refuses them.
     ['--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup'],
     has('--disable-userns') ? ['--disable-userns'] : [],
     ['--uid', `${INNER_ID}`, '--gid', `${INNER_ID}`, '--hostname', 'sandbox'],
@@ -80,7 +81,7 @@ export function bwrapArguments(view: SystemView, workspace: string, agentDir: st
   ].flat();
 }
 
-/** NUL-separated, as `--args FD` reads them. */
+/** Encodes the arguments for `--args FD`: each terminated by NUL. */
 export function encodeArguments(args: readonly string[]): string {
   for (const arg of args) if (arg.includes('\0')) throw new RangeError('an argument holds a NUL');
   return args.map((arg) => `${arg}\0`).join('');

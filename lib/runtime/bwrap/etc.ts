@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { HOME } from '../sandbox-environment.ts';
 import { INNER_ID } from './arguments.ts';
 
-/** Written for the sandbox: nothing in them is the host's. */
+/** Files written for sandboxes; they contain no host data. */
 const MADE: Readonly<Record<string, string>> = {
   passwd: [
     'root:x:0:0:root:/root:/usr/sbin/nologin',
@@ -15,12 +15,12 @@ const MADE: Readonly<Record<string, string>> = {
   hosts: '127.0.0.1 localhost sandbox\n::1 localhost\n',
   hostname: 'sandbox\n',
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n',
-  // Read-only trees are shown as owned by another uid, and git refuses foreign repositories otherwise.
+  // Read-only directories appear to be owned by another uid, and git refuses repositories of other owners by default.
   gitconfig: '[safe]\n\tdirectory = *\n',
   profile: '',
 };
 
-/** Copied from the host where present: what programs under /usr need to run; none of it holds secrets or users. */
+/** Files copied from the host if present: required by programs under /usr; none holds secrets or user names. */
 const COPIED = [
   'alternatives',
   'ca-certificates.conf',
@@ -45,7 +45,7 @@ const COPIED = [
   'timezone',
 ];
 
-/** Fills `dir` (new, root-owned) with the /etc of all sandboxes. Links are copied as links. */
+/** Fills `dir` (new, owned by root) with the /etc of all sandboxes. Symbolic links are copied as links. */
 export function writeEtc(dir: string, source = '/etc'): void {
   mkdirSync(dir, { recursive: true, mode: 0o755 });
   for (const name of COPIED) {
@@ -57,7 +57,7 @@ export function writeEtc(dir: string, source = '/etc'): void {
   for (const [name, text] of Object.entries(MADE)) writeFileSync(join(dir, name), text, { mode: 0o644 });
 }
 
-/** World-readable files, directories and links only: a private key that strayed in is not copied. */
+/** Whether the path is a world-readable file, directory or link: this excludes private keys. */
 function isPlain(path: string): boolean {
   const stat = lstatSync(path);
   return stat.isSymbolicLink() || stat.isDirectory() || (stat.isFile() && (stat.mode & 0o004) !== 0);

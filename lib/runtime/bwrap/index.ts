@@ -17,23 +17,26 @@ import { Spares } from './spares.ts';
 
 export interface BwrapOptions {
   bwrapPath: string;
-  /** The server's own state directory: its path names the instance, so that leftovers are found after a restart. */
+  /** The server's state directory. Its path identifies the instance, so that leftovers are found after a restart. */
   stateDir: string;
-  /** Further host paths shown read-only inside at the same place (a toolchain outside /usr). */
+  /** Additional host paths shown read-only at the same path inside, for example a toolchain outside /usr. */
   readOnlyPaths?: readonly string[];
-  /** That sandboxes get, where the server has another; undefined: the server's. */
+  /** Niceness of sandboxes; undefined: the server's own. */
   niceness?: number | undefined;
-  /** The process's; absent: this runtime's own view of them. */
+  /** The descriptor budget of the process; absent: one of this runtime's own. */
   descriptors?: Descriptors;
   log: Log;
 }
 
-/** Sandboxes made by bubblewrap (https://github.com/containers/bubblewrap): namespaces, seccomp, cgroups, no network. */
+/**
+ * Creates the bubblewrap runtime (https://github.com/containers/bubblewrap): namespaces, seccomp, cgroups, no network.
+ * The caller must call `close` after the last sandbox has stopped.
+ */
 export function createBwrapRuntime(options: BwrapOptions): Runtime & { close(): Promise<void> } {
   return new BwrapRuntime(options);
 }
 
-/** Any uid of nobody's: the test sandbox sees an empty directory and runs `true`. */
+/** Any uid that no user has: the test sandbox sees an empty directory and runs `true`. */
 const PROBE_UID = 65_534;
 
 class BwrapRuntime implements Runtime {
@@ -63,15 +66,17 @@ class BwrapRuntime implements Runtime {
         const name = `spare-${randomBytes(8).toString('hex')}`;
         return new Launcher(this.#tree.create(name, resources), this.#settings.inheritance, descriptors);
       },
-      (err) => options.log.warn('a spare launcher failed', { err }),
+      (err) => options.log.warn('spare launcher failed', { err }),
     );
   }
 
-  /** Fails closed: a sandbox is really launched and runs a command, so that nothing is found out by the first tenant. */
+  /**
+   * Fails closed: launches a sandbox and runs a command in it, so that problems show before the first tenant's request.
+   */
   async probe(): Promise<void> {
     this.#lacking = optionsLacking(await checkHost(this.#options.bwrapPath, this.#options.log));
     if (this.#lacking.length > 0) {
-      this.#options.log.warn('this bubblewrap is old: isolation goes without some of its options', {
+      this.#options.log.warn('bubblewrap is too old for some of its isolation options', {
         options: this.#lacking,
       });
     }
@@ -83,14 +88,14 @@ class BwrapRuntime implements Runtime {
       throw explainFailure(error);
     }
     if (!this.#root) {
-      this.#options.log.warn('the server is not root: sandboxes share its uid and are kept apart by namespaces only');
+      this.#options.log.warn('the server is not root: sandboxes share its uid and are separated by namespaces only');
     }
     if (!this.#tree.available) {
-      this.#options.log.warn('no writable cgroups: resource limits are refused, and ending a command is best effort');
+      this.#options.log.warn('no writable cgroups: resource limits are refused, and killing a command is best effort');
     }
   }
 
-  /** Also what a probe of an earlier, dead server left. Nothing of this instance may run. */
+  /** Also removes the remains of a dead server's probe. No sandbox of this instance may be running. */
   async reclaim(): Promise<void> {
     await this.#spares.close();
     this.#instance = undefined;
@@ -116,7 +121,7 @@ class BwrapRuntime implements Runtime {
       this.#tree.close();
       await unmountAgentFiles(this.#dir);
     } catch (err) {
-      this.#options.log.warn('the bwrap runtime left something behind', { err });
+      this.#options.log.warn('bwrap runtime could not be cleaned up completely', { err });
     }
   }
 

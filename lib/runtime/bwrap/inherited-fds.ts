@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 const O_CLOEXEC = 0o2000000;
 
 /**
- * This process's descriptors above 2 that a program it starts would inherit. Node opens its own close-on-exec, so these
- * came from whoever started the server (a shell, a supervisor): constant for its lifetime.
+ * Descriptors above 2 that child processes of this process would inherit. Node opens its own with close-on-exec, so
+ * these came from the server's parent (a shell, a supervisor) and are constant for the process's lifetime.
  */
 export function inheritedFds(): number[] {
   const fds: number[] = [];

@@ -12,11 +12,14 @@ import type { SystemView } from './arguments.ts';
 import { writeEtc } from './etc.ts';
 import { systemView } from './system.ts';
 
-/** The same for the same state directory after a restart: what a dead server left is found by it. */
+/**
+ * Name of the instance; the same after a restart on the same state directory, so that the remains of a dead server are
+ * found.
+ */
 export const instanceName = (stateDir: string): string =>
   createHash('sha256').update(stateDir).digest('hex').slice(0, 16);
 
-/** What all sandboxes of one server share. */
+/** State shared by all sandboxes of one server. */
 export interface Instance {
   /** Parent of the agent directories. */
   dir: string;
@@ -25,16 +28,22 @@ export interface Instance {
   fifos: FifoPool;
   scratch: Buffer;
   paces: ReadPaces;
-  /** Bytes of long requests on the file system of `dir`. */
+  /** Budget in bytes of long requests on the file system of `dir`. */
   room: Shares<object>;
 }
 
-/** Where the agent files and /etc of this server's sandboxes lie. Without root, which cannot mount, a plain directory. */
+/**
+ * Directory of the agent files and the /etc of this server's sandboxes. Without root, which mounting needs, a plain
+ * directory in the state directory.
+ */
 export function instanceDir(stateDir: string, root: boolean): string {
   return root ? join(RUNTIME_DIRECTORY, `agents-${instanceName(stateDir)}`) : join(stateDir, 'agents');
 }
 
-/** `dir` must be clear: see unmountAgentFiles, which also removes what this makes. */
+/**
+ * Creates the instance's files in `dir`, which must have been cleared with unmountAgentFiles; that also removes the
+ * files created here.
+ */
 export async function openInstance(
   dir: string,
   root: boolean,

@@ -18,19 +18,19 @@ import type { Instance } from './instance.ts';
 import { Launcher } from './launcher.ts';
 import type { Inheritance } from './prelude.ts';
 
-/** How long stop waits for killed processes to leave; one stuck in the kernel is left to `reclaim`. */
+/** Milliseconds that `stop` waits for killed processes to exit; processes stuck in the kernel are left to `reclaim`. */
 const STOP_MS = 2000;
 
 export interface LaunchSettings {
   bwrapPath: string;
-  /** The server is root: sandboxes get host uids of their own. */
+  /** Whether the server is root, so that sandboxes get host uids of their own. */
   root: boolean;
   resetSignals: readonly string[];
   inheritance: Inheritance;
   descriptors: Descriptors;
 }
 
-/** One bwrap sandbox with its agent, from launch to stop. */
+/** One bwrap sandbox and its agent, from launch to stop. */
 export class BwrapSandbox implements RunningSandbox {
   readonly #life = new SandboxLife();
   readonly #id: string;
@@ -38,7 +38,7 @@ export class BwrapSandbox implements RunningSandbox {
   readonly #launcher: Launcher;
   readonly #executor: Executor;
   readonly #agentDir: string;
-  /** Beside the agent directory: not to be seen inside, and never on a disk that has to be waited for. */
+  /** Beside the agent directory: not visible inside, and on a tmpfs, so that no disk delays it. */
   readonly #argumentsFile: string;
   readonly #descriptors: Descriptors;
   #init: number | undefined;
@@ -61,11 +61,14 @@ export class BwrapSandbox implements RunningSandbox {
     this.#executor = executor;
   }
 
-  get died(): Promise<string> {
-    return this.#life.died;
+  get exited(): Promise<string> {
+    return this.#life.exited;
   }
 
-  /** Leaves nothing behind when it fails. `spare`: a launcher in cgroups of exactly these limits; this call's from here. */
+  /**
+   * Starts a sandbox and waits until it accepts commands. Cleans up if it fails. `spare`: a launcher in cgroups with
+   * exactly these limits; this call takes ownership of it.
+   */
   static async launch(
     spec: SandboxSpec,
     instance: Instance,
@@ -73,7 +76,7 @@ export class BwrapSandbox implements RunningSandbox {
     settings: LaunchSettings,
     spare?: Launcher,
   ): Promise<BwrapSandbox> {
-    // Not the sandbox's id: the name shows in its mount table.
+    // Random instead of the sandbox's id, because the name is visible in the sandbox's mount table.
     const agentDir = join(instance.dir, randomBytes(8).toString('hex'));
     let launcher = spare;
     let sandbox: BwrapSandbox | undefined;
@@ -94,7 +97,7 @@ export class BwrapSandbox implements RunningSandbox {
         descriptors: settings.descriptors,
         resetSignals: settings.resetSignals,
         outOfMemory: outOfMemoryLine(spec.resources),
-        onBroken: (reason) => sandbox?.breakDown(reason),
+        onBroken: (reason) => sandbox?.markFailed(reason),
       });
       sandbox = new BwrapSandbox(spec, tree, launcher, agentDir, executor, settings.descriptors);
       await sandbox.#start(spec, instance, settings);
@@ -117,15 +120,15 @@ export class BwrapSandbox implements RunningSandbox {
     return this.#life.stop(() => this.#end(reason));
   }
 
-  /** Kills everything; `died` tells the reason once the processes are gone. */
-  breakDown(reason: string): void {
-    this.#life.markBroken(reason);
+  /** Kills the sandbox; `exited` resolves with the reason once its processes are gone. */
+  markFailed(reason: string): void {
+    this.#life.markFailed(reason);
     this.#kill();
   }
 
   /**
-   * Host pid of the first process in the sandbox's pid namespace, while bwrap, which reaps it, has not ended. Read once:
-   * killing must work when no descriptor is left.
+   * Host pid of the first process in the sandbox's pid namespace; undefined once bwrap, which reaps it, has exited.
+   * Cached, because killing must work when no descriptor is free.
    */
   get init(): number | undefined {
     const { child, alive } = this.#launcher;
@@ -160,19 +163,19 @@ export class BwrapSandbox implements RunningSandbox {
     }
   }
 
-  /** Passes on how it went when bwrap is gone, and with it every process of the sandbox. */
+  /** Passes on the exit status of bwrap, whose exit implies that of every process of the sandbox. */
   #watch(ended: Promise<string>): Promise<string> {
     this.#exited = ended.then((how) => {
       const killed = (this.#launcher.cgroup?.oomKills() ?? 0) > 0;
       const memory = killed ? ', after its memory limit (memory_bytes) was reached' : '';
-      this.#executor.close(this.#life.exited(`the sandbox's main process ended: ${how}${memory}`));
+      this.#executor.close(this.#life.markExited(`the sandbox's main process ended: ${how}${memory}`));
     });
     return ended;
   }
 
   /**
-   * The sandbox's init takes the whole pid namespace with it, and bwrap, its parent, reaps it and ends. Killing both at
-   * once would leave a zombie to whoever is the machine's (or the container's) init.
+   * Kills the sandbox's init, which ends the whole pid namespace; bwrap, its parent, reaps it and exits. Killing both
+   * at once would leave a zombie to the init of the machine (or of the container).
    */
   #kill(): void {
     const { init } = this;
@@ -180,7 +183,7 @@ export class BwrapSandbox implements RunningSandbox {
       if (init !== undefined) process.kill(init, 'SIGKILL');
       else this.#launcher.child.kill('SIGKILL');
     } catch {
-      // It has just ended.
+      // It has just exited.
     }
   }
 
@@ -196,14 +199,14 @@ export class BwrapSandbox implements RunningSandbox {
     remove(this.#agentDir);
   }
 
-  /** False when something is left in it at the deadline, or the server stays short of descriptors. */
+  /** Returns false if processes are left at the deadline, or if the server is out of descriptors until then. */
   async #remove(cgroup: SandboxCgroup, deadline: number): Promise<boolean> {
     for (let wait = 1; ; wait *= 2) {
       try {
         if (this.#descriptors.use(() => cgroup.remove())) return true;
         await this.#descriptors.use(() => cgroup.kill());
       } catch {
-        // Perhaps there is a descriptor in a moment.
+        // A descriptor may become free shortly.
       }
       if (Date.now() >= deadline) return false;
       await delay(Math.min(wait, 50));
@@ -211,14 +214,14 @@ export class BwrapSandbox implements RunningSandbox {
   }
 }
 
-/** What stays of it goes with the server's next start. */
+/** Remaining files are removed at the server's next start. */
 function remove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {}
 }
 
-/** bwrap's only child, the first process of the pid namespace; undefined while it has none. */
+/** The only child of bwrap, which is the first process of the pid namespace; undefined if there is none. */
 function initOf(child: ChildProcess): number | undefined {
   try {
     const [pid] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'latin1').split(' ');

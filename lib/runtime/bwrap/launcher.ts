@@ -5,23 +5,26 @@ import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import { type Inheritance, type LaunchPlan, launchCommand, prelude, preludeShell } from './prelude.ts';
 
 const MAX_ERROR = 500;
-/** How long `discard` waits for a killed shell to leave its cgroups; what it then leaves goes at the next start. */
+/**
+ * Milliseconds that `discard` waits for a killed shell to leave its cgroups; remaining cgroups are removed at the next
+ * start.
+ */
 const DISCARD_MS = 2000;
 
 /**
- * A shell on the host that sits in a sandbox's cgroups and will become its bwrap. Until `launch` it waits on its stdin
- * and costs next to nothing. Owned by whoever started it: `launch` or `discard`.
+ * A host shell in the cgroups of a sandbox that later executes its bwrap. Until `launch` it blocks on stdin and uses
+ * hardly any resources. The owner must call `launch` or `discard`.
  */
 export class Launcher {
   readonly cgroup: SandboxCgroup | undefined;
   readonly child: ChildProcess;
-  /** Resolves, with how it went, when the process is gone: bwrap, once launched, and with it all of the sandbox. */
+  /** Resolves with the exit status when the process has exited: bwrap once launched, and with it the whole sandbox. */
   readonly ended: Promise<string>;
   readonly #descriptors: Descriptors;
   #said = '';
   #alive = true;
 
-  /** `cgroup` is its own from here on, also when this throws. */
+  /** Takes ownership of `cgroup`, also when it throws. */
   constructor(cgroup: SandboxCgroup | undefined, inheritance: Inheritance, descriptors: Descriptors) {
     this.cgroup = cgroup;
     this.#descriptors = descriptors;
@@ -34,13 +37,13 @@ export class Launcher {
     const { child } = this;
     this.ended = new Promise((resolve) => {
       child.once('error', (error) => resolve(`could not run the shell (${error.message})`));
-      // Not 'exit': what it said on stderr has been read by now.
+      // 'close', not 'exit': by then stderr has been read to its end.
       child.once('close', (code, signal) => resolve(`bwrap ended with ${signal ?? `exit code ${code}`}`));
     });
     void this.ended.then(() => {
       this.#alive = false;
     });
-    // Neither is there when the spawn itself failed. A shell that has ended no longer reads.
+    // The streams are undefined if spawn itself failed. A shell that has exited no longer reads.
     child.stdin?.on('error', () => {});
     child.stderr?.on('error', () => {});
     child.stderr?.on('data', (data: Buffer) => {
@@ -53,7 +56,7 @@ export class Launcher {
     return this.#alive && this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** What it said on stderr so far, in one line. */
+  /** The output on stderr so far, as one line. */
   get said(): string {
     return this.#said.trim().replace(/\s+/g, ' ');
   }
@@ -62,12 +65,12 @@ export class Launcher {
     this.child.stdin?.end(launchCommand(plan));
   }
 
-  /** It came up, or never will: nothing more is heard from it. */
+  /** Stops reading stderr, once the sandbox has started or failed. */
   settle(): void {
     this.child.stderr?.destroy();
   }
 
-  /** Of one that was never launched: ends it and takes its cgroups away. */
+  /** Kills a launcher that was never launched and removes its cgroups. */
   async discard(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.ended;
@@ -85,8 +88,9 @@ export class Launcher {
 }
 
 /**
- * A session of its own: a Ctrl-C at the server's terminal is the server's to handle. Never a cwd in a workspace. Its
- * stderr is no file: what descriptor 2 of the sandbox's init is can be read inside, and would be a host path.
+ * Starts the shell in its own session, so that Ctrl-C at the server's terminal reaches the server only. Its working
+ * directory is never in a workspace. Its stderr is a pipe: descriptor 2 of the sandbox's init is readable inside, and a
+ * file would reveal a host path.
  */
 function start({ closeFds }: Inheritance): ChildProcess {
   return spawn(preludeShell(closeFds), [], { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'ignore', 'pipe'] });

@@ -3,17 +3,17 @@ import { AGENT_DIR } from '../executor/places.ts';
 import { shellQuote } from '../executor/shell-quote.ts';
 import { SECCOMP_FD } from './arguments.ts';
 
-/** What a process that the server starts has of it, and a sandbox must not have. */
+/** Attributes that child processes inherit from the server and a sandbox must not have. */
 export interface Inheritance {
-  /** Descriptors the server itself was started with: bwrap would pass them on into the sandbox. */
+  /** Descriptors that the server inherited at its own start; bwrap would pass them on into the sandbox. */
   closeFds: readonly number[];
-  /** The server's is raised, and this is what it was; undefined: it is not. */
+  /** The niceness that the server had before it raised its priority; undefined: it was not raised. */
   niceness: number | undefined;
 }
 
 export interface LaunchPlan {
   bwrapPath: string;
-  /** Host uid and gid; undefined: the server is no root and the sandbox shares its uid. */
+  /** Host uid and gid; undefined: the server is not root and the sandbox shares its uid. */
   uid: number | undefined;
   argumentsFile: string;
   seccompFile: string;
@@ -21,20 +21,25 @@ export interface LaunchPlan {
 
 const ARGUMENTS_FD = 3;
 /**
- * Above every host daemon's: the machine short of memory ends sandboxes first. Inside it can be lowered only
- * where the server lacks CAP_SYS_RESOURCE.
+ * Above that of every host daemon: when memory is short, the kernel kills sandboxes first. It can be lowered inside
+ * only if the server lacks CAP_SYS_RESOURCE.
  */
 const OOM_SCORE_ADJ = 200;
-/** Programs that need more than the soft limit (-S, set first: it may not be above the hard one) raise it themselves. */
+/**
+ * The soft limit (-S) is set first, since it must not exceed the hard limit. Programs that need more raise it
+ * themselves.
+ */
 const RLIMITS = ['-c 0', '-Sn 1024', '-Hn 16384', '-l 64', '-s 8192'];
-/** Processes per host uid; the real bound is pids_limit, which does not depend on uids. bash: -u, dash: -p. */
+/**
+ * Maximum processes per host uid. The effective limit is pids_limit, which does not depend on uids. bash: -u, dash: -p.
+ */
 const NPROC = 16_384;
 
 /**
- * What /bin/sh on the host reads on its stdin on the way to bwrap, all in one process and any failure ending it. First
- * what needs no sandbox yet: into the cgroups, so that nothing of the sandbox was ever outside; then limits. It then
- * waits for the rest; the end of its stdin (the server is gone) ends it.
- * `cgroupEntries`: cgroup.procs files to enter. Runs with an empty environment.
+ * Returns the script that the host's /bin/sh reads on stdin before bwrap; it runs in one process, and any failure ends
+ * it. It first enters the cgroups, so that nothing of the sandbox ever runs outside, then sets limits. It then waits
+ * for the rest of the script; the end of stdin (the server has exited) ends it. `cgroupEntries`: the cgroup.procs files
+ * to enter. Must run with an empty environment.
  */
 export function prelude(cgroupEntries: readonly string[], { closeFds, niceness }: Inheritance): string {
   return [
@@ -50,9 +55,10 @@ export function prelude(cgroupEntries: readonly string[], { closeFds, niceness }
 }
 
 /**
- * The rest: the loss of root, then bwrap. One command in braces: the shell runs nothing of it before it has all of it,
- * and then never reads its stdin again. From setpriv on (bwrap says so again) the end of the server ends it; one that is
- * killed in the moment before leaves a sandbox that nobody speaks to, and that the next server ends.
+ * Returns the rest of the script: it drops root and executes bwrap. It is one command in braces, so that the shell runs
+ * nothing before it has read everything, and never reads stdin again. From setpriv on (bwrap sets it again), PDEATHSIG
+ * kills the process when the server exits; a server killed just before leaves a sandbox without a client, which the
+ * next server kills.
  */
 export function launchCommand(plan: LaunchPlan): string {
   const setpriv =
@@ -68,6 +74,6 @@ export function launchCommand(plan: LaunchPlan): string {
   ].join('\n');
 }
 
-/** POSIX shells need only take descriptors of one digit; bash takes any. */
+/** POSIX only requires shells to accept descriptors of one digit in redirections; bash accepts all. */
 export const preludeShell = (closeFds: readonly number[]): string =>
   closeFds.some((fd) => fd > 9) ? '/bin/bash' : '/bin/sh';

@@ -7,12 +7,12 @@ import { isOlder } from './arguments.ts';
 
 const run = promisify(execFile);
 
-/** A refusal of one line that says what to do. */
+/** An error of one line that tells the operator what to do. */
 function cannot(reason: string): ServiceError {
   return new ServiceError('FAILED_PRECONDITION', `the bwrap runtime cannot work here: ${reason}`);
 }
 
-/** Known holes by the first version that has the fix, and why (or why not) they matter here. */
+/** Known vulnerabilities, with the first fixed version and their relevance here. */
 const ADVISORIES: readonly { fixed: readonly [number, number, number]; what: string }[] = [
   {
     fixed: [0, 12, 0],
@@ -20,7 +20,10 @@ const ADVISORIES: readonly { fixed: readonly [number, number, number]; what: str
   },
 ];
 
-/** What can be told without starting a sandbox: platform, program, kernel switches. Warnings go to the log. Answers bwrap's version. */
+/**
+ * Checks everything that does not need a sandbox: platform, program, sysctls. Warnings are logged. Returns bwrap's
+ * version. Throws FAILED_PRECONDITION.
+ */
 export async function checkHost(bwrapPath: string, log: Log): Promise<readonly number[]> {
   if (process.platform !== 'linux') throw cannot(`it needs Linux, not ${process.platform}`);
   let mode: number;
@@ -35,7 +38,7 @@ export async function checkHost(bwrapPath: string, log: Log): Promise<readonly n
   }
   const text = await version(bwrapPath);
   const numbers = /(\d+)\.(\d+)\.(\d+)/.exec(text)?.slice(1).map(Number) ?? [0, 0, 0];
-  warnOfHoles(numbers, text, bwrapPath, log);
+  warnOfVulnerabilities(numbers, text, bwrapPath, log);
   if (sysctl('user/max_user_namespaces') === 0) {
     throw cannot('user namespaces are switched off: sysctl user.max_user_namespaces=15000');
   }
@@ -46,7 +49,7 @@ export async function checkHost(bwrapPath: string, log: Log): Promise<readonly n
   return numbers;
 }
 
-/** The reason a throwaway sandbox did not come up, as advice where the host's setting is known to be the cause. */
+/** Converts the failure of a test sandbox to an error, with advice if a known setting of the host is the cause. */
 export function explainFailure(error: unknown): ServiceError {
   const said = error instanceof Error ? error.message : String(error);
   if (error instanceof ServiceError && error.code === 'FAILED_PRECONDITION') return error;
@@ -66,10 +69,10 @@ async function version(bwrapPath: string): Promise<string> {
   }
 }
 
-function warnOfHoles(have: readonly number[], text: string, bwrapPath: string, log: Log): void {
+function warnOfVulnerabilities(have: readonly number[], text: string, bwrapPath: string, log: Log): void {
   for (const { fixed, what } of ADVISORIES) {
     if (isOlder(have, fixed)) {
-      log.warn('bubblewrap has a known hole', {
+      log.warn('bubblewrap has a known vulnerability', {
         path: bwrapPath,
         version: text,
         hole: what,

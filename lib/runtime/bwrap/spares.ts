@@ -1,15 +1,18 @@
 import type { ResourceLimits } from '../../messages.ts';
 import type { Launcher } from './launcher.ts';
 
-/** Each is a waiting shell of about 200 kB and four empty cgroups. */
+/** Number of spares. Each is a blocked shell of about 200 kB and four empty cgroups. */
 const COUNT = 2;
-/** After the last launch before one is made; it takes a few milliseconds of the event loop, which no create waits for. */
+/**
+ * Milliseconds after the last launch before a spare is made; making one occupies the event loop for a few milliseconds,
+ * which no create should wait for.
+ */
 const IDLE_MS = 5;
 
 /**
- * Launchers made ahead. To start a shell and to have it enter its cgroups (the kernel waits for an RCU grace period) is
- * half of what bringing a sandbox up takes. They are for sandboxes with the limits of the last one, which are most
- * often the configured ones; another has a launcher made for it.
+ * Launchers made in advance. Starting a shell and entering its cgroups (the kernel waits for an RCU grace period) is
+ * half of the time to start a sandbox. Spares have the limits of the last sandbox, usually the configured ones; a
+ * sandbox with other limits gets a new launcher.
  */
 export class Spares {
   readonly #make: (resources: ResourceLimits) => Launcher;
@@ -20,13 +23,16 @@ export class Spares {
   #timer: NodeJS.Timeout | undefined;
   #discarding = new Set<Promise<void>>();
 
-  /** `make` may throw: there is no spare then, and the next launch tells its caller why. */
+  /** `make` may throw: then there is no spare, and the next launch reports the error to its caller. */
   constructor(make: (resources: ResourceLimits) => Launcher, onError: (error: unknown) => void) {
     this.#make = make;
     this.#onError = onError;
   }
 
-  /** One in cgroups of exactly these limits; undefined: none is ready. To be followed by `launched`. */
+  /**
+   * Returns a launcher in cgroups with exactly these limits, or undefined if none is ready. The caller owns it and must
+   * call `launched` afterwards.
+   */
   take(resources: ResourceLimits): Launcher | undefined {
     this.#launching++;
     clearTimeout(this.#timer);
@@ -42,13 +48,13 @@ export class Spares {
     return undefined;
   }
 
-  /** The launch has come to its end, a good one or not. */
+  /** Reports the end of a launch, successful or not. */
   launched(): void {
     this.#launching--;
     this.#schedule();
   }
 
-  /** Ends all and makes no more until the next launch. */
+  /** Discards all spares and makes no more until the next launch. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#resources = undefined;
@@ -56,7 +62,7 @@ export class Spares {
     await Promise.all(this.#discarding);
   }
 
-  /** One at a time, and none while a sandbox comes up. */
+  /** One at a time, and none while a sandbox is starting. */
   #schedule(): void {
     clearTimeout(this.#timer);
     if (this.#launching > 0 || this.#spares.length >= COUNT || !this.#resources) return;

@@ -3,7 +3,7 @@ import type { SystemEntry, SystemView } from './arguments.ts';
 
 const TOP_LEVEL = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** World-readable files that tell about the machine or the kernel; what the mode bits hide already needs no mask. */
+/** World-readable files with information about the machine or the kernel. Files protected by mode bits need no mask. */
 const PROC_FILES = [
   '/proc/kcore',
   '/proc/keys',
@@ -27,19 +27,19 @@ const PROC_FILES = [
 const PROC_DIRS = ['/proc/acpi', '/proc/scsi', '/proc/asound', '/proc/bus', '/proc/driver'];
 const OTHERS_READ_WRITE = 0o006;
 
-/** The part of the host's system that sandboxes see, as this machine has it. */
+/** Returns the part of the host's system that sandboxes see on this machine. */
 export function systemView(etc: string, readOnlyPaths: readonly string[]): SystemView {
   return {
     entries: TOP_LEVEL.map(entry).filter((each) => each !== undefined),
     etc,
-    // Sandboxes never run as the owner (root), so only the bits for others matter.
+    // Sandboxes never run as the owner (root), so only the mode bits for others matter.
     maskedFiles: PROC_FILES.filter((path) => ((modeOf(path) ?? 0) & OTHERS_READ_WRITE) !== 0),
     maskedDirs: PROC_DIRS.filter((path) => modeOf(path) !== undefined),
     readOnlyPaths,
   };
 }
 
-/** A merged /usr has links where older systems have directories. */
+/** A merged /usr has symbolic links where older systems have directories. */
 function entry(path: string): SystemEntry | undefined {
   try {
     if (lstatSync(path).isSymbolicLink()) return { path, link: readlinkSync(path) };

@@ -9,22 +9,30 @@ export const CONTROLLER_OF: Readonly<Record<LimitName, 'memory' | 'cpu' | 'pids'
   pids_limit: 'pids',
 };
 
-/** Where in a sandbox's tree a value goes: its top, the part that holds commands, or the agent's own. */
+/** A value to write, and the cgroup it applies to: the sandbox's top, the part for commands, or the agent's part. */
 export interface LimitWrite {
   controller: 'memory' | 'cpu' | 'pids';
   level: 'sandbox' | 'commands' | 'agent';
   file: string;
   value: string;
-  /** A knob this kernel may lack without the limit losing its meaning (swap accounting). */
+  /** Whether the kernel may lack the file without making the limit ineffective (swap accounting). */
   optional?: boolean;
 }
 
-/** Runners are born in the agent's part, three processes each for a moment. A command that got at the agent stops here. */
+/**
+ * Limit of the agent's part, where runners start with up to three processes each. It stops a command that gained
+ * control of the agent.
+ */
 const AGENT_PIDS = 2048;
-/** What of memory_bytes the commands' part leaves to the agent: about twice what it and the start of a runner take. */
+/**
+ * The share of memory_bytes that is reserved for the agent: about twice the need of the agent and of a starting runner.
+ */
 const AGENT_MEMORY = { most: 4 * 1024 * 1024, share: 8 };
 
-/** The limits that are not 0. Throws INVALID_ARGUMENT naming one that is out of range: a record of an older server. */
+/**
+ * Returns the limits that are not 0. Throws INVALID_ARGUMENT for one that is out of range, which a record of an older
+ * server may have.
+ */
 export function requestedLimits(resources: ResourceLimits): LimitName[] {
   for (const [name, { minimum, maximum }] of Object.entries(RESOURCE_RANGES)) {
     if (isAllowed(name as LimitName, resources[name as LimitName])) continue;
@@ -34,26 +42,27 @@ export function requestedLimits(resources: ResourceLimits): LimitName[] {
 }
 
 /**
- * cpu.shares 2–262144 to cpu.weight 1–10000 so that the two defaults meet: 1024 is 100. The quadratic (in log2) curve
- * of the container runtimes (https://github.com/containers/crun/blob/main/crun.1.md, "CPU controller").
+ * Converts cpu.shares (2 to 262144) to cpu.weight (1 to 10000), with the defaults on each other (1024 is 100): the
+ * quadratic curve (in log2) of the container runtimes (https://github.com/containers/crun/blob/main/crun.1.md, "CPU
+ * controller").
  */
 export function cpuWeight(shares: number): number {
   const log = Math.log2(shares);
   return Math.min(10_000, Math.max(1, Math.ceil(10 ** ((log * log + 125 * log) / 612 - 7 / 34))));
 }
 
-/** Processes the commands' part may hold: the tenant's, and the runner shells the service itself keeps there. */
+/** Maximum processes of the commands' part: those of the tenant, plus the service's runner shells in it. */
 export const pidsMax = (limit: number, runners: number): string => String(limit + runners);
 
 /**
- * v2: the commands' share of memory_bytes. Files in a tmpfs stay when the kernel has killed every command, and then the
- * next process to need a page would be the agent or bwrap, and its end the sandbox's. v1 needs a write per command for
- * a part of its own, and there the same limit was not seen to end the agent.
+ * v2: the memory limit of the commands' part. Files in a tmpfs stay after the kernel has killed every command; without
+ * this limit the next victim would be the agent or bwrap, which would end the sandbox. On v1 a separate limit would
+ * need a write per command, and the shared limit has not been observed to kill the agent.
  */
 const commandsMemory = (bytes: number): number =>
   bytes - Math.min(AGENT_MEMORY.most, Math.ceil(bytes / AGENT_MEMORY.share));
 
-/** The values to write before the first process enters, in order. */
+/** Returns the writes that must precede the first process, in order. */
 export function limitWrites(resources: ResourceLimits, version: 1 | 2): LimitWrite[] {
   const { memory_bytes: memory, cpu_quota: quota, cpu_shares: shares, pids_limit: pids } = resources;
   const writes: LimitWrite[] = [];

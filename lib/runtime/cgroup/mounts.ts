@@ -1,4 +1,7 @@
-/** One mounted cgroup hierarchy. A v2 hierarchy's controllers are those its root offers; a hybrid host's may be none. */
+/**
+ * A mounted cgroup hierarchy. The controllers of a v2 hierarchy are those of its root; on a hybrid host there may be
+ * none.
+ */
 export interface Hierarchy {
   version: 1 | 2;
   mountPoint: string;
@@ -9,8 +12,8 @@ const unescapeOctal = (field: string) =>
   field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 /**
- * The hierarchies in the text of /proc/self/mountinfo (proc_pid_mountinfo(5)): pure v1, pure v2 or hybrid.
- * `v2Controllers` reads cgroup.controllers of a mount point.
+ * Parses /proc/self/mountinfo (proc_pid_mountinfo(5)) into hierarchies: pure v1, pure v2 or hybrid. `v2Controllers`
+ * returns cgroup.controllers of a mount point.
  */
 export function parseHierarchies(mountinfo: string, v2Controllers: (mountPoint: string) => string): Hierarchy[] {
   const found: Hierarchy[] = [];
@@ -28,7 +31,7 @@ export function parseHierarchies(mountinfo: string, v2Controllers: (mountPoint: 
   return found;
 }
 
-/** This process's own path in each hierarchy, from the text of /proc/self/cgroup: '' is the v2 hierarchy. */
+/** Parses /proc/self/cgroup into this process's path in each hierarchy; the key '' is the v2 hierarchy. */
 export function parseMembership(cgroup: string): Map<string, string> {
   const paths = new Map<string, string>();
   for (const line of cgroup.split('\n')) {

@@ -3,26 +3,28 @@ import { join } from 'node:path';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 
-/** Rounds of the slow kill: each kills all that is listed; frozen processes cannot fork between two rounds. */
+/**
+ * Maximum rounds of the slow kill. Each round kills all listed processes; frozen processes cannot fork between rounds.
+ */
 const KILL_ROUNDS = 50;
 const ROUND_MS = 2;
-/** About a millisecond. */
+/** Number of kills per step, which takes about a millisecond. */
 const KILLS_AT_ONCE = 512;
-/** Room for the beginning of a list: two pids of whatever length. */
+/** Bytes that hold the first two pids of a list. */
 const TWO_PIDS = 32;
 
 export function readPids(dir: string): number[] {
   return parsePids(readFileSync(join(dir, 'cgroup.procs'), 'latin1'));
 }
 
-/** A pid of 0 is a process outside this pid namespace: nothing this server may signal. */
+/** A pid of 0 is a process outside of this pid namespace; it cannot be signalled. */
 const parsePids = (text: string) =>
   text
     .split('\n')
     .map(Number)
     .filter((pid) => pid > 0);
 
-/** ESRCH and the like: a process that went by itself needs no kill. */
+/** ESRCH and similar: a process that has exited needs no kill. */
 function signal(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -34,15 +36,16 @@ function put(dir: string, file: string, value: string): boolean {
     writeFileSync(join(dir, file), value, { flag: 'r+' });
     return true;
   } catch (error) {
-    // It may well be there: who calls gives a descriptor back and asks again.
+    // The file may exist: the caller frees a descriptor and retries.
     if (isOutOfDescriptors(error)) throw error;
     return false;
   }
 }
 
 /**
- * Everything in `dir` and below it gets SIGKILL: cgroup.kill (Linux 5.14), at once; else freeze, kill each, thaw, in
- * pieces. Throws only where there is no descriptor left. `children` names the cgroups below `dir`.
+ * Sends SIGKILL to all processes in and below `dir`: with cgroup.kill (Linux 5.14) at once; otherwise by freezing,
+ * killing each process and thawing, in steps. Throws only if no descriptor is free. `children` returns the cgroups
+ * below `dir`.
  */
 export function killTree(dir: string, children: () => readonly string[] = () => []): void | Promise<void> {
   if (put(dir, 'cgroup.kill', '1')) return;
@@ -65,29 +68,29 @@ async function killEach(dirs: readonly string[]): Promise<void> {
         signal(pid);
         if (index % KILLS_AT_ONCE === KILLS_AT_ONCE - 1) await setImmediate();
       }
-      // A v1 freezer holds SIGKILL back until it thaws.
+      // The v1 freezer delays SIGKILL until it thaws.
       freeze(false);
       if (pids.length === 0) return;
     } catch {
-      // No descriptor: perhaps in a moment.
+      // No descriptor is free; one may become free shortly.
     }
     await delay(ROUND_MS);
   }
 }
 
 /**
- * A cgroup of one runner. In v2 its list is kept open: reading it again by position costs a fifth of opening it. In v1
- * what is read again by the same descriptor within a second is the old list (cgroup_pidlist_start in the kernel's
- * cgroup-v1.c), so it is opened each time.
+ * The cgroup of one runner. On v2 its list is kept open: reading it again with pread costs a fifth of opening it. On v1
+ * a second read of the same descriptor within a second returns the old list (cgroup_pidlist_start in the kernel's
+ * cgroup-v1.c), so the file is opened for every read.
  */
 export class CgroupProcessGroup {
   readonly #dir: string;
   readonly #entries: readonly string[];
-  /** v2, until it is removed. */
+  /** v2: descriptor of cgroup.procs, until the group is removed. */
   #procs: number | undefined;
   #removed = false;
 
-  /** `entries`: further cgroup.procs files that a member must also be written to (limits of commands). */
+  /** `entries`: further cgroup.procs files that each member is written to (limits of commands). */
   constructor(dir: string, entries: readonly string[]) {
     mkdirSync(dir);
     this.#dir = dir;
@@ -115,7 +118,7 @@ export class CgroupProcessGroup {
     return parsePids(text);
   }
 
-  /** Reads no more of the list than tells that there is another, however long it is. */
+  /** Reads no more of the list than is needed to detect a second process. */
   holdsOnly(pid: number): boolean {
     if (this.#removed) return true;
     const fd = this.#procs ?? openSync(join(this.#dir, 'cgroup.procs'), 'r');
@@ -132,7 +135,7 @@ export class CgroupProcessGroup {
     if (!this.#removed) return killTree(this.#dir);
   }
 
-  /** False while something lives in it. Never throws. */
+  /** Returns false while a process is in it. Never throws. */
   remove(): boolean {
     const procs = this.#procs;
     this.#procs = undefined;

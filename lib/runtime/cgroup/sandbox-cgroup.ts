@@ -18,29 +18,32 @@ import { isHostShort } from '../host-error.ts';
 import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
 
-/** The instance's directory in each hierarchy in use: one for groups, and per limit controller the one that has it. */
+/** The instance's directory in each hierarchy: one for groups, and for each limit the one that has its controller. */
 export interface CgroupRoots {
-  /** v2 (also without controllers) or the v1 freezer. */
+  /** A v2 hierarchy (with or without controllers) or the v1 freezer. */
   groups: string;
   limits: Readonly<Partial<Record<'memory' | 'cpu' | 'pids', { version: 1 | 2; dir: string }>>>;
 }
 
-/** Some milliseconds at most. */
+/** Cgroups removed in one call, which takes a few milliseconds. */
 const REMOVED_AT_ONCE = 128;
 const VACANT_AT_ONCE = 4;
 const AGENT = 'agent';
 const COMMANDS = 'commands';
 
 /**
- * One sandbox's cgroups, `<root>/<id>` in each hierarchy that is needed:
- *   agent/         bwrap and the agent; not counted against pids_limit, so that a fork bomb cannot keep the service
- *                  from starting the next runner
- *   commands/<n>/  one runner and whatever its command starts
- * memory and cpu bind at the top and so cover both; on v2 the commands' part has a little less of the memory, so that
- * the kernel, out of it, looks for a process to kill among commands. Made before the first process, removed after the last.
+ * The cgroups of one sandbox, `<root>/<id>` in each required hierarchy:
+ *
+ * - agent/: bwrap and the agent. Not subject to pids_limit, so that a fork bomb cannot prevent the start of the next
+ *   runner.
+ * - commands/N/: one runner and all processes of its command.
+ *
+ * The memory and cpu limits apply at the top and cover both parts. On v2 the commands' part has slightly less memory,
+ * so that the OOM killer selects a process of a command. The cgroups are created before the first process and removed
+ * after the last.
  */
 export class SandboxCgroup implements ProcessGroups {
-  /** Files a process writes "0" to in order to be inside before it does anything else. */
+  /** Files to which a process writes "0" to enter the cgroups before it does anything else. */
   readonly entries: readonly string[];
   readonly #groups: string;
   readonly #dirs: readonly string[];
@@ -48,10 +51,10 @@ export class SandboxCgroup implements ProcessGroups {
   readonly #id: string;
   readonly #pidsLimit: number;
   readonly #commandEntries: readonly string[];
-  /** Groups whose runner is gone while something in them lives on. */
+  /** Groups whose runner has exited while other processes in them are alive. */
   readonly #vacant = new Set<CgroupProcessGroup>();
   #runners = 0;
-  /** Kept open: it is read after every command. */
+  /** Kept open because it is read after every command. */
   #oomEvents: number | undefined;
 
   constructor(roots: CgroupRoots, id: string, resources: ResourceLimits) {
@@ -68,7 +71,8 @@ export class SandboxCgroup implements ProcessGroups {
     for (const dir of dirs) {
       mkdirSync(dir);
       if (!split.has(dir)) continue;
-      // v2: a limit on commands/ needs the controller handed down; then no process may sit in `dir` itself.
+      // v2: a limit on commands/ needs the controller in cgroup.subtree_control, and then no process may be in `dir`
+      // itself.
       for (const controller of new Set(below)) {
         if (roots.limits[controller]?.version === 2 && dir === this.#dir(controller)) {
           writeFileSync(join(dir, 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
@@ -85,8 +89,9 @@ export class SandboxCgroup implements ProcessGroups {
   }
 
   /**
-   * Says that a process will be moved within some milliseconds (see `addGroup`): a move waits for an RCU grace period,
-   * unless another has just been. So `pid`, which is in it already, is moved to where it is, on another thread.
+   * Announces that a process will be moved within some milliseconds (see `addGroup`). A move waits for an RCU grace
+   * period unless another move has just happened; so `pid`, which is in the agent's cgroup already, is moved to the
+   * same cgroup on another thread.
    */
   expectMove(pid: number | undefined): void {
     if (pid !== undefined) writeFile(join(this.#groups, AGENT, 'cgroup.procs'), String(pid), { flag: 'r+' }, () => {});
@@ -100,7 +105,8 @@ export class SandboxCgroup implements ProcessGroups {
     this.#removeVacant();
     const group = new CgroupProcessGroup(join(this.#groups, COMMANDS, name), this.#commandEntries);
     const release = () => {
-      // The runner no longer counts, whatever it left: else each background process would raise the limit by one.
+      // The runner no longer counts, whatever processes it left; otherwise each background process would raise the
+      // limit by one.
       this.#countRunners(-1);
       if (!group.remove()) this.#vacant.add(group);
     };
@@ -119,12 +125,12 @@ export class SandboxCgroup implements ProcessGroups {
     };
   }
 
-  /** A few at a time: there is one for each process that a command left behind, and a sandbox may have thousands. */
+  /** Bounded per call: there is one group for each process that a command left behind, possibly thousands. */
   #removeVacant(): void {
     let tries = VACANT_AT_ONCE;
     for (const stale of this.#vacant) {
       if (tries-- === 0) return;
-      // To the end of the line, so that the next call tries others.
+      // Moved to the end of the list, so that the next call tries others.
       this.#vacant.delete(stale);
       if (!stale.remove()) this.#vacant.add(stale);
     }
@@ -155,7 +161,7 @@ export class SandboxCgroup implements ProcessGroups {
     }
   }
 
-  /** Throws only where there is no descriptor left. */
+  /** Throws only if no descriptor is free. */
   kill(): void | Promise<void> {
     const names = () => readdirSync(join(this.#groups, COMMANDS), { withFileTypes: true });
     return killTree(this.#groups, () => [
@@ -168,8 +174,8 @@ export class SandboxCgroup implements ProcessGroups {
   }
 
   /**
-   * False while a process lives in it (or a dying one has not left yet), or where there are so many cgroups that it takes
-   * another call. Throws only where there is no descriptor left.
+   * Returns false while a process is in it (including one that is exiting), or if there are more cgroups than one call
+   * removes. Throws only if no descriptor is free.
    */
   remove(atOnce = REMOVED_AT_ONCE): boolean {
     if (this.#oomEvents !== undefined) closeQuietly(this.#oomEvents);
@@ -206,7 +212,7 @@ export class SandboxCgroup implements ProcessGroups {
     }
   }
 
-  /** Throws when one more cannot be told to the kernel. One less can wait for the next. */
+  /** Throws if an increment cannot be written. A decrement may be delayed until the next write. */
   #countRunners(change: 1 | -1): void {
     this.#runners += change;
     if (!this.#pidsLimit) return;
@@ -220,8 +226,8 @@ export class SandboxCgroup implements ProcessGroups {
 }
 
 /**
- * Removes a cgroup directory and those in it, deepest first; false when something lives in one, or `budget` has come to
- * its end. Throws only where there is no descriptor left.
+ * Removes a cgroup directory and all below it, deepest first. Returns false if a process is in one of them or `budget`
+ * is used up. Throws only if no descriptor is free.
  */
 export function removeTree(dir: string, budget = { left: Number.POSITIVE_INFINITY }): boolean {
   try {

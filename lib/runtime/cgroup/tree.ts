@@ -9,26 +9,28 @@ import { killTree, readPids } from './process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
 
 const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
-/** How long reclaim waits for killed processes to leave; a process stuck in the kernel is reported by the caller. */
+/** Milliseconds that `reclaim` waits for killed processes to exit; the caller reports processes stuck in the kernel. */
 const RECLAIM_MS = 5000;
-/** Where the server and its neighbours go when they are in the way of controllers (see `enable`). */
+/**
+ * Cgroup to which the server and its neighbours are moved if they prevent the delegation of controllers (see `enable`).
+ */
 const LEAF = 'paddock-host';
-/** Of moving them there: meanwhile they may start others. */
+/** Maximum rounds of that move, since the processes may fork in the meantime. */
 const MOVE_ROUNDS = 20;
 
-/** The cgroups of one server instance: a directory of its name in every hierarchy it uses. */
+/** The cgroups of one server instance: a directory with its name in every hierarchy in use. */
 export class CgroupTree {
   readonly #name: string;
   #roots: CgroupRoots | undefined;
-  /** By sandbox: cgroups of its last run that would not go, whatever their names. */
+  /** By sandbox id: cgroups of its last run that could not be removed. */
   readonly #left = new Map<string, SandboxCgroup>();
 
-  /** `instance`: unique to the state directory, the same after a restart, so that leftovers are found by name. */
+  /** `instance`: unique for the state directory and the same after a restart, so that leftovers are found by name. */
   constructor(instance: string) {
     this.#name = `paddock-${instance}`;
   }
 
-  /** Finds or makes the instance's directories. Without any, limits and groups of their own are not to be had. */
+  /** Finds or creates the instance's directories. Without them there are no limits and no process groups. */
   open(): void {
     this.#roots = findRoots(this.#name);
   }
@@ -37,12 +39,12 @@ export class CgroupTree {
     return this.#roots !== undefined;
   }
 
-  /** The limits this host can enforce, by controller. */
+  /** The controllers whose limits this host can enforce. */
   get controllers(): readonly string[] {
     return Object.keys(this.#roots?.limits ?? {});
   }
 
-  /** UNAVAILABLE while processes of the sandbox's last run live. */
+  /** Throws UNAVAILABLE while processes of the sandbox's last run are alive. */
   vacate(id: string): void {
     if (!/^\w[\w.-]*$/.test(id)) throw new ServiceError('INTERNAL', 'a sandbox id must be a plain file name');
     const gone = this.#left.get(id)?.remove(Number.POSITIVE_INFINITY) ?? true;
@@ -52,12 +54,15 @@ export class CgroupTree {
     this.#left.delete(id);
   }
 
-  /** What a sandbox that is over could not take away. */
+  /** Takes over cgroups that a stopped sandbox could not remove. */
   leave(id: string, cgroup: SandboxCgroup): void {
     this.#left.set(id, cgroup);
   }
 
-  /** `name`: of nothing that is there. undefined when the host offers no cgroups and none is needed. */
+  /**
+   * Creates the cgroups of a sandbox. `name` must not exist. Returns undefined if the host has no cgroups and no limit
+   * is requested.
+   */
   create(name: string, resources: ResourceLimits): SandboxCgroup | undefined {
     for (const limit of requestedLimits(resources)) {
       if (!this.#roots?.limits[CONTROLLER_OF[limit]]) {
@@ -76,7 +81,7 @@ export class CgroupTree {
     }
   }
 
-  /** Kills and removes what an earlier server left under this instance's name. */
+  /** Kills and removes everything that an earlier server left under this instance's name. */
   async reclaim(): Promise<void> {
     const deadline = Date.now() + RECLAIM_MS;
     for (const root of this.#directories()) {
@@ -91,13 +96,13 @@ export class CgroupTree {
     }
   }
 
-  /** After the last sandbox: takes the instance's directories away. */
+  /** Removes the instance's directories, after the last sandbox. */
   close(): void {
     for (const root of this.#directories()) removeTree(root);
     this.#roots = undefined;
   }
 
-  /** What is left of one that could not be made goes at the next launch or start. */
+  /** If creation failed, the remains are removed at the next launch or start. */
   #clear(name: string): void {
     try {
       for (const root of this.#directories()) removeTree(join(root, name));
@@ -128,7 +133,7 @@ function findRoots(name: string): CgroupRoots | undefined {
     const dir = claim(v2, name, startedIn(membership.get('') ?? '/'));
     groups = dir;
     for (const controller of dir ? CONTROLLERS : []) {
-      if (dir && handDown(dir, controller) === undefined) limits[controller] = { version: 2, dir };
+      if (dir && enableController(dir, controller) === undefined) limits[controller] = { version: 2, dir };
     }
   }
   for (const hierarchy of hierarchies.filter((each) => each.version === 1)) {
@@ -143,7 +148,9 @@ function findRoots(name: string): CgroupRoots | undefined {
   return groups === undefined ? undefined : { groups, limits };
 }
 
-/** The instance's directory at the hierarchy's top or, where that is not ours to write, below the server's own cgroup. */
+/**
+ * Creates the instance's directory at the hierarchy's root or, if that is not writable, below the server's own cgroup.
+ */
 function claim(hierarchy: Hierarchy, name: string, own: string): string | undefined {
   for (const parent of new Set([hierarchy.mountPoint, join(hierarchy.mountPoint, own)])) {
     const dir = join(parent, name);
@@ -156,8 +163,11 @@ function claim(hierarchy: Hierarchy, name: string, own: string): string | undefi
   return undefined;
 }
 
-/** Lets `dir`'s children use the controller, once its parent does. Answers the error code, undefined for success. */
-function handDown(dir: string, controller: string): string | undefined {
+/**
+ * Enables the controller for the children of `dir`, once its parent provides it. Returns the error code, or undefined
+ * for success.
+ */
+function enableController(dir: string, controller: string): string | undefined {
   try {
     writeFileSync(join(dir, 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
     return undefined;
@@ -166,17 +176,20 @@ function handDown(dir: string, controller: string): string | undefined {
   }
 }
 
-/** Pure: the cgroup a server was started in. Whoever starts it may have been moved to the leaf by an earlier one. */
+/**
+ * The cgroup in which a server was started. Its parent process may have been moved to the leaf by an earlier server.
+ */
 export const startedIn = (own: string): string => (basename(own) === LEAF ? dirname(own) : own);
 
 /**
- * Hands the wanted controllers to `parent`'s children. Where the server itself sits in `parent` (a container's cgroup
- * namespace, a service's delegated cgroup) the kernel refuses with EBUSY: a v2 cgroup has processes or hands
- * controllers down, not both. Then all processes in it move to a leaf first.
+ * Enables the controllers for the children of `parent`. If the server itself is in `parent` (a container's cgroup
+ * namespace, a delegated cgroup of a service), the kernel refuses with EBUSY: a v2 cgroup cannot have both processes
+ * and enabled controllers ("no internal processes", https://docs.kernel.org/admin-guide/cgroup-v2.html). Then all its
+ * processes are moved to a leaf first.
  */
 function enable(parent: string, controllers: readonly string[]): void {
   for (const controller of CONTROLLERS.filter((each) => controllers.includes(each))) {
-    for (let round = 0; handDown(parent, controller) === 'EBUSY' && round < MOVE_ROUNDS; round++) {
+    for (let round = 0; enableController(parent, controller) === 'EBUSY' && round < MOVE_ROUNDS; round++) {
       moveAll(parent, join(parent, LEAF));
     }
   }
@@ -188,7 +201,7 @@ function moveAll(from: string, leaf: string): void {
     try {
       writeFileSync(join(leaf, 'cgroup.procs'), String(pid), { flag: 'r+' });
     } catch {
-      // It ended meanwhile.
+      // It has exited.
     }
   }
 }

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 
-/** The variables of Docker's own clients that say where the daemon is; passed in, never read here. */
+/**
+ * Environment variables of Docker's own clients that select the daemon. Passed in; never read from the process here.
+ */
 export interface DockerEnvironment {
   readonly DOCKER_HOST?: string | undefined;
-  /** Not empty: `tcp://` is TLS, and the daemon's certificate is checked. */
+  /** If not empty, `tcp://` uses TLS and the daemon's certificate is verified. */
   readonly DOCKER_TLS_VERIFY?: string | undefined;
   /** Directory of ca.pem, cert.pem and key.pem. */
   readonly DOCKER_CERT_PATH?: string | undefined;
@@ -26,8 +28,9 @@ const TLS_FILES = ['ca', 'cert', 'key'] as const;
 const ALLOWED = 'unix:///path, tcp://host:port or https://host:port';
 
 /**
- * Where the daemon is: `host`, else DOCKER_HOST, else the default socket. TLS comes with https://, or with tcp:// and
- * DOCKER_TLS_VERIFY, and takes its files from DOCKER_CERT_PATH. FAILED_PRECONDITION for anything else, ssh included.
+ * Returns the address of the daemon: `host`, else DOCKER_HOST, else the default socket. TLS is used for https://, and
+ * for tcp:// with DOCKER_TLS_VERIFY; its files are in DOCKER_CERT_PATH. Throws FAILED_PRECONDITION for any other
+ * scheme, including ssh.
  */
 export function daemonAddress(host: string, environment: DockerEnvironment): DaemonAddress {
   const [given, name] = host
@@ -71,7 +74,7 @@ function readTlsFiles(directory: string | undefined): TlsFiles {
   return { ca, cert, key };
 }
 
-/** For messages and logs. */
+/** The address for messages and logs. */
 export function addressText(address: DaemonAddress): string {
   if (address.kind === 'unix') return `unix://${address.socketPath}`;
   const hostname = address.hostname.includes(':') ? `[${address.hostname}]` : address.hostname;

@@ -2,7 +2,10 @@ import { join } from 'node:path';
 import { mountAgentFiles, RUNTIME_DIRECTORY, unmountAgentFiles } from '../agent-mount.ts';
 import { FifoPool } from '../executor/fifo-pool.ts';
 
-/** The agent directories of one instance, in a file system that is mounted at first use. The same path after a restart. */
+/**
+ * The agent directories of one instance, in a file system that is mounted at first use. Its path is the same after a
+ * restart.
+ */
 export class AgentDirs {
   readonly path: string;
   #fifos: Promise<FifoPool> | undefined;
@@ -19,7 +22,7 @@ export class AgentDirs {
     return this.#fifos;
   }
 
-  /** With no sandbox up: takes everything away, also what a dead server left. */
+  /** Removes everything, including the remains of a dead server. No sandbox may be running. */
   async clear(): Promise<void> {
     this.#fifos = undefined;
     await unmountAgentFiles(this.path);

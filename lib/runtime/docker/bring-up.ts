@@ -5,14 +5,19 @@ import { daemonStatus, oneLine } from './errors.ts';
 import { removeContainer } from './own-containers.ts';
 import type { DockerTimes } from './times.ts';
 
-/** What the daemon or runc says when the image cannot hold what a sandbox needs: a file where a directory goes, and so on. */
+/**
+ * Errors of the daemon or runc that mean that the image is unsuitable, for example a file in the place of a directory.
+ */
 const OF_THE_IMAGE =
   /OCI runtime create failed|failed to create shim|failed to create task|no such file or directory|not a directory/;
 
-/** The daemon is on another machine, or in a mount namespace that the workspace's mount does not reach. */
+/** The daemon is on another machine, or in a mount namespace to which the workspace mount does not propagate. */
 const NOT_SEEN = /bind source path does not exist/;
 
-/** The container's id. INVALID_ARGUMENT for limits that Docker cannot have, FAILED_PRECONDITION for the image. */
+/**
+ * Creates the container and returns its id. INVALID_ARGUMENT for limits that Docker does not support,
+ * FAILED_PRECONDITION for an unsuitable image.
+ */
 export async function createContainer(
   daemon: Daemon,
   plan: ContainerCreateOptions,
@@ -37,7 +42,7 @@ export async function createContainer(
     }
     if (status === 400) throw refused('INVALID_ARGUMENT', 'resources', error);
     if (status !== 409) throw aboutImage(image, error);
-    // The name is taken by what an earlier life of this sandbox left.
+    // An earlier run of this sandbox left a container with this name.
     await removeContainer(daemon, plan.name as string, startMs);
     return create();
   }

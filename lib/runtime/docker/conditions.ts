@@ -1,15 +1,15 @@
 import type { ArgTest } from '../seccomp/policy.ts';
 
-/** `(argument & mask) === value`, on the low 32 bits: the one comparison Docker's profiles have for that. */
+/** `(argument & mask) === value` on the low 32 bits: the only masked comparison in Docker's profiles. */
 interface MaskedEqual {
   mask: number;
   value: number;
 }
 
-/** All of them hold, each on an argument of its own. */
+/** All comparisons hold, each on a different argument. */
 type Conjunction = ReadonlyMap<number, MaskedEqual>;
 
-/** One of them holds. Empty: never. With an empty conjunction: always. */
+/** At least one conjunction holds. An empty list never holds; an empty conjunction always does. */
 export type Condition = readonly Conjunction[];
 
 export const ALWAYS: Condition = [new Map()];
@@ -40,8 +40,8 @@ function intersection(a: Conjunction, b: Conjunction): Conjunction | undefined {
 }
 
 /**
- * What under `mask` is none of `values`, as disjoint blocks: going down from the highest bit of the mask, at each bit
- * the side on which no value lies is one block.
+ * The complement of `values` under `mask` as disjoint blocks: from the highest bit of the mask down, the side of each
+ * bit without any value is one block.
  */
 function complement(mask: number, values: readonly number[]): MaskedEqual[] {
   const blocks: MaskedEqual[] = [];

@@ -9,10 +9,10 @@ import { killTree, readPids } from '../cgroup/process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
 
-/** Where one container is in the cgroup hierarchies, and where its process groups go. */
+/** The position of a container in the cgroup hierarchies, and the directory of its process groups. */
 export interface ContainerPlace {
   roots: CgroupRoots;
-  /** The container's own cgroup with the pids controller: every process of it is here or below. */
+  /** The container's cgroup with the pids controller: all its processes are in or below it. */
   pids: string;
   memory: { version: 1 | 2; dir: string } | undefined;
 }
@@ -22,9 +22,9 @@ const LEAVE_MS = 3000;
 const POLL_MS = 5;
 
 /**
- * The groups of a container's processes: below the container's own cgroup, so that Docker's limits go on binding; only
- * where the v2 hierarchy has no controllers (hybrid hosts) in a directory of our own there. FAILED_PRECONDITION when
- * the container cannot be found from here: then the daemon is on another machine, or behind a pid namespace.
+ * Finds the place for a container's process groups: below the container's own cgroup, so that Docker's limits still
+ * apply; only if the v2 hierarchy has no controllers (hybrid hosts), in a separate directory. Throws
+ * FAILED_PRECONDITION if the container is not visible: the daemon is on another machine or in another pid namespace.
  */
 export function containerPlace(containerId: string, initPid: number, groupsName: string): ContainerPlace {
   const place = placeIn(mountedHierarchies(), readFileSync(`/proc/${initPid}/cgroup`, 'utf8'), groupsName);
@@ -38,7 +38,9 @@ function mountedHierarchies(): Hierarchy[] {
   );
 }
 
-/** FAILED_PRECONDITION where process groups cannot be made, so that no first sandbox finds it out. */
+/**
+ * Throws FAILED_PRECONDITION if process groups cannot be created, so that the problem shows before the first sandbox.
+ */
 export function checkCgroups(): void {
   const pids = mountedHierarchies().find(({ controllers }) => controllers.includes('pids'));
   try {
@@ -52,14 +54,14 @@ export function checkCgroups(): void {
   }
 }
 
-/** What an earlier server left of the groups that are not below a container's cgroup. */
+/** Removes the groups of an earlier server that are not below a container's cgroup. */
 export async function clearGroups(groupsName: string): Promise<void> {
   for (const { mountPoint, version } of mountedHierarchies()) {
     if (version === 2) await clear(join(mountPoint, groupsName));
   }
 }
 
-/** Pure: of /proc/PID/cgroup as seen from the host. */
+/** Parses /proc/PID/cgroup as seen from the host. */
 export function placeIn(
   hierarchies: readonly Hierarchy[],
   cgroup: string,
@@ -81,7 +83,7 @@ export function placeIn(
     : { roots: { groups, limits: { pids } }, pids: pids.dir, memory: of('memory') };
 }
 
-/** As SandboxCgroup, but around a container that Docker has put into its cgroups already. */
+/** Like SandboxCgroup, but for a container that Docker has already put into its cgroups. */
 export class ContainerCgroup implements ProcessGroups {
   readonly #place: ContainerPlace;
   readonly #sandbox: SandboxCgroup;
@@ -93,7 +95,10 @@ export class ContainerCgroup implements ProcessGroups {
     this.#descriptors = descriptors;
   }
 
-  /** Before the container was given anything to do: its agent's processes move in, and what they start follows. */
+  /**
+   * Moves the agent's processes in before the container gets its first command, so that all later processes start
+   * inside.
+   */
   static async enter(
     place: ContainerPlace,
     id: string,
@@ -103,7 +108,7 @@ export class ContainerCgroup implements ProcessGroups {
     const { groups, limits } = place.roots;
     mkdirSync(groups, { recursive: true });
     await clear(join(groups, id));
-    if (limits.pids?.version === 2 && pids_limit > 0) handDownPids(place.pids);
+    if (limits.pids?.version === 2 && pids_limit > 0) enablePidsController(place.pids);
     const limited = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit };
     const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited), descriptors);
     for (let round = 0; round < ENTER_ROUNDS; round++) {
@@ -144,12 +149,12 @@ export class ContainerCgroup implements ProcessGroups {
     return this.#sandbox.atPidsLimit();
   }
 
-  /** Throws only where there is no descriptor left. */
+  /** Throws only if no descriptor is free. */
   kill(): void | Promise<void> {
     return unlessGone(() => this.#sandbox.kill(), undefined);
   }
 
-  /** After `kill`. False when something in it does not end. */
+  /** Must follow `kill`. Returns false if a process does not exit. */
   async remove(): Promise<boolean> {
     const deadline = Date.now() + LEAVE_MS;
     while (!this.#descriptors.use(() => this.#sandbox.remove())) {
@@ -161,7 +166,10 @@ export class ContainerCgroup implements ProcessGroups {
   }
 }
 
-/** The daemon removes a container's cgroups when it ends, at any moment: ENOENT before the open, ENODEV after. */
+/**
+ * The daemon removes a container's cgroups when it ends, possibly at any moment: ENOENT before the open, ENODEV after
+ * it.
+ */
 function unlessGone<T>(access: () => T, otherwise: T): T {
   try {
     return access();
@@ -172,8 +180,8 @@ function unlessGone<T>(access: () => T, otherwise: T): T {
   }
 }
 
-/** v2: a cgroup with processes of its own hands no controller down, so they wait in a leaf. */
-function handDownPids(dir: string): void {
+/** v2: a cgroup with processes cannot enable controllers, so its processes are moved to a leaf. */
+function enablePidsController(dir: string): void {
   const leaf = join(dir, 'paddock-boot');
   mkdirSync(leaf, { recursive: true });
   for (let round = 0; round < ENTER_ROUNDS; round++) {
@@ -184,7 +192,7 @@ function handDownPids(dir: string): void {
   writeFileSync(join(dir, 'cgroup.subtree_control'), '+pids', { flag: 'r+' });
 }
 
-/** ESRCH: it has just ended. */
+/** ESRCH: it has just exited. */
 function move(pid: number, file: string): void {
   try {
     writeFileSync(file, String(pid), { flag: 'r+' });
@@ -198,7 +206,7 @@ function pidsBelow(dir: string): number[] {
   return [...readPids(dir), ...below.flatMap(({ name }) => pidsBelow(join(dir, name)))];
 }
 
-/** What an earlier life of the sandbox has left. */
+/** Removes the remains of an earlier run of the sandbox. */
 async function clear(dir: string): Promise<void> {
   await unlessGone(() => killTree(dir, () => descendants(dir)), undefined);
   removeTree(dir);

@@ -12,18 +12,18 @@ export type NetworkMode = 'none' | 'bridge' | 'host';
 
 export interface ContainerPlan {
   spec: SandboxSpec;
-  /** Whose containers these are: no other server on this daemon has the same. */
+  /** Identifies the containers of this server among all on the daemon. */
   instance: string;
-  /** Content address of the image. */
+  /** Content digest of the image. */
   imageId: string;
-  /** What the image declares as VOLUMEs. */
+  /** Paths that the image declares as VOLUME. */
   imageVolumes: readonly string[];
   networkMode: NetworkMode;
   enableNetworking: boolean;
   seccomp: SeccompProfile;
-  /** Host directory of the executor's agent and its FIFOs; `etc` in it has the USER_FILES. */
+  /** Host directory of the executor's agent and its FIFOs; its `etc` holds the USER_FILES. */
   agentDir: string;
-  /** The container's main process, below docker-init. */
+  /** The container's main process, started by docker-init. */
   command: readonly string[];
 }
 
@@ -33,42 +33,45 @@ export const SANDBOX_LABEL = 'io.paddock.sandbox';
 const MIB = 1024 ** 2;
 const VOLUME_BYTES = 64 * MIB;
 /**
- * The service's own shells are not the tenant's: pids_limit itself is set on the cgroup of commands (ContainerCgroup),
- * where a fork bomb cannot keep the agent from working; this is the bound around both.
+ * Processes of the service in addition to the tenant's. pids_limit itself applies to the cgroup of commands
+ * (ContainerCgroup), where a fork bomb cannot block the agent; this limit covers both.
  */
 const SERVICE_PIDS = 1024;
 
-/** All of /sys, and what of /proc tells about the machine. Docker's own list, and what it leaves open. */
+/** All of /sys, and the files of /proc with information about the machine: Docker's default list and additions. */
 const MASKED_PATHS = [
   ...['acpi', 'asound', 'cmdline', 'config.gz', 'iomem', 'kallsyms', 'kcore', 'keys', 'latency_stats', 'sched_debug'],
   ...['scsi', 'sysrq-trigger', 'timer_list', 'timer_stats'],
 ]
   .map((name) => `/proc/${name}`)
   .concat('/sys');
-/** The machine short of memory ends sandboxes first. */
+/** When memory is short, the kernel kills sandboxes first. */
 const OOM_SCORE_ADJ = 200;
 const ULIMITS: readonly [name: string, soft: number, hard: number][] = [
   ['core', 0, 0],
   ['nofile', 1024, 16_384],
   ['memlock', 64 * 1024, 64 * 1024],
   ['stack', 8 * MIB, 8 * MIB],
-  // Per host uid; the real bound is PidsLimit.
+  // Per host uid; the effective limit is PidsLimit.
   ['nproc', 16_384, 16_384],
 ];
 
 const READONLY_PATHS = ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys'];
 
-/** PATH is the image's (the daemon has one for images that name none). The entrypoint drops what else it brings. */
+/** PATH is the image's (or the daemon's default). The entrypoint removes other variables of the image. */
 const ENV = Object.entries(ENVIRONMENT)
   .filter(([name]) => name !== 'PATH')
   .map(([name, value]) => `${name}=${value}`);
 
-/** Unlike an id the daemon gives, known before the request: what an unanswered one has left can be found. */
+/**
+ * Name of a sandbox's container. It is known before the request, unlike the id, so that a container left by an
+ * unanswered request can be found.
+ */
 export function containerName(instance: string, sandboxId: string): string {
   return `paddock-${instance}-${sandboxId}`;
 }
 
-/** The container of a sandbox as one value; nothing of it comes from the tenant but the limits and the image's id. */
+/** Builds the container options of a sandbox. The only tenant-controlled values are the limits and the image id. */
 export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
   const { spec, instance } = plan;
   const { uid } = spec;
@@ -76,7 +79,7 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
     name: containerName(instance, spec.id),
     Image: plan.imageId,
     Labels: { [INSTANCE_LABEL]: instance, [SANDBOX_LABEL]: spec.id },
-    // With the gid given, the image's /etc/group adds no further groups.
+    // With an explicit gid, the image's /etc/group adds no supplementary groups.
     User: `${uid}:${uid}`,
     Entrypoint: [...plan.command],
     Cmd: [],
@@ -96,7 +99,7 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
   };
 }
 
-/** CgroupnsMode is missing in the published types. */
+/** CgroupnsMode is missing in @types/dockerode. */
 function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private' } {
   const { memory_bytes, cpu_quota, cpu_shares, pids_limit } = plan.spec.resources;
   return {
@@ -106,8 +109,8 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
     SecurityOpt: ['no-new-privileges:true', `seccomp=${JSON.stringify(plan.seccomp)}`],
     ReadonlyRootfs: true,
     Init: true,
-    // Named one by one, so that no default of the daemon's can share a namespace; userns-remap would change the uid
-    // that the workspace's file system admits.
+    // All namespaces are set explicitly, so that no default of the daemon can share one. userns-remap is disabled
+    // because it would change the uid that the workspace's file system accepts.
     NetworkMode: plan.enableNetworking ? plan.networkMode : 'none',
     IpcMode: 'private',
     PidMode: '',
@@ -138,7 +141,7 @@ function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private'
       '/var/tmp': tmpfs(TMP_BYTES, '1777', plan.spec.uid),
       [HOME]: tmpfs(HOME_BYTES, '0700', plan.spec.uid),
     },
-    // Not Binds: a source that is not there would be made, as root, on the host.
+    // Not Binds: for a missing source, the daemon would create a directory on the host as root.
     Mounts: [
       bind(plan.spec.workspace, WORKSPACE, false),
       bind(plan.agentDir, AGENT_DIR, true),
@@ -153,14 +156,17 @@ function bind(Source: string, Target: string, ReadOnly: boolean) {
   return { Type: 'bind' as const, Source, Target, ReadOnly, BindOptions: { Propagation: 'rprivate' as const } };
 }
 
-/** Owned by the sandbox: runc before 1.2 gives a tmpfs the mode of the image's directory, whatever is asked for. */
+/**
+ * Owned by the sandbox's uid: runc before 1.2 gives a tmpfs the mode of the image's directory instead of the requested
+ * one.
+ */
 function tmpfs(bytes: number, mode: string, uid: number): string {
   return `rw,exec,nosuid,nodev,size=${bytes},mode=${mode},uid=${uid},gid=${uid}`;
 }
 
 /**
- * An image's volume is sized memory here, not the host's disk. One that would lie in what is ours is refused: the
- * daemon would make its directory in the tenant's tree.
+ * Replaces the image's volumes by tmpfs of limited size, so that they use no host disk. A volume inside a path of the
+ * service is refused: the daemon would create its directory in the tenant's tree.
  */
 function volumesAsTmpfs({ imageVolumes, spec: { uid } }: ContainerPlan): Record<string, string> {
   const ours = [WORKSPACE, AGENT_DIR, '/proc', '/sys', '/dev'];

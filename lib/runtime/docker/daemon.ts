@@ -4,17 +4,17 @@ import type Dockerode from 'dockerode';
 import { addressText, type DaemonAddress } from './address.ts';
 import { daemonError } from './errors.ts';
 
-/** One question to the daemon: `ask` must give up when the signal fires. */
+/** One request to the daemon. `ask` must abort when the signal fires. */
 export interface Call<T> {
-  /** For the error: what could not be done, as in "creating a container". */
+  /** The attempted action, for the error text, as in "creating a container". */
   doing: string;
   limitMs: number;
   ask(docker: Dockerode, signal: AbortSignal): Promise<T>;
 }
 
 /**
- * The way to one daemon. Nothing is kept open between calls, so a daemon that restarts is simply met again by the next
- * one. Every call ends within its limit; errors are ServiceErrors, UNAVAILABLE for all that lies with the daemon.
+ * Client of one daemon. No connection is kept between calls, so a restarted daemon is reached by the next call. Every
+ * call ends within its limit. Errors are ServiceErrors; UNAVAILABLE for every failure of the daemon.
  */
 export class Daemon {
   readonly address: string;
@@ -36,7 +36,7 @@ export class Daemon {
     }
   }
 
-  /** Loaded at first use: a server without Docker does not pay for the client. */
+  /** Loaded at first use, so that servers without Docker do not pay for it. */
   docker(): Promise<Dockerode> {
     this.#docker ??= import('dockerode').then(({ default: Docker }) => new Docker({ ...this.#options }));
     return this.#docker;
@@ -47,7 +47,7 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason), { once: true }));
 }
 
-/** Every place where the client would otherwise look into DOCKER_HOST and its kin is set. */
+/** Sets every option that the client would otherwise read from DOCKER_HOST and related variables. */
 function clientOptions(address: DaemonAddress): Dockerode.DockerOptions {
   const none = { host: undefined, port: undefined, socketPath: undefined, ca: undefined, cert: undefined };
   const cleared = { ...none, key: undefined, username: undefined, timeout: undefined, pathPrefix: '/' };

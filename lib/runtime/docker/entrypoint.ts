@@ -7,7 +7,7 @@ import { ENVIRONMENT } from '../sandbox-environment.ts';
 
 export const RESET_SIGNALS: readonly string[] = ['/usr/bin/env', '--default-signal=INT,QUIT'];
 
-/** Of an image's ENV only PATH is taken: what a command starts with is otherwise the same in every runtime. */
+/** Of the image's ENV only PATH is kept: the initial environment of commands is otherwise the same in every runtime. */
 const environment = [
   '"PATH=$PATH"',
   ...Object.entries(ENVIRONMENT)
@@ -19,12 +19,12 @@ function assignment([name, value]: [string, string]): string {
   return shellQuote(`${name}=${value}`);
 }
 
-/** The agent for images whose env(1) cannot reset signals (busybox): there, commands ignore SIGINT and SIGQUIT. */
+/** The agent for images whose env(1) cannot reset signals (busybox); their commands ignore SIGINT and SIGQUIT. */
 const PLAIN = 'plain';
 
 /**
- * What a container's /bin/sh is given: the best agent the image can run. An image without env(1) keeps its own ENV, and
- * variables that a shell reserves cannot be set for its commands.
+ * The script for the container's /bin/sh: selects the best agent that the image can run. An image without env(1) keeps
+ * its own ENV, and variables that a shell reserves cannot be set for its commands.
  */
 export const ENTRYPOINT = [
   'exec </dev/null >/dev/null 2>&1',

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 export interface CallContext {
   address: string;
   doing: string;
-  /** Set when the call was given up for its time limit. */
+  /** Time limit in milliseconds; set if the call was aborted because of it. */
   limitMs?: number | undefined;
 }
 
@@ -13,8 +13,8 @@ interface HttpError extends Error {
 }
 
 /**
- * An answer or a silence of the daemon as the error a caller may see, in the daemon's own words. 404 is about what was asked
- * (the caller knows better what was missing); all else lies with the daemon, and passes: UNAVAILABLE.
+ * Converts the daemon's response, or its absence, to an error with the daemon's own text. 404 becomes NOT_FOUND, which
+ * the caller makes specific; every other failure is the daemon's and may be temporary: UNAVAILABLE.
  */
 export function daemonError(thrown: unknown, context: CallContext): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
@@ -30,7 +30,7 @@ export function daemonError(thrown: unknown, context: CallContext): ServiceError
   return new ServiceError('UNAVAILABLE', prefix + words, [], { cause: thrown });
 }
 
-/** The HTTP status the daemon answered with, of an error made here. */
+/** The HTTP status of the daemon's response, for an error made here. */
 export function daemonStatus(error: unknown): number | undefined {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isHttpError(cause) ? cause.statusCode : undefined;

@@ -4,11 +4,11 @@ import { MAX_IMAGE_LENGTH } from '../../image-reference.ts';
 import type { Daemon } from './daemon.ts';
 import { oneLine } from './errors.ts';
 
-/** What of an image's own configuration reaches into a container whatever the container asks for. */
+/** The parts of an image's configuration that affect a container regardless of its own options. */
 export interface ImageFacts {
-  /** Content address: the container is made of exactly what was looked at. */
+  /** Content digest: the container uses exactly the inspected image. */
   id: string;
-  /** Directories it declares as volumes: the daemon would give each unlimited host disk. */
+  /** Directories declared as volumes, for each of which the daemon would use unlimited host disk. */
   volumes: string[];
 }
 
@@ -17,13 +17,16 @@ export interface ImageLimits {
   pullMs: number;
 }
 
-/** https://github.com/distribution/reference: domain, path, tag, digest; no more than Docker takes, and no flags. */
+/**
+ * Domain, path, tag and digest as in https://github.com/distribution/reference, restricted to what Docker accepts and
+ * without flags.
+ */
 const REFERENCE =
   /^(?:[a-zA-Z0-9](?:[\w.-]*[a-zA-Z0-9])?(?::\d{1,5})?\/)?[a-z0-9]+(?:(?:\.|__?|-+|\/)[a-z0-9]+)*(?::\w[\w.-]{0,127})?(?:@sha256:[0-9a-f]{64})?$/;
 
 /**
- * The image as the daemon has it, pulled if it has not. INVALID_ARGUMENT for what is no image name; NOT_FOUND, naming
- * it, when the daemon neither has it nor can pull it within the limit.
+ * Returns the image, pulled if the daemon does not have it. INVALID_ARGUMENT for an invalid image name; NOT_FOUND,
+ * naming the image, if the daemon does not have it and cannot pull it within the limit.
  */
 export async function findImage(daemon: Daemon, name: string, limits: ImageLimits): Promise<ImageFacts> {
   if (name.length > MAX_IMAGE_LENGTH || !REFERENCE.test(name)) {
@@ -51,7 +54,7 @@ async function inspect(daemon: Daemon, name: string, limitMs: number): Promise<I
   }
 }
 
-/** With no tag named, only `latest`: the API would take every tag there is. */
+/** Without a tag only `latest` is pulled: the API would pull all tags. */
 async function pull(daemon: Daemon, name: string, limitMs: number): Promise<void> {
   const [fromImage, tag] = splitReference(name);
   try {
@@ -68,7 +71,7 @@ async function pull(daemon: Daemon, name: string, limitMs: number): Promise<void
   }
 }
 
-/** A pull that fails half way ends with status 200 and its error in the stream. */
+/** A pull that fails midway has status 200 and its error in the stream. */
 async function finished(docker: Dockerode, progress: NodeJS.ReadableStream): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     docker.modem.followProgress(

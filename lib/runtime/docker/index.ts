@@ -21,22 +21,23 @@ import { ImageUserFiles } from './user-files.ts';
 import { ContainerWatch } from './watch.ts';
 
 export interface DockerOptions {
-  /** `runtime.docker.host`; empty: DOCKER_HOST of `environment`, else the default socket. */
+  /** `runtime.docker.host`; if empty, DOCKER_HOST of `environment`, else the default socket. */
   host: string;
   environment: DockerEnvironment;
   networkMode: NetworkMode;
   enableNetworking: boolean;
-  /** The server's own state directory: a name kept there marks its containers, also after a restart. */
+  /** The server's state directory. A name stored there labels its containers, also after a restart. */
   stateDir: string;
-  /** The process's; absent: this runtime's own view of them. */
+  /** The descriptor budget of the process; absent: one of this runtime's own. */
   descriptors?: Descriptors;
   log: Log;
   times?: DockerTimes;
 }
 
 /**
- * Sandboxes as containers of a Docker daemon on this machine (https://docs.docker.com/reference/api/engine/). The
- * server must be root there: it ends commands through the containers' cgroups.
+ * Creates the Docker runtime: sandboxes as containers of a Docker daemon on this machine
+ * (https://docs.docker.com/reference/api/engine/). The server must be root there, because it kills commands through the
+ * containers' cgroups. Throws FAILED_PRECONDITION on an unsupported architecture.
  */
 export function createDockerRuntime(options: DockerOptions): Runtime {
   const { stateDir, log, times = TIMES } = options;

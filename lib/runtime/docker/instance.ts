@@ -7,15 +7,15 @@ const FILE = 'docker-instance';
 const ID = /^[0-9a-f]{16}$/;
 
 /**
- * The name this state's containers carry, made at first use and kept in `stateDir`. Random and not the path: servers in
- * containers of their own may have the same path and one daemon.
+ * Label of this server's containers, created at first use and stored in `stateDir`. Random instead of the path: servers
+ * in containers may have equal paths and share a daemon.
  */
 export function instanceId(stateDir: string): string {
   const path = join(stateDir, FILE);
   const known = read(path);
   if (known !== undefined) return known;
   mkdirSync(stateDir, { recursive: true });
-  // Whole or not at all: a container labelled with half an id would never be found again.
+  // Written atomically: a container labelled with half an id would never be found again.
   const fresh = `${path}.${process.pid}`;
   const fd = openSync(fresh, 'w', 0o600);
   try {

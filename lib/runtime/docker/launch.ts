@@ -27,7 +27,7 @@ import { isRunning, unlessDying } from './unless-dying.ts';
 import { type ImageUserFiles, withUser, writeUserFiles } from './user-files.ts';
 import type { ContainerEnd, ContainerWatch } from './watch.ts';
 
-/** What all sandboxes of one server share. */
+/** State shared by all sandboxes of one server. */
 export interface Shared {
   daemon: Daemon;
   containers: OwnContainers;
@@ -38,7 +38,7 @@ export interface Shared {
   enableNetworking: boolean;
   seccomp: SeccompProfile;
   userFiles: ImageUserFiles;
-  /** Where v2 has no controllers: the directory of this instance's process groups. */
+  /** Directory of this instance's process groups where v2 has no controllers. */
   groupsName: string;
   /** Parent of the agent directories. */
   agentDirs: string;
@@ -49,9 +49,9 @@ export interface Shared {
   descriptors: Descriptors;
 }
 
-/** How long after a container's processes are gone its daemon may take to say so. */
-const END_TOLD_MS = 2000;
-/** docker-init's own answers when it cannot run the entrypoint (tini: EACCES, ENOENT). */
+/** Milliseconds for the daemon to report a container's end after its processes have exited. */
+const END_EVENT_MS = 2000;
+/** Exit codes of docker-init if it cannot run the entrypoint (tini: EACCES, ENOENT). */
 const NOT_EXECUTABLE = [126, 127];
 
 /** One sandbox in a container, from launch to stop. */
@@ -71,7 +71,7 @@ export class DockerSandbox implements RunningSandbox {
   private constructor(spec: SandboxSpec, shared: Shared) {
     this.#spec = spec;
     this.#shared = shared;
-    // Not the sandbox's id: the name shows in its mount table.
+    // Random instead of the sandbox's id, because the name is visible in the sandbox's mount table.
     this.#agentDir = join(shared.agentDirs, randomBytes(8).toString('hex'));
     this.#host = {
       dir: this.#agentDir,
@@ -84,15 +84,15 @@ export class DockerSandbox implements RunningSandbox {
       descriptors: shared.descriptors,
       resetSignals: RESET_SIGNALS,
       outOfMemory: outOfMemoryLine(spec.resources),
-      onBroken: (reason) => this.#breakDown(reason),
+      onBroken: (reason) => this.#markFailed(reason),
     };
   }
 
-  get died(): Promise<string> {
-    return this.#life.died;
+  get exited(): Promise<string> {
+    return this.#life.exited;
   }
 
-  /** Leaves nothing behind when it fails. */
+  /** Starts a sandbox and waits until it accepts commands. Cleans up if it fails. */
   static async launch(spec: SandboxSpec, shared: Shared): Promise<DockerSandbox> {
     if (spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
     const sandbox = new DockerSandbox(spec, shared);
@@ -109,7 +109,7 @@ export class DockerSandbox implements RunningSandbox {
   async exec(command: Command): Promise<Execution> {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
     const execution = await this.#executor.exec(command);
-    return unlessDying(execution, () => this.#dying());
+    return unlessDying(execution, () => this.#pendingEnd());
   }
 
   stop(reason = 'the sandbox was stopped'): Promise<void> {
@@ -136,7 +136,7 @@ export class DockerSandbox implements RunningSandbox {
     await this.#enterGroups(this.#containerId);
     const early = ended.then((end) => Promise.reject(this.#notUp(end)));
     await Promise.race([this.#executor.ready(), early]);
-    // Not before: runc drops the last of its own privileges when it becomes the container's main process.
+    // Not earlier: runc drops its last privileges when it becomes the container's main process.
     const status = statusOf(this.#init as number);
     if (status === '') throw this.#notUp({ reason: 'its container ended' });
     checkPosture(status, spec.uid);
@@ -179,24 +179,24 @@ export class DockerSandbox implements RunningSandbox {
     return new ServiceError('FAILED_PRECONDITION', `${image}: its /bin/sh did not stay up: ${reason}`);
   }
 
-  /** A reason when the container is going down and the daemon has not said so yet. */
-  async #dying(): Promise<string | undefined> {
+  /** Returns a reason if the container is ending and the daemon has not reported it yet. */
+  async #pendingEnd(): Promise<string | undefined> {
     if (this.#init === undefined || isRunning(this.#init)) return undefined;
-    const end = await Promise.race([this.#ended, delay(END_TOLD_MS, undefined, { ref: false })]);
-    return this.#life.brokenReason ?? end?.reason ?? 'its container ended';
+    const end = await Promise.race([this.#ended, delay(END_EVENT_MS, undefined, { ref: false })]);
+    return this.#life.failureReason ?? end?.reason ?? 'its container ended';
   }
 
   #onEnd({ reason }: ContainerEnd): void {
-    this.#executor?.close(this.#life.exited(reason));
+    this.#executor?.close(this.#life.markExited(reason));
   }
 
-  /** `died` tells the reason once the container has ended. */
-  #breakDown(reason: string): void {
-    this.#life.markBroken(reason);
+  /** Kills the container; `exited` resolves with the reason once it has ended. */
+  #markFailed(reason: string): void {
+    this.#life.markFailed(reason);
     this.#kill();
   }
 
-  /** Never throws: where the server has no descriptor left, docker-init goes, which takes its pid namespace with it. */
+  /** Never throws: if no descriptor is free, docker-init is killed, which ends its pid namespace. */
   #kill(): void {
     try {
       void this.#shared.descriptors.use(() => this.#cgroup?.kill());
@@ -205,20 +205,20 @@ export class DockerSandbox implements RunningSandbox {
     }
   }
 
-  /** Ends the processes first, from here: that needs no daemon. */
+  /** Kills the processes first, which does not need the daemon. */
   async #end(reason: string): Promise<void> {
     const { watch, containers } = this.#shared;
     if (this.#containerId !== undefined) watch.remove(this.#containerId);
     this.#executor?.close(reason);
     this.#kill();
-    // What the cgroup still holds then, the container's removal ends.
+    // The removal of the container kills the processes that remain.
     await this.#cgroup?.remove().catch(() => false);
     await containers.discard(this.#spec.id);
     for (const directory of [this.#agentDir, this.#spec.runDir]) {
       try {
         rmSync(directory, { recursive: true, force: true });
       } catch {
-        // It goes with the server's next start.
+        // Removed at the server's next start.
       }
     }
   }
@@ -228,7 +228,7 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has just ended.
+    // It has just exited.
   }
 }
 

@@ -8,8 +8,8 @@ import type { DockerTimes } from './times.ts';
 const AT_ONCE = 8;
 
 /**
- * Containers that this instance made, in whatever state. Label and name must both say so: an image may carry labels of
- * its own, and nobody else's container is ever touched.
+ * The containers of this instance in any state. Both label and name must match: an image may carry labels of its own,
+ * and containers of others must never be touched.
  */
 export async function listOwn(daemon: Daemon, instance: string, limitMs: number): Promise<ContainerInfo[]> {
   const filters = { label: [`${INSTANCE_LABEL}=${instance}`] };
@@ -23,7 +23,10 @@ export async function listOwn(daemon: Daemon, instance: string, limitMs: number)
   );
 }
 
-/** With every process in it and its anonymous volumes. One that is gone, or going, is removed. */
+/**
+ * Removes the container with all its processes and anonymous volumes. Succeeds if it is gone or its removal is in
+ * progress.
+ */
 export async function removeContainer(daemon: Daemon, idOrName: string, limitMs: number): Promise<void> {
   try {
     await daemon.call({
@@ -33,22 +36,22 @@ export async function removeContainer(daemon: Daemon, idOrName: string, limitMs:
         docker.getContainer(idOrName).remove({ force: true, v: true, abortSignal }) as Promise<void>,
     });
   } catch (error) {
-    // 409: its removal is under way already.
+    // 409: its removal is in progress.
     const status = daemonStatus(error);
     if (status !== 404 && status !== 409) throw error;
   }
 }
 
 /**
- * Keeps the daemon's containers of this instance equal to the sandboxes that are up. What could not be removed, or may
- * have been made by a request that was never answered, is swept until the daemon has said what there is.
+ * Keeps the daemon's containers of this instance equal to the running sandboxes. Containers whose removal failed, or
+ * that an unanswered request may have created, are removed by later sweeps until the daemon has returned its list.
  */
 export class OwnContainers {
   readonly #daemon: Daemon;
   readonly #instance: string;
   readonly #times: DockerTimes;
   readonly #log: Log;
-  /** Names, from before the request that makes it until its removal. */
+  /** Names of wanted containers, from before the create request until their removal. */
   readonly #wanted = new Set<string>();
   #sweep: NodeJS.Timeout | undefined;
 
@@ -63,19 +66,19 @@ export class OwnContainers {
     this.#wanted.add(containerName(this.#instance, sandboxId));
   }
 
-  /** Never throws: a container that the daemon does not remove now is removed later. */
+  /** Never throws: a container that cannot be removed now is removed later. */
   async discard(sandboxId: string): Promise<void> {
     const name = containerName(this.#instance, sandboxId);
     this.#wanted.delete(name);
     try {
       await removeContainer(this.#daemon, name, this.#times.removeMs);
     } catch (err) {
-      this.#log.warn('a container could not be removed yet', { sandbox_id: sandboxId, err });
+      this.#log.warn('container not removed yet, will retry', { sandbox_id: sandboxId, err });
       this.#sweepLater();
     }
   }
 
-  /** Everything of this instance that no sandbox wants. */
+  /** Removes all containers of this instance without a sandbox. */
   async reclaim(): Promise<void> {
     const left = (await listOwn(this.#daemon, this.#instance, this.#times.callMs)).filter(
       ({ Names }) => !Names.some((name) => this.#wanted.has(name.slice(1))),
@@ -88,7 +91,7 @@ export class OwnContainers {
     await Promise.all(Array.from({ length: AT_ONCE }, remove));
   }
 
-  /** Once a request was given up, the daemon may still be at it: it has this long to have come to an end. */
+  /** The daemon may still work on an aborted request; this is the time it has to finish. */
   #sweepLater(): void {
     if (this.#sweep) return;
     this.#sweep = setTimeout(() => {

@@ -4,8 +4,8 @@ import { ServiceError } from '../../errors.ts';
 const NO_CAPABILITIES = '0000000000000000';
 
 /**
- * What the kernel says of a container's main process, before it is given anything to do: a daemon that changed the user
- * (rootless, remapped) or left out a part of the isolation makes no sandbox. FAILED_PRECONDITION, naming the part.
+ * Checks the kernel's view of a container's main process before its first command: a daemon that changed the user
+ * (rootless, remapped) or omitted a part of the isolation is refused. Throws FAILED_PRECONDITION, naming the part.
  */
 export function checkPosture(status: string, uid: number): void {
   const field = (name: string) => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? '';
@@ -24,7 +24,7 @@ export function checkPosture(status: string, uid: number): void {
   );
 }
 
-/** Of a host process; empty when it is gone. */
+/** /proc/PID/status of a host process; empty if it has exited. */
 export function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'latin1');

@@ -4,12 +4,18 @@ import { checkCgroups } from './container-cgroup.ts';
 import type { Daemon } from './daemon.ts';
 import type { DockerTimes } from './times.ts';
 
-/** First runc without CVE-2025-31133, -52565, -52881 (https://github.com/opencontainers/runc/security/advisories). */
+/**
+ * First runc version without CVE-2025-31133, -52565, -52881
+ * (https://github.com/opencontainers/runc/security/advisories).
+ */
 const SAFE_RUNC = [1, 2, 8] as const;
-/** Docker 20.10: cgroup namespaces, errnoRet in seccomp profiles. */
+/** Docker 20.10, which has cgroup namespaces and errnoRet in seccomp profiles. */
 const LEAST_API = [1, 41] as const;
 
-/** Resolves when sandboxes can be made here; what is known to be weak is logged once. */
+/**
+ * Resolves if sandboxes can be created. Known weaknesses are logged once. Rejects with FAILED_PRECONDITION or
+ * UNAVAILABLE.
+ */
 export async function probeDaemon(daemon: Daemon, times: DockerTimes, log: Log): Promise<void> {
   if (process.getuid?.() !== 0) {
     throw new ServiceError(
@@ -32,9 +38,12 @@ export async function probeDaemon(daemon: Daemon, times: DockerTimes, log: Log):
   const runc = version.Components?.find(({ Name }) => Name === 'runc')?.Version;
   log.info('docker runtime', { daemon: daemon.address, docker: version.Version, runc });
   if (runc !== undefined && before(runc, SAFE_RUNC)) {
-    log.warn('runc of this Docker daemon has known holes (fixed in 1.2.8); a distribution may have mended them', {
-      runc,
-    });
+    log.warn(
+      'runc of this Docker daemon has known vulnerabilities (fixed in 1.2.8); a distribution may have backported the fixes',
+      {
+        runc,
+      },
+    );
   }
 }
 

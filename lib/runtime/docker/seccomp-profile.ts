@@ -4,7 +4,7 @@ import { SYSCALL_NAMES } from './syscall-names.ts';
 
 interface Argument {
   index: number;
-  /** The mask. */
+  /** The mask of the comparison. */
   value: number;
   valueTwo: number;
   op: 'SCMP_CMP_MASKED_EQ';
@@ -17,7 +17,10 @@ interface SyscallRule {
   args?: Argument[];
 }
 
-/** Docker's `SecurityOpt: seccomp=…`: https://github.com/opencontainers/runtime-spec/blob/main/config-linux.md#seccomp */
+/**
+ * The value of Docker's `SecurityOpt: seccomp=…`:
+ * https://github.com/opencontainers/runtime-spec/blob/main/config-linux.md#seccomp
+ */
 export interface SeccompProfile {
   defaultAction: 'SCMP_ACT_ERRNO';
   defaultErrnoRet: number;
@@ -28,8 +31,9 @@ export interface SeccompProfile {
 const ARCHITECTURES = { x64: 'SCMP_ARCH_X86_64', arm64: 'SCMP_ARCH_AARCH64' } as const;
 
 /**
- * The policy of every sandbox, in Docker's words: what it allows is named, so that calls that neither it nor the
- * daemon's libseccomp has heard of are refused (ENOSYS; EPERM from daemons before 23). Foreign architectures are killed.
+ * Converts the policy of sandboxes to a Docker profile. Allowed calls are listed by name, so that calls unknown to the
+ * profile or to the daemon's libseccomp are refused (ENOSYS; EPERM from daemons before 23). Foreign architectures are
+ * killed.
  */
 export function seccompProfile(arch: keyof typeof ARCHITECTURES, policy: readonly Rule[] = POLICY): SeccompProfile {
   const rulesOf = new Map<string, Rule[]>();
@@ -42,7 +46,7 @@ export function seccompProfile(arch: keyof typeof ARCHITECTURES, policy: readonl
     let allowed = ALWAYS;
     for (const rule of rules) {
       const { where, otherwise } = sides(rule);
-      // The first rule that holds decides, as in the assembled program.
+      // The first matching rule decides, as in the assembled program.
       for (const args of argumentsOf(and(allowed, where))) syscalls.push(refusal(name, rule.errno, args));
       allowed = and(allowed, otherwise);
     }
@@ -51,7 +55,10 @@ export function seccompProfile(arch: keyof typeof ARCHITECTURES, policy: readonl
   return { defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: ENOSYS, architectures: [ARCHITECTURES[arch]], syscalls };
 }
 
-/** When the rule holds, and when it does not: not the first test; or the first, and not the second; and so on. */
+/**
+ * The conditions under which the rule applies, and under which it does not: the first test fails; or it holds and the
+ * second fails; and so on.
+ */
 function sides({ tests = [] }: Rule): { where: Condition; otherwise: Condition } {
   let where = ALWAYS;
   const otherwise: Condition[] = [];

@@ -1,15 +1,15 @@
 import { POLICY } from '../seccomp/policy.ts';
 import { type SeccompProfile, seccompProfile } from './seccomp-profile.ts';
 
-/** What making sandboxes takes: mounts and namespaces, for bwrap and for the workspace file system. */
+/** Calls that creating sandboxes needs: mounts and namespaces, for bwrap and the workspace file system. */
 const SANDBOX_MAKING = [
   ...['mount', 'umount2', 'pivot_root', 'chroot', 'unshare', 'setns', 'clone', 'clone3', 'sethostname'],
   ...['open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr', 'statmount', 'listmount'],
 ];
 
 /**
- * For a container of the service itself (deploy/seccomp.json): the sandboxes' own policy but for SANDBOX_MAKING. The
- * sandboxes in it have their whole policy on top.
+ * The profile for a container of the service itself (deploy/seccomp.json): the policy of sandboxes except
+ * SANDBOX_MAKING. Sandboxes in it have the complete policy in addition.
  */
 export function serviceProfile(arch: 'x64' | 'arm64'): SeccompProfile {
   const policy = POLICY.map((rule) => ({

@@ -1,6 +1,6 @@
 /**
- * Every syscall of Linux up to LAST_REVIEWED on x86-64 and arm64, by name: Docker's profiles know no numbers, and what
- * a profile does not name is refused. Source: Linux arch/x86/entry/syscalls/syscall_64.tbl (arm64's are among them).
+ * Names of all system calls of Linux up to LAST_REVIEWED on x86-64 and arm64: Docker's profiles use names, and refuse
+ * calls that are not listed. Source: Linux arch/x86/entry/syscalls/syscall_64.tbl (which includes those of arm64).
  */
 export const SYSCALL_NAMES: readonly string[] = `
   _sysctl accept accept4 access acct add_key adjtimex afs_syscall alarm arch_prctl bind bpf brk cachestat capget

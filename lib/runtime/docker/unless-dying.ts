@@ -5,8 +5,8 @@ import type { CommandEvent, Execution } from '../runtime.ts';
 const KILLED = 137;
 
 /**
- * A command killed because its whole container goes down looks like any killed command until the daemon tells. Asked
- * only then, `dying` gives the reason, and the command ends as the contract has it: UNAVAILABLE.
+ * A command killed by the end of its container looks like any killed command until the daemon reports the end. `dying`
+ * is called only then; if it returns a reason, the command fails with UNAVAILABLE as the contract requires.
  */
 export function unlessDying(execution: Execution, dying: () => Promise<string | undefined>): Execution {
   return {
@@ -27,7 +27,10 @@ export function unlessDying(execution: Execution, dying: () => Promise<string | 
   };
 }
 
-/** The process exits before those of its pid namespace are killed, which then takes a moment (proc_pid_stat(5), flags). */
+/**
+ * PF_EXITING: the init process exits before the processes of its pid namespace are killed, which takes a moment
+ * (proc_pid_stat(5), flags).
+ */
 const PF_EXITING = 0x4;
 
 export function isRunning(pid: number): boolean {
@@ -36,7 +39,7 @@ export function isRunning(pid: number): boolean {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return (Number(fields[6]) & PF_EXITING) === 0;
   } catch (error) {
-    // Whatever else keeps the server from looking, says nothing about the process.
+    // Any other error says nothing about the process.
     return !['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
   }
 }

@@ -4,7 +4,7 @@ import { HOME } from '../sandbox-environment.ts';
 import type { Daemon } from './daemon.ts';
 import { daemonStatus } from './errors.ts';
 
-/** Files of the image's /etc that a sandbox sees with a few lines of ours, so that its host uid is a user by name. */
+/** Files of the image's /etc that a sandbox sees with added lines, so that its host uid has a user name. */
 export const USER_FILES = ['passwd', 'group', 'gitconfig'] as const;
 type UserFile = (typeof USER_FILES)[number];
 export type ImageFiles = Readonly<Record<UserFile, string>>;
@@ -12,25 +12,25 @@ export type ImageFiles = Readonly<Record<UserFile, string>>;
 const MAX_BYTES = 1024 * 1024;
 const MAX_IMAGES = 64;
 
-/** First line first: a line of the image's for the same uid does not count. */
+/** The first matching line counts, so ours comes before the image's. */
 export function withUser(files: ImageFiles, uid: number): ImageFiles {
   return {
     passwd: `sandbox:x:${uid}:${uid}:sandbox:${HOME}:/bin/sh\n${files.passwd}`,
     group: `sandbox:x:${uid}:\n${files.group}`,
-    // Read-only trees are shown as owned by another uid, and git refuses foreign repositories otherwise.
+    // Read-only directories appear to be owned by another uid, and git refuses repositories of other owners by default.
     gitconfig: `${files.gitconfig}\n[safe]\n\tdirectory = *\n`,
   };
 }
 
 const NOTHING: ImageFiles = { passwd: '', group: '', gitconfig: '' };
 
-/** The container is created over files that are there; their content follows before it starts. */
+/** Creates the files as mount targets; their content is written before the container starts. */
 export function writeUserFiles(directory: string, files: ImageFiles = NOTHING): void {
   mkdirSync(directory, { recursive: true, mode: 0o711 });
   for (const name of USER_FILES) writeFileSync(join(directory, name), files[name], { mode: 0o644 });
 }
 
-/** What images have in these files, read once for each image from a container that has not started. */
+/** The images' versions of these files, read once per image from a container that has not been started. */
 export class ImageUserFiles {
   readonly #daemon: Daemon;
   readonly #known = new Map<string, ImageFiles>();
@@ -70,7 +70,7 @@ export class ImageUserFiles {
 
 const BLOCK = 512;
 
-/** The one file of the archive; '' for a link, a directory, or one too large to be what its name says. */
+/** The content of the archive's only file; '' for a link, a directory, or an unexpectedly large file. */
 async function regularFile(archive: NodeJS.ReadableStream): Promise<string> {
   let size = 0;
   const parts: Buffer[] = [];
@@ -91,7 +91,7 @@ export function tarFile(archive: Buffer): string {
     const end = at + BLOCK + size;
     if (type === '0' || type === '\0')
       return end <= archive.length ? withNewline(archive.toString('utf8', at + BLOCK, end)) : '';
-    // Extended headers come before the file they are about.
+    // Extended headers precede the file they describe.
     if (type !== 'x' && type !== 'g') return '';
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }

@@ -20,8 +20,9 @@ export interface ContainerEnd {
 type Ended = (end: ContainerEnd) => void;
 
 /**
- * Tells when containers of this instance end, whoever ended them: one event stream for all, open while there are any.
- * What happened while the daemon was away is found by comparing with its list at each new connection.
+ * Reports the end of this instance's containers, whatever caused it. One event stream serves all; it is open while
+ * there are containers. Ends during an outage of the daemon are found by comparing with its list at each new
+ * connection.
  */
 export class ContainerWatch {
   readonly #daemon: Daemon;
@@ -38,7 +39,7 @@ export class ContainerWatch {
     this.#log = log;
   }
 
-  /** `ended` is called at most once, from before the container's start on. */
+  /** `ended` is called at most once; the container's start must follow this call. */
   add(id: string, ended: Ended): void {
     this.#ended.set(id, ended);
     if (this.#stream) return;
@@ -62,13 +63,13 @@ export class ContainerWatch {
       try {
         const events = await this.#open(connection.signal);
         await this.#compare();
-        if (away) this.#log.info('the Docker daemon is back', { daemon: this.#daemon.address });
+        if (away) this.#log.info('Docker daemon is available again', { daemon: this.#daemon.address });
         away = false;
         for await (const line of lines(events)) this.#take(JSON.parse(line) as ContainerEvent);
       } catch (thrown) {
         if (signal.aborted) return;
         const err = daemonError(thrown, { address: this.#daemon.address, doing: 'watching containers' });
-        if (!away) this.#log.warn('the Docker daemon is away', { daemon: this.#daemon.address, err });
+        if (!away) this.#log.warn('Docker daemon is unavailable', { daemon: this.#daemon.address, err });
         away = true;
       } finally {
         signal.removeEventListener('abort', close);
@@ -88,7 +89,7 @@ export class ContainerWatch {
     });
   }
 
-  /** After the stream is open, so that nothing falls between the two. */
+  /** After the stream is open, so that no event is missed in between. */
   async #compare(): Promise<void> {
     const before = [...this.#ended.keys()];
     const containers = await listOwn(this.#daemon, this.#instance, this.#times.callMs);
@@ -118,7 +119,7 @@ export class ContainerWatch {
   }
 }
 
-/** One JSON object a line. */
+/** Splits the stream into lines, one JSON object each. */
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
   let rest = '';
   for await (const chunk of chunks) {

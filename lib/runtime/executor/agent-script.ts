@@ -2,12 +2,12 @@ import { AGENT_DIR } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /**
- * The sandbox's main process: a POSIX shell that only ever starts runners. It reads their names, one a line, from the
- * FIFO `ctl`; the server holds that open, so its end is the sandbox's end. A runner is orphaned at birth (the inner
- * subshell ends at once), so that the sandbox's init reaps it and not this loop.
+ * Returns the script of the sandbox's main process: a POSIX shell that only starts runners. It reads their names, one
+ * per line, from the FIFO `ctl`; the server holds the FIFO open, so its end ends the sandbox. A runner is orphaned at
+ * its start (the inner subshell exits at once), so that the sandbox's init reaps it instead of this loop.
  *
- * A shell makes background children ignore SIGINT and SIGQUIT for good, which commands would inherit; `resetSignals`
- * is a program that undoes it (`env --default-signal=INT,QUIT`), or empty where there is none.
+ * A shell makes background children ignore SIGINT and SIGQUIT permanently, which commands would inherit. `resetSignals`
+ * is a program that resets them (`env --default-signal=INT,QUIT`), or empty if there is none.
  */
 export function agentScript(resetSignals: readonly string[]): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
@@ -21,13 +21,14 @@ export function agentScript(resetSignals: readonly string[]): string {
   ].join('\n');
 }
 
-/** Commands are the first to go when memory is short, before the shells that serve them. */
+/** When memory is short, the kernel kills commands before the shells that serve them. */
 const OOM_SCORE_ADJ = 700;
 
 /**
- * The first line a runner reads. Its own standard streams are /dev/null, so that what a shell says about itself or a
- * killed child never mixes with a command's output; 7, 8 and 9 are the pipes for output, errors and status. Should the
- * shell give up (it cannot fork), the trap says so under the nonce `n` of the command at hand.
+ * Returns the first line for a runner. Its own standard streams are /dev/null, so that the shell's messages, for
+ * example about a killed child, never mix with a command's output. Descriptors 7, 8 and 9 are the pipes for output,
+ * errors and status. If the shell exits (it cannot fork), the trap reports it with the nonce `n` of the current
+ * command.
  */
 export function bootLine(name: string, nonce: string): string {
   return [

@@ -9,15 +9,17 @@ import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
 import type { Stdin } from './stdin.ts';
 
-/** How long output may still come from processes a command left behind, before its end is reported without them. */
+/**
+ * Milliseconds that output of background processes is still read before the command's end is reported without the rest.
+ */
 const STRAGGLER_MS = 200;
-/** How long the end of a killed command may take before it is reported anyway (a process stuck in the kernel). */
+/** Milliseconds after which the end of a killed command is reported anyway (a process is stuck in the kernel). */
 const KILL_MS = 700;
 const KILL_TRIES = 10;
 const DRAIN_ROUNDS = 64;
-/** How long after a runner the news of its sandbox's death may come. */
+/** Milliseconds by which the report of a sandbox's end may follow that of its runner. */
 export const DEATH_MS = 50;
-/** Output that is taken, after the end of a command, beyond what its consumer has read: both pipes at their largest. */
+/** Maximum bytes read after the end of a command regardless of the consumer: both pipes at their largest. */
 const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
@@ -25,7 +27,7 @@ const KILLED = 128 + 9;
 type Quotas = readonly [out: DrainQuota, err: DrainQuota];
 const newQuotas = (): Quotas => [newQuota(), newQuota()];
 
-/** What the run tells the executor, once, when the runner is free again or lost. */
+/** The result of the run for the executor, reported once, when the runner is free again or lost. */
 export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
 
 export interface RunContext {
@@ -33,16 +35,16 @@ export interface RunContext {
   runner: Runner;
   script: CommandScript;
   stdin: Stdin | undefined;
-  /** The line for stderr when the memory limit killed something while this command ran; else undefined. */
+  /** The line for stderr if the memory limit killed a process while this command ran; otherwise undefined. */
   outOfMemory: () => string | undefined;
-  /** True when no further process may be made in the sandbox. */
+  /** Whether the sandbox has reached its limit of processes. */
   atPidsLimit: () => boolean;
   done: (outcome: Outcome) => void;
 }
 
 /**
- * One command on one runner that has just taken its line, to its last event. Nothing here throws out of a callback, and
- * whatever goes wrong `done` is told once.
+ * One command on one runner that has just received its line, up to the last event. No callback throws, and `done` is
+ * called exactly once, whatever fails.
  */
 export class CommandRun {
   readonly events: EventQueue;
@@ -56,7 +58,7 @@ export class CommandRun {
   #workdirRefused = false;
   #ending = false;
   #finished = false;
-  /** A pipe may not be read at the moment. */
+  /** Whether reading is paused on a pipe. */
   #stopped = false;
 
   constructor(command: Command, context: RunContext) {
@@ -66,7 +68,7 @@ export class CommandRun {
     this.accepted = new Promise((resolve, reject) => {
       this.#accept = (error) => (error ? reject(error) : resolve());
     });
-    // Nobody may be waiting for it any more when it rejects.
+    // A rejection may have no listener.
     this.accepted.catch(() => {});
     const { runner } = context;
     runner.out.sink = (data) => this.#write('STDOUT', data);
@@ -76,21 +78,24 @@ export class CommandRun {
     command.signal.addEventListener('abort', this.#cancel, { once: true });
     const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${command.timeoutMs} ms`);
     this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(command.timeoutMs, MAX_TIMER_MS));
-    if (!context.script.announcesStart) this.#accept();
+    if (!context.script.reportsStart) this.#accept();
   }
 
-  /** The sandbox is gone: nothing more will come. */
+  /** The sandbox has ended: no more output will arrive. */
   lose(error: ServiceError): void {
     if (!this.#begin()) return;
     try {
       this.#drain(newQuotas());
     } catch {
-      // The sandbox's end is the better reason.
+      // The end of the sandbox is the more specific reason.
     }
     this.#finish('killed', error);
   }
 
-  /** At the end the pipes are emptied though the consumer is behind; whoever goes on writing then is not read for ever. */
+  /**
+   * After the command's end the pipes are drained even if the consumer is slow; the total is bounded, so that a process
+   * that keeps writing cannot extend it.
+   */
   #write(stream: OutputStream, data: Uint8Array): boolean {
     const more = this.events.write(stream, data) || (this.#ending && this.events.excess < LAST_BYTES);
     this.#stopped ||= !more;
@@ -134,14 +139,14 @@ export class CommandRun {
     return new ServiceError('RESOURCE_EXHAUSTED', `the command could not be started in the sandbox: ${why}`);
   }
 
-  /** All the command wrote is in the pipes already when its exit is known. */
+  /** When the exit code is known, all output of the command is in the pipes. */
   async #complete(exitCode: number): Promise<void> {
     if (!this.#begin()) return;
     const { runner } = this.#context;
     const found = runner.alone();
     const alone = typeof found === 'boolean' ? found : await found;
     let emptied = false;
-    // More than once: a pipe that the host lets be larger than usual.
+    // More than once: the host may allow a pipe larger than usual.
     for (let rounds = 0; rounds === 0 || (alone && !emptied && rounds < DRAIN_ROUNDS); rounds++) {
       const quotas = newQuotas();
       while (!this.#drain(quotas)) await setImmediate();
@@ -149,7 +154,7 @@ export class CommandRun {
     }
     const reusable = alone && emptied;
     if (!reusable) {
-      // Something lives on. When the runner lets go of the pipes, they end, unless that something still writes.
+      // A process is still alive. Once the runner closes the pipes they end, unless that process still has them open.
       runner.retire();
       this.#resume();
       await Promise.race([runner.outputEnded, delay(STRAGGLER_MS)]);
@@ -160,9 +165,9 @@ export class CommandRun {
     this.#exit(exitCode, reusable ? 'reusable' : 'left-behind');
   }
 
-  /** The runner's own shell was killed under the command: by the memory limit, or by the command. */
+  /** The runner's own shell was killed under the command, by the memory limit or by the command itself. */
   async #onGone(): Promise<void> {
-    // Where the whole sandbox died, that is known a moment later and is the better answer.
+    // If the whole sandbox has ended, that is known a moment later and is the better reason.
     await delay(DEATH_MS);
     if (!this.#begin()) return;
     await this.#killed();
@@ -184,7 +189,7 @@ export class CommandRun {
     while (!this.#drain(quotas)) await setImmediate();
   }
 
-  /** When the server is short of descriptors, even of those held back for this, it may have one in a moment. */
+  /** If no descriptor is free, not even of the reserve, one may become free shortly. */
   async #killRunner(): Promise<void> {
     for (let tries = KILL_TRIES; ; tries--) {
       try {
@@ -212,15 +217,15 @@ export class CommandRun {
     return true;
   }
 
-  /** False: another call is needed, in a later turn of the event loop. */
+  /** Returns false if another call is needed in a later turn of the event loop. */
   #drain([ofOut, ofErr]: Quotas): boolean {
     const { out, err } = this.#context.runner;
     return out.drain(ofOut) && err.drain(ofErr);
   }
 
   /**
-   * These run out of event callbacks, where nobody would catch. What cannot be ended takes its sandbox with it; a command
-   * whose output cannot be read, only what it started.
+   * Runs an ending that is called from event callbacks, where nothing would catch an exception. If a kill fails, the
+   * sandbox is ended; if output cannot be read, only the command is.
    */
   #safely(ending: Promise<void>): void {
     ending
@@ -238,7 +243,7 @@ export class CommandRun {
     if (this.#finished) return;
     this.#finished = true;
     const { runner, stdin } = this.#context;
-    // Whether or not its consumer ever reads on, the runner's next command is not to find its pipes unread.
+    // Independently of the consumer, the pipes must be empty for the runner's next command.
     if (this.#stopped) this.#resume();
     runner.out.sink = () => true;
     runner.err.sink = () => true;

@@ -10,16 +10,16 @@ import { AGENT_DIR, WORKSPACE } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
 
 export interface CommandScript {
-  /** What the runner executes; ends in a newline. */
+  /** The line that the runner executes; ends in a newline. */
   text: string;
-  /** A line "s" (or "w") will come before the command's end: the server must wait for it. */
-  announcesStart: boolean;
+  /** Whether a line "s" (or "w") precedes the command's end, for which the server must wait. */
+  reportsStart: boolean;
 }
 
 const IDENTIFIER = new RegExp(`^${ENV_NAME}$`);
 /**
- * Names some shell (dash, bash, busybox ash) reserves, checks or acts upon when they are assigned: these are handed to
- * the command by env(1) and never assigned in the runner.
+ * Names that some shell (dash, bash, busybox ash) reserves, checks or interprets on assignment. They are passed to the
+ * command by env(1) and never assigned in the runner.
  */
 const SHELL_OWNED = new RegExp(
   `^(${[
@@ -35,7 +35,9 @@ function checkText(field: string, text: string, max: number): void {
   if (Buffer.byteLength(text) > max) throw invalidArgument(field, `must have at most ${max} bytes`);
 }
 
-/** Where the command is to start: '' for the workspace itself. A relative path counts from there. */
+/**
+ * Returns the absolute directory to start the command in; '' for the workspace itself. A relative path starts there.
+ */
 export function resolveWorkdir(workdir: string): string {
   checkText('workdir', workdir, MAX_WORKDIR_BYTES);
   if (workdir === '' || workdir === WORKSPACE || workdir === '.') return '';
@@ -57,8 +59,9 @@ function checkEnv(env: Readonly<Record<string, string>>): [name: string, value: 
 }
 
 /**
- * The line a runner executes for one command: pure. Every word of the request is quoted; nothing of it is parsed.
- * INVALID_ARGUMENT for what cannot be passed to a program. `stdinName`: a FIFO in the agent directory, absent for none.
+ * Returns the line that a runner executes for one command. Every value of the request is quoted, none is parsed. Throws
+ * INVALID_ARGUMENT for values that cannot be passed to a program. `stdinName`: a FIFO in the agent directory; absent
+ * for none.
  */
 export function commandScript(
   nonce: string,
@@ -80,8 +83,8 @@ export function commandScript(
   const run = words.join(' ');
   const stdin = stdinName === undefined ? '' : ` <${AGENT_DIR}/${stdinName}`;
   const started = `echo '${nonce} s 0' >&9`;
-  // Always in a subshell: the runner never leaves the workspace, and what it says about a killed child goes to its own
-  // stderr, not to the command's.
+  // Always in a subshell: the runner stays in the workspace, and its messages about a killed child go to its own
+  // stderr.
   let body = run;
   if (workdir !== '') {
     const enter = `if cd -- ${shellQuote(workdir)} 2>/dev/null; then unset OLDPWD; ${started}`;
@@ -89,5 +92,5 @@ export function commandScript(
   } else if (stdin !== '') {
     body = `${started}; ${run}`;
   }
-  return { text: `n=${nonce}; (${body})${stdin}; echo "$n x $?" >&9\n`, announcesStart: body !== run };
+  return { text: `n=${nonce}; (${body})${stdin}; echo "$n x $?" >&9\n`, reportsStart: body !== run };
 }

@@ -1,25 +1,28 @@
 import type { OutputStream } from '../../messages.ts';
 import type { CommandEvent, Execution } from '../runtime.ts';
 
-/** Output held for a consumer that does not read; above it the pipes are left alone and the program waits. */
+/** Bytes of output held for a slow consumer; above it reading pauses and the program blocks. */
 const HIGH_WATER = 1_048_576;
-/** Below it they are read again. By then they are full, and few large reads cost less than many small ones. */
+/** Below it reading resumes. By then the pipes are full, and few large reads cost less than many small ones. */
 const LOW_WATER = 262_144;
-/** What comes while the consumer is busy is gathered in pieces of up to a full pipe. */
+/** Output that arrives while the consumer is busy is merged into pieces of up to a full pipe. */
 const PIECE_BYTES = 65_536;
-/** Counted per event, so that a program writing single bytes to both streams cannot queue a million objects. */
+/**
+ * Fixed cost per event in bytes, so that a program that writes single bytes to both streams cannot queue a million
+ * objects.
+ */
 const EVENT_COST = 256;
 
 interface Queued {
   event: CommandEvent;
-  /** Holds the event's data, and may have room behind it. */
+  /** Holds the event's data, and may have room after it. */
   piece: Buffer;
   cost: number;
 }
 
 /**
- * The consumer's side of one command: a bounded queue of events. The producer never waits; `write` says when to stop.
- * Single use: one consumer, one loop.
+ * The consumer's side of one command: a bounded queue of events. The producer never waits; `write` returns whether to
+ * pause. Single use: one consumer, one loop.
  */
 export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
   readonly #onDrain: () => void;
@@ -31,13 +34,13 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
   #error: unknown;
   #waiting: { resolve: (result: IteratorResult<CommandEvent>) => void; reject: (error: unknown) => void } | undefined;
 
-  /** `onDrain`: reading may go on. `onLeave`: the consumer left before the end. */
+  /** `onDrain`: reading may resume. `onLeave`: the consumer left before the end. */
   constructor(onDrain: () => void, onLeave: () => void) {
     this.#onDrain = onDrain;
     this.#onLeave = onLeave;
   }
 
-  /** Copies `data`. False: full; wait for `onDrain`. */
+  /** Copies `data`. Returns false if the queue is full: pause until `onDrain`. */
   write(stream: OutputStream, data: Uint8Array): boolean {
     if (this.#ended || data.length === 0) return true;
     const gathered = this.#gather(stream, data);
@@ -47,7 +50,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     return !this.#full;
   }
 
-  /** Bytes held above what the producer was told to stop at. */
+  /** Bytes held above the limit at which the producer was paused. */
   get excess(): number {
     return Math.max(0, this.#bytes - HIGH_WATER);
   }
@@ -59,7 +62,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     this.#pump();
   }
 
-  /** Thrown after what is queued was delivered. */
+  /** Throws the error to the consumer after all queued events. */
   fail(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -88,7 +91,10 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     return Promise.resolve({ done: true, value: undefined });
   }
 
-  /** Puts what fits behind the last event's data, where that is of the same stream; answers how much did. */
+  /**
+   * Appends as much as fits to the last event's data, if that has the same stream. Returns the number of bytes
+   * appended.
+   */
   #gather(stream: OutputStream, data: Uint8Array): number {
     const last = this.#events.at(-1);
     if (last?.event.kind !== 'output' || last.event.stream !== stream) return 0;
@@ -100,7 +106,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     return fits;
   }
 
-  /** An event of its own. After another of its stream it gets room for more: twice as much each time. */
+  /** Adds a new event. If the last event has the same stream, it gets room for more: twice as much each time. */
   #add(stream: OutputStream, data: Uint8Array): void {
     const last = this.#events.at(-1);
     const follows = last?.event.kind === 'output' && last.event.stream === stream;

@@ -11,34 +11,34 @@ import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
 import { Stdin } from './stdin.ts';
 
-/** Long: a thousand may be coming up at once. */
+/** Milliseconds; large because a thousand sandboxes may start at once. */
 const READY_MS = 60_000;
 const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 const NOT_TAKEN = 'the command could not be given to the sandbox';
 
 /**
- * What a launcher gives the executor. The launcher makes the sandbox so that `/bin/sh AGENT_DIR/agent` is its main
- * process, with `dir` shown read-only at AGENT_DIR and the workspace as working directory, and `groups` about the
- * cgroup it was born in. Whatever ends the sandbox, the launcher then calls `close`.
+ * The launcher's side of the executor. The launcher starts the sandbox with `/bin/sh AGENT_DIR/agent` as its main
+ * process, `dir` shown read-only at AGENT_DIR, the workspace as working directory, and `groups` around the cgroup it
+ * starts in. When the sandbox ends for any reason, the launcher calls `close`.
  */
 export interface ExecutorHost extends RunnerHost {
   /** See agentScript. */
   resetSignals: readonly string[];
-  /** The line for a command's stderr after the memory limit killed something. */
+  /** The line for a command's stderr after the memory limit killed a process. */
   outOfMemory: string;
-  /** Called once when the sandbox can no longer be trusted: the launcher kills it. Must not throw. */
+  /** Called once when the sandbox can no longer be trusted; the launcher must kill it. Must not throw. */
   onBroken: (reason: string) => void;
 }
 
 const cancelled = () => new ServiceError('CANCELLED', 'the command was cancelled');
 
-/** Runs commands in one sandbox, whatever launched it. Made before the launch; `ready` after it. */
+/** Runs commands in one sandbox, independently of its launcher. Constructed before the launch; `ready` follows it. */
 export class Executor {
   readonly #host: ExecutorHost;
   readonly #control: number;
   readonly #pool: RunnerPool;
-  /** The commands in flight, and whether the memory limit has killed something meanwhile. */
+  /** Commands in progress, with whether the memory limit has killed a process meanwhile. */
   readonly #runs = new Map<CommandRun, { oom: boolean }>();
   #oomKills = 0;
   #closed: ServiceError | undefined;
@@ -60,7 +60,7 @@ export class Executor {
     });
   }
 
-  /** Makes `host.dir` (which must not exist) with all the agent needs to start. */
+  /** Creates `host.dir` (which must not exist) with all files that the agent needs to start. */
   static async prepare(host: ExecutorHost): Promise<Executor> {
     mkdirSync(host.dir, { mode: 0o711 });
     writeFileSync(join(host.dir, 'agent'), agentScript(host.resetSignals), { mode: 0o444 });
@@ -68,7 +68,7 @@ export class Executor {
     return new Executor(host, openFifo(join(host.dir, 'ctl'), 'both'));
   }
 
-  /** Resolves when the sandbox takes commands. May be called before the launch. */
+  /** Resolves when the sandbox accepts commands. May be called before the launch. */
   async ready(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -95,7 +95,7 @@ export class Executor {
       stdin?.close();
       throw error;
     }
-    // In the same turn of the event loop: nothing of what the command says is missed.
+    // In the same turn of the event loop, so that no output of the command is missed.
     const run: CommandRun = new CommandRun(command, {
       nonce,
       runner,
@@ -110,7 +110,10 @@ export class Executor {
     return run.events;
   }
 
-  /** The sandbox is gone (or about to be): ends what runs with UNAVAILABLE and gives all descriptors back. Never throws. */
+  /**
+   * The sandbox has ended or is ending: fails the commands in progress with UNAVAILABLE and closes all descriptors.
+   * Never throws.
+   */
   close(reason: string): void {
     if (this.#closed) return;
     this.#closed = new ServiceError('UNAVAILABLE', reason);
@@ -133,8 +136,8 @@ export class Executor {
   }
 
   /**
-   * A runner that has taken the command's line. An idle one that no longer reads was stopped by a process of the
-   * sandbox: it is ended, and another is asked.
+   * Returns a runner that has received the command's line. An idle runner that no longer reads was stopped by a process
+   * of the sandbox; it is killed and another one is used.
    */
   async #assign(script: CommandScript, command: Command): Promise<Runner> {
     for (;;) {
@@ -167,7 +170,7 @@ export class Executor {
     throw error;
   }
 
-  /** A runner that comes too late for its command is kept for the next one. */
+  /** A runner that starts too late for its command is kept for the next one. */
   async #await(coming: Promise<Runner>, { signal, timeoutMs }: Command): Promise<Runner> {
     let end = (_error: ServiceError) => {};
     const ended = new Promise<never>((_, reject) => {
@@ -191,7 +194,7 @@ export class Executor {
     }
   }
 
-  /** Throws once closed: the descriptor may be something else by then. */
+  /** Throws once closed: the descriptor number may have been reused by then. */
   #startRunner(name: string): void {
     if (this.#closed) throw this.#closed;
     try {
@@ -204,7 +207,7 @@ export class Executor {
     }
   }
 
-  /** Once for each run; never throws. */
+  /** Called once for each run; never throws. */
   #done(run: CommandRun, runner: Runner, outcome: Outcome): void {
     if (outcome === 'garbage') {
       this.#broken(TAMPERED);
@@ -224,7 +227,7 @@ export class Executor {
     if (!this.#closed) this.#host.onBroken(reason);
   }
 
-  /** The kernel counts kills for the whole sandbox: every command in flight is told. */
+  /** The kernel counts OOM kills for the whole sandbox, so every command in progress is marked. */
   #outOfMemory(run: CommandRun): string | undefined {
     const kills = this.#host.groups?.oomKills() ?? 0;
     if (kills > this.#oomKills) for (const state of this.#runs.values()) state.oom = true;

@@ -8,8 +8,9 @@ const LOW = 16;
 const run = promisify(execFile);
 
 /**
- * FIFOs made ahead in batches (Node has no mkfifo(2), and a spawn costs more than a whole command). One for all
- * sandboxes of a server, in a directory only it can enter, on the file system of the agent directories.
+ * FIFOs created in advance in batches (Node has no mkfifo(3), and spawning mkfifo(1) costs more than a command). One
+ * pool serves all sandboxes of a server, in a directory that only the server can enter, on the file system of the agent
+ * directories.
  */
 export class FifoPool {
   readonly #dir: string;
@@ -22,7 +23,9 @@ export class FifoPool {
     this.#dir = dir;
   }
 
-  /** Moves fresh FIFOs (mode 0600) to `paths` and gives them to `uid`. After a failure some may be there. */
+  /**
+   * Moves new FIFOs (mode 0600) to `paths` and changes their owner to `uid`. After a failure some of them may exist.
+   */
   async place(paths: readonly string[], uid: number | undefined): Promise<void> {
     while (this.#free.length < paths.length) await this.#fill();
     for (const path of paths) {
@@ -52,7 +55,7 @@ export class FifoPool {
   }
 }
 
-/** Never blocks and never follows a link; `O_RDWR` keeps a FIFO open without anyone at its other end. */
+/** Never blocks and never follows a symbolic link. O_RDWR keeps a FIFO open without a process at its other end. */
 export function openFifo(path: string, access: 'read' | 'write' | 'both'): number {
   const flag = { read: constants.O_RDONLY, write: constants.O_WRONLY, both: constants.O_RDWR }[access];
   return openSync(path, flag | constants.O_NONBLOCK | constants.O_NOFOLLOW);

@@ -1,29 +1,28 @@
 /**
- * What the executor needs of the host to end one command and nothing else. Implemented with cgroups; a launcher that
- * has none passes undefined and the executor falls back to what the shells can tell (weaker: see Runner). What takes
- * longer the more processes there are answers with a promise, and does it piece by piece.
+ * The host's means to kill one command and nothing else. Implemented with cgroups; a launcher without them passes
+ * undefined, and the executor falls back to information of the shells (weaker: see Runner). Operations whose time grows
+ * with the number of processes return a promise and run in steps.
  */
 export interface ProcessGroup {
-  /** Moves a host process in; what it starts from then on is born inside. Throws when the process is gone. */
+  /** Moves a host process in; its later children start inside. Throws if the process has exited. */
   add(pid: number): void;
-  /** Whether nothing but `pid` is inside, zombies not counted. */
+  /** Whether `pid` is the only process inside, not counting zombies. */
   holdsOnly(pid: number): boolean | Promise<boolean>;
-  /** SIGKILL to everything inside, however fast it forks. */
+  /** Sends SIGKILL to all processes inside, however fast they fork. */
   kill(): void | Promise<void>;
   /**
-   * Its runner is gone for good. The group itself goes with the last process in it, at the latest with the sandbox.
-   * Never throws.
+   * The runner has exited. The group is removed after its last process, at the latest with the sandbox. Never throws.
    */
   release(): void;
 }
 
 export interface ProcessGroups {
-  /** Host pids of the agent's own part, where new runners are born. */
+  /** Host pids of the agent's own part, where new runners start. */
   basePids(): number[] | Promise<number[]>;
-  /** Leaves nothing when it throws. */
+  /** Cleans up if it throws. */
   addGroup(name: string): ProcessGroup;
-  /** How many processes the memory limit has killed so far. Never throws. */
+  /** Number of processes that the memory limit has killed so far. Never throws. */
   oomKills(): number;
-  /** True when no further process may be made. Never throws. */
+  /** Whether the limit of processes is reached. Never throws. */
   atPidsLimit(): boolean;
 }

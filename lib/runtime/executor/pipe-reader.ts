@@ -2,35 +2,35 @@ import { readSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { ReadPace } from './read-pace.ts';
 
-/** A pipe's usual capacity: what one read can give at most. */
+/** Usual capacity of a pipe: the maximum of one read. */
 const READ_BYTES = 65_536;
 /**
- * The most that a pipe can hold, however its user sets it up, by default (proc(5), /proc/sys/fs/pipe-max-size), and the
- * most pieces that it can be in: a read takes one of them at least.
+ * Maximum capacity of a pipe by default (proc(5), /proc/sys/fs/pipe-max-size), and its maximum number of buffers: a
+ * read takes at least one of them.
  */
 const PIPE_BYTES = 1_048_576;
 const PIPE_PIECES = PIPE_BYTES / 4096;
-/** What `drain` may take in one turn of the event loop. */
+/** Milliseconds that `drain` may use in one turn of the event loop. */
 const DRAIN_MS = 2;
-/** A full read that long after the last one was the first for a while, or had to wait for those who write. */
+/** A full read that took this many milliseconds was the first for a while, or had to wait for writers. */
 const SLOW_MS = 1;
 
-/** What may still be read out of one pipe by `drain`. */
+/** The amount that `drain` may still read from one pipe. */
 export interface DrainQuota {
   bytes: number;
   reads: number;
-  /** It was found empty. */
+  /** Whether the pipe was found empty. */
   emptied: boolean;
 }
 
 export const newQuota = (): DrainQuota => ({ bytes: PIPE_BYTES, reads: PIPE_PIECES, emptied: false });
 
-/** Given the bytes, valid only during the call; false: stop reading until `resume`. */
+/** Receives the bytes, valid only during the call. Returns false to stop reading until `resume`. */
 export type Sink = (data: Uint8Array) => boolean;
 
 /**
- * The server's end of a pipe out of a sandbox. Reads through the event loop, and on demand whatever is in the pipe
- * right now. Owns the descriptor; `close` gives it back.
+ * The server's end of a pipe from a sandbox. Reads through the event loop, and on demand everything that is in the
+ * pipe. Owns the descriptor; `close` closes it.
  */
 export class PipeReader {
   readonly #fd: number;
@@ -39,18 +39,18 @@ export class PipeReader {
   /** Settles when every writer has closed its end, or after `close`. */
   readonly ended: Promise<void>;
   #open = true;
-  /** When the last full read was done with. */
+  /** Time at which the last full read was processed. */
   #took = 0;
   sink: Sink = () => true;
-  /** undefined: what comes is so little that it is read as it comes. */
+  /** undefined: the amounts are so small that they are read immediately. */
   #pace: ReadPace | undefined;
 
-  /** `scratch`: shared by all readers; it holds data only within one callback. */
+  /** `scratch`: a buffer shared by all readers; it holds data only during a callback. */
   constructor(fd: number, scratch: Buffer, pace?: ReadPace) {
     this.#fd = fd;
     this.#scratch = scratch;
     this.#pace = pace;
-    // `onread` works for any handle; the types know it for connections only.
+    // `onread` works for any handle; the types declare it for connections only.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = {
       fd,
       readable: true,
@@ -69,7 +69,7 @@ export class PipeReader {
     });
   }
 
-  /** What waited for its turn in the last one reads on. */
+  /** Reading that waited under the previous pace continues. */
   set pace(pace: ReadPace) {
     if (this.#pace === pace) return;
     if (this.#pace?.leave(this)) this.resume();
@@ -81,12 +81,13 @@ export class PipeReader {
   }
 
   /**
-   * Gives the sink all that is in the pipe when it is first called with this quota, whatever the sink answers. Whoever
-   * goes on writing is not read for ever: the quota is what a pipe can hold. False: another call is needed, in a later
-   * turn of the event loop, since a pipe that hundreds write to makes a read wait for them. Throws when it cannot be read.
+   * Passes everything to the sink that is in the pipe at the first call with this quota, whatever the sink returns. The
+   * quota is the capacity of a pipe, so that a process that keeps writing cannot extend it. Returns false if another
+   * call is needed in a later turn of the event loop: a pipe with hundreds of writers makes a read wait for them.
+   * Throws if the pipe cannot be read.
    */
   drain(quota: DrainQuota): boolean {
-    // An exception with a stack trace is most of the cost of finding a pipe empty.
+    // Creating a stack trace is most of the cost of finding a pipe empty.
     const limit = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     const began = performance.now();
@@ -104,7 +105,7 @@ export class PipeReader {
     return true;
   }
 
-  /** False at the end of the pipe. */
+  /** Returns false at the end of the pipe. */
   #drainOnce(quota: DrainQuota): boolean {
     const size = readSync(this.#fd, this.#scratch, 0, READ_BYTES, null);
     quota.reads--;
@@ -118,7 +119,7 @@ export class PipeReader {
     this.#socket.destroy();
   }
 
-  /** The sink's own "no" comes first: who is full is resumed when it no longer is. */
+  /** The sink's refusal takes precedence: a full consumer is resumed when it has room. */
   #take(data: Uint8Array): boolean {
     const slow = data.length === READ_BYTES && performance.now() - this.#took > SLOW_MS;
     const more = this.sink(data) && (this.#pace?.took(this, data.length, slow) ?? true);

@@ -1,4 +1,4 @@
-/** Where things are inside every sandbox, whichever launcher made it. */
+/** Paths inside every sandbox, for all launchers. */
 export const WORKSPACE = '/workspace';
-/** The launcher shows the sandbox's agent directory here, read-only. */
+/** Mount point of the sandbox's agent directory, read-only. */
 export const AGENT_DIR = '/run/agent';

@@ -2,24 +2,24 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { ProcessGroup, ProcessGroups } from './groups.ts';
 
-/** Rounds of killing what is found; a program that forks faster than that survives until the sandbox ends. */
+/** Maximum rounds of killing; a program that forks faster survives until the sandbox ends. */
 const KILL_ROUNDS = 200;
 /** Runners themselves have 700 (see bootLine). */
 const FIRST_MARK = 701;
 const LAST_MARK = 1000;
-/** Some milliseconds. */
+/** Processes examined per step, which takes a few milliseconds. */
 const LOOKED_AT_ONCE = 64;
 
 /**
- * Groups for a host that offers no cgroups: told apart by a mark that children inherit whatever they do (setsid, double
- * fork), the OOM score. Weaker than cgroups in two ways: a process that changes its own score leaves its group, and
- * killing is a race against forking. Both end with the sandbox.
+ * Process groups for a host without cgroups, distinguished by a mark that children always inherit (also across setsid
+ * and a double fork): oom_score_adj. Weaker than cgroups in two ways: a process can leave its group by changing its own
+ * value, and killing races with forking. Both are bounded by the life of the sandbox.
  */
 export class ProcGroups implements ProcessGroups {
   readonly #init: () => number | undefined;
   readonly #marks = new Set<number>();
 
-  /** `init`: host pid of the first process in the sandbox's pid namespace; all others descend from it. */
+  /** `init`: host pid of the first process in the sandbox's pid namespace, the ancestor of all others. */
   constructor(init: () => number | undefined) {
     this.#init = init;
   }
@@ -45,7 +45,7 @@ export class ProcGroups implements ProcessGroups {
           for (const pid of found) kill(pid);
         }
       },
-      // While something of it lives, the mark stays its own.
+      // A mark is not reused while a process has it.
       release: () =>
         void pids().then((left) => {
           if (left.length === 0) this.#marks.delete(mark);
@@ -62,7 +62,7 @@ export class ProcGroups implements ProcessGroups {
   }
 }
 
-/** Piece by piece: a sandbox may have thousands, and each costs a file or two. */
+/** In steps: a sandbox may have thousands of processes, each of which costs one or two reads. */
 async function descendants(pid: number): Promise<number[]> {
   const found: number[] = [];
   const waiting = [pid];
@@ -86,7 +86,7 @@ function children(pid: number): number[] {
   }
 }
 
-/** undefined for a zombie, too: it is in no group any more. */
+/** undefined also for a zombie, which is in no group any more. */
 function scoreOf(pid: number): number | undefined {
   try {
     if (/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'))) return undefined;

@@ -1,19 +1,19 @@
 import { Turns } from '../../turns.ts';
 
-/** What a read costs besides its bytes, so that single bytes are no way around the bound. */
+/** Fixed cost of a read in bytes, so that reads of single bytes are bounded, too. */
 const READ_COST = 4096;
-/** What one read gives at most. */
+/** Maximum bytes of one read. */
 const MOST_AT_ONCE = 65_536;
 
-/** Whoever waits for its turn to read. */
+/** A reader that waits for its turn. */
 export interface Paced {
   resume(): void;
 }
 
 /**
- * The threat: the output of many commands, all of it there at once, keeps the main thread reading. So all readers
- * together get a bounded number of bytes a turn; who comes after that waits, in order, for one of the next turns, and
- * everything else of the event loop comes in between.
+ * Bounds the bytes that all readers together read per turn of the event loop. The threat: the output of many commands,
+ * available all at once, keeps the main thread reading. Readers above the bound wait in order for a later turn, and
+ * other events are handled in between.
  */
 export class ReadPace {
   readonly #bytes: number;
@@ -23,13 +23,16 @@ export class ReadPace {
   #slow = false;
   #scheduled = false;
 
-  /** `schedule` calls back when the next turn begins. */
+  /** `schedule` calls back at the beginning of the next turn. */
   constructor(bytes: number, schedule: (next: () => void) => void) {
     this.#bytes = bytes;
     this.#schedule = schedule;
   }
 
-  /** After each read. False: the reader stops, and is resumed at its next turn. A slow read is a turn's only one. */
+  /**
+   * Accounts for a read. Returns false if the reader must stop; it is resumed in a later turn. A slow read is the only
+   * one of its turn.
+   */
   took(reader: Paced, size: number, slow = false): boolean {
     this.#read += size + READ_COST;
     this.#slow ||= slow;
@@ -42,7 +45,7 @@ export class ReadPace {
     return false;
   }
 
-  /** It does not wait any more. True: it did. */
+  /** Removes the reader from the queue. Returns whether it was queued. */
   leave(reader: Paced): boolean {
     return this.#waiting.delete(reader);
   }
@@ -64,19 +67,19 @@ export class ReadPace {
   }
 }
 
-/** Bytes of output that all sandboxes together have read in one turn of the event loop: about a millisecond. */
+/** Bytes of output that all sandboxes together read in one turn of the event loop: about a millisecond. */
 const TURN_BYTES = 1_048_576;
-/** What is left behind by ended commands is read to be dropped: of the whole server 50 MB/s at most. */
+/** Bytes per turn of discarded output of background processes: at most 50 MB/s for the whole server. */
 const DROPPED_BYTES = 262_144;
 const DROP_MS = 5;
 
-/** What keeps the sandboxes of a runtime from holding the main thread together. */
+/** The paces shared by all sandboxes of a runtime, so that they cannot occupy the main thread together. */
 export interface ReadPaces {
-  /** For the commands that run. */
+  /** For commands in progress. */
   commands: ReadPace;
-  /** For what nobody gets. */
+  /** For discarded output. */
   dropped: ReadPace;
-  /** New runners enter their cgroups one a turn: the kernel may let each wait for milliseconds. */
+  /** New runners enter their cgroups one per turn: the kernel may block for milliseconds each time. */
   entries: Turns;
 }
 

@@ -7,25 +7,28 @@ import { Runner, type RunnerHost } from './runner.ts';
 
 /** Idle runners kept for the next commands; each is a shell of about 150 kB. */
 const MAX_IDLE = 8;
-/** Commands at once in one sandbox. */
+/** Maximum number of simultaneous commands in one sandbox. */
 const MAX_RUNNERS = 512;
-/** Runners of ended commands whose background processes still hold the pipes; the oldest are let go above it. */
+/**
+ * Maximum number of runners of finished commands whose background processes still hold the pipes; above it the oldest
+ * are released.
+ */
 const MAX_LEFT_BEHIND = 64;
-/** An agent that takes longer to start a runner was stopped, or the machine is past use. */
+/** Milliseconds after which an agent that has not started a runner counts as stopped. */
 const AGENT_MS = 60_000;
 const CANNOT_START = 'the sandbox could not start a runner for the command';
 
 export interface PoolHost {
   runners: RunnerHost;
-  /** Makes the agent start a runner of this name. */
+  /** Makes the agent start a runner with this name. */
   start: (name: string) => void;
-  /** Rejects when the sandbox is gone. */
+  /** Rejects when the sandbox has ended. */
   lost: Promise<never>;
   tampered: () => void;
   stuck: () => void;
 }
 
-/** The runners of one sandbox, from their start to their end. Nothing here throws out of a callback. */
+/** The runners of one sandbox, from start to end. No callback throws. */
 export class RunnerPool {
   readonly #host: PoolHost;
   readonly #runners = new Set<Runner>();
@@ -38,7 +41,7 @@ export class RunnerPool {
     this.#host = host;
   }
 
-  /** One that waits for a command; the caller's until `rest`, `retire`, `leave` or `kill`. */
+  /** Returns an idle runner, if any; the caller owns it until `rest`, `retire`, `leave` or `kill`. */
   takeIdle(): Runner | undefined {
     const runner = this.#idle.pop();
     if (runner) this.#pace(runner, 'commands');
@@ -65,7 +68,7 @@ export class RunnerPool {
     }
   }
 
-  /** An idle runner says nothing, and one whose shell was killed is no longer there. */
+  /** An idle runner writes nothing, and a runner whose shell was killed is not kept. */
   rest(runner: Runner): void {
     if (this.#idle.length >= MAX_IDLE) {
       this.retire(runner);
@@ -81,13 +84,13 @@ export class RunnerPool {
     };
   }
 
-  /** Nothing but the runner itself is in it. */
+  /** For a runner without other processes in its group. */
   retire(runner: Runner): void {
     if (runner.retire()) this.leave(runner);
     else this.kill(runner);
   }
 
-  /** Its background processes live on; their output is read and dropped until they let go of the pipes. */
+  /** Its background processes live on; their output is read and discarded until they close the pipes. */
   leave(runner: Runner): void {
     this.#leftBehind.push(runner);
     this.#pace(runner, 'dropped');
@@ -97,17 +100,17 @@ export class RunnerPool {
     if (this.#leftBehind.length > MAX_LEFT_BEHIND) this.#discard(this.#leftBehind[0]!);
   }
 
-  /** With whatever is left of its command. */
+  /** Kills the runner and all processes of its command. */
   kill(runner: Runner): void {
     try {
       void runner.kill();
     } catch {
-      // Short of descriptors: it is in the sandbox's cgroups, and ends with the sandbox.
+      // No descriptor is free: the runner stays in the sandbox's cgroups and ends with the sandbox.
     }
     this.#discard(runner);
   }
 
-  /** So that the command after a lost runner does not wait for a new one. */
+  /** Replaces a lost runner in advance, so that the next command does not wait for a new one. */
   refill(): void {
     if (this.#idle.length > 0 || this.#creating > 0) return;
     this.create().then(
@@ -116,7 +119,7 @@ export class RunnerPool {
     );
   }
 
-  /** Gives all descriptors back. */
+  /** Closes all descriptors. */
   close(error: ServiceError): void {
     this.#closed = error;
     for (const runner of this.#runners) runner.close();
@@ -135,8 +138,8 @@ export class RunnerPool {
   }
 
   /**
-   * A new runner can be killed from inside before it is anywhere: once more then. If the whole sandbox was, that is
-   * known a moment later.
+   * A process inside can kill a new runner before it is in its group, so the start is retried once. If the whole
+   * sandbox was killed, that is known a moment later.
    */
   async #again(error: unknown): Promise<Runner> {
     if (error instanceof ServiceError) throw error;

@@ -12,17 +12,20 @@ import { AGENT_DIR } from './places.ts';
 import type { ReadPaces } from './read-pace.ts';
 import { type StatusLine, StatusParser } from './status.ts';
 
-/** Always fits an empty FIFO in one write (PIPE_BUF), also where the kernel has cut the user's pipes to one page. */
+/**
+ * Always fits into an empty FIFO with one write (PIPE_BUF), even if the kernel has reduced the user's pipes to one
+ * page.
+ */
 const MAX_INLINE = 4096;
-/** Four pipes, the list of its group, and the standard input of its command. */
+/** Descriptors per runner: four pipes, the list of its group, and the standard input of its command. */
 const DESCRIPTORS = 6;
-/** Room on a tmpfs is taken in pages. */
+/** tmpfs allocates in pages. */
 const PAGE = 4096;
 
 export const newNonce = (): string => randomBytes(8).toString('hex');
 
 export interface RunnerHost {
-  /** Host directory shown at AGENT_DIR: root-owned, not listable inside. */
+  /** Host directory shown at AGENT_DIR: owned by root, not listable inside. */
   dir: string;
   uid: number | undefined;
   fifos: FifoPool;
@@ -30,30 +33,30 @@ export interface RunnerHost {
   scratch: Buffer;
   paces: ReadPaces;
   descriptors: Descriptors;
-  /** Bytes of the file system that `dir` is on, which all sandboxes share. */
+  /** Byte budget of the file system of `dir`, shared by all sandboxes. */
   room: Shares<object>;
 }
 
 /**
- * The server's side of one runner: a shell inside that executes one command at a time. Its pipes lose their names as
- * soon as both sides hold them. Its process group is set before it is given anything to do, so whatever a command
- * starts is born in it.
+ * The server's side of one runner: a shell inside that executes one command at a time. Its FIFOs are unlinked as soon
+ * as both sides have opened them. It is put into its process group before its first command, so that all processes of a
+ * command start in the group.
  */
 export class Runner {
   readonly out: PipeReader;
   readonly err: PipeReader;
-  /** Called with each line; undefined: garbage. */
+  /** Called with each status line; undefined: malformed data. */
   onStatus: (line: StatusLine | undefined) => void = () => {};
-  /** Called when the runner's shell is gone. */
+  /** Called when the runner's shell has exited. */
   onGone: () => void = () => {};
-  /** When it was last given a command; see `performance.now`. */
+  /** Time of its last command; see `performance.now`. */
   executedAt = 0;
   #group: ProcessGroup | undefined;
   #pid: number | undefined;
   readonly #host: RunnerHost;
   readonly #request: number;
   readonly #status: PipeReader;
-  /** A request too long for the pipe, in a file while it is read. */
+  /** A request too long for the pipe, in a file until it has been read. */
   #script: { path: string; bytes: number } | undefined;
   #closed = false;
 
@@ -71,7 +74,10 @@ export class Runner {
     void status.ended.then(() => this.onGone());
   }
 
-  /** Has `start` make the agent start a runner of the given name, and waits until it answers (or `lost` settles). */
+  /**
+   * Calls `start` to make the agent start a runner with the given name, and waits for its first status line (or until
+   * `lost` settles).
+   */
   static async create(host: RunnerHost, start: (name: string) => void, lost: Promise<never>): Promise<Runner> {
     if (!host.descriptors.commands.take(host, DESCRIPTORS)) {
       throw new ServiceError(
@@ -106,7 +112,7 @@ export class Runner {
     }
   }
 
-  /** All four pipes, or (short of descriptors) none. */
+  /** Opens all four pipes or, if descriptors are short, none. */
   static #open(host: RunnerHost, path: (kind: string) => string): Runner {
     const fds: number[] = [];
     const readers: PipeReader[] = [];
@@ -141,7 +147,7 @@ export class Runner {
   async #enter(groups: ProcessGroups, name: string, innerPid: number): Promise<void> {
     const found = groups.basePids();
     const pids = Array.isArray(found) ? found : await found;
-    // The newest last, which it most often is.
+    // The newest pid comes last and is the usual match.
     const pid = pids.findLast((each) => pidInside(each) === innerPid);
     if (pid === undefined) throw new Error('the runner is not where it was started');
     this.#group = groups.addGroup(name);
@@ -149,14 +155,14 @@ export class Runner {
     this.#pid = pid;
   }
 
-  /** Resolves when every process that held this runner's pipes has let go of them. */
+  /** Resolves when every process has closed this runner's pipes. */
   get outputEnded(): Promise<unknown> {
     return Promise.all([this.out.ended, this.err.ended]);
   }
 
   /**
-   * Never blocks. Throws an error with code EAGAIN when the shell does not read its requests any more (a process of the
-   * sandbox stopped it and filled the pipe); whatever else it throws says nothing against the runner.
+   * Sends a command. Never blocks. Throws an error with code EAGAIN if the shell no longer reads its requests (a
+   * process of the sandbox stopped it and filled the pipe); other errors are not the runner's fault.
    */
   execute(text: string): void {
     this.executedAt = performance.now();
@@ -170,7 +176,7 @@ export class Runner {
     if (!room.take(this.#host, taken)) {
       throw new ServiceError('RESOURCE_EXHAUSTED', 'the sandbox’s commands and env in flight are too large together');
     }
-    // Read by this shell before anything of the command runs; removed when the runner answers.
+    // Read by this shell before the command starts; removed when the runner reports.
     const name = `${newNonce()}.cmd`;
     this.#script = { path: join(dir, name), bytes: taken };
     try {
@@ -182,20 +188,20 @@ export class Runner {
     }
   }
 
-  /** Forgets what the last command needed. Never throws. */
+  /** Releases the resources of the last command. Never throws. */
   settle(): void {
     const script = this.#script;
     this.#script = undefined;
     if (script === undefined) return;
     try {
-      // A process of the sandbox may have it open: what it holds then takes no room.
+      // A process of the sandbox may have the file open; truncation frees its space.
       truncateSync(script.path);
     } catch {}
     remove(script.path);
     this.#host.room.give(this.#host, script.bytes);
   }
 
-  /** True when nothing of its command is left but the runner itself (or nobody can tell). False when in doubt. */
+  /** Whether no other process of its command is left (or this cannot be determined). False if in doubt. */
   alone(): boolean | Promise<boolean> {
     try {
       return this.#group === undefined || this.#pid === undefined || this.#group.holdsOnly(this.#pid);
@@ -204,12 +210,12 @@ export class Runner {
     }
   }
 
-  /** Throws only where there is no descriptor left, not even of the reserve. */
+  /** Throws only if no descriptor is free, not even of the reserve. */
   kill(): void | Promise<void> {
     return this.#host.descriptors.use(() => this.#group?.kill());
   }
 
-  /** Tells the shell to end; what its last command left behind lives on. False: it does not read. */
+  /** Makes the shell exit; background processes live on. Returns false if the shell does not read. */
   retire(): boolean {
     if (this.#closed) return true;
     try {
@@ -238,14 +244,14 @@ function closeQuietly(fd: number): void {
   } catch {}
 }
 
-/** A name that stays goes with the agent directory. */
+/** A remaining file is removed with the agent directory. */
 function remove(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {}
 }
 
-/** The pid of a host process in the innermost pid namespace it is in (proc_pid_status(5), NSpid). */
+/** The pid of a host process in its innermost pid namespace (proc_pid_status(5), NSpid). */
 function pidInside(pid: number): number | undefined {
   try {
     return Number(/^NSpid:.*\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);

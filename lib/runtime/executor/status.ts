@@ -1,8 +1,13 @@
 /**
- * What a runner says on its status pipe: `<nonce> <kind> <number>\n`.
- *   h <pid>   it is up; its pid inside          s 0   the command is about to start, stdin is open
- *   w 0       the workdir could not be entered  x <code>   the command ended    f 0   the runner gives up
- * The command's processes could reach the pipe (same uid), so everything is checked and bounded.
+ * Lines of a runner's status pipe: `<nonce> <kind> <number>` and a newline. Kinds:
+ *
+ * - h PID: the runner is ready; its pid inside
+ * - s 0: the command is about to start, stdin is open
+ * - w 0: the workdir could not be entered
+ * - x CODE: the command ended
+ * - f 0: the runner exits
+ *
+ * Processes of the command can write to the pipe (same uid), so everything is validated and bounded.
  */
 type StatusKind = 'h' | 's' | 'w' | 'x' | 'f';
 export interface StatusLine {
@@ -14,7 +19,10 @@ export interface StatusLine {
 const LINE = /^([0-9a-f]{16}) ([hswxf]) (\d{1,10})$/;
 const MAX_LINE = 64;
 
-/** Splits the bytes of a status pipe into lines. `undefined` in the result: garbage; nothing after it can be trusted. */
+/**
+ * Splits the bytes of a status pipe into lines. `undefined` in the result marks malformed data; nothing after it can be
+ * trusted.
+ */
 export class StatusParser {
   #pending = '';
 

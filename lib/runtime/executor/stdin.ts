@@ -3,9 +3,9 @@ import { Socket } from 'node:net';
 import { openFifo } from './fifo-pool.ts';
 
 /**
- * A command's standard input. Until the command has it open, the server holds both ends so that the runner's open
- * cannot block; from then on only the writing end, so that the command sees the end of the data, and the server sees
- * (and ignores) a command that does not want it.
+ * A command's standard input. Until the command has opened it, the server holds both ends, so that the runner's open
+ * cannot block. After that it holds only the write end: the command sees the end of the data, and the server gets EPIPE
+ * (and ignores it) if the command closes its end.
  */
 export class Stdin {
   readonly #path: string;
@@ -19,7 +19,7 @@ export class Stdin {
     this.#both = openFifo(path, 'both');
   }
 
-  /** The command has its end: send everything, then end. Any size; the event loop does the waiting. */
+  /** Starts writing once the command has its end: all data, of any size, asynchronously, then closes. */
   start(): void {
     if (this.#both === undefined) return;
     const fd = openFifo(this.#path, 'write');
@@ -47,7 +47,7 @@ export class Stdin {
       closeSync(this.#both);
       unlinkSync(this.#path);
     } catch {
-      // A name that stays goes with the agent directory.
+      // A remaining file is removed with the agent directory.
     }
     this.#both = undefined;
   }

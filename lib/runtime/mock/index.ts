@@ -3,9 +3,8 @@ import { EventQueue } from '../executor/execution.ts';
 import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
 
 /**
- * The test runtime: no process is ever started, on the host or elsewhere. It understands, without a shell, `true`,
- * `false`, `exit N`, `echo WORDS`, `cat` (standard input) and `sleep SECONDS`; everything else ends with 127 and says
- * on stderr that nothing was run.
+ * Creates the test runtime, which never starts a process. It interprets `true`, `false`, `exit N`, `echo WORDS`, `cat`
+ * (standard input) and `sleep SECONDS` without a shell; every other command ends with 127 and a message on stderr.
  */
 export function createMockRuntime(): Runtime {
   return {
@@ -16,7 +15,7 @@ export function createMockRuntime(): Runtime {
 }
 
 class MockSandbox implements RunningSandbox {
-  readonly died = new Promise<string>(() => {});
+  readonly exited = new Promise<string>(() => {});
   readonly #running = new Set<(error: ServiceError) => void>();
   #stopped = false;
 

@@ -15,12 +15,12 @@ export const BPF = { LD_W_ABS: 0x20, JEQ: 0x15, JGE: 0x35, JGT: 0x25, AND: 0x54,
 export const SECCOMP_RET = { KILL_PROCESS: 0x8000_0000, ERRNO: 0x0005_0000, ALLOW: 0x7fff_0000 } as const;
 export const AUDIT_ARCH = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<Arch, number>;
 
-/** Offsets in struct seccomp_data; arguments are 64 bit, little endian on both architectures: the low half is first. */
+/** Offsets in struct seccomp_data. Arguments are 64-bit, little endian on both architectures: the low half is first. */
 const NR = 0;
 const ARCH = 4;
 const argLow = (index: number) => 16 + 8 * index;
 
-/** x32 calls carry this bit; no x86-64 call does. */
+/** Set in the numbers of x32 calls, never in those of x86-64. */
 const X32_BIT = 0x4000_0000;
 /** The kernel's limit (BPF_MAXINSNS). */
 const MAX_INSTRUCTIONS = 4096;
@@ -30,7 +30,7 @@ const and = (mask: number): Instruction => ({ code: BPF.AND, jt: 0, jf: 0, k: ma
 const ret = (value: number): Instruction => ({ code: BPF.RET, jt: 0, jf: 0, k: value >>> 0 });
 const jump = (code: number, k: number, jt: number, jf: number): Instruction => ({ code, jt, jf, k: k >>> 0 });
 
-/** Ends in `errno` when all tests hold, else falls out at the end with the accumulator changed. */
+/** Returns `errno` if all tests hold; otherwise execution continues after the block, with the accumulator changed. */
 function conditional(rule: Rule): Instruction[] {
   const blocks: Instruction[][] = [[ret(SECCOMP_RET.ERRNO | rule.errno)]];
   for (const test of [...(rule.tests ?? [])].reverse()) {
@@ -39,7 +39,7 @@ function conditional(rule: Rule): Instruction[] {
     if (test.mask !== undefined) block.push(and(test.mask));
     test.values.forEach((value, index) => {
       const left = test.values.length - 1 - index;
-      // 'in': a match goes on to the next block, the last miss skips it. 'not-in': the reverse.
+      // 'in': a match jumps to the next test, the last mismatch skips the rule. 'not-in': the reverse.
       if (test.when === 'in') block.push(jump(BPF.JEQ, value, left, left === 0 ? after : 0));
       else block.push(jump(BPF.JEQ, value, left + after, 0));
     });
@@ -48,7 +48,7 @@ function conditional(rule: Rule): Instruction[] {
   return blocks.flat();
 }
 
-/** The whole filter for one architecture: pure, so that tests can run it in a simulator. */
+/** Returns the complete filter for one architecture, without side effects, so that tests can run it in a simulator. */
 export function assemble(arch: Arch, policy: readonly Rule[] = POLICY): Instruction[] {
   const column = arch === 'x64' ? 0 : 1;
   const program = [load(ARCH), jump(BPF.JEQ, AUDIT_ARCH[arch], 1, 0), ret(SECCOMP_RET.KILL_PROCESS), load(NR)];
@@ -73,7 +73,7 @@ export function assemble(arch: Arch, policy: readonly Rule[] = POLICY): Instruct
   return program;
 }
 
-/** As the kernel and `bwrap --seccomp` take it: 8 bytes an instruction, little endian. */
+/** Encodes the filter for the kernel and `bwrap --seccomp`: 8 bytes per instruction, little endian. */
 export function encode(program: readonly Instruction[]): Buffer {
   const bytes = Buffer.alloc(program.length * 8);
   program.forEach(({ code, jt, jf, k }, index) => {
@@ -86,7 +86,7 @@ export function encode(program: readonly Instruction[]): Buffer {
   return bytes;
 }
 
-/** The filter bytes for the machine this process runs on; undefined when there is none for it. */
+/** Returns the filter bytes for an architecture of Node (process.arch), or undefined if there is no filter for it. */
 export function filterFor(arch: string): Buffer | undefined {
   return arch === 'x64' || arch === 'arm64' ? encode(assemble(arch)) : undefined;
 }

@@ -1,12 +1,12 @@
 import type { SyscallName } from './syscalls.ts';
 
-/** Linux errno values the policy answers with (include/uapi/asm-generic/errno*.h). */
+/** Linux errno values that the policy returns (include/uapi/asm-generic/errno*.h). */
 export const EPERM = 1;
 export const ENOSYS = 38;
 export const EPROTONOSUPPORT = 93;
 export const EAFNOSUPPORT = 97;
 
-/** A test on the low 32 bits of one argument: `(arg & mask)` is, or is not, one of `values`. */
+/** A test of the low 32 bits of one argument: `(arg & mask)` is, or is not, one of `values`. */
 export interface ArgTest {
   arg: number;
   /** Default: all 32 bits. */
@@ -15,7 +15,7 @@ export interface ArgTest {
   when: 'in' | 'not-in';
 }
 
-/** The call answers `errno`; with tests, only when all of them hold. */
+/** The calls fail with `errno`; if there are tests, only when all of them hold. */
 export interface Rule {
   calls: readonly SyscallName[];
   errno: number;
@@ -31,19 +31,19 @@ const S_IFCHR = 0x2000;
 const S_IFBLK = 0x6000;
 const TIOCSTI = 0x5412;
 const TIOCLINUX = 0x541c;
-/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. (NEWTIME lies in clone()'s signal bits.) */
+/** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. (NEWTIME overlaps clone()'s exit signal bits.) */
 const CLONE_NAMESPACES = [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, 0x1000_0000, 0x2000_0000, 0x4000_0000];
 const CLONE_MASK = CLONE_NAMESPACES.reduce((mask, flag) => mask | flag, 0);
 
 /**
- * What a command may not ask the kernel for. Everything else up to LAST_REVIEWED is allowed; a foreign architecture
- * (i386, x32, arm32) kills the process. A test looks at 32 bits only: the kernel takes these arguments as 32-bit, so
- * high bits must not make a difference (CVE-2019-7303).
+ * System calls that a command must not use. Every other call up to LAST_REVIEWED is allowed; a foreign architecture
+ * (i386, x32, arm32) kills the process. A test examines only 32 bits: the kernel treats these arguments as 32-bit, so
+ * the high bits must not matter (CVE-2019-7303).
  */
 export const POLICY: readonly Rule[] = [
-  // Kernel keyrings are per uid and session, not per namespace; the server's session ring would be inherited.
+  // Kernel keyrings are per uid and session, not per namespace; the server's session keyring would be inherited.
   { calls: ['add_key', 'request_key', 'keyctl'], errno: EPERM },
-  // Mounting and namespaces. clone3 hides its flags in memory: ENOSYS makes libc fall back to clone.
+  // Mounts and namespaces. The flags of clone3 are in memory: ENOSYS makes libc fall back to clone.
   { calls: ['mount', 'umount2', 'pivot_root', 'chroot', 'unshare', 'setns'], errno: EPERM },
   { calls: ['open_tree', 'move_mount', 'fsopen', 'fsconfig', 'fsmount', 'fspick', 'mount_setattr'], errno: ENOSYS },
   { calls: ['open_tree_attr', 'statmount', 'listmount', 'clone3'], errno: ENOSYS },
@@ -52,12 +52,12 @@ export const POLICY: readonly Rule[] = [
     errno: EPERM,
     tests: [{ arg: 0, mask: CLONE_MASK, values: [0], when: 'not-in' }],
   },
-  // Other processes' memory and descriptors.
+  // Memory and descriptors of other processes.
   { calls: ['ptrace', 'process_vm_readv', 'process_vm_writev', 'kcmp', 'pidfd_getfd'], errno: EPERM },
   { calls: ['process_madvise', 'process_mrelease'], errno: EPERM },
-  // io_uring does operations (socket among them) that no filter sees.
+  // io_uring performs operations (socket(2) among them) that no filter sees.
   { calls: ['io_uring_setup', 'io_uring_enter', 'io_uring_register'], errno: ENOSYS },
-  // Large, historically fragile parts of the kernel no build or test needs.
+  // Large, historically vulnerable parts of the kernel that no build or test needs.
   {
     calls: ['bpf', 'perf_event_open', 'userfaultfd', 'fanotify_init', 'fanotify_mark', 'lookup_dcookie'],
     errno: EPERM,
@@ -65,22 +65,23 @@ export const POLICY: readonly Rule[] = [
   { calls: ['memfd_secret'], errno: ENOSYS },
   { calls: ['move_pages', 'migrate_pages', 'mbind', 'set_mempolicy', 'get_mempolicy'], errno: EPERM },
   { calls: ['set_mempolicy_home_node', 'modify_ldt'], errno: EPERM },
-  // File handles pass by path lookup and so by the permission rules.
+  // File handles bypass path lookup and so the permission rules.
   { calls: ['name_to_handle_at', 'open_by_handle_at'], errno: EPERM },
-  // The machine itself.
+  // Administration of the machine.
   { calls: ['kexec_load', 'kexec_file_load', 'init_module', 'finit_module', 'delete_module'], errno: EPERM },
   { calls: ['create_module', 'get_kernel_syms', 'query_module', '_sysctl', 'sysfs', 'ustat', 'uselib'], errno: ENOSYS },
   { calls: ['syslog', 'acct', 'quotactl', 'quotactl_fd', 'swapon', 'swapoff', 'reboot', 'nfsservctl'], errno: EPERM },
   { calls: ['iopl', 'ioperm', 'vhangup', 'sethostname', 'setdomainname'], errno: EPERM },
   { calls: ['settimeofday', 'clock_settime', 'clock_adjtime', 'adjtimex'], errno: EPERM },
-  // Devices; FIFOs and sockets are allowed.
+  // Device nodes; FIFOs and sockets are allowed.
   { calls: ['mknod'], errno: EPERM, tests: [{ arg: 1, mask: S_IFMT, values: [S_IFCHR, S_IFBLK], when: 'in' }] },
   { calls: ['mknodat'], errno: EPERM, tests: [{ arg: 2, mask: S_IFMT, values: [S_IFCHR, S_IFBLK], when: 'in' }] },
-  // Execution domains other than Linux (0) switch protections off; 0xffffffff only asks.
+  // Execution domains other than Linux (0) disable protections; 0xffffffff is a query.
   { calls: ['personality'], errno: EPERM, tests: [{ arg: 0, values: [0, 0xffff_ffff], when: 'not-in' }] },
-  // Typing into a terminal from inside (CVE-2017-5226, CVE-2023-28100).
+  // Injection of terminal input from inside (CVE-2017-5226, CVE-2023-28100).
   { calls: ['ioctl'], errno: EPERM, tests: [{ arg: 1, values: [TIOCSTI, TIOCLINUX], when: 'in' }] },
-  // A network namespace does not cover vsock and friends; of netlink only NETLINK_ROUTE (getifaddrs) is needed.
+  // A network namespace does not isolate vsock and similar families; of netlink only NETLINK_ROUTE (getifaddrs) is
+  // needed.
   {
     calls: ['socket'],
     errno: EAFNOSUPPORT,

@@ -1,6 +1,6 @@
 /**
- * Syscall numbers the policy speaks of: [x86-64, arm64], null where the architecture has no such call.
- * Sources: Linux include/uapi/asm-generic/unistd.h (arm64) and arch/x86/entry/syscalls/syscall_64.tbl.
+ * Numbers of the system calls in the policy: [x86-64, arm64]; null if the architecture does not have the call. Sources:
+ * Linux include/uapi/asm-generic/unistd.h (arm64) and arch/x86/entry/syscalls/syscall_64.tbl.
  */
 export const SYSCALLS = {
   _sysctl: [156, null],
@@ -89,5 +89,5 @@ export const SYSCALLS = {
 
 export type SyscallName = keyof typeof SYSCALLS;
 
-/** The highest number whose call was reviewed for the policy (file_setattr, Linux 6.17); newer ones answer ENOSYS. */
+/** The highest system call number reviewed for the policy (file_setattr, Linux 6.17); higher numbers return ENOSYS. */
 export const LAST_REVIEWED = 469;

@@ -45,13 +45,13 @@ const ATTEMPTS = 3;
 export async function bringUp(
   sandbox: LiveSandbox,
   platform: Platform,
-  died: (running: RunningSandbox, reason: string) => void,
+  onExit: (running: RunningSandbox, reason: string) => void,
 ): Promise<void> {
   const runtime = await platform.runtime(sandbox.record.runtime);
   for (let attempt = 1; ; attempt++) {
     try {
       const running = await launchOn(await attach(sandbox, platform), runtime, sandbox, platform);
-      void running.died.then((reason) => died(running, reason));
+      void running.exited.then((reason) => onExit(running, reason));
       return;
     } catch (error) {
       // The failure may be how a mount that was taken away is noticed.

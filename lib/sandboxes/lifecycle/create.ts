@@ -8,7 +8,7 @@ import { rulesOf } from '../permissions/rules.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { checkQuota } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
-import { reasonOf, whenDied } from './failure.ts';
+import { onExit, reasonOf } from './failure.ts';
 
 /** RUNNING and durable on return; after a failure nothing of it is left. */
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
@@ -65,7 +65,7 @@ export function bringUpNew(
 ): Promise<Sandbox> {
   const launch = async () => {
     context.refuseWhenClosing();
-    await bringUp(sandbox, context.platform, whenDied(sandbox, context));
+    await bringUp(sandbox, context.platform, onExit(sandbox, context));
     sandbox.isNew = false;
   };
   return sandbox.queue.run(async () => {

@@ -10,22 +10,19 @@ export function reasonOf(error: unknown): string {
 }
 
 /** For the runtime's `died`: the sandbox that ran then, and only that run of it, is broken from now on. */
-export function whenDied(
-  sandbox: LiveSandbox,
-  context: SandboxContext,
-): (dead: RunningSandbox, reason: string) => void {
+export function onExit(sandbox: LiveSandbox, context: SandboxContext): (dead: RunningSandbox, reason: string) => void {
   return (dead, reason) => {
     // In the queue: a stop or destroy that is under way wins.
     const broken = sandbox.queue.run(async () => {
       if (context.closing || sandbox.running !== dead) return;
-      await breakDown(sandbox, reason, context);
+      await markFailed(sandbox, reason, context);
     });
     broken.catch((err: unknown) => context.log.error('a broken sandbox stays up', { sandbox_id: sandbox.id, err }));
   };
 }
 
 /** Takes it down and keeps the reason; StartSandbox brings it back with its files. Call from its queue. */
-export async function breakDown(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
+export async function markFailed(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
   context.log.warn('a sandbox broke', { sandbox_id: sandbox.id, reason });
   await takeDown(sandbox, context.platform);
   sandbox.transition('failed', reason);

@@ -6,7 +6,7 @@ import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
-import { breakDown, reasonOf, whenDied } from './failure.ts';
+import { markFailed, onExit, reasonOf } from './failure.ts';
 
 /** RUNNING and durable on return; a failure leaves it SANDBOX_ERROR with the reason. */
 export function startSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
@@ -38,9 +38,9 @@ export async function launch(sandbox: LiveSandbox, context: SandboxContext): Pro
 
 async function bringUpOrFail(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
   try {
-    await bringUp(sandbox, context.platform, whenDied(sandbox, context));
+    await bringUp(sandbox, context.platform, onExit(sandbox, context));
   } catch (error) {
-    await breakDown(sandbox, reasonOf(error), context);
+    await markFailed(sandbox, reasonOf(error), context);
     throw error;
   }
 }

@@ -55,9 +55,9 @@ export class FakeRuntime implements Runtime {
     this.launches.push(spec.id);
     await this.before(spec);
     const commands: Command[] = [];
-    const died = new Promise<string>((resolve) => this.up.set(spec.id, { spec, commands, die: resolve }));
+    const exited = new Promise<string>((resolve) => this.up.set(spec.id, { spec, commands, die: resolve }));
     return {
-      died,
+      exited,
       exec: async (command) => {
         commands.push(command);
         return (async function* () {

@@ -141,7 +141,7 @@ describe('stop', () => {
   it('is not reported as a death', async () => {
     const sandbox = await bwrap.launch();
     await sandbox.stop();
-    const told = await Promise.race([sandbox.died, new Promise((resolve) => setTimeout(resolve, 50, 'silent'))]);
+    const told = await Promise.race([sandbox.exited, new Promise((resolve) => setTimeout(resolve, 50, 'silent'))]);
     expect(told).toBe('silent');
   });
 });
@@ -151,7 +151,7 @@ describe('the death of a sandbox', () => {
     const sandbox = await bwrap.launch();
     const running = run(sandbox, 'echo out; sleep 60');
     await run(sandbox, 'kill -9 -1');
-    expect(await sandbox.died).toMatch(/main process ended/);
+    expect(await sandbox.exited).toMatch(/main process ended/);
     expect(await running).toMatchObject({ code: 'UNAVAILABLE' });
     expect(await run(sandbox, 'true')).toMatchObject({ code: 'UNAVAILABLE' });
     await sandbox.stop();
@@ -168,7 +168,7 @@ describe('the death of a sandbox', () => {
       await run(sandbox, `sleep 5 & for fd in /proc/$PPID/fd/9; do printf '${garbage}' >$fd; done; sleep 60`, {
         timeoutMs: 5000,
       });
-      expect(await sandbox.died).toMatch(/tampered/);
+      expect(await sandbox.exited).toMatch(/tampered/);
       await sandbox.stop();
     }
   });
@@ -176,7 +176,7 @@ describe('the death of a sandbox', () => {
   it('follows words put into the mouth of a runner', async () => {
     const sandbox = await bwrap.launch();
     await run(sandbox, 'for fd in /proc/$PPID/fd/1[0-9]; do [ -p $fd ] && echo "echo x >&9" >$fd; done; :');
-    expect(await sandbox.died).toMatch(/tampered/);
+    expect(await sandbox.exited).toMatch(/tampered/);
     await sandbox.stop();
     expect(await run(box, 'echo other sandboxes go on')).toMatchObject({ exitCode: 0 });
   });
@@ -221,7 +221,7 @@ describe('reclaim', () => {
     await run(left, ESCAPES(6789), { timeoutMs: 100 });
     const next = useless(`${bwrap.stateDir}/other`);
     await next.reclaim();
-    expect(await left.died).toMatch(/main process ended/);
+    expect(await left.exited).toMatch(/main process ended/);
     expect(processesOf(spec.uid)).toEqual([]);
     expect(cgroupsOf(`${bwrap.stateDir}/other`, '')).not.toEqual([]);
     expect(cgroupsOf(`${bwrap.stateDir}/other`, spec.id)).toEqual([]);

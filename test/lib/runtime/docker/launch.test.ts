@@ -100,7 +100,7 @@ describe('a sandbox in a container', () => {
     expect(await cgroupsOf(spec.id)).toEqual([]);
     expect(await gone(spec.runDir)).toBe(true);
     await expect(sh(sandbox, 'true')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(await Promise.race([sandbox.died, 'nothing'])).toBe('nothing');
+    expect(await Promise.race([sandbox.exited, 'nothing'])).toBe('nothing');
   });
 
   it('can be launched again under its id, with its files', async () => {
@@ -111,28 +111,28 @@ describe('a sandbox in a container', () => {
   it.each([
     ['killed', (id: string) => dockerd.docker.getContainer(id).kill()],
     ['removed', (id: string) => dockerd.docker.getContainer(id).remove({ force: true })],
-  ])('says that it died when its container is %s from outside', async (_, end) => {
+  ])('resolves exited when its container is %s from outside', async (_, end) => {
     const spec = await scene.spec();
     const sandbox = await scene.launch(spec);
     const [container] = await dockerd.docker.listContainers();
     const running = sh(sandbox, 'sleep 600');
     running.catch(() => undefined);
     await end(container!.Id);
-    expect(await sandbox.died).toMatch(/^its container (ended with exit code 137|was removed)$/);
+    expect(await sandbox.exited).toMatch(/^its container (ended with exit code 137|was removed)$/);
     await expect(running).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await sandbox.stop();
     expect(await dockerd.docker.listContainers({ all: true })).toEqual([]);
     expect(await cgroupsOf(spec.id)).toEqual([]);
   });
 
-  it('says that it died when a command kills the agent', async () => {
+  it('resolves exited when a command kills the agent', async () => {
     const sandbox = await scene.launch();
     const killer = sh(
       sandbox,
       'kill -9 $(ps axo pid,args | grep "[/]run/agent/agent" | sed "s/^ *//" | cut -d" " -f1 | tail -n 1); sleep 600',
     );
     await expect(killer).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(await sandbox.died).toMatch(/^its container ended with exit code/);
+    expect(await sandbox.exited).toMatch(/^its container ended with exit code/);
   });
 
   it('is refused for an image without /bin/sh', async () => {
@@ -215,7 +215,7 @@ describe('what an earlier server left', () => {
       const plain = await dockerd.docker.createContainer({ Image: 'base', Cmd: ['/bin/sleep', '600'] });
       const successor = await openScene(dockerd, { stateDir: join(scene.directory, 'state') });
       await successor.runtime.reclaim();
-      expect(await mine.died).toMatch(/^its container/);
+      expect(await mine.exited).toMatch(/^its container/);
       expect((await sh(foreign, 'echo untouched')).stdout).toBe('untouched\n');
       await plain.remove();
       await successor.end();

@@ -54,8 +54,8 @@ describe('while the daemon is away', () => {
     const [one, other] = await Promise.all([scene.launch(), scene.launch()]);
     await dockerd.kill();
     await dockerd.start();
-    expect(await one.died).toMatch(/^its container ended/);
-    expect(await other.died).toMatch(/^its container ended/);
+    expect(await one.exited).toMatch(/^its container ended/);
+    expect(await other.exited).toMatch(/^its container ended/);
   });
 });
 

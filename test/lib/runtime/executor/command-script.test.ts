@@ -8,19 +8,19 @@ describe('commandScript', () => {
   it('is one subshell and one status line', () => {
     expect(commandScript(N, request)).toEqual({
       text: `n=${N}; (/bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-); echo "$n x $?" >&9\n`,
-      announcesStart: false,
+      reportsStart: false,
     });
   });
 
   it('announces the start where the server has something to wait for', () => {
     expect(commandScript(N, request, 'f.in')).toEqual({
       text: `n=${N}; (echo '${N} s 0' >&9; /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-) </run/agent/f.in; echo "$n x $?" >&9\n`,
-      announcesStart: true,
+      reportsStart: true,
     });
-    const { text, announcesStart } = commandScript(N, { ...request, workdir: "a'b" });
+    const { text, reportsStart } = commandScript(N, { ...request, workdir: "a'b" });
     expect(text).toContain(`if cd -- '/workspace/a'\\''b' 2>/dev/null; then unset OLDPWD; echo '${N} s 0' >&9;`);
     expect(text).toContain(`else echo '${N} w 0' >&9; fi)`);
-    expect(announcesStart).toBe(true);
+    expect(reportsStart).toBe(true);
   });
 
   it('assigns plain variables and hands to env(1) what shells keep for themselves', () => {

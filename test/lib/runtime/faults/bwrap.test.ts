@@ -75,7 +75,7 @@ describe('a host call that fails', () => {
   it.each(commands)('in %s ends no more than that command', async (_, passes, text, more, ends) => {
     let sandbox = await bwrap.launch();
     let dead = false;
-    const watch = () => void sandbox.died.then(() => (dead = true));
+    const watch = () => void sandbox.exited.then(() => (dead = true));
     watch();
     await everyCall(passes, async (fail) => {
       let result: Result | undefined;
