@@ -159,7 +159,7 @@ export class CodebaseTree {
           await this.#quota.admit(growth);
           await this.#journal.prepare(commit);
           prepared = true;
-          leftOut = await this.#carryOut(commit, paths, false, growth);
+          leftOut = await this.#applyCommit(commit, paths, false, growth);
         }
         await this.#journal.end();
       } catch (error) {
@@ -171,7 +171,7 @@ export class CodebaseTree {
     });
   }
 
-  async #carryOut(
+  async #applyCommit(
     commit: Commit,
     paths: readonly ByteString[],
     resumed: boolean,
@@ -198,7 +198,7 @@ export class CodebaseTree {
     if (commit === undefined) {
       await this.#journal.abandon();
     } else {
-      const leftOut = await this.#carryOut(commit, changedPaths(commit), true);
+      const leftOut = await this.#applyCommit(commit, changedPaths(commit), true);
       await this.#journal.end();
       const ids = { codebase_id: this.#id, sandbox_id: commit.sandboxId };
       this.#log.info('finished a commit that was under way', ids);

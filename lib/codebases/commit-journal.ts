@@ -6,7 +6,7 @@ import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
 import type { Settled } from '../workspaces/workspaces.ts';
-import { carryOut, type Step } from './commit-steps.ts';
+import { applySteps, type Step } from './commit-steps.ts';
 import { errnoOf } from './disk-errors.ts';
 
 export const JOURNAL = 'commit.json';
@@ -75,7 +75,7 @@ export class CommitJournal {
   async apply(commit: Commit, done: StageDone): Promise<ByteString[]> {
     const leftOut: ByteString[] = [];
     for (const [index, { steps }] of commit.stages.entries()) {
-      leftOut.push(...(await carryOut(this.#files, this.staging, steps)));
+      leftOut.push(...(await applySteps(this.#files, this.staging, steps)));
       await done(commit, index);
     }
     if (commit.givenUp.length > 0) await done(commit, commit.stages.length);

@@ -22,7 +22,7 @@ const AT_ONCE = 32;
  * Makes the steps in order. Every path is walked from the root, no symlink followed. Answers the paths of those that are
  * left out since an entry of another type is in the way: to repeat them would never succeed. Throws for other failures.
  */
-export async function carryOut(root: string, staging: string, steps: readonly Step[]): Promise<ByteString[]> {
+export async function applySteps(root: string, staging: string, steps: readonly Step[]): Promise<ByteString[]> {
   const leftOut: ByteString[] = [];
   // Absent: the commit ended but for the removal of its journal.
   const staged = await Directory.open(staging).catch(ignoreAbsent);

@@ -9,7 +9,7 @@ import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
 export interface Settings {
-  /** Of a request that names none. */
+  /** Runtime of requests that do not specify one. */
   runtime: RuntimeName;
   defaultImage: string;
   /** Milliseconds; 0: never. */
@@ -22,7 +22,7 @@ export interface Settings {
   defaultResources: ResourceLimits;
 }
 
-/** What the operations on sandboxes share. */
+/** State shared by the operations on sandboxes. */
 export class SandboxContext {
   readonly metadata: Metadata;
   readonly platform: Platform;
@@ -30,9 +30,9 @@ export class SandboxContext {
   readonly uids: UidSlots;
   readonly clock: Clock;
   readonly log: Log;
-  /** All there are, also those being made or destroyed. */
+  /** All sandboxes, including those being created or destroyed. */
   readonly sandboxes = new Map<string, LiveSandbox>();
-  /** Deltas of sandboxes that are gone, which could not be removed yet: id and the uid they hold. */
+  /** Deltas of destroyed sandboxes that could not be removed yet: sandbox id and the uid that owns the files. */
   readonly leftovers = new Map<string, number | undefined>();
   readonly layers: LayerReclaimer;
   readonly #removing = new Set<string>();
@@ -55,7 +55,7 @@ export class SandboxContext {
     return sandbox;
   }
 
-  /** Runs `task` when no other change of this sandbox runs; NOT_FOUND when one before destroyed it. */
+  /** Runs `task` exclusively among the changes of this sandbox; NOT_FOUND if a previous one destroyed it. */
   async change<T>(id: string, task: (sandbox: LiveSandbox) => Promise<T>): Promise<T> {
     const sandbox = this.find(id);
     return sandbox.queue.run(async () => {
@@ -68,20 +68,22 @@ export class SandboxContext {
     if (this.closing) throw new ServiceError('UNAVAILABLE', 'the server is shutting down');
   }
 
-  /** The end of one that is taken down and has no record any more. */
+  /** Ends the life of a sandbox that is taken down and has no record. */
   async forget(sandbox: LiveSandbox): Promise<void> {
     await this.removeLeftover(sandbox.id, sandbox.record.uid);
     this.sandboxes.delete(sandbox.id);
     if (this.#layersLeft) this.reclaimLayers();
   }
 
-  /** Removes layers that nobody needs any more, in the background. */
+  /** Removes unneeded layers in the background. */
   reclaimLayers(): void {
     this.#layersLeft = false;
     this.layers.reclaim(this);
   }
 
-  /** The uid is given back only with the last file it may own; what cannot be removed is tried again by `expire`. */
+  /**
+   * The uid is released after the last file that it may own has been removed; a failed removal is retried by `expire`.
+   */
   async removeLeftover(id: string, uid: number | undefined): Promise<void> {
     if (this.#removing.has(id)) return;
     this.#removing.add(id);
@@ -91,7 +93,7 @@ export class SandboxContext {
       if (uid !== undefined) this.uids.release(uid);
     } catch (err) {
       this.leftovers.set(id, uid);
-      this.log.error('what a sandbox wrote could not be removed; it is tried again', { sandbox_id: id, err });
+      this.log.error('delta of a destroyed sandbox could not be removed, will retry', { sandbox_id: id, err });
     } finally {
       this.#removing.delete(id);
     }

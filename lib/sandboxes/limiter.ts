@@ -1,4 +1,4 @@
-/** Runs what it is given, at most `atOnce` at a time, in order of arrival. */
+/** Returns a function that runs tasks, at most `atOnce` at a time, in order of arrival. */
 export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<T> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<
     try {
       return await task();
     } finally {
-      // The place is handed on, not given back, so that nobody takes it in between.
+      // The slot is passed on directly, so that no later task can take it.
       const next = waiting.shift();
       if (next) next();
       else running--;
@@ -16,7 +16,7 @@ export function limiter(atOnce: number): <T>(task: () => Promise<T>) => Promise<
   };
 }
 
-/** Runs `task` on every item, at most `atOnce` at a time. `task` handles its own errors. */
+/** Runs `task` on every item, at most `atOnce` at a time. `task` must handle its own errors. */
 export async function each<T>(items: Iterable<T>, atOnce: number, task: (item: T) => Promise<void>): Promise<void> {
   const limited = limiter(atOnce);
   await Promise.all([...items].map((item) => limited(() => task(item))));

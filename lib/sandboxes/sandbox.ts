@@ -7,37 +7,43 @@ import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
 
 type Records = Pick<Table<SandboxRecord>, 'put'>;
 
-/** Fields of the record and their new values; undefined removes an optional field. The status changes by events. */
+/**
+ * Fields of the record with their new values; undefined removes an optional field. The status changes by events only.
+ */
 export type RecordPatch = {
   readonly [K in Exclude<keyof SandboxRecord, 'id' | 'status' | 'status_reason'>]?: SandboxRecord[K] | undefined;
 };
 
 /**
- * One sandbox as it is now. The part that outlives the server is its record. Record, status and reason change only by
- * `update`, `report`, `transition` and `explain`, called from the sandbox's queue, so readers never see half a change.
+ * A sandbox in memory. Its record is the part that survives a restart of the server. Record, status and reason change
+ * only by `update`, `report`, `transition` and `explain`, called from the sandbox's queue, so that readers never see a
+ * partial change.
  */
 export class LiveSandbox {
-  /** All changes of the sandbox's state run here, one at a time; commands do not. */
+  /** Serializes all changes of the sandbox's state, but not its commands. */
   readonly queue = new SerialQueue();
   #record: SandboxRecord;
   #status: SandboxStatus;
   #reason: string;
   running: RunningSandbox | undefined;
   attached = false;
-  /** Why the workspace that it was up on is gone: it is about to be brought up again. Its commands have ended. */
+  /**
+   * The reason for the loss of its workspace while it was running; it is about to be restarted. Its commands have
+   * ended.
+   */
   lost: string | undefined;
   /** See `WorkspaceSpec`. */
   readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  /** The count up to which everything is committed; undefined: not known. */
+  /** The change count up to which everything is committed; undefined: unknown. */
   committedCount: number | undefined;
-  /** Its workspace is attached while it is not up, for those who look at its files. */
-  visited: { workspace: string; count: number } | undefined;
-  /** The state of its delta in which it was found to have no renamed directory. */
-  withoutRenamed: string | undefined;
-  /** Made by this server and not brought up yet, so it has nothing that could be lost. */
+  /** The workspace of a sandbox that is not running, attached for file sessions; `count` is their number. */
+  lease: { workspace: string; count: number } | undefined;
+  /** The state of its delta in which it had no renamed directory. */
+  noRenamesAtState: string | undefined;
+  /** Created by this server and not started yet, so that it has no data to lose. */
   isNew = false;
-  /** Being destroyed, or destroyed: no more work is taken. */
-  leaving = false;
+  /** Being destroyed, or destroyed: accepts no further operation. */
+  destroying = false;
 
   constructor(record: SandboxRecord, status: SandboxStatus = record.status) {
     this.#record = record;
@@ -57,14 +63,14 @@ export class LiveSandbox {
     return this.#status;
   }
 
-  /** Why it is SANDBOX_ERROR, or was brought up again; else empty. */
+  /** The reason for SANDBOX_ERROR or for the last restart; otherwise empty. */
   get reason(): string {
     return this.#reason;
   }
 
   /**
-   * What a request asks for: durable first, then visible. Rejects with the store's error; then nothing is changed and
-   * nothing was visible. `event`: a transition that becomes durable and visible together with the patch.
+   * Applies a requested change: durable first, then visible. Rejects with the store's error, in which case nothing was
+   * changed or visible. `event`: a transition that takes effect together with the patch.
    */
   async update(patch: RecordPatch, records: Records, event?: SandboxEvent): Promise<void> {
     const status = event === undefined ? this.#status : nextStatus(this.#status, event);
@@ -77,8 +83,8 @@ export class LiveSandbox {
   }
 
   /**
-   * What has happened already: visible at once, whether or not it can be stored. Rejects with the store's error, which
-   * the caller may only log: the next server does not know of it.
+   * Records an event that has already happened: visible at once, even if it cannot be stored. Rejects with the store's
+   * error, which the caller may only log: the next server does not know the event.
    */
   async report(patch: RecordPatch, records: Records): Promise<void> {
     this.#record = patched(this.#record, patch);
@@ -117,7 +123,7 @@ function patched(record: SandboxRecord, patch: RecordPatch): SandboxRecord {
   return Object.fromEntries(fields) as unknown as SandboxRecord;
 }
 
-/** Being brought up, or about to be: commands and calls for its files wait for that, in its queue. */
+/** Starting, or about to: commands and file operations wait for the start, in the sandbox's queue. */
 export function isComing({ status, lost }: LiveSandbox): boolean {
   return status === 'SANDBOX_PENDING' || lost !== undefined;
 }

@@ -30,24 +30,29 @@ import { each } from './limiter.ts';
 import { explainPermission, updatePermissions } from './permissions/permissions.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
-/** What the composition needs beside what the handlers do. */
+/** The operations for the composition, in addition to those for handlers. */
 export interface SandboxKeeper extends Sandboxes {
-  /** Before any other call. Returns what brings up those that were RUNNING; until it did, they are PENDING. */
+  /**
+   * Must precede all other calls. Returns the function that restarts the sandboxes that were RUNNING; they are PENDING
+   * until then.
+   */
   recover(): Promise<() => Promise<void>>;
-  /** Ids of the sandboxes on a codebase, also those being made or destroyed. */
+  /** Ids of the sandboxes on a codebase, including those being created or destroyed. */
   usersOf(codebaseId: string): string[];
-  /** Before files of the codebase go: sandboxes keep what directories that they renamed show of them. */
+  /**
+   * Called before codebase files are removed: copies up files that a sandbox still shows through a renamed directory.
+   */
   keepRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
-  /** After a stage of a commit is in the codebase: its sandbox lets go of what the codebase has. */
+  /** Called after a stage of a commit is in the codebase: removes the committed entries from the sandbox's delta. */
   rebase: RebaseSandbox;
   /**
-   * The workspace file system died: every sandbox on it loses its commands, and is brought up again when it is mounted
-   * anew (`back` settles then) or SANDBOX_ERROR.
+   * Called when the workspace file system has failed: every sandbox on it loses its commands, and is restarted when the
+   * file system is mounted again (`back` settles then), or becomes SANDBOX_ERROR.
    */
   workspacesLost(reason: string, back: Promise<unknown>): void;
-  /** Nothing of the sandbox's workspace can be read: it is broken. */
+  /** Called when a sandbox's workspace cannot be read at all: the sandbox is marked as failed. */
   workspaceUnreadable(id: string, reason: string): void;
-  /** Ends all commands and sandboxes; their records stay as they are, so a restart brings them up again. */
+  /** Ends all commands and sandboxes; their records are kept, so that a restart of the server starts them again. */
   close(): Promise<void>;
 }
 
@@ -100,15 +105,15 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     workspaceUnreadable: (id, reason) => {
       const sandbox = context.sandboxes.get(id);
       void sandbox?.queue.run(async () => {
-        if (context.closing || !sandbox.attached || sandbox.leaving) return;
+        if (context.closing || !sandbox.attached || sandbox.destroying) return;
         await markFailed(sandbox, reason, context);
       });
     },
     close: async () => {
       context.closing = true;
-      // Workspaces are not detached one by one: the mount syncs all of them at its own end.
-      // One being destroyed has no record any more: the next start removes what is left of it, so it is not waited for.
-      const staying = [...context.sandboxes.values()].filter(({ leaving }) => !leaving);
+      // Workspaces are not detached one by one: the mount syncs all of them when it closes. A sandbox being destroyed
+      // has no record any more; the next start removes its remains, so it is not waited for.
+      const staying = [...context.sandboxes.values()].filter(({ destroying }) => !destroying);
       await context.layers.idle();
       await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
     },
@@ -118,5 +123,5 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
 async function end(sandbox: LiveSandbox, { log }: SandboxContext): Promise<void> {
   const { id, running } = sandbox;
   sandbox.running = undefined;
-  await running?.stop().catch((err) => log.warn('a sandbox could not be ended cleanly', { sandbox_id: id, err }));
+  await running?.stop().catch((err) => log.warn('sandbox could not be stopped cleanly', { sandbox_id: id, err }));
 }

@@ -126,7 +126,7 @@ describe('a bwrap server', () => {
       const sandbox = await api.sandbox(id);
       expect(sandbox.status).toBe('SANDBOX_RUNNING');
       expect(sandbox.status_reason).toMatch(/^it was brought up again: the workspace file system died: the mount was /);
-      expect(server.log.some((line) => line.includes('the workspace file system died; it is mounted anew'))).toBe(true);
+      expect(server.log.some((line) => line.includes('workspace file system failed, remounting'))).toBe(true);
     },
   );
 

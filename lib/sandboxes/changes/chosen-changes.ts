@@ -6,8 +6,9 @@ import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 
 /**
- * The changes at `chosen` and below that can be committed. Throws for what the rules forbid, and for a half of what only
- * goes as a whole: one end of a renamed directory, or what is in a directory without the file that it takes the place of.
+ * Returns the committable changes at and below `chosen`. Throws for changes that the rules forbid, and for a part of a
+ * change that must be committed as a whole: one end of a renamed directory, or an entry of a directory without the file
+ * that the directory replaces.
  */
 export function chosenChanges(
   all: readonly WorkspaceChange[],
@@ -33,7 +34,7 @@ export function chosenChanges(
   return possible;
 }
 
-/** Names nothing that the rules hide: only how many of them there are. */
+/** Does not name hidden paths, only their number. */
 function refuseForbidden(forbidden: readonly WorkspaceChange[]): void {
   if (forbidden.length === 0) return;
   const known = forbidden.find(({ hidden }) => hidden !== true);
@@ -51,7 +52,7 @@ function half(path: ByteString): ServiceError {
   );
 }
 
-/** Nothing can be put into what is a file of the codebase, and stays one as long as its own change is not chosen. */
+/** An entry cannot be created in a file of the codebase, which stays a file while its own change is not chosen. */
 function refuseWithoutRoom(possible: readonly WorkspaceChange[], left: readonly WorkspaceChange[]): void {
   const files = left.filter(({ base }) => base !== undefined && typeOf(base) !== 'TYPE_DIRECTORY');
   const inTheWay = new Set(files.map(({ path }) => path));

@@ -4,7 +4,10 @@ import { invalidArgument } from '../../errors.ts';
 
 const MAX_PATHS = 10_000;
 
-/** The paths of a request as the file system takes them; none is all ('', the root). Throws INVALID_ARGUMENT by `paths[i]`. */
+/**
+ * Converts the paths of a request to those of the file system; an empty list means everything ('', the root). Throws
+ * INVALID_ARGUMENT naming `paths[i]`.
+ */
 export function chosenPaths(paths: readonly string[]): ByteString[] {
   if (paths.length > MAX_PATHS)
     throw invalidArgument('paths', `must have at most ${MAX_PATHS} entries; a directory names all below it`);
@@ -12,7 +15,7 @@ export function chosenPaths(paths: readonly string[]): ByteString[] {
   return paths.map((path, index) => parseDirectoryPath(`paths[${index}]`, path).join('/'));
 }
 
-/** For a message. */
+/** The path as text for a message. */
 export function shown(path: ByteString): string {
   return JSON.stringify(shownPath(path).slice(0, 200));
 }

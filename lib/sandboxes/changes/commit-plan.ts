@@ -7,15 +7,15 @@ import { topOf } from './new-directories.ts';
 import type { Staged } from './staged.ts';
 
 /**
- * A directory that the sandbox renamed shows the files of its old place until it is settled: what is only added, which is
- * where it is now, comes first and is settled, and then what goes. (A directory that took the place of another is not only
- * added: for a moment it shows what is half done.)
+ * Divides the changes into stages. A directory renamed by the sandbox shows the files of its old path until it is
+ * rebased; so additions, which include its new path, are committed and rebased first, and removals follow. (A directory
+ * that replaces another one is not only an addition: for a moment it would show a partial state.)
  */
 export function inStages(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): WorkspaceChange[][] {
   if (own.every(({ origin }) => origin === undefined)) return [[...changes]];
   const adding: WorkspaceChange[] = [];
   const others: WorkspaceChange[] = [];
-  // A directory in the place of a file waits for the file to go, with all that is in it.
+  // A directory that replaces a file waits for the removal of the file, together with its content.
   const waiting = new Set<ByteString>();
   for (const change of changes) {
     const { path, now, base } = change;
@@ -27,7 +27,7 @@ export function inStages(changes: readonly WorkspaceChange[], own: readonly OwnD
 
 const isDirectory = (side: ChangeSide) => typeOf(side) === 'TYPE_DIRECTORY';
 
-/** What makes the codebase have what the sandbox has: room first, from the inside out, then what is new. */
+/** The steps that give the codebase the sandbox's state: removals from the inside out first, then additions. */
 export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): Step[] {
   const unlinks: Step[] = [];
   const rmdirs: Step[] = [];
@@ -50,7 +50,7 @@ export function stepsOf(changes: readonly WorkspaceChange[], staged: Staged): St
   return [...unlinks, ...rmdirs.reverse(), ...mkdirs, ...puts, ...chmods];
 }
 
-/** What the codebase holds more when these are made. */
+/** The growth of the codebase by these changes. */
 export function growthOf(changes: readonly WorkspaceChange[]): Contents {
   const growth = { files: 0, bytes: 0, directories: 0 };
   for (const { now, base, contentChanged } of changes) {

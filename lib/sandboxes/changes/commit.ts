@@ -19,15 +19,16 @@ import { type SmallContents, smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
 
-/** Changes named in an answer or an error. */
+/** Maximum number of changes named in a response or an error. */
 const NAMED = 1000;
-/** Times that files written to while they were copied are copied again. */
+/** Maximum number of attempts to copy files that are written to meanwhile. */
 const ATTEMPTS = 10;
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * Moves changes into the codebase, as one. In the order of the codebase's own changes: nothing else changes its files
- * from the look at them to the end. What the sandbox writes meanwhile stays its own, on top of what was committed.
+ * Commits changes to the codebase, atomically. Runs in the order of the codebase's changes: nothing else changes its
+ * files from the comparison to the end. Concurrent writes of the sandbox stay in its delta, on top of the committed
+ * state.
  */
 export async function commitChanges(request: CommitChanges, context: SandboxContext): Promise<CommitResponse> {
   const chosen = chosenPaths(request.paths);
@@ -43,7 +44,7 @@ export async function commitChanges(request: CommitChanges, context: SandboxCont
   });
 }
 
-/** From the queue of a sandbox whose workspace is attached. */
+/** Call from the queue of a sandbox whose workspace is attached. */
 export async function commitFrom(
   sandbox: LiveSandbox,
   request: CommitChanges,
@@ -58,7 +59,7 @@ export async function commitFrom(
     let count: number | undefined;
     let looked: Looked = { changes: [], taken: [], givenUp: [], own: [] };
     const all = await stagedOf(staging, small, async () => {
-      // What programs wrote to mapped pages counts as well, once it is written back.
+      // Writes through mapped pages count as well, once they are written back.
       if (count !== undefined) await mount.changes(id, '', 0);
       const now = Atomics.load(sandbox.changeCount, 0);
       if (count === now) return looked.taken;
@@ -83,7 +84,7 @@ export async function commitFrom(
 }
 
 interface Looked extends Decided {
-  /** Chosen, those in conflict included. */
+  /** All chosen changes, including those in conflict. */
   changes: WorkspaceChange[];
   own: OwnDirectory[];
 }
@@ -102,8 +103,8 @@ async function lookFor(
 }
 
 /**
- * Copies contents until a look afterwards finds them as they were copied: a state that the sandbox was in. New directories
- * are made whole as long as nothing is written meanwhile: then moving one to its place is one step.
+ * Copies contents until a later comparison finds them unchanged, so that the copy is a state that the sandbox was in.
+ * New directories are staged as a whole while nothing is written in them: they are then moved into place in one step.
  */
 async function stagedOf(
   staging: string,
@@ -127,7 +128,7 @@ async function stagedOf(
   throw new ServiceError('ABORTED', 'the sandbox keeps writing to the files that are to be committed; try again');
 }
 
-/** The codebase has something at the path that it will not have, or not as what it is. */
+/** The codebase has an entry at the path that the commit removes or replaces by another type. */
 function isRemoved({ now, base }: WorkspaceChange): boolean {
   return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
 }
@@ -144,7 +145,7 @@ function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitCha
   );
 }
 
-/** Whether it is the refusal that a conflict leads to. */
+/** Whether the error is the refusal caused by a conflict. */
 export function isConflict(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'ABORTED' && error.details.length > 0;
 }
@@ -163,11 +164,11 @@ function answer(
   };
 }
 
-/** With the directories on the way, which the base may have only now. */
+/** The paths to rebase after the commit, with their parent directories, which may be new in the base. */
 export function settledBy(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Settled[] {
   const settled = new Map<ByteString, Settled>();
   for (const { path, now } of changes) {
-    // Each is told after all above it: what is above one that is known is known, too.
+    // After all its parents: the parents of a known path are known, too.
     for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
       const parent = path.slice(0, slash);
       if (settled.has(parent)) break;

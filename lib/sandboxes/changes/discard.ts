@@ -3,7 +3,7 @@ import { chosenPaths } from './chosen-paths.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { withWorkspace } from './with-workspace.ts';
 
-/** All or nothing. What a program has open shows the codebase's version from then on, where the codebase has one. */
+/** Reverts paths, atomically. Open files then show the codebase's version, if the codebase has one. */
 export async function discardChanges(
   id: string,
   paths: readonly string[],

@@ -11,10 +11,10 @@ import { typeOf } from './list-changes.ts';
 import { PresentContents } from './present-contents.ts';
 import { withWorkspace } from './with-workspace.ts';
 
-/** Changes asked for at once: the file system serves programs in between. */
+/** Changes requested at once; the file system serves programs in between. */
 const AT_ONCE = 1000;
 
-/** What the codebase has at a path. */
+/** Resolves the codebase's file at a path. */
 type BaseContents = (path: ByteString) => { file: HostFile; reader: HostFileReader };
 
 const FORMATS: Readonly<
@@ -31,8 +31,8 @@ const FORMATS: Readonly<
 };
 
 /**
- * What has changed when it is called. Contents are read while it streams: a file that is written to meanwhile comes as
- * one of its later states, or ends the stream with ABORTED when it no longer has its size.
+ * Exports the changes at the time of the call. Contents are read while streaming: a file that is written to meanwhile
+ * is exported in one of its later states, or ends the stream with ABORTED if its size has changed.
  */
 export async function exportChanges(id: string, format: ChangeFormat, context: SandboxContext): Promise<ByteStream> {
   const made = FORMATS[format];
@@ -70,7 +70,7 @@ async function* patch(
   }
 }
 
-/** Directories are nothing of their own to git. */
+/** git does not track directories. */
 async function presentSide(change: WorkspaceChange, contents: PresentContents): Promise<PatchSide | undefined> {
   const { now } = change;
   if (now?.target !== undefined) return bytesSide(Buffer.from(now.target, 'latin1'));

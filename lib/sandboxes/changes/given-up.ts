@@ -3,18 +3,18 @@ import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 
-/** A commit in which each conflict is decided for the version of the codebase. */
+/** A commit in which each conflict is resolved in favour of the codebase. */
 export interface Decided {
   /** In the order of the changes. */
   taken: WorkspaceChange[];
-  /** Paths whose version of the sandbox is dropped, each with all below it; none lies below another. */
+  /** Paths at which the sandbox's version is dropped, each with everything below; no path is below another one. */
   givenUp: ByteString[];
 }
 
 /**
- * Gives up the changes in conflict and those that cannot be made without them: what is below a directory that is given up,
- * what takes the place of a directory of which an entry stays, and the old place of a renamed directory whose new place is
- * given up (else its files would be in neither place). `changes` in byte order of the paths.
+ * Gives up the changes in conflict and those that depend on them: everything below a directory that is given up, a
+ * replacement of a directory with an entry that stays, and the old path of a renamed directory whose new path is given
+ * up (otherwise its files would be at neither path). `changes` must be in byte order of their paths.
  */
 export function decideForCodebase(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Decided {
   const replaced = new Set(changes.filter(replacesDirectory).map(({ path }) => path));
@@ -43,7 +43,7 @@ export function decideForCodebase(changes: readonly WorkspaceChange[], own: read
   return { taken, givenUp: [...tops].filter((path) => topOf(path, whole) === undefined).sort(byBytes) };
 }
 
-/** A file or a symlink where the codebase has a directory. */
+/** Whether a file or symlink replaces a directory of the codebase. */
 function replacesDirectory({ now, base }: WorkspaceChange): boolean {
   return now !== undefined && !isDirectory(now) && isDirectory(base);
 }
@@ -52,14 +52,14 @@ function isDirectory(side: ChangeSide | undefined): boolean {
   return side !== undefined && typeOf(side) === 'TYPE_DIRECTORY';
 }
 
-/** Those of a sorted list whose path is `top` or below it. */
+/** The items of a sorted list whose path is `top` or below it. */
 function* atOrBelow<T extends { path: ByteString }>(items: readonly T[], top: ByteString): Generator<T> {
   const at = items[indexOf(items, top)];
   if (at?.path === top) yield at;
   for (let index = indexOf(items, `${top}/`); items[index]?.path.startsWith(`${top}/`); index++) yield items[index]!;
 }
 
-/** Of the first whose path is not before `path`. */
+/** Index of the first item whose path is not before `path`. */
 function indexOf(items: readonly { path: ByteString }[], path: ByteString): number {
   let [low, high] = [0, items.length];
   while (low < high) {

@@ -3,7 +3,9 @@ import type { HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 
 const CHUNK = 256 * 1024;
 
-/** The first `size` bytes of a file of a delta or a codebase. ABORTED when there are fewer, or when it is another file. */
+/**
+ * Yields the first `size` bytes of a file of a delta or a codebase. Throws ABORTED if it is shorter or was replaced.
+ */
 export async function* hostFile(file: HostFile, size: number, reader: HostFileReader): AsyncGenerator<Uint8Array> {
   if (size === 0) return;
   const handle = await reader.open(file);

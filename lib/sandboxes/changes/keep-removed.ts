@@ -5,8 +5,9 @@ import { deltaOf, workspaceSpec } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**
- * Before a codebase loses `paths`: other sandboxes on it keep what directories that they renamed show of them, stopped
- * ones as well. What one of them cannot keep (its quota, a full disk) is logged, and keeps nobody from removing.
+ * Call before a codebase loses `paths`: other sandboxes on it, also stopped ones, copy up the files that they still
+ * show through a renamed directory. If one of them cannot (quota, full disk), that is logged and does not prevent the
+ * removal.
  */
 export async function keepRemoved(
   codebaseId: string,
@@ -18,15 +19,15 @@ export async function keepRemoved(
   const { platform, log } = context;
   for (const sandbox of [...context.sandboxes.values()]) {
     const { id, record } = sandbox;
-    if (id === except || record.codebase_id !== codebaseId || record.runtime === 'RUNTIME_MOCK' || sandbox.leaving)
+    if (id === except || record.codebase_id !== codebaseId || record.runtime === 'RUNTIME_MOCK' || sandbox.destroying)
       continue;
     try {
       const state = await stateOf(sandbox, context);
-      if (state === undefined || sandbox.withoutRenamed === state) continue;
+      if (state === undefined || sandbox.noRenamesAtState === state) continue;
       const renamed = await platform.mount.keepRemoved(workspaceSpec(sandbox, platform), paths);
-      sandbox.withoutRenamed = renamed ? undefined : state;
+      sandbox.noRenamesAtState = renamed ? undefined : state;
     } catch (err) {
-      log.warn('a sandbox loses files of a directory that it renamed', {
+      log.warn('files below a renamed directory could not be preserved', {
         sandbox_id: id,
         codebase_id: codebaseId,
         err,
@@ -35,7 +36,7 @@ export async function keepRemoved(
   }
 }
 
-/** Changes when the sandbox changes anything; undefined: it never did. */
+/** A value that changes with every change of the sandbox; undefined: it has never changed anything. */
 async function stateOf({ id, record }: LiveSandbox, { platform }: SandboxContext): Promise<string | undefined> {
   return (await journalState(deltaOf(id, platform.layout))) ?? record.origin;
 }

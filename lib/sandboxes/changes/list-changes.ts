@@ -17,7 +17,7 @@ const TYPES: ReadonlyMap<number, FileType> = new Map([
   [0o120000, 'TYPE_SYMLINK'],
 ]);
 
-/** Paths that are not UTF-8 are shown with U+FFFD; the token still goes on behind the right one. */
+/** Names that are not UTF-8 are shown with U+FFFD; the page token keeps the exact bytes. */
 export async function listChanges(
   id: string,
   page: Page,

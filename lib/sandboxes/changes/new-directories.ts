@@ -2,10 +2,10 @@ import type { ByteString } from '../../byte-string.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 
-/** Longer ones are reached a name at a time only. */
+/** Longer paths can only be resolved one name at a time. */
 const MAX_PATH = 2000;
 
-/** The topmost of the directories that the codebase does not have: each can be made whole elsewhere and moved to its place. */
+/** The topmost directories that the codebase does not have. Each can be staged as a whole and moved into place. */
 export function newDirectories(changes: readonly WorkspaceChange[]): Set<ByteString> {
   const found = new Set<ByteString>();
   for (const { path, now, base } of changes) {
@@ -16,7 +16,7 @@ export function newDirectories(changes: readonly WorkspaceChange[]): Set<ByteStr
   return found;
 }
 
-/** The one of `tops` that the path lies below. */
+/** The member of `tops` that contains the path. */
 export function topOf(
   path: ByteString,
   tops: { has(path: ByteString): boolean; readonly size: number },

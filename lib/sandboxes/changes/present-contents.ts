@@ -3,15 +3,15 @@ import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { changed, hostFile } from './host-file.ts';
 import { batchesOfSmall, smallContents } from './small-contents.ts';
 
-/** What a sandbox has at its changes, as it is when it is asked for: best in the order of the changes. */
+/** The current contents of a sandbox's changes. Most efficient in the order of the changes. */
 export class PresentContents {
   readonly #reader: HostFileReader;
   readonly #contents: ReturnType<typeof smallContents>;
-  /** Of each small file the batch that it is asked for with. */
+  /** For each small file, the batch that it is requested with. */
   readonly #batches = new Map<WorkspaceChange, WorkspaceChange[]>();
   #read: { batch: WorkspaceChange[]; contents: Map<WorkspaceChange, Uint8Array> } | undefined;
 
-  /** `reader`: open for as long as contents are asked for. */
+  /** `reader`: must stay open while contents are read. */
   constructor(
     changes: readonly WorkspaceChange[],
     contents: Parameters<typeof smallContents>[0],
@@ -22,7 +22,7 @@ export class PresentContents {
     for (const batch of batchesOfSmall(changes)) for (const change of batch) this.#batches.set(change, batch);
   }
 
-  /** Of a file; ABORTED when it no longer has the size it had. */
+  /** The content of a file; ABORTED if its size has changed. */
   async *of(change: WorkspaceChange): AsyncGenerator<Uint8Array> {
     const { hostFile: file, size } = change.now!;
     if (file !== undefined) {

@@ -4,8 +4,8 @@ import type { SandboxContext } from '../context.ts';
 import { workspaceSpec } from '../lifecycle/bring-up.ts';
 
 /**
- * After a stage of a commit is in the codebase: the sandbox it comes from lets go of what the codebase has. Of one that is
- * not up, too. Not in the sandbox's queue: a commit waits for the codebase there.
+ * Call after a stage of a commit is in the codebase: removes the committed entries from the sandbox's delta, also if
+ * the sandbox is not running. Does not run in the sandbox's queue, where a commit waits for the codebase.
  */
 export async function rebaseSandbox(
   commit: Commit,
@@ -14,7 +14,7 @@ export async function rebaseSandbox(
   context: SandboxContext,
 ): Promise<void> {
   const sandbox = commit.sandboxId === undefined ? undefined : context.sandboxes.get(commit.sandboxId);
-  if (sandbox === undefined || sandbox.leaving) return;
+  if (sandbox === undefined || sandbox.destroying) return;
   const settlement = {
     commit: commit.id,
     stage,
@@ -26,7 +26,7 @@ export async function rebaseSandbox(
     await context.platform.mount.settle(workspaceSpec(sandbox, context.platform), settlement);
   } catch (err) {
     if (!resumed || isTransient(err)) throw err;
-    // A damaged delta must not keep others from using the codebase.
+    // A damaged delta must not block the codebase for others.
     context.log.error('a resumed commit is in the codebase, but its sandbox could not be rebased', {
       sandbox_id: sandbox.id,
       err,

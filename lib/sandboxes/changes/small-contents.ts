@@ -1,9 +1,9 @@
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
-/** Files asked for at once: at most 4 MiB, and the file system serves programs in between. */
+/** Files requested at once: at most 4 MiB; the file system serves programs in between. */
 const AT_ONCE = 64;
 
-/** The contents of those that are still small files. */
+/** Returns the contents of those changes that are still small files. */
 export type SmallContents = (changes: readonly WorkspaceChange[]) => Promise<Map<WorkspaceChange, Uint8Array>>;
 
 export function smallContents(

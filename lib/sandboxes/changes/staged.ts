@@ -11,15 +11,15 @@ import { batchesOfSmall, type SmallContents } from './small-contents.ts';
 
 const AT_ONCE = 16;
 
-/** What is open while contents are copied. */
+/** Files that are open while contents are copied. */
 interface Open {
   staging: OpenDirectories;
   sources: HostFileReader;
 }
 
 /**
- * Copies of what is to be committed, with their modes and times: each a numbered file or symlink, and directories of
- * `whole` with all that is in them. These are taken once, and not brought up to date.
+ * Staged copies of the contents to commit, with their modes and times: a numbered file or symlink for each, and the
+ * directories of `whole` with their contents. The directories are copied once and not updated.
  */
 export class Staged {
   readonly #directory: string;
@@ -41,7 +41,7 @@ export class Staged {
     return this.#whole.has(path);
   }
 
-  /** It is there already as a part of a directory. */
+  /** Whether the path was staged as a part of a directory. */
   isInWhole(path: ByteString): boolean {
     return topOf(path, this.#whole) !== undefined;
   }
@@ -50,7 +50,7 @@ export class Staged {
     return this.#whole.size > 0;
   }
 
-  /** Copies what it does not hold as it is. A file that vanishes meanwhile is not held. */
+  /** Copies all contents that are not staged in their present state. A file that vanishes meanwhile is skipped. */
   async take(changes: readonly WorkspaceChange[]): Promise<void> {
     const open = { staging: new OpenDirectories(this.#directory), sources: new HostFileReader() };
     try {
@@ -83,7 +83,7 @@ export class Staged {
     for (const [index, batch] of batches.entries()) {
       const contents = await next!;
       const following = batches[index + 1];
-      // Read while these are written.
+      // Read while the present batch is written.
       next = following && this.#small(following);
       next?.catch(() => undefined);
       await all(batch, (change) => this.#take(change, contents.get(change), open));
@@ -107,7 +107,7 @@ export class Staged {
     });
   }
 
-  /** In a whole directory, names are those of the sandbox. */
+  /** In a directory staged as a whole, entries have their names in the sandbox. */
   #place(path: ByteString): { parent: ByteString; name: ByteString } {
     const top = this.#whole.has(path) ? path : topOf(path, this.#whole);
     const at = top === undefined ? this.#byPath.get(path)!.name : this.#whole.get(top)! + path.slice(top.length);
@@ -115,7 +115,7 @@ export class Staged {
     return { parent: at.slice(0, Math.max(0, slash)), name: at.slice(slash + 1) };
   }
 
-  /** Whether each has the contents that were copied. */
+  /** Whether the staged copy of each change is current. */
   holds(changes: readonly WorkspaceChange[]): boolean {
     return changes.every((change) => !hasContents(change) || this.#holds(change));
   }
@@ -126,7 +126,7 @@ export class Staged {
   }
 }
 
-/** All end before a failure is told: nothing is written into a directory that is being taken away. */
+/** Waits for all tasks before it throws: otherwise a task could write into a directory that is being removed. */
 async function all<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   await each(items, AT_ONCE, (item) => task(item).catch((error) => void failures.push(error)));
@@ -154,7 +154,7 @@ function isAs(a: Now, b: Now): boolean {
   );
 }
 
-/** False: what was to be copied is not there any more, or is another file. */
+/** Returns false if the source has vanished or was replaced. */
 async function copied(
   { now }: WorkspaceChange,
   bytes: Uint8Array | undefined,

@@ -4,8 +4,9 @@ import { attachWorkspace, type Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**
- * Runs `task` with the sandbox's workspace attached; one that is not up is attached for that long, so what it changed
- * can be looked at after a stop. No other change of the sandbox's state runs meanwhile; its commands do.
+ * Runs `task` with the sandbox's workspace attached. A sandbox that is not running has it attached for the duration of
+ * the task, so that its changes can be examined after a stop. Excludes other changes of the sandbox's state, but not
+ * its commands.
  */
 export function withWorkspace<T>(
   id: string,
@@ -15,7 +16,7 @@ export function withWorkspace<T>(
   return context.change(id, (sandbox) => withAttached(sandbox, context, (mount) => task(mount, sandbox)));
 }
 
-/** The same from its queue. */
+/** Like `withWorkspace`, called from the sandbox's queue. */
 export async function withAttached<T>(
   sandbox: LiveSandbox,
   context: SandboxContext,
@@ -27,7 +28,7 @@ export async function withAttached<T>(
     throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
   }
   await context.platform.finishCommit(sandbox.record.codebase_id);
-  if (sandbox.attached || sandbox.visited) return task(mount);
+  if (sandbox.attached || sandbox.lease) return task(mount);
   await attachWorkspace(sandbox, context.platform);
   try {
     return await task(mount);

@@ -8,7 +8,10 @@ import type { LiveSandbox } from '../sandbox.ts';
 
 const MAX_CHECKPOINTS = 100;
 
-/** Frozen first, then stored: a crash in between leaves a sandbox that goes on from a layer of its own. */
+/**
+ * Freezes the delta, then stores the record: a crash in between leaves a sandbox on top of a layer that no record
+ * names.
+ */
 export function createCheckpoint(id: string, name: string, context: SandboxContext): Promise<Checkpoint> {
   return withWorkspace(id, context, async (mount, sandbox) => {
     const { checkpoints = [] } = sandbox.record;
@@ -24,9 +27,9 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
     return context.layers.growing(id, async () => {
       const { layer, files, bytes } = await mount.freeze(id, true);
       const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
-      // What was frozen has a journal: from now on a delta without one is damaged.
+      // A frozen layer has a journal: from now on a delta without one is damaged.
       await sandbox.update({ checkpoints: [...checkpoints, checkpoint], changed: true }, context.metadata.sandboxes);
-      await tell(sandbox, context);
+      await updateRetainedLayers(sandbox, context);
       return shown(id, checkpoint);
     });
   });
@@ -41,7 +44,7 @@ export function deleteCheckpoint(id: string, name: string, context: SandboxConte
     const checkpoint = checkpointOf(sandbox, name, 'name');
     const checkpoints = sandbox.record.checkpoints?.filter((each) => each !== checkpoint);
     await sandbox.update({ checkpoints }, context.metadata.sandboxes);
-    await tell(sandbox, context);
+    await updateRetainedLayers(sandbox, context);
     context.reclaimLayers();
   });
 }
@@ -64,8 +67,11 @@ export function checkpointOf(sandbox: LiveSandbox, name: string, field: string):
   throw new ServiceError('NOT_FOUND', `${field}: sandbox ${sandbox.id} has no checkpoint ${asked}`);
 }
 
-/** The file system counts what they keep for the quota from now on. */
-function tell({ id, record: { checkpoints = [] } }: LiveSandbox, context: SandboxContext): Promise<void> {
+/** From now on the file system counts the layers of checkpoints against the quota. */
+function updateRetainedLayers(
+  { id, record: { checkpoints = [] } }: LiveSandbox,
+  context: SandboxContext,
+): Promise<void> {
   return context.platform.mount.setCheckpoints(
     id,
     checkpoints.map(({ layer }) => layer),

@@ -12,12 +12,12 @@ import { limiter } from '../limiter.ts';
 import { rulesOf } from '../permissions/rules.ts';
 import { checkpointOf } from './checkpoints.ts';
 
-/** Launches at a time. */
+/** Maximum number of concurrent launches. */
 const AT_ONCE = 8;
 
 /**
- * One layer is frozen, and each new sandbox starts from it: that costs none of them anything of its size. They are
- * admitted before anything else can be done to the forked sandbox, so nobody takes the layer away.
+ * Freezes one layer, from which all new sandboxes start, so the cost does not depend on the size of the forked sandbox.
+ * They are admitted before any other operation on the forked sandbox, so that the layer is not reclaimed.
  */
 export async function forkSandbox(request: NewForks, context: SandboxContext): Promise<ForkResult[]> {
   const { record: parent } = context.find(request.sandbox_id);
@@ -111,7 +111,7 @@ async function result(
     return { sandbox: await bringUpNew(admitted, context, turn) };
   } catch (error) {
     const { code, message, cause } = toServiceError(error);
-    if (code === 'INTERNAL') context.log.error('a fork failed', { err: cause });
+    if (code === 'INTERNAL') context.log.error('fork failed', { err: cause });
     return { error: { code: CODES[code].grpc, message } };
   }
 }

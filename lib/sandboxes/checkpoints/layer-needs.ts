@@ -5,14 +5,14 @@ import { deltaOf } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**
- * Who needs which layers, as read from the disk. Needs are only added: what a sandbox needed at one of the moments at
- * which it was read counts as needed.
+ * The layers that each sandbox needs, as read from the disk. Entries are only added: a layer that was needed at any
+ * time of reading counts as needed.
  */
 export class LayerNeeds {
   readonly #layout: Layout;
   readonly #log: Log;
   readonly #users = new Map<string, Set<string>>();
-  /** Sandboxes whose layers all stay: something that may need them cannot be read. */
+  /** Sandboxes of which all layers are kept, because some record that may refer to them cannot be read. */
   readonly #unread = new Set<string>();
   readonly #frozen = new Set<string>();
   readonly #seen = new Set<string>();
@@ -30,7 +30,7 @@ export class LayerNeeds {
     return this.#users.has(layer) || this.#unread.has(ownerOf(layer));
   }
 
-  /** Layers that one sandbox needs, by its id, and no other sandbox, origin or checkpoint does. */
+  /** Layers that are needed by a single sandbox, by its id, and by no origin or checkpoint. */
   alone(): Map<string, string[]> {
     const alone = new Map<string, string[]>();
     for (const [layer, users] of this.#users) {
@@ -41,7 +41,7 @@ export class LayerNeeds {
     return alone;
   }
 
-  /** What the sandbox needs now. One that is damaged is logged, and keeps no other from being read. */
+  /** Adds the present needs of the sandbox. A damaged one is logged and does not prevent the others from being read. */
   async add({ id, record: { origin, checkpoints = [] } }: LiveSandbox): Promise<void> {
     this.#seen.add(id);
     for (const { layer } of checkpoints) await this.#addFrozen(layer);
@@ -50,13 +50,13 @@ export class LayerNeeds {
       if (layers !== undefined) for (const layer of [layers.top, ...layers.below]) this.#need(layer, id);
       else if (origin !== undefined) await this.#addFrozen(origin);
     } catch (err) {
-      this.#log.warn('the journal of a sandbox cannot be read; its layers are kept', { sandbox_id: id, err });
+      this.#log.warn('journal of a sandbox unreadable; its layers are kept', { sandbox_id: id, err });
       this.#unread.add(id);
       if (origin !== undefined) await this.#addFrozen(origin);
     }
   }
 
-  /** As an origin or a checkpoint. */
+  /** Adds a layer needed as an origin or a checkpoint. */
   async #addFrozen(layer: string): Promise<void> {
     if (this.#frozen.has(layer)) return;
     this.#frozen.add(layer);
@@ -65,7 +65,7 @@ export class LayerNeeds {
     try {
       for (const each of await layersOfFrozen(this.#layout.layers, layer)) this.#need(each, user);
     } catch (err) {
-      this.#log.warn('a frozen layer is missing or damaged; others of its sandbox are kept', { layer, err });
+      this.#log.warn('frozen layer missing or damaged; the other layers of its sandbox are kept', { layer, err });
       this.#unread.add(ownerOf(layer));
     }
   }
@@ -76,7 +76,7 @@ export class LayerNeeds {
   }
 }
 
-/** The sandbox that a layer was made by, which may be gone. */
+/** The id of the sandbox that created a layer; the sandbox may no longer exist. */
 function ownerOf(layer: string): string {
   return layer.slice(0, layer.lastIndexOf('.'));
 }

@@ -6,29 +6,29 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { LayerNeeds } from './layer-needs.ts';
 import { NeedsGate } from './needs-gate.ts';
 
-/** What the reclaimer needs of the operations on sandboxes. */
+/** The parts of the sandboxes' operations that the reclaimer uses. */
 interface ReclaimContext {
-  /** All there are, also those being made or destroyed. */
+  /** All sandboxes, including those being created or destroyed. */
   readonly sandboxes: ReadonlyMap<string, LiveSandbox>;
   readonly platform: Platform;
   readonly log: Log;
-  /** Runs `task` when no other change of the sandbox runs. */
+  /** Runs `task` exclusively among the changes of the sandbox. */
   change<T>(id: string, task: (sandbox: LiveSandbox) => Promise<T>): Promise<T>;
 }
 
-/** Names of layers that are being removed; no layer of a sandbox begins so. */
+/** Name prefix of layers that are being removed; no layer of a sandbox starts with it. */
 const REMOVED = '.removed-';
 
 /**
- * Removes the layers that no sandbox and no checkpoint needs. What is needed is read from the disk each time, so nothing
- * is counted that a crash could leave wrong.
+ * Removes layers that no sandbox and no checkpoint needs. The needs are read from the disk each time, so there is no
+ * counter that a crash could leave wrong.
  */
 export class LayerReclaimer {
   readonly #root: string;
-  /** Never removed: nothing is known of them. */
+  /** Layers of unknown origin; never removed. */
   #foreign = new Set<string>();
   readonly #gate = new NeedsGate();
-  /** Sandboxes that may have come to need more since the layers were listed. */
+  /** Sandboxes whose needs may have grown since the layers were listed. */
   #grown = new Set<string>();
   #growths = 0;
   #running: Promise<void> | undefined;
@@ -38,14 +38,14 @@ export class LayerReclaimer {
     this.#root = root;
   }
 
-  /** For a server that starts without any metadata: what is there now may be needed by what it does not know. */
+  /** For a server that starts without metadata: unknown sandboxes may need any existing layer. */
   async keepAll(): Promise<void> {
     this.#foreign = new Set((await readdir(this.#root)).filter((name) => !name.startsWith(REMOVED)));
   }
 
   /**
-   * Runs, in the sandbox's queue, what freezes it until the checkpoint or the forks that need the layer are in the
-   * records: no layer is taken away in between.
+   * Runs `task` in the sandbox's queue: from the freeze until the records of the checkpoint or forks are stored. No
+   * layer is removed meanwhile.
    */
   growing<T>(id: string, task: () => Promise<T>): Promise<T> {
     return this.#gate.shared(() => {
@@ -55,7 +55,7 @@ export class LayerReclaimer {
     });
   }
 
-  /** In the background, one at a time; one that is asked for meanwhile comes after. */
+  /** Reclaims in the background, one run at a time; a request during a run starts another one afterwards. */
   reclaim(context: ReclaimContext): void {
     this.#again = true;
     this.#running ??= this.#run(context).finally(() => {
@@ -63,12 +63,12 @@ export class LayerReclaimer {
     });
   }
 
-  /** Resolves when the one under way, if any, is done with all that was asked for. */
+  /** Resolves when the present run, if any, and all requested runs are done. */
   get done(): Promise<void> {
     return this.#running ?? Promise.resolve();
   }
 
-  /** Resolves when none is under way; what is asked for besides is left to the next server. */
+  /** Resolves when no run is in progress; further requests are left to the next server. */
   async idle(): Promise<void> {
     this.#again = false;
     await this.#running;
@@ -78,19 +78,19 @@ export class LayerReclaimer {
     while (this.#again) {
       this.#again = false;
       await this.#once(context).catch((err: unknown) =>
-        context.log.error('layers that nobody needs could not be removed; it is tried again later', { err }),
+        context.log.error('unneeded layers could not be removed, will retry', { err }),
       );
     }
   }
 
   /**
-   * The journals cannot be read at one moment. So they are read while work goes on, and then, while nothing is frozen or
-   * forked, once more for those that may need more than was read. From there to the removal nobody comes to need a layer.
+   * The journals cannot be read atomically. They are read while work continues; then freezes and forks are blocked, and
+   * the sandboxes whose needs may have grown are read again. Until the removal no new need can arise.
    */
   async #once(context: ReclaimContext): Promise<void> {
     const { sandboxes, platform, log } = context;
     this.#grown = new Set();
-    // Before the sandboxes: a layer that comes to be later is no candidate.
+    // Listed before the sandboxes, so that a layer created later is no candidate.
     const found = await readdir(this.#root);
     const needs = new LayerNeeds(platform.layout, log);
     for (const sandbox of [...sandboxes.values()]) await needs.add(sandbox);
@@ -105,13 +105,13 @@ export class LayerReclaimer {
     await this.#absorb(context, needs, growths);
   }
 
-  /** In one step each; a crash after it leaves what the next one removes. */
+  /** Renames each layer in one step; after a crash the next run removes the renamed layers. */
   async #takeAway(found: readonly string[], needs: LayerNeeds): Promise<string[]> {
     const removed: string[] = [];
     for (const layer of found) {
       if (needs.isNeeded(layer) || this.#foreign.has(layer)) continue;
       const name = layer.startsWith(REMOVED) ? layer : `${REMOVED}${layer}`;
-      // A sandbox that was destroyed meanwhile took its own layer with it.
+      // A sandbox destroyed meanwhile removed its own layer.
       const gone = (error: NodeJS.ErrnoException) => error.code === 'ENOENT';
       const taken = await rename(join(this.#root, layer), join(this.#root, name)).then(
         () => true,
@@ -125,11 +125,13 @@ export class LayerReclaimer {
     return removed;
   }
 
-  /** What only one sandbox needs and is not its own top: it may hold much that nobody needs. */
+  /**
+   * Compacts layers that only one sandbox needs and that are not its top: they may contain much that is overwritten.
+   */
   async #absorb(context: ReclaimContext, needs: LayerNeeds, growths: number): Promise<void> {
     for (const [id, layers] of needs.alone()) {
       if (!context.sandboxes.get(id)?.attached) continue;
-      // Only what is frozen or forked since, which is in its queue too, can make somebody else need them.
+      // Only a freeze or fork, which runs in the sandbox's queue too, could make others need them.
       const absorb = async ({ attached }: LiveSandbox) => {
         if (!attached) return 'kept';
         return this.#growths === growths ? context.platform.mount.absorb(id, layers) : 'more';

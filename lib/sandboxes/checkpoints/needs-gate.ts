@@ -1,7 +1,7 @@
 /**
- * Shared and exclusive work on what layers are needed. Freezing, and storing a checkpoint or a fork of what was frozen,
- * is shared: any number at a time. Deciding which layers nobody needs, and taking them away, is exclusive: it starts when
- * the shared work under way has ended, and keeps new work waiting until it has ended itself, so neither starves.
+ * A read-write lock on the set of needed layers. Freezing, and storing a checkpoint or fork, is shared work: any number
+ * at a time. Finding and removing unneeded layers is exclusive: it starts when all shared work has ended, and delays
+ * new shared work until its own end, so that neither starves.
  */
 export class NeedsGate {
   #shared = 0;

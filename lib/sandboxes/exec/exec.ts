@@ -8,7 +8,7 @@ import { expired } from '../lifecycle/start-stop.ts';
 import { isComing, type LiveSandbox } from '../sandbox.ts';
 import { timeoutOf } from './timeout.ts';
 
-/** Commands run beside each other; one on a sandbox that is just coming up waits for that. */
+/** Runs a command, concurrently with others. If the sandbox is just starting, the command waits. */
 export async function execInSandbox(
   request: ExecRequest,
   signal: AbortSignal,
@@ -20,14 +20,14 @@ export async function execInSandbox(
   const timeoutMs = timeoutOf(request, context.settings);
   if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
   if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
-  if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
+  if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
-  if (signal.aborted) throw new ServiceError('CANCELLED', 'the client went away');
+  if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
   const execution = await sandbox.running.exec({ command, stdin, env, workdir, timeoutMs, signal });
   return sandbox.record.auto_commit === 'on_exec' ? committing(execution, sandbox.id, context) : execution;
 }
 
-/** Tells of the end of a command, however it came, when what it changed is committed. Nobody may be left to be told. */
+/** Delays the end of a command, successful or not, until its changes are committed. The consumer may have left. */
 async function* committing(execution: Execution, id: string, context: SandboxContext): AsyncGenerator<CommandEvent> {
   try {
     for await (const event of execution) {
@@ -40,7 +40,7 @@ async function* committing(execution: Execution, id: string, context: SandboxCon
   }
 }
 
-/** One that is stopped or destroyed meanwhile has been committed then. */
+/** A sandbox that was stopped or destroyed meanwhile has been committed already. */
 async function commitAfterExec(id: string, context: SandboxContext): Promise<void> {
   const commit = async (sandbox: LiveSandbox) => {
     if (commitsItself(sandbox) && sandbox.status === 'SANDBOX_RUNNING') await autoCommit(sandbox, context);

@@ -7,7 +7,7 @@ export interface Timeouts {
   maxTimeout: number;
 }
 
-/** The timeout of a command in milliseconds. Throws INVALID_ARGUMENT above the server's maximum. */
+/** Returns the timeout of a command in milliseconds. Throws INVALID_ARGUMENT above the server's maximum. */
 export function timeoutOf({ timeout }: Pick<ExecRequest, 'timeout'>, { defaultTimeout, maxTimeout }: Timeouts): number {
   if (timeout * 1000 > maxTimeout) {
     throw invalidArgument(

@@ -10,12 +10,12 @@ import { directoryPath } from './paths.ts';
 import { closeOpened, contentOf } from './read-file.ts';
 import { type FileSession, openFiles, withFiles } from './session.ts';
 
-/** Entries asked for at once: the file system serves programs in between. */
+/** Entries requested at once; the file system serves programs in between. */
 const AT_ONCE = 200;
 
 /**
- * Each file comes as one of its versions. What is gone when its turn comes is left out, and so is what the one who asks
- * may see and not read; sockets, FIFOs and devices are no files to take along.
+ * Exports a directory. Each file is one consistent version. Files that vanish meanwhile are omitted, as are files that
+ * the caller may see but not read; so are sockets, FIFOs and devices.
  */
 export async function exportFiles(
   { sandbox_id, as, path }: ArchiveAccess<ExportFilesRequest>,
@@ -69,7 +69,7 @@ async function* member(files: FileSession, entry: FileStatus, path: ByteString):
   }
 }
 
-/** undefined: it is gone, is something else by now, or may not be read. */
+/** undefined: it has vanished, has another type by now, or may not be read. */
 async function opened(files: FileSession, path: ByteString): Promise<OpenedFile | undefined> {
   try {
     return await files.call('open', path);

@@ -9,12 +9,14 @@ import { directoryPath } from './paths.ts';
 import { type FileSession, withFiles } from './session.ts';
 import { drop, stageContent } from './write-file.ts';
 
-/** They are held in memory until the end, and given their names in one step, while which nothing else is served. */
+/**
+ * Members are held in memory until the end and linked in one step, during which the file system serves nothing else.
+ */
 const MAX_MEMBERS = 100_000;
 
 /**
- * All of the archive or nothing: contents are staged as they come, names are given at its end. What an archive names
- * twice is what it names last.
+ * Imports an archive atomically: contents are staged as they arrive and linked at the end. If an archive has a path
+ * twice, the last one counts.
  */
 export function importFiles(
   { sandbox_id, as, path }: ArchiveAccess<ImportFilesRequest>,
@@ -30,7 +32,7 @@ export function importFiles(
       await files.call('unpack', top, members.inOrder());
       return members.count();
     } finally {
-      // What was named twice has a staged file too many.
+      // Members that were replaced by later ones have unused staged files.
       await members.drop();
     }
   });
@@ -60,7 +62,7 @@ class Members {
     this.#byPath.set(path, await this.#member(path, entry));
   }
 
-  /** Parents before what is in them. */
+  /** Directories before their entries. */
   inOrder(): Unpacked[] {
     const all = [...this.#byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
     for (const { path } of all) {
@@ -108,7 +110,7 @@ class Members {
   }
 }
 
-/** Without what names no directory (`./a/`). Throws for every path that is not below the place it is unpacked to. */
+/** Normalizes the path of a member (`./a/`). Throws for every path that is not below the target directory. */
 function memberPath(path: ByteString): ByteString {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   const at = names.join('/');

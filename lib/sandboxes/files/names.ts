@@ -14,7 +14,7 @@ import { directoryPath, filePath } from './paths.ts';
 import { withFiles } from './session.ts';
 import { shownStatus } from './shown-status.ts';
 
-/** Names removed at once: the file system serves programs in between. */
+/** Names removed at once; the file system serves programs in between. */
 const REMOVED_AT_ONCE = 500;
 
 export async function statFile(
@@ -25,7 +25,7 @@ export async function statFile(
   return shownStatus(await withFiles(sandbox_id, as, context, (files) => files.call('stat', at)));
 }
 
-/** A page costs the directories it touches. */
+/** Paged; a page reads only the directories that it contains. */
 export async function listDirectory(
   { sandbox_id, as, path, recursive, page_size, page_token }: FileAccess<ListDirectoryRequest>,
   context: SandboxContext,
@@ -60,7 +60,7 @@ export async function moveFile(
   return shownStatus(await withFiles(sandbox_id, as, context, (files) => files.call('move', source, target, replace)));
 }
 
-/** What a directory holds goes name by name, as with rm -r, but nothing when any of it may not go. */
+/** Entries of a directory are removed one by one, like rm -r, but only if every one of them may be removed. */
 export function deleteFile(
   { sandbox_id, as, path, recursive }: FileAccess<DeleteFileRequest>,
   context: SandboxContext,

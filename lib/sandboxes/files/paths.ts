@@ -1,13 +1,16 @@
 import type { ByteString } from '../../byte-string.ts';
 import { parseDirectoryPath, parseFilePath } from '../../codebases/file-path.ts';
 
-/** A path of a request that is not the root, as the file system takes it. Throws INVALID_ARGUMENT naming `field`. */
+/**
+ * Converts a path of a request, other than the root, to that of the file system. Throws INVALID_ARGUMENT naming
+ * `field`.
+ */
 export function filePath(field: string, path: string): ByteString {
   const { parents, name } = parseFilePath(field, path);
   return [...parents, name].join('/');
 }
 
-/** The same for a directory: '' and '/' are the root, and a slash may end it. */
+/** Like `filePath`, for a directory: '' and '/' are the root, and a trailing slash is allowed. */
 export function directoryPath(field: string, path: string): ByteString {
   return parseDirectoryPath(field, path).join('/');
 }

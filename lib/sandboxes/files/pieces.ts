@@ -1,4 +1,7 @@
-/** Bytes gathered to pieces of `size`, the last one less: each a memory of its own, to cross to another thread. */
+/**
+ * Regroups bytes into pieces of `size`, the last one shorter. Each has its own ArrayBuffer, for transfer to another
+ * thread.
+ */
 export async function* inPieces(
   source: AsyncIterable<Uint8Array>,
   size: number,

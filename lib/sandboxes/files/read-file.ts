@@ -9,7 +9,9 @@ import { type FileSession, openFiles } from './session.ts';
 
 const CHUNK = 1 << 20;
 
-/** One version of the file: replaced meanwhile it goes on, written to meanwhile its reads end with ABORTED. */
+/**
+ * Opens one version of the file: if the file is replaced, reads continue; if it is written to, they end with ABORTED.
+ */
 export async function readFile(
   { sandbox_id, as, path }: FileAccess<ReadFileRequest>,
   context: SandboxContext,
@@ -35,7 +37,7 @@ export async function readFile(
   }
 }
 
-/** The bytes from `start` to `end`, as they were when the file was opened. */
+/** Yields the bytes from `start` to `end`, as they were when the file was opened. */
 export async function* contentOf(
   files: FileSession,
   { data, handle, version, size }: OpenedFile,
@@ -55,7 +57,7 @@ export async function* contentOf(
   }
 }
 
-/** Also of a file system that is gone: then there is nothing to close. */
+/** Also after a failure of the file system: then there is nothing to close. */
 export async function closeOpened(files: FileSession, { handle }: Pick<OpenedFile, 'handle'>): Promise<void> {
   if (handle !== 0) await files.call('close', [handle]).catch(() => undefined);
 }

@@ -7,21 +7,21 @@ import { attachWorkspace, describeLoss } from '../lifecycle/bring-up.ts';
 import { expired } from '../lifecycle/start-stop.ts';
 import { isComing, type LiveSandbox } from '../sandbox.ts';
 
-/** One caller's access to the files of a sandbox, for as long as it takes. Whoever opened it closes it, once. */
+/** A caller's access to the files of a sandbox. The function that opened it must close it, once. */
 export interface FileSession {
-  /** One of `WorkspaceFiles`; ABORTED when the sandbox was stopped or destroyed meanwhile. */
+  /** Calls an operation of `WorkspaceFiles`; ABORTED if the sandbox was stopped or destroyed meanwhile. */
   call<O extends FileOperation>(
     operation: O,
     ...args: Parameters<WorkspaceFiles[O]>
   ): Promise<ReturnType<WorkspaceFiles[O]>>;
-  /** What programs changed in mapped pages is seen from now on. */
+  /** Makes changes through mapped pages visible. */
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * Beside the sandbox's commands, and beside what changes its state: a transfer may take hours. The agent's view is that
- * of a running sandbox; the owner's is there in every state.
+ * Runs concurrently with commands and with changes of the sandbox's state, because a transfer may take hours. As the
+ * agent, the sandbox must be running; as the owner, any state is allowed.
  */
 export async function openFiles(id: string, as: Actor | '', context: SandboxContext): Promise<FileSession> {
   const actor = as || 'agent';
@@ -31,16 +31,16 @@ export async function openFiles(id: string, as: Actor | '', context: SandboxCont
     throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no files of its own`);
   }
   if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
-  if (sandbox.leaving) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);
+  if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);
   if (actor === 'agent') {
     if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
     if (sandbox.status !== 'SANDBOX_RUNNING') throw sandbox.refuse();
   }
-  const leave = sandbox.attached ? async () => undefined : await visit(id, context);
-  return session(sandbox, actor, context, leave);
+  const releaseLease = sandbox.attached ? async () => undefined : await acquireLease(id, context);
+  return session(sandbox, actor, context, releaseLease);
 }
 
-/** Opens, does and closes. */
+/** Opens a session, runs the task and closes it. */
 export async function withFiles<T>(
   id: string,
   as: Actor | '',
@@ -63,7 +63,7 @@ function session(
 ): FileSession {
   const { id } = sandbox;
   const whileThere = async <T>(task: () => Promise<T>): Promise<T> => {
-    const isThere = () => sandbox.attached || sandbox.visited !== undefined;
+    const isThere = () => sandbox.attached || sandbox.lease !== undefined;
     try {
       if (isThere()) return await task();
     } catch (error) {
@@ -79,29 +79,31 @@ function session(
   };
 }
 
-/** Keeps the workspace of one that is not up attached until the last visitor left, or it was brought up. */
-function visit(id: string, context: SandboxContext): Promise<() => Promise<void>> {
+/**
+ * Keeps the workspace of a sandbox that is not running attached until the last session is closed or the sandbox starts.
+ */
+function acquireLease(id: string, context: SandboxContext): Promise<() => Promise<void>> {
   const { platform } = context;
   return context.change(id, async (sandbox) => {
     if (sandbox.attached) return async () => undefined;
-    if (sandbox.visited === undefined) {
+    if (sandbox.lease === undefined) {
       const workspace = await attachWorkspace(sandbox, platform);
       if (!platform.mount.holds(id)) throw new ServiceError('UNAVAILABLE', 'the workspace file system died meanwhile');
-      sandbox.visited = { workspace, count: 0 };
+      sandbox.lease = { workspace, count: 0 };
     }
-    const { visited } = sandbox;
-    visited.count++;
+    const { lease } = sandbox;
+    lease.count++;
     return () =>
       sandbox.queue.run(async () => {
-        visited.count--;
-        if (visited.count > 0 || sandbox.visited !== visited) return;
-        sandbox.visited = undefined;
+        lease.count--;
+        if (lease.count > 0 || sandbox.lease !== lease) return;
+        sandbox.lease = undefined;
         await platform.mount.detach(id);
       });
   });
 }
 
-/** The file system died under the call, which the caller may repeat. */
+/** The file system failed during the call; the caller may retry. */
 function isUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'UNAVAILABLE';
 }

@@ -4,7 +4,7 @@ import { type Level, permissionOf } from '../../permissions/index.ts';
 import type { FileStatus } from '../../workspaces/workspace-files.ts';
 import { typeOf } from '../changes/list-changes.ts';
 
-/** What is not UTF-8 is shown with U+FFFD. */
+/** Names that are not UTF-8 are shown with U+FFFD. */
 export function shownStatus({ path, mode, size, mtime, target, level }: FileStatus): FileStat {
   return {
     path: textOf(path),

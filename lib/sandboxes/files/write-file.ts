@@ -8,7 +8,7 @@ import { shownStatus } from './shown-status.ts';
 
 const PIECE = 1 << 20;
 
-/** The file is the old or the new one, whole; an error of `content` leaves nothing. */
+/** Replaces the file atomically; an error of `content` changes nothing. */
 export function writeFile(
   { sandbox_id, as, path, mode }: FileAccess<WriteFileRequest>,
   content: AsyncIterable<Uint8Array>,
@@ -16,7 +16,7 @@ export function writeFile(
 ): Promise<FileStat> {
   const at = filePath('path', path);
   return withFiles(sandbox_id, as, context, async (files) => {
-    // Before much is sent in vain.
+    // Checked before the content is transferred in vain.
     await files.call('mayPlace', at);
     const handle = await stageContent(files, content);
     try {
@@ -28,7 +28,7 @@ export function writeFile(
   });
 }
 
-/** A staged file with this content. When content or sandbox fail, nothing is left. */
+/** Creates a staged file with this content. If content or sandbox fail, nothing is left. */
 export async function stageContent(files: FileSession, content: AsyncIterable<Uint8Array>): Promise<number> {
   let handle: number | undefined;
   try {
@@ -43,7 +43,9 @@ export async function stageContent(files: FileSession, content: AsyncIterable<Ui
   }
 }
 
-/** What has no name goes with its handle; in a sandbox that is gone it went already. */
+/**
+ * A staged file without a name is deleted when its handle is closed; if the sandbox has ended, it is deleted already.
+ */
 export async function drop(files: FileSession, handles: readonly number[]): Promise<void> {
   if (handles.length > 0) await files.call('close', handles).catch(() => undefined);
 }

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 const PATIENCE_MS = 1000;
 
 /**
- * For the end of a process that cannot end in order. -f fails every request under way, which also wakes the thread
- * that is parked in a read of the device and would hold exit() for ever; -l takes the mount out of sight.
+ * Unmounts in a process that cannot shut down in order. -f fails every request in progress, which also wakes the thread
+ * that is blocked in a read of the device and would block exit(); -l detaches the mount from the tree. See umount(8).
  */
 export function abandonMount(mountPoint: string): void {
   for (const flag of ['-f', '-l']) {

@@ -1,7 +1,7 @@
 export interface Clock {
-  /** Wall time, milliseconds since the epoch. */
+  /** Wall-clock time in milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds that never go back. */
+  /** Monotonic time in milliseconds. */
   monotonic(): number;
 }
 
@@ -10,8 +10,8 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 const JUMP_MS = 5 * 60_000;
 
 /**
- * Tells when the wall clock was set rather than passed: then what looks expired may not be, and nothing should be
- * destroyed until the next look.
+ * Detects that the wall clock was set: expiry times are unreliable then, and nothing should be destroyed until the next
+ * check.
  */
 export class JumpDetector {
   readonly #clock: Clock;
@@ -22,7 +22,7 @@ export class JumpDetector {
     this.#offset = clock.now() - clock.monotonic();
   }
 
-  /** Milliseconds the wall clock was moved by since the last look, when that is more than five minutes; else 0. */
+  /** Milliseconds by which the wall clock was set since the last check, if more than five minutes; otherwise 0. */
   look(): number {
     const offset = this.#clock.now() - this.#clock.monotonic();
     const jump = offset - this.#offset;
@@ -31,7 +31,7 @@ export class JumpDetector {
   }
 }
 
-/** `expires_at` is Unix seconds, 0: never. */
+/** `expires_at`: Unix time in seconds; 0: never. */
 export function isExpired(expiresAt: number, clock: Clock): boolean {
   return expiresAt !== 0 && clock.now() >= expiresAt * 1000;
 }

@@ -1,15 +1,15 @@
 import type { Death } from '../../workspaces/workspaces.ts';
 
-/** Deaths longer ago count no more. */
+/** Milliseconds after which a failure is forgotten. */
 const MEMORY_MS = 10 * 60_000;
-/** Deaths while one workspace was served from which on it is not attached. */
+/** Number of failures while serving one workspace after which that workspace is not attached. */
 const MOST_OF_ONE = 2;
 const FIRST_WAIT_MS = 500;
 const MOST_WAIT_MS = 10_000;
 
 /**
- * The recent deaths of the workspace file system: how long the next mount waits, so that one that dies again and again
- * costs little, and which workspaces are to be left out because it died while it served them.
+ * Recent failures of the workspace file system. They determine the delay before the next mount, so that repeated
+ * failures cost little, and the workspaces that are not attached because the file system failed while serving them.
  */
 export class DeathRecord {
   readonly #now: () => number;
@@ -19,14 +19,14 @@ export class DeathRecord {
     this.#now = now;
   }
 
-  /** Returns how many milliseconds are to pass before the file system is mounted again: none after a first death. */
+  /** Returns the milliseconds to wait before the next mount: 0 after a first failure. */
   add(death: Death): number {
     const earlier = this.#recent().length;
     this.#deaths.push({ at: this.#now(), death });
     return earlier === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (earlier - 1), MOST_WAIT_MS);
   }
 
-  /** Why a workspace is not to be attached now; undefined: it may be. */
+  /** The reason not to attach a workspace now; undefined: it may be attached. */
   refusal(id: string): string | undefined {
     const own = this.#recent().filter(({ death }) => death.workspace === id);
     const [decisive] = own.slice(-MOST_OF_ONE);

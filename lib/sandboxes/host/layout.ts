@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { chmodSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Where the parts of a server's sandboxes lie. */
+/** Host paths of a server's sandboxes. */
 export interface Layout {
-  /** Where the workspace file system is mounted: sandboxes' uids pass through it, each to what is its own. */
+  /** Mount point of the workspace file system: sandboxes' uids can traverse it, each to its own workspace. */
   fs: string;
-  /** The server's alone. */
+  /** Accessible to the server only. */
   deltas: string;
-  /** Contents of the deltas, which forks and checkpoints share. */
+  /** Contents of the deltas, shared by forks and checkpoints. */
   layers: string;
   run: string;
 }
@@ -16,10 +16,10 @@ export interface Layout {
 const RUNTIME_DIRECTORY = '/run/paddock';
 
 /**
- * All under `mountPath`, but for one case: where a folder above it is closed to others, as a home or a temporary one
- * often is, no sandbox's uid could get to its workspace, and the mount is in the system's runtime directory. Only root
- * needs and can do that: with any other server, sandboxes have its own uid. `fs` itself is left to who mounts there:
- * after a crash a dead mount may lie on it, which even stat cannot pass.
+ * Creates the directories under `mountPath`. If a parent is not accessible to other users, as is common for home and
+ * temporary directories, sandboxes could not reach their workspaces, and the mount point is created in the system's
+ * runtime directory instead. Only root needs that and can do it: with any other server, sandboxes have the server's
+ * uid. `fs` itself is created by the mount: after a crash a dead mount may be on it, on which even stat(2) fails.
  */
 export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTORY): Layout {
   makeDirectory(mountPath, 0o711);
@@ -32,24 +32,24 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
   return { ...layout, fs: needed && canMake(runtimeDirectory) ? aside : own };
 }
 
-/** What lies under `mountPath` in any case. */
+/** The directories that are always under `mountPath`. */
 export function foldersOf(mountPath: string): Omit<Layout, 'fs'> {
   return { deltas: join(mountPath, 'deltas'), layers: join(mountPath, 'layers'), run: join(mountPath, 'run') };
 }
 
-/** Where an earlier server on this state may have mounted: under `mountPath`, and in the runtime directory. */
+/** Mount points that an earlier server on this state may have used: under `mountPath`, and in the runtime directory. */
 export function mountPoints(mountPath: string, runtimeDirectory = RUNTIME_DIRECTORY): [own: string, aside: string] {
   const name = createHash('sha256').update(mountPath).digest('hex').slice(0, 16);
   return [join(mountPath, 'fs'), join(runtimeDirectory, `workspaces-${name}`)];
 }
 
-/** Takes an unused mount point out of the runtime directory. */
+/** Removes an unused mount point from the runtime directory. */
 export function leaveLayout({ fs, deltas }: Layout): void {
   if (dirname(fs) === dirname(deltas)) return;
   try {
     rmdirSync(fs);
   } catch {
-    // Not there, or still mounted: the next start uses it again.
+    // Missing or still mounted; the next start uses it again.
   }
 }
 
@@ -58,7 +58,7 @@ function isClosed(path: string): boolean {
   return !others || (path !== dirname(path) && isClosed(dirname(path)));
 }
 
-/** Not so for the root of a user namespace. */
+/** False for root of a user namespace. */
 function canMake(path: string): boolean {
   try {
     makeDirectory(path, 0o711);
@@ -70,6 +70,6 @@ function canMake(path: string): boolean {
 
 function makeDirectory(path: string, mode: number): void {
   mkdirSync(path, { recursive: true, mode: 0o711 });
-  // mkdir's mode is under the umask.
+  // The mode given to mkdir is reduced by the umask.
   chmodSync(path, mode);
 }

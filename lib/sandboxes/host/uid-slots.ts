@@ -1,6 +1,6 @@
 /**
- * Host uids for sandboxes, one each. One that was given back is the last to be given out again, so that what may have
- * been left behind by its last holder stays foreign for as long as possible.
+ * Allocates a host uid for each sandbox. A released uid is reused last, so that files left by its last holder stay
+ * inaccessible for as long as possible.
  */
 export class UidSlots {
   readonly #start: number;
@@ -13,7 +13,7 @@ export class UidSlots {
     this.#size = range.size;
   }
 
-  /** undefined: all are in use. */
+  /** Returns undefined if all are in use. */
   take(): number | undefined {
     for (let tried = 0; tried < this.#size; tried++) {
       const uid = this.#start + this.#next;
@@ -25,14 +25,14 @@ export class UidSlots {
     return undefined;
   }
 
-  /** Marks one as in use that was given out by an earlier server; false: it is already. */
+  /** Marks a uid allocated by an earlier server as in use. Returns false if it is in use already. */
   reserve(uid: number): boolean {
     if (this.#taken.has(uid)) return false;
     this.#taken.add(uid);
     return true;
   }
 
-  /** Only once nothing on the host is owned by it: no process, no delta. */
+  /** Must be called only when the uid owns nothing on the host: no process, no delta. */
   release(uid: number): void {
     this.#taken.delete(uid);
   }

@@ -11,53 +11,53 @@ import { DeathRecord } from './death-record.ts';
 
 interface Options {
   /**
-   * Mounts the file system; first removes the mount of a server or worker that died. `unreadable` is called for a
-   * workspace of which nothing can be read.
+   * Mounts the file system, after removing the mount of a failed server or worker. `unreadable` is called for a
+   * workspace that cannot be read at all.
    */
   mount: (unreadable: WorkspaceObserver['unreadable']) => Promise<Workspaces>;
   log: Log;
-  /** Milliseconds, monotonic. */
+  /** Monotonic time in milliseconds. */
   now?: () => number;
 }
 
-/** Who is notified of failures. Synchronous calls, which must not throw. */
+/** Receives failures. The calls are synchronous and must not throw. */
 export interface WorkspaceObserver {
   /**
-   * The file system stopped serving: every workspace is detached. Called before the programs' own calls fail. `back`
-   * settles when the file system is mounted again, or could not be mounted.
+   * The file system has failed: every workspace is detached. Called before the system calls of programs fail. `back`
+   * settles when the file system is mounted again, or when mounting has failed.
    */
   lost(reason: string, back: Promise<unknown>): void;
-  /** Nothing of this workspace can be read. */
+  /** The workspace cannot be read at all. */
   unreadable(id: string, reason: string): void;
 }
 
-/** Mounts that may die under one call. */
+/** Maximum number of mounts that may fail during one call. */
 const ATTACH_ATTEMPTS = 3;
-/** Attempts to mount anew after a death, a second and more apart; after them it is tried at the next need. */
+/** Maximum attempts to remount after a failure, a second and more apart; later it is retried on demand. */
 const MOUNT_ATTEMPTS = 4;
 const FIRST_RETRY_MS = 1000;
-/** How long a mount waits for the threads of the dead one: two must never write to one delta. */
+/** Milliseconds that a mount waits for the threads of the failed one: two must never write to one delta. */
 const THREADS_MS = 30_000;
 
 /**
- * The workspace file system over the life of the server: mounted at the first need, and again after it died, the later
- * the more often it did. A workspace for which it died repeatedly is not attached for a while: the others are served. A
- * server whose sandboxes are all of the mock runtime never mounts.
+ * The workspace file system for the life of the server: mounted on demand, and again after a failure, with a delay that
+ * grows with the number of failures. A workspace that caused repeated failures is not attached for a while, so that the
+ * others are served. A server with the mock runtime only never mounts.
  */
 export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ended'> {
   readonly #options: Options;
   #observer: WorkspaceObserver | undefined;
   readonly #deaths: DeathRecord;
-  /** Ids of the workspaces that are attached to the present mount. */
+  /** Ids of the workspaces attached to the present mount. */
   readonly #attached = new Set<string>();
-  /** Ends what is waited for when the server ends. */
+  /** Aborts waits when the server shuts down. */
   readonly #end = new AbortController();
   #mounted: Promise<Workspaces> | undefined;
   /** The present mount, once it serves. */
   #live: Workspaces | undefined;
-  /** A dead mount being put away; a new one waits for it, since both would lie at the same path. */
+  /** Cleanup of a failed mount; a new one waits for it, because both have the same path. */
   #clearing: Promise<unknown> = Promise.resolve();
-  /** Settles when the threads of the dead mount have ended. */
+  /** Settles when the threads of the failed mount have exited. */
   #threads: Promise<unknown> = Promise.resolve();
   #closed = false;
 
@@ -67,14 +67,14 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
   }
 
   /**
-   * Once, before the first `attach`. The file system may be mounted, and may die, before: nothing is attached then, so
-   * there is nobody to notify.
+   * Call once, before the first `attach`. A mount and its failure before that need no observer, since nothing is
+   * attached.
    */
   subscribe(observer: WorkspaceObserver): void {
     this.#observer = observer;
   }
 
-  /** Resolves when it is mounted; a failure is tried again at the next need. */
+  /** Resolves when the file system is mounted; a failure is retried at the next call. */
   async ready(): Promise<Workspaces> {
     if (this.#closed) throw new ServiceError('UNAVAILABLE', 'the server is shutting down');
     if (this.#mounted) return this.#mounted;
@@ -89,12 +89,15 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     return mounted;
   }
 
-  /** Whether the workspace is attached to the present mount: not so any more from the death of its mount on. */
+  /** Whether the workspace is attached to the present mount; false as soon as the mount has failed. */
   holds(id: string): boolean {
     return this.#attached.has(id);
   }
 
-  /** On the mount that is there when it resolves. UNAVAILABLE for one that is not attached because of earlier deaths. */
+  /**
+   * Attaches to the mount that is present when it resolves. UNAVAILABLE for a workspace that is not attached because of
+   * earlier failures.
+   */
   async attach(spec: WorkspaceSpec): Promise<string> {
     for (let attempt = 1; ; attempt++) {
       const refusal = this.#deaths.refusal(spec.id);
@@ -113,12 +116,12 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
   }
 
   async detach(id: string): Promise<void> {
-    // What was attached to a dead mount is gone with it.
+    // Workspaces of a failed mount are detached already.
     if (!this.#attached.delete(id)) return;
     await (await this.#mounted)?.detach(id);
   }
 
-  /** Has a mount that was taken away noticed at once. */
+  /** Detects an unmount at once. */
   async check(): Promise<void> {
     const workspaces = await this.#mounted?.catch(() => undefined);
     await workspaces?.check();
@@ -164,7 +167,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     await (await this.ready()).requireForkRoom(id, checkpoint);
   }
 
-  /** Where nothing is mounted, or no longer, the next attachment tells. */
+  /** Without a mount, the next attach passes the value. */
   async setCheckpoints(id: string, layers: readonly string[]): Promise<void> {
     await this.#tell((workspaces) => workspaces.setCheckpoints(id, layers));
   }
@@ -177,7 +180,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     return (await this.ready()).absorb(id, layers);
   }
 
-  /** Where nothing is mounted, or no longer, nothing is held. */
+  /** Without a mount, no layer is held open. */
   async layersRemoved(): Promise<void> {
     await this.#tell((workspaces) => workspaces.layersRemoved());
   }
@@ -210,7 +213,7 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     await (await this.#mounted?.catch(() => undefined))?.close();
   }
 
-  /** Where nothing is mounted, or no longer, nobody sees any base. */
+  /** Without a mount, no base is visible. */
   async #tell(call: (workspaces: Workspaces) => Promise<void>): Promise<void> {
     const mounted = this.#mounted;
     const workspaces = await mounted?.catch(() => undefined);
@@ -243,14 +246,15 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
 
   #tellOf({ reason, workspace }: Death, workspaces: number, wait: number): void {
     const { log } = this.#options;
-    log.error('the workspace file system died; it is mounted anew', {
+    log.error('workspace file system failed, remounting', {
       reason,
       workspaces,
       ...(workspace !== undefined && { serving: workspace }),
       ...(wait > 0 && { wait_ms: wait }),
     });
     const refusal = workspace === undefined ? undefined : this.#deaths.refusal(workspace);
-    if (refusal !== undefined) log.error('a sandbox is left without its workspace', { sandbox_id: workspace, refusal });
+    if (refusal !== undefined)
+      log.error('workspace not attached after repeated failures', { sandbox_id: workspace, refusal });
   }
 
   async #mount(): Promise<Workspaces> {
@@ -262,21 +266,21 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     return this.#options.mount((id, reason) => this.#observer?.unreadable(id, reason));
   }
 
-  /** Never rejects: what is still missing then is told to those who need it. */
+  /** Never rejects: later calls report a failure. */
   async #mountAnew(): Promise<void> {
     for (let attempt = 1, wait = FIRST_RETRY_MS; !this.#closed; attempt++, wait *= 2) {
       try {
         await this.ready();
         return;
       } catch (err) {
-        this.#options.log.error('the workspace file system could not be mounted anew', { attempt, err });
+        this.#options.log.error('workspace file system could not be remounted', { attempt, err });
         if (attempt === MOUNT_ATTEMPTS) return;
       }
       await this.#pause(wait);
     }
   }
 
-  /** Ends early when the server does. */
+  /** Ends early when the server shuts down. */
   async #pause(milliseconds: number): Promise<void> {
     if (milliseconds > 0) await delay(milliseconds, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }

@@ -3,8 +3,8 @@ import { type Clock, isExpired } from '../host/clock.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /**
- * `sandbox.max_per_user`: counted are the owner's sandboxes not yet destroyed or expired, also those being made. Only
- * a limit when the new one is counted before the next await.
+ * Enforces `sandbox.max_per_user`, which counts the owner's sandboxes that are neither destroyed nor expired, including
+ * those being created. The new one must be counted before the next await. Throws RESOURCE_EXHAUSTED.
  */
 export function checkQuota(owner: string, sandboxes: Iterable<LiveSandbox>, max: number, clock: Clock): void {
   if (max === 0) return;

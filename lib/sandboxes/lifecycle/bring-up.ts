@@ -11,36 +11,36 @@ import type { WorkspaceSpec, Workspaces } from '../../workspaces/workspaces.ts';
 import type { Layout } from '../host/layout.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
-/** What a sandbox stands on. */
+/** The components that a sandbox depends on. */
 export interface Platform {
   layout: Layout;
   mount: Omit<Workspaces, 'usage' | 'died' | 'ended' | 'close' | 'baseChanging' | 'baseChanged'> & {
-    /** Whether the workspace is attached and its file system serves. */
+    /** Whether the workspace is attached and its file system is serving. */
     holds(id: string): boolean;
   };
-  /** A runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
+  /** Returns a runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
   /** Host directory of a codebase's files. */
   basePath(codebaseId: string): string;
-  /** Many changes of a codebase as one; see `CodebaseTree.apply`. */
+  /** Changes a codebase atomically; see `CodebaseTree.apply`. */
   apply(codebaseId: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void>;
-  /** Finishes a commit that a failure of the disk left unfinished; throws when that is still not possible. */
+  /** Finishes a commit that a disk failure interrupted; throws if that is still not possible. */
   finishCommit(codebaseId: string): Promise<void>;
   removeTree(path: string): Promise<void>;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
-  /** Some are held back for what ends sandboxes. */
+  /** Has a reserve for operations that end sandboxes. */
   descriptors: Descriptors;
   maxIndexBytes: number;
   log: Log;
 }
 
-/** Launches of one sandbox under which the workspace file system may die. */
+/** Maximum launches of one sandbox during which the workspace file system may fail. */
 const ATTEMPTS = 3;
 
 /**
- * Attaches the workspace and launches the runtime on it; leaves neither when one fails. Where the file system died
- * meanwhile, both are done again on the next one. `died` is told at most once.
+ * Attaches the workspace and launches the runtime; undoes both if one fails. If the file system failed meanwhile, both
+ * are repeated on the new mount. `onExit` is called at most once.
  */
 export async function bringUp(
   sandbox: LiveSandbox,
@@ -54,7 +54,7 @@ export async function bringUp(
       void running.exited.then((reason) => onExit(running, reason));
       return;
     } catch (error) {
-      // The failure may be how a mount that was taken away is noticed.
+      // The failure may be the first sign that the file system was unmounted.
       if (sandbox.attached) await platform.mount.check();
       const again = isLost(sandbox, platform) && attempt < ATTEMPTS;
       await takeDown(sandbox, platform);
@@ -78,7 +78,7 @@ async function launchOn(
   return running;
 }
 
-/** Attached once, and the file system has died since. */
+/** Attached before, and the file system has failed since. */
 function isLost(sandbox: LiveSandbox, { mount }: Platform): boolean {
   return sandbox.attached && sandbox.record.runtime !== 'RUNTIME_MOCK' && !mount.holds(sandbox.id);
 }
@@ -87,19 +87,19 @@ export function describeLoss(reason: string): string {
   return `the workspace file system died: ${reason}`;
 }
 
-/** The mock runtime runs nothing, so nothing needs to be mounted for it. */
+/** The mock runtime runs nothing and needs no mount. */
 async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string> {
   const { record } = sandbox;
   sandbox.lost = undefined;
   if (record.runtime === 'RUNTIME_MOCK') return platform.basePath(record.codebase_id);
-  const { visited } = sandbox;
-  sandbox.visited = undefined;
-  const workspace = visited?.workspace ?? (await attachWorkspace(sandbox, platform));
+  const { lease } = sandbox;
+  sandbox.lease = undefined;
+  const workspace = lease?.workspace ?? (await attachWorkspace(sandbox, platform));
   sandbox.attached = true;
   return workspace;
 }
 
-/** Throws DATA_LOSS when what it changed is not there any more. */
+/** Throws DATA_LOSS if the sandbox's delta is missing. */
 export async function attachWorkspace(sandbox: LiveSandbox, platform: Platform): Promise<string> {
   const spec = workspaceSpec(sandbox, platform);
   if (!sandbox.isNew) await checkDelta(spec, sandbox.record.changed === true);
@@ -124,17 +124,19 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
   };
 }
 
-/** Ends every process in it and takes its workspace away; its delta stays. Never throws: what is left is logged. */
+/**
+ * Kills every process of the sandbox and detaches its workspace; its delta is kept. Never throws: failures are logged.
+ */
 export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promise<void> {
   const { id } = sandbox;
   await endProcesses(sandbox, platform);
-  const attached = sandbox.attached || sandbox.visited !== undefined;
+  const attached = sandbox.attached || sandbox.lease !== undefined;
   sandbox.attached = false;
-  sandbox.visited = undefined;
+  sandbox.lease = undefined;
   if (attached) await platform.mount.detach(id).catch((err: unknown) => left(id, 'workspace', err, platform));
 }
 
-/** Its workspace stays attached. Never throws: what is left is logged. */
+/** Kills every process; the workspace stays attached. Never throws: failures are logged. */
 export async function endProcesses(sandbox: LiveSandbox, platform: Platform): Promise<void> {
   const { id, running } = sandbox;
   sandbox.running = undefined;
@@ -142,19 +144,19 @@ export async function endProcesses(sandbox: LiveSandbox, platform: Platform): Pr
 }
 
 function left(id: string, what: string, err: unknown, { log }: Platform): void {
-  log.warn('a sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
+  log.warn('sandbox could not be taken down cleanly', { sandbox_id: id, what, err });
 }
 
 /**
- * The end of what it wrote; what others share stays. Answers whether there may be layers that nobody needs any more.
- * Throws when something is left.
+ * Removes the sandbox's delta; shared layers are kept. Returns whether layers may have become unneeded. Throws if a
+ * part could not be removed.
  */
 export async function removeDelta(id: string, platform: Platform): Promise<boolean> {
   const { layout } = platform;
   const delta = deltaOf(id, layout);
   const layers = await layersOfDelta(delta).catch(() => 'unknown' as const);
   await platform.removeTree(delta);
-  // One that nobody else can know. Those below it may be a fork's.
+  // No other sandbox can refer to the top layer. Lower ones may belong to a fork.
   if (layers !== undefined && layers !== 'unknown') await platform.removeTree(join(layout.layers, layers.top));
   await rm(join(layout.run, id), { recursive: true, force: true });
   return layers === 'unknown' || (layers !== undefined && layers.below.length > 0);

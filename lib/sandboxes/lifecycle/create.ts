@@ -10,7 +10,7 @@ import { checkQuota } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
 import { onExit, reasonOf } from './failure.ts';
 
-/** RUNNING and durable on return; after a failure nothing of it is left. */
+/** RUNNING and durable when it resolves; a failure leaves nothing. */
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
   if (request.image !== '' && runtime !== 'RUNTIME_DOCKER') {
@@ -28,13 +28,16 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   return bringUpNew(admitted, context);
 }
 
-/** A sandbox that is counted and on its way to be stored, and what is to be waited for. */
+/** A sandbox that is counted and being stored, with the operations to wait for. */
 export interface Admitted {
   sandbox: LiveSandbox;
   stored: Promise<void>;
 }
 
-/** Synchronous: the codebase cannot be deleted, nor the quota be passed, before it is there. `bringUpNew` has to follow. */
+/**
+ * Synchronous: between the checks and the registration the codebase cannot be deleted and the quota cannot be exceeded.
+ * Must be followed by `bringUpNew`.
+ */
 export function admit(
   codebaseId: string,
   context: SandboxContext,
@@ -48,15 +51,15 @@ export function admit(
   }
   const sandbox = new LiveSandbox(recordFor(owner_id, uid), 'SANDBOX_PENDING');
   context.sandboxes.set(sandbox.id, sandbox);
-  // The record says what it is to be after a crash from here on: running. Being stored overlaps with the launch.
+  // From here on the record has the state to restore after a crash: running. Storing overlaps with the launch.
   const stored = context.metadata.sandboxes.put(sandbox.record);
   stored.catch(() => undefined);
   return { sandbox, stored };
 }
 
 /**
- * RUNNING and durable on return; after a failure nothing of it is left. Holds the sandbox's queue from the call on:
- * whoever finds it meanwhile waits. `turn`: of many that are brought up.
+ * RUNNING and durable when it resolves; a failure leaves nothing. Occupies the sandbox's queue from the call on, so
+ * that concurrent operations wait. `turn`: limits concurrent launches.
  */
 export function bringUpNew(
   { sandbox, stored }: Admitted,
@@ -124,14 +127,14 @@ function withDefaults(asked: ResourceLimits, defaults: ResourceLimits): Resource
   };
 }
 
-/** The client is told of the failure that led here. A record that cannot be removed keeps the sandbox, as broken. */
+/** The client gets the original failure. If the record cannot be removed, the sandbox stays as SANDBOX_ERROR. */
 async function undo(sandbox: LiveSandbox, reason: unknown, context: SandboxContext): Promise<void> {
-  sandbox.leaving = true;
+  sandbox.destroying = true;
   await takeDown(sandbox, context.platform);
   try {
     await context.metadata.sandboxes.remove(sandbox.id);
   } catch {
-    sandbox.leaving = false;
+    sandbox.destroying = false;
     sandbox.transition('failed', reasonOf(reason));
     return;
   }

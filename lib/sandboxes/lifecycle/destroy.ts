@@ -6,17 +6,17 @@ import { takeDown } from './bring-up.ts';
 import { endAndCommit } from './start-stop.ts';
 
 /**
- * From every state. The record goes first and durably: from then on it is destroyed, and whatever a crash leaves of
- * it the next start removes. One that commits by itself does so before that, or stays.
+ * Destroys a sandbox in any state. The record is removed first and durably; after a crash the next start removes the
+ * rest. With automatic commits, the changes are committed before that, or the sandbox is kept.
  */
 export function destroySandbox(id: string, context: SandboxContext, discard = false): Promise<void> {
   const destroy = async (sandbox: LiveSandbox) => {
     if (commitsItself(sandbox) && !discard) await commitOrRefuse(sandbox, context);
-    sandbox.leaving = true;
+    sandbox.destroying = true;
     try {
       await context.metadata.sandboxes.remove(id);
     } catch (error) {
-      sandbox.leaving = false;
+      sandbox.destroying = false;
       throw error;
     }
     await takeDown(sandbox, context.platform);

@@ -6,12 +6,14 @@ import { destroySandbox } from './destroy.ts';
 
 const AT_ONCE = 8;
 
-/** Destroys what has expired, and removes what earlier destructions left behind. One failure does not keep the others. */
+/**
+ * Destroys expired sandboxes and removes the remains of earlier destructions. A failure does not prevent the others.
+ */
 export async function expireSandboxes(context: SandboxContext, jumps: JumpDetector): Promise<void> {
   await each([...context.leftovers], AT_ONCE, ([id, uid]) => context.removeLeftover(id, uid));
   const jump = jumps.look();
   if (jump !== 0) {
-    context.log.warn('the clock was set; nothing is destroyed until the next cleanup', {
+    context.log.warn('wall clock was set; expired sandboxes are kept until the next cleanup', {
       seconds: Math.round(jump / 1000),
     });
     return;
@@ -20,11 +22,11 @@ export async function expireSandboxes(context: SandboxContext, jumps: JumpDetect
   await each(due, AT_ONCE, async ({ id }) => {
     try {
       await destroySandbox(id, context);
-      context.log.info('an expired sandbox was destroyed', { sandbox_id: id });
+      context.log.info('expired sandbox destroyed', { sandbox_id: id });
     } catch (err) {
-      // Someone else destroyed it meanwhile.
+      // Destroyed by another call meanwhile.
       if (err instanceof ServiceError && err.code === 'NOT_FOUND') return;
-      context.log.error('an expired sandbox was not destroyed; it is tried again', { sandbox_id: id, err });
+      context.log.error('expired sandbox could not be destroyed, will retry', { sandbox_id: id, err });
     }
   });
 }

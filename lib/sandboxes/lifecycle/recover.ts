@@ -11,10 +11,10 @@ import { launch } from './start-stop.ts';
 const AT_ONCE = 8;
 
 /**
- * Takes up every sandbox of the records, and finishes what a crash interrupted: a delta without a record is of a
- * sandbox that was being made or destroyed. Not after starting without any metadata: then nothing is known, and
- * nothing is removed. Returns what brings up those that were RUNNING; until it did, they are PENDING. Large deltas are
- * still being removed then.
+ * Loads all sandboxes from their records and finishes what a crash interrupted: a delta without a record belongs to a
+ * sandbox that was being created or destroyed. After a start without any metadata nothing is removed, because nothing
+ * is known. Returns the function that restarts the sandboxes that were RUNNING; they are PENDING until then. The
+ * removal of large deltas continues in the background.
  */
 export async function recoverSandboxes(context: SandboxContext): Promise<() => Promise<void>> {
   const resumed: LiveSandbox[] = [];
@@ -30,12 +30,12 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
     context.reclaimLayers();
     void each([...context.leftovers.keys()], AT_ONCE, (id) => context.removeLeftover(id, undefined));
     const limited = limiter(AT_ONCE);
-    // All are queued at once: a command that comes before its sandbox's turn waits for it.
+    // All are queued at once, so that a command that comes before its sandbox's turn waits for it.
     await Promise.all(resumed.map((sandbox) => sandbox.queue.run(() => limited(() => resume(sandbox, context)))));
   };
 }
 
-/** Records of servers that knew no automatic commits have none of these. */
+/** Absent in records of servers without automatic commits. */
 const WITHOUT_AUTO_COMMIT = { auto_commit: 'never', auto_commit_error: '', auto_commit_stopped: false } as const;
 
 function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
@@ -45,7 +45,7 @@ function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
   const wasUp = record.status === 'SANDBOX_RUNNING' || record.status === 'SANDBOX_PENDING';
   if (!wasUp) return new LiveSandbox(record);
-  // Left down for the cleanup to destroy, which looks at the clock more closely first.
+  // Not started; the cleanup, which checks the clock, destroys it.
   const expired = isExpired(record.expires_at, context.clock);
   return new LiveSandbox(record, expired ? 'SANDBOX_STOPPED' : 'SANDBOX_PENDING');
 }
@@ -56,7 +56,7 @@ async function resume(sandbox: LiveSandbox, context: SandboxContext): Promise<vo
     await autoCommit(sandbox, context);
     return;
   }
-  // A failure is kept as SANDBOX_ERROR with its reason, and logged there.
+  // A failure is stored as SANDBOX_ERROR with its reason, and logged there.
   await launch(sandbox, context).catch(() => undefined);
 }
 
@@ -66,9 +66,9 @@ async function findOrphans(context: SandboxContext): Promise<void> {
   const orphans = [...found].filter((id) => !context.sandboxes.has(id));
   if (orphans.length === 0) return;
   if (context.metadata.fresh) {
-    context.log.warn('there are deltas but no metadata; they are kept', { count: orphans.length, path: deltas });
+    context.log.warn('deltas without any metadata are kept', { count: orphans.length, path: deltas });
     return;
   }
-  context.log.info('removing what is left of sandboxes that are gone', { count: orphans.length });
+  context.log.info('removing deltas of destroyed sandboxes', { count: orphans.length });
   for (const id of orphans) context.leftovers.set(id, undefined);
 }

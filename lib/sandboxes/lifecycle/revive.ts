@@ -7,14 +7,14 @@ import { launch } from './start-stop.ts';
 const AT_ONCE = 8;
 
 /**
- * The workspace file system died: ends the commands of all sandboxes on it now, with the reason, and brings those that
- * were RUNNING up again once it is mounted anew (`back` settles then). Calls that come meanwhile wait for that. Those
- * that are just being brought up do so by themselves (`bringUp`).
+ * Call when the workspace file system has failed: ends the commands of all sandboxes on it, with the reason, and
+ * restarts the sandboxes that were RUNNING once it is mounted again (`back` settles then). Calls in between wait. A
+ * sandbox that is just starting handles the failure itself (`bringUp`).
  */
 export function reviveSandboxes(reason: string, back: Promise<unknown>, context: SandboxContext): void {
   const limited = limiter(AT_ONCE);
   for (const sandbox of context.sandboxes.values()) {
-    sandbox.visited = undefined;
+    sandbox.lease = undefined;
     if (!sandbox.attached) continue;
     lose(sandbox, reason, context);
     void sandbox.queue.run(async () => {
@@ -25,20 +25,20 @@ export function reviveSandboxes(reason: string, back: Promise<unknown>, context:
 }
 
 /**
- * Synchronous: nothing is begun on the workspace that is gone, and commands hear of it before their files fail. A launch
- * under way notices by itself; one that is over but for the storing of its record does not.
+ * Synchronous: no operation starts on the lost workspace, and commands end before their file operations fail. A launch
+ * in progress notices by itself; a launch that has finished except for storing its record does not.
  */
 function lose(sandbox: LiveSandbox, reason: string, { log }: SandboxContext): void {
   const { id, running, status } = sandbox;
   if (status !== 'SANDBOX_PENDING') sandbox.attached = false;
   if (status !== 'SANDBOX_STOPPED') sandbox.lost = reason;
   running?.stop(describeLoss(reason)).catch((err: unknown) => {
-    log.warn('a sandbox could not be taken down cleanly', { sandbox_id: id, what: 'runtime', err });
+    log.warn('sandbox could not be taken down cleanly', { sandbox_id: id, what: 'runtime', err });
   });
 }
 
 async function revive(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
-  if (context.closing || sandbox.leaving || sandbox.lost === undefined) return;
+  if (context.closing || sandbox.destroying || sandbox.lost === undefined) return;
   sandbox.lost = undefined;
   if (sandbox.status !== 'SANDBOX_RUNNING') return;
   await endProcesses(sandbox, context.platform);
@@ -50,5 +50,5 @@ async function revive(sandbox: LiveSandbox, reason: string, context: SandboxCont
     return;
   }
   sandbox.explain(`it was brought up again: ${describeLoss(reason)}`);
-  context.log.warn('a sandbox was brought up again', { sandbox_id: sandbox.id, reason: sandbox.reason });
+  context.log.warn('sandbox restarted', { sandbox_id: sandbox.id, reason: sandbox.reason });
 }

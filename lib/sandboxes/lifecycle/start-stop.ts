@@ -8,7 +8,7 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
 import { markFailed, onExit, reasonOf } from './failure.ts';
 
-/** RUNNING and durable on return; a failure leaves it SANDBOX_ERROR with the reason. */
+/** RUNNING and durable when it resolves; after a failure it is SANDBOX_ERROR with the reason. */
 export function startSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
   return context.change(id, async (sandbox) => {
     if (sandbox.status === 'SANDBOX_RUNNING') return sandbox.view();
@@ -29,7 +29,8 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
 }
 
 /**
- * From SANDBOX_PENDING to RUNNING, as its record says it is, or to ERROR and a throw. Call from its queue.
+ * Starts a sandbox from SANDBOX_PENDING: to RUNNING, as its record says, or to ERROR and a throw. Call from the
+ * sandbox's queue.
  */
 export async function launch(sandbox: LiveSandbox, context: SandboxContext): Promise<void> {
   await bringUpOrFail(sandbox, context);
@@ -45,7 +46,7 @@ async function bringUpOrFail(sandbox: LiveSandbox, context: SandboxContext): Pro
   }
 }
 
-/** Ends every process in it; its files stay. Stored before anything ends: a failure has changed nothing. */
+/** Kills every process; the files are kept. The record is stored first: a failure to store it changes nothing. */
 export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
   return context.change(id, async (sandbox) => {
     if (sandbox.status === 'SANDBOX_STOPPED') {
@@ -60,14 +61,14 @@ export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbo
 
 /**
  * Persists commit_owed first, so that a restart finishes the commit. Returns false if the automatic commit failed. Call
- * from its queue, while it is RUNNING.
+ * from the sandbox's queue, while it is RUNNING.
  */
 export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<boolean> {
   const commits = commitsItself(sandbox);
   const changed = await hasJournal(deltaOf(sandbox.id, context.platform.layout));
   const patch = { ...(commits && { commit_owed: true }), ...(changed && { changed }) };
   await sandbox.update(patch, context.metadata.sandboxes, 'stop');
-  // Not before every program has ended: nothing is written any more.
+  // After every process has exited, so that nothing is written any more.
   await endProcesses(sandbox, context.platform);
   const committed = !commits || (await autoCommit(sandbox, context));
   await takeDown(sandbox, context.platform);

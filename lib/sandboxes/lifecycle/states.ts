@@ -2,11 +2,14 @@ import type { SandboxStatus } from '../../messages.ts';
 
 export type SandboxEvent = 'start' | 'launched' | 'failed' | 'stop' | 'lost';
 
-/** The life of a sandbox; destroying it is possible in every state and leaves none. What is not here cannot happen. */
+/**
+ * The state machine of a sandbox. Destroying is possible in every state and removes the sandbox. Transitions that are
+ * not listed are impossible.
+ */
 const TRANSITIONS: Readonly<Record<SandboxStatus, Partial<Record<SandboxEvent, SandboxStatus>>>> = {
-  // Being made, started, or brought up again after the server's own restart.
+  // Being created, started, or restarted after a restart of the server.
   SANDBOX_PENDING: { launched: 'SANDBOX_RUNNING', failed: 'SANDBOX_ERROR', stop: 'SANDBOX_STOPPED' },
-  // Lost: its workspace is, and it is brought up again on a new one.
+  // lost: its workspace was lost, and it is restarted on a new one.
   SANDBOX_RUNNING: { lost: 'SANDBOX_PENDING', failed: 'SANDBOX_ERROR', stop: 'SANDBOX_STOPPED' },
   SANDBOX_STOPPED: { start: 'SANDBOX_PENDING' },
   SANDBOX_ERROR: { start: 'SANDBOX_PENDING', failed: 'SANDBOX_ERROR' },

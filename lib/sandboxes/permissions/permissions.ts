@@ -8,15 +8,15 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { rulesOf } from './rules.ts';
 
 /**
- * Stored before they are in force: whatever happens in between, what a restart brings up has the new rules or was never
- * told to have them. When the file system cannot take them, the old ones stay.
+ * Stores the rules before they take effect: after a crash the restarted sandbox has either the new rules, or the old
+ * ones without the call having succeeded. If the file system rejects the rules, the old ones stay.
  */
 export function updatePermissions(request: UpdatePermissionsRequest, context: SandboxContext): Promise<Sandbox> {
   const permissions = rulesOf(request);
   return context.change(request.sandbox_id, async (sandbox) => {
     const before = sandbox.record.permissions;
     await sandbox.update({ permissions }, context.metadata.sandboxes);
-    if (!sandbox.attached && !sandbox.visited) return sandbox.view();
+    if (!sandbox.attached && !sandbox.lease) return sandbox.view();
     try {
       await context.platform.mount.setRules(sandbox.id, permissions);
     } catch (error) {
@@ -28,8 +28,8 @@ export function updatePermissions(request: UpdatePermissionsRequest, context: Sa
 }
 
 /**
- * By the rules: the path need not exist. What the sandbox shows of the codebase below a directory that it renamed has the
- * stricter level of the two paths.
+ * Explains by the rules alone: the path need not exist. A path that a renamed directory shows from the codebase has the
+ * stricter level of its two paths.
  */
 export async function explainPermission(
   id: string,
@@ -47,15 +47,15 @@ export async function explainPermission(
   return explained(bytes, { ...byOrigin, reason: renamed + byOrigin.reason });
 }
 
-/** One that is not up is attached for that long. */
+/** The workspace of a sandbox that is not running is attached for the duration of the call. */
 async function shownFrom(
   sandbox: LiveSandbox,
   path: ByteString,
   context: SandboxContext,
 ): Promise<ByteString | undefined> {
-  const { id, record, attached, visited } = sandbox;
+  const { id, record, attached, lease } = sandbox;
   if (record.runtime === 'RUNTIME_MOCK') return undefined;
-  if (attached || visited) return context.platform.mount.shownFrom(id, path);
+  if (attached || lease) return context.platform.mount.shownFrom(id, path);
   return withWorkspace(id, context, (mount) => mount.shownFrom(id, path));
 }
 

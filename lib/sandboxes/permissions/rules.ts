@@ -3,8 +3,8 @@ import type { PermissionRule } from '../../messages.ts';
 import { compileRules, findPreset, PRESETS } from '../../permissions/index.ts';
 
 /**
- * The rules a request asks for: its preset's, then its own. Throws INVALID_ARGUMENT naming `preset`, or
- * `permissions[i]` by its place in the request.
+ * Returns the rules of a request: those of its preset, then its own. Throws INVALID_ARGUMENT naming `preset`, or
+ * `permissions[i]` with the index in the request.
  */
 export function rulesOf(request: { permissions: readonly PermissionRule[]; preset: string }): PermissionRule[] {
   compileRules(request.permissions);
@@ -15,7 +15,7 @@ export function rulesOf(request: { permissions: readonly PermissionRule[]; prese
     throw invalidArgument('preset', `must be one of ${names}, or empty`);
   }
   const rules = [...preset.permissions, ...request.permissions];
-  // Together they may be too many.
+  // The sum of both may exceed the limit.
   compileRules(rules);
   return rules;
 }

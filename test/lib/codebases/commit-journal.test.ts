@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Commit, CommitJournal } from '../../../lib/codebases/commit-journal.ts';
-import { carryOut, type Step } from '../../../lib/codebases/commit-steps.ts';
+import { applySteps, type Step } from '../../../lib/codebases/commit-steps.ts';
 
 let home: string;
 let files: string;
@@ -50,7 +50,7 @@ const commitOf = (...stages: Step[][]): Commit => ({
   givenUp: [],
 });
 
-const apply = (steps: readonly Step[]) => carryOut(files, journal.staging, steps);
+const apply = (steps: readonly Step[]) => applySteps(files, journal.staging, steps);
 
 /** As the next server does. True: there was something to finish. */
 async function recover(): Promise<boolean> {

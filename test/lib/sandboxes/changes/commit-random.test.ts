@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { carryOut } from '../../../../lib/codebases/commit-steps.ts';
+import { applySteps } from '../../../../lib/codebases/commit-steps.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
 import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
@@ -65,7 +65,7 @@ async function commit(
     let goOn = meanwhile;
     const id = randomUUID();
     const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [
-      ...steps.map((step) => () => carryOut(s.spec.base, join(home, 'commit'), [step])),
+      ...steps.map((step) => () => applySteps(s.spec.base, join(home, 'commit'), [step])),
       (resumed: boolean) => s.fs.settle(s.spec, { commit: id, stage, settled, givenUp: [], resumed }),
     ]);
     s.fs.baseChanging('cb_1', paths);
