@@ -16,8 +16,7 @@ const AT_ONCE = 16;
 export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
   for (const path of paths) {
-    const node = atBasePath(workspace, path);
-    if (node !== undefined) yield* pin(workspace, node);
+    for (const node of atBasePath(workspace, path)) yield* pin(workspace, node);
     yield;
     for (const loose of workspace.tree.loose) {
       if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) yield* pin(workspace, loose);
@@ -37,23 +36,22 @@ export function* baseChanged(workspace: Workspace, paths: readonly ByteString[])
     for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) way.push(at);
     for (const each of way.reverse()) {
       looked.add(each);
-      const above = workspace.tree.atBasePath(parentOf(each));
-      if (above !== undefined) yield* refresh.name(above, each.slice(each.lastIndexOf('/') + 1));
+      const name = each.slice(each.lastIndexOf('/') + 1);
+      for (const above of workspace.tree.atBasePath(parentOf(each))) yield* refresh.name(above, name);
     }
-    const dir = workspace.tree.atBasePath(path);
-    if (dir !== undefined) yield* refresh.directory(dir);
+    for (const dir of workspace.tree.atBasePath(path)) yield* refresh.directory(dir);
     yield;
   }
 }
 
-/** The node that shows a base path unchanged. */
-function atBasePath(workspace: Workspace, path: ByteString): Node | undefined {
-  const dir = workspace.tree.atBasePath(path);
-  if (dir !== undefined) return dir;
-  const slash = path.lastIndexOf('/');
-  const parent = workspace.tree.atBasePath(slash === -1 ? '' : path.slice(0, slash));
-  const node = parent?.children?.get(path.slice(slash + 1));
-  return node?.inode === undefined ? node : undefined;
+/** The nodes that show a base path unchanged. */
+function* atBasePath({ tree }: Workspace, path: ByteString): Generator<Node> {
+  yield* tree.atBasePath(path);
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  for (const parent of tree.atBasePath(parentOf(path))) {
+    const node = parent.children?.get(name);
+    if (node !== undefined && node.inode === undefined && !node.isDirectory) yield node;
+  }
 }
 
 function* pin(workspace: Workspace, top: Node): Steps<void> {

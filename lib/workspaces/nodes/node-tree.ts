@@ -13,6 +13,7 @@ import type { Delta } from '../delta/delta.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { type MemoryBudget, type MemoryHolder, NODE_BYTES } from '../memory-budget.ts';
+import { BaseDirectories } from './base-directories.ts';
 import type { HostFiles } from './host-files.ts';
 import { mergedListing } from './merged-listing.ts';
 import type { Node, NodeOwner } from './node.ts';
@@ -60,7 +61,7 @@ export class NodeTree {
   /** Unchanged base files with several names: `dev:ino:level`. Names of different levels are different nodes. */
   readonly #byBaseLink = new Map<string, Node>();
   /** Directories that show a base directory. */
-  readonly #byBasePath = new Map<ByteString, Node>();
+  readonly #byBasePath = new BaseDirectories();
   #levels: LinkLevels;
   /** Where `#makeRoom` goes on. */
   #eldest: Generator<Node>;
@@ -81,7 +82,7 @@ export class NodeTree {
     if (stat === undefined || !isDirectory(stat.mode)) throw ESTALE;
     root.base = stat;
     if (root.inode !== undefined) this.#byInode.set(root.inode.id, root);
-    this.#byBasePath.set('', root);
+    this.#byBasePath.add('', root);
   }
 
   /** What `name` stands for, whatever the rules say; `level` is that of its path. */
@@ -175,7 +176,7 @@ export class NodeTree {
       node.basePath = joinPath(dir.basePath!, name);
       if (key !== undefined) this.#byBaseLink.set(key, node);
     }
-    if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.set(node.basePath, node);
+    if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.add(node.basePath, node);
     if (node.isDirectory) this.ruleDirectory(node, dir.baseRule === undefined ? state : dir.agentRule!.child(name));
     else node.agentLevel = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
@@ -189,7 +190,7 @@ export class NodeTree {
     root.listing = undefined;
     root.misses = 0;
     if (root.inode !== undefined) this.#byInode.set(root.inode.id, root);
-    this.#byBasePath.set('', root);
+    this.#byBasePath.add('', root);
   }
 
   /**
@@ -231,9 +232,9 @@ export class NodeTree {
     return node;
   }
 
-  /** The directory node that shows a base directory, if the kernel knows one. */
-  atBasePath(path: ByteString): Node | undefined {
-    return this.#byBasePath.get(path);
+  /** The directory nodes, of those that the kernel knows, that show a base directory. */
+  atBasePath(path: ByteString): Iterable<Node> {
+    return this.#byBasePath.at(path);
   }
 
   /** The node's file is in the delta from now on. */
@@ -259,7 +260,7 @@ export class NodeTree {
     node.base = base;
     node.basePath = path;
     if (!node.isDirectory) return;
-    this.#byBasePath.set(path, node);
+    this.#byBasePath.add(path, node);
     this.ruleDirectory(node, node.agentRule!);
   }
 
@@ -268,14 +269,16 @@ export class NodeTree {
     this.#forgetBase(node);
     node.base = base;
     node.basePath = path;
-    this.#byBasePath.set(path, node);
+    this.#byBasePath.add(path, node);
     this.ruleDirectory(node, node.agentRule!);
   }
 
   /** A changed directory's node shows another directory of the base from now on. */
   originChanged(node: Node, origin: ByteString): void {
     if (node.basePath === origin) return;
+    if (node.basePath !== undefined) this.#byBasePath.remove(node.basePath, node);
     node.basePath = origin;
+    this.#byBasePath.add(origin, node);
     this.ruleDirectory(node, node.agentRule!);
   }
 
@@ -334,9 +337,7 @@ export class NodeTree {
   #forgetBase(node: Node): void {
     const key = node.base && linkKey(node.base, node.agentLevel as Level);
     if (key !== undefined && this.#byBaseLink.get(key) === node) this.#byBaseLink.delete(key);
-    if (node.basePath !== undefined && this.#byBasePath.get(node.basePath) === node) {
-      this.#byBasePath.delete(node.basePath);
-    }
+    if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.remove(node.basePath, node);
   }
 
   forget(node: Node, nlookup: number): void {
