@@ -219,7 +219,7 @@ function* compare(
     };
   }
   const contentChanged = !(yield* isSame(workspace, path, now, was));
-  if (!contentChanged && present.mode === (was.mode & (S_IFMT | PERMISSIONS))) return undefined;
+  if (!contentChanged && sameMode(present.mode, was.mode)) return undefined;
   return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
 }
 
@@ -261,11 +261,16 @@ function* isSame(
   }
 }
 
+/** Those of a symlink mean nothing. */
+function sameMode(now: number, was: number): boolean {
+  const bits = (was & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
+  return (now & bits) === (was & bits);
+}
+
 /** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */
 export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
-  const bits = (was.mode & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
   return (
-    (inode.mode & bits) === (was.mode & bits) &&
+    sameMode(inode.mode, was.mode) &&
     complete(isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was))
   );
 }
