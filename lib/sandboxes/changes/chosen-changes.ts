@@ -31,7 +31,14 @@ export function chosenChanges(
     } else if (left.some((change) => change.base !== undefined && isAtOrigin(change))) throw half(origin!);
   }
   refuseWithoutRoom(possible, left);
+  refuseForbidden(left.filter((change) => !change.writable && isMadeFor(change, possible)));
   return possible;
+}
+
+/** A new directory that comes to be with something that is chosen in it. */
+function isMadeFor({ path, now, base }: WorkspaceChange, possible: readonly WorkspaceChange[]): boolean {
+  if (base !== undefined || now === undefined || typeOf(now) !== 'TYPE_DIRECTORY') return false;
+  return possible.some((change) => change.now !== undefined && change.path.startsWith(`${path}/`));
 }
 
 /** Does not name hidden paths, only their number. */
