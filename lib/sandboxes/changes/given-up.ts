@@ -29,6 +29,7 @@ export function decideForCodebase(changes: readonly WorkspaceChange[], own: read
     for (const { origin } of atOrBelow(renamed, top)) origins.push(origin!);
   };
   const origins: ByteString[] = [];
+  const staying = new Set<ByteString>();
   for (let change = waiting.pop(); change !== undefined; change = waiting.pop()) {
     const { path, now, base } = change;
     if (single.has(path)) continue;
@@ -38,9 +39,22 @@ export function decideForCodebase(changes: readonly WorkspaceChange[], own: read
     if (replaced.has(path) || (isDirectory(now) && !isDirectory(base))) giveUpWhole(path);
     for (let origin = origins.pop(); origin !== undefined; origin = origins.pop()) giveUpWhole(origin);
   }
+  // A removed directory stays for what is given up in it, and others go on to show it.
+  const stays = (change: WorkspaceChange) =>
+    isRemovedDirectory(change) && !atOrBelow(inConflict, change.path).next().done;
+  const inConflict = sorted([...single].map((path) => ({ path })));
+  for (const { path } of changes.filter(stays)) {
+    single.add(path);
+    staying.add(path);
+  }
   const taken = changes.filter(({ path }) => !single.has(path));
   const tops = new Set([...single, ...whole]);
-  return { taken, givenUp: [...tops].filter((path) => topOf(path, whole) === undefined).sort(byBytes) };
+  const isTop = (path: ByteString) => topOf(path, whole) === undefined && topOf(path, staying) === undefined;
+  return { taken, givenUp: [...tops].filter(isTop).sort(byBytes) };
+}
+
+function isRemovedDirectory({ now, base }: WorkspaceChange): boolean {
+  return now === undefined && isDirectory(base);
 }
 
 /** Whether a file or symlink replaces a directory of the codebase. */
