@@ -61,6 +61,9 @@ export function checkBystander(known: Judged, before: Tree, after: Tree, baseBef
     const originOf = (entry: string | undefined) => [...changed].some((origin) => entry === baseBefore.get(origin));
     if (is !== undefined && moved && (was === undefined || originOf(was))) continue;
     if (isDirectory(was) && (is === undefined || isDirectory(is)) && originOf(was)) continue;
+    // What the rules hide in the codebase is not kept when it goes there.
+    const hidden = [...changed].some((at) => was === baseBefore.get(at) && levelAt(known.rules, at).level < READ);
+    if (is === undefined && hidden) continue;
     if (was !== baseWas && was !== undefined) fail(`${what} lost ${shown(was)} at ${path}: it has ${shown(is)}`);
     if (was === undefined && baseWas !== undefined) fail(`${what} has ${shown(is)} again at ${path}, which it removed`);
     if (is === undefined && isSymlink(was) && originOf(was)) continue;
@@ -80,7 +83,10 @@ export function cameLater(known: Judged, tree: Tree, base: Tree, changes: readon
   const later = new Map<string, string>();
   const listed = new Set(changes.map(({ path }) => path));
   for (const [path, entry] of base) {
-    if (tree.has(path) || listed.has(path) || ![...upwards(path)].some((at) => known.foreign.has(at))) continue;
+    if (tree.has(path) || listed.has(path)) continue;
+    // A directory with such in it, too.
+    const isForeign = (at: string) => isAtOrBelow(path, at) || (isDirectory(entry) && isAtOrBelow(at, path));
+    if (![...known.foreign].some(isForeign)) continue;
     const parents = [...upwards(parentOf(path))];
     if (
       parents.every((at) => isDirectory(tree.get(at)) || later.has(at)) &&
@@ -129,9 +135,13 @@ export function checkChanges(known: Judged, tree: Tree, base: Tree, changes: rea
   }
 }
 
-/** It goes or moves with a directory that the sandbox renamed or removed, and the sandbox may not read it, here or in the codebase. */
+/**
+ * It goes or moves with a directory that the sandbox renamed, removed or has something else in the place of, and the
+ * sandbox may not read it, here or in the codebase.
+ */
 function movesHidden(known: Judged, path: string, tree: Tree, base: Tree): boolean {
-  if (![...upwards(path)].some((at) => known.removed.has(at))) return false;
+  const replaced = [...upwards(parentOf(path))].some((at) => tree.has(at) && !isDirectory(tree.get(at)));
+  if (!replaced && ![...upwards(path)].some((at) => known.removed.has(at))) return false;
   const entry = tree.get(path);
   const unreadable = (at: string) => levelAt(known.rules, at).level < READ;
   if (entry === undefined) return unreadable(path);

@@ -77,6 +77,8 @@ export function planCall(world: World, known: Known, tree: Tree, step: CallStep)
       touch(known, [path]);
       lose(known, [path]);
       const own = follows(tree, parentOf(path)) ? free : [without(tree, path)];
+      // Wherever the links lead.
+      if (own === free) lose(known, [...tree.keys()]);
       const run = () => sandboxes.deleteFile({ sandbox_id: id, as, path, recursive: true });
       return { place, run, effect: { own } };
     }

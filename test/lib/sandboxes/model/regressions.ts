@@ -227,4 +227,51 @@ export const REGRESSIONS: readonly Regression[] = [
       ['restart'],
     ],
   },
+  {
+    name: 'a directory that is shown at its old and its new place, and a file in it that is replaced',
+    options: open,
+    sequence: [
+      ['rename', 0, 'a/d', 's'],
+      ['fork', 0, -1],
+      ['discard', 2, ['a/d']],
+      ['upload', 'a/d/s', 0],
+    ],
+  },
+  {
+    name: 'a link of the codebase that is given another mode',
+    options: open,
+    sequence: [
+      ['relink', 1, '/workspace/b', 'a'],
+      ['commit', 1, '', []],
+      ['chmod', 0, 'a', 0o755],
+    ],
+  },
+  {
+    name: 'a file in a new directory that the rules forbid, committed without it',
+    options: { rules: [0, 2], autoCommit: never },
+    sequence: [
+      ['put', 1, 'owner', 's/d', 9],
+      ['commit', 1, '', ['s/d']],
+    ],
+  },
+  {
+    name: "a removed directory in which the codebase's version is kept, and that another sandbox renamed",
+    options: open,
+    sequence: [
+      ['rename', 1, 'b/d', 's'],
+      ['rm', 0, 'agent', 'b'],
+      ['upload', 'b/d/a', 9],
+      ['upload', 'b/s', 9],
+      ['commit', 0, 'theirs', []],
+    ],
+  },
+  {
+    name: 'a directory that takes the place of one to which something came after its removal',
+    options: open,
+    sequence: [
+      ['rm', 1, 'agent', 'b'],
+      ['upload', 'b/d/s', 9],
+      ['rename', 1, 'a/d', 'b'],
+    ],
+  },
 ];

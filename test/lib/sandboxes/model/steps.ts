@@ -144,8 +144,7 @@ const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
   rm: step('rm', place, actor, directoryPath),
   exec: step('exec', place),
   commit: step('commit', place, onConflict, chosen),
-  // Of chosen paths in named sequences only.
-  discard: step('discard', place, all),
+  discard: step('discard', place, chosen),
   checkpoint: step('checkpoint', place),
   rollback: step('rollback', place, checkpoint),
   drop: step('drop', place, checkpoint),
@@ -157,7 +156,7 @@ const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
   rules: step('rules', place, rules),
   upload: step('upload', path, size),
   remove: step('remove', path),
-  hold: step('hold', fc.nat(4)),
+  hold: step('hold', fc.nat(8)),
   release: step('release'),
   restart: step('restart'),
 });
@@ -228,11 +227,32 @@ const LAYERS: Weights = {
   kill: 1,
 };
 
-/** Sequences of at most `length` steps: some of all kinds, others of those that work on the same thing. */
+/** What can come to need layers, or need them no more, while these are reclaimed. */
+const WHILE_HELD: Weights = { fork: 5, rollback: 5, create: 1, checkpoint: 1, drop: 1, destroy: 1 };
+
+/** A sandbox with something to roll back, then steps that meet one reclaiming of layers. */
+function reclaimings(scope: Scope): fc.Arbitrary<Step[]> {
+  return scope.place.chain((place) => {
+    const ofOne = { ...scope, place: fc.constant(place) };
+    const { checkpoint, create, hold, release } = kindsOf(ofOne);
+    const meanwhile = fc.array(stepsOf(WHILE_HELD, ofOne), { minLength: 1, maxLength: 4, size: 'max' });
+    return fc
+      .tuple(checkpoint, create, hold, meanwhile, release)
+      .map(([first, second, held, steps, last]) => [first, second, held, ...steps, last]);
+  });
+}
+
+/** Sequences of about `length` steps at most: some of all kinds, others of those that work on the same thing. */
 export function sequences(length: number): fc.Arbitrary<Step[]> {
+  const ofKinds = [stepsOf(ALL, EVERYWHERE), stepsOf(PLACES_OF_OTHERS, EVERYWHERE)].map((steps) =>
+    fc.array(steps, { minLength: 1, maxLength: length, size: 'max' }),
+  );
+  const ofLayers = fc.oneof(
+    { weight: 12, arbitrary: stepsOf(LAYERS, ONE_FAMILY).map((each) => [each]) },
+    { weight: 1, arbitrary: reclaimings(ONE_FAMILY) },
+  );
   return fc.oneof(
-    ...[stepsOf(ALL, EVERYWHERE), stepsOf(PLACES_OF_OTHERS, EVERYWHERE), stepsOf(LAYERS, ONE_FAMILY)].map((steps) =>
-      fc.array(steps, { minLength: 1, maxLength: length, size: 'max' }),
-    ),
+    ...ofKinds,
+    fc.array(ofLayers, { minLength: 1, maxLength: length, size: 'max' }).map((parts) => parts.flat().slice(0, length)),
   );
 }
