@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { ServiceError, toServiceError } from '../lib/errors.ts';
+import { ServiceError } from '../lib/errors.ts';
+import { isHostFault, toServiceError } from '../lib/host-error.ts';
 import type { Log } from '../lib/log.ts';
 import type { Services } from '../lib/services.ts';
 
@@ -56,6 +57,7 @@ export function errorFor(
   // An aborted call can fail with any error that the abort caused; the reason of the abort takes precedence.
   if (signal.aborted && signal.reason instanceof ServiceError) return signal.reason;
   if (error.code === 'INTERNAL') log.error('call failed', { operation, requestId, err: error.cause ?? error });
+  else if (isHostFault(error.cause)) log.warn('the host failed a call', { operation, requestId, err: error.cause });
   else log.debug('call refused', { operation, requestId, code: error.code, reason: error.message });
   return error;
 }

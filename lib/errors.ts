@@ -22,7 +22,7 @@ export type Code = keyof typeof CODES;
 
 /**
  * An error for the caller. `message` is one clear sentence that names the field and the allowed values. Any other
- * thrown value is a defect: the caller gets INTERNAL without its text.
+ * thrown value is converted by `toServiceError`, without its text.
  */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
@@ -40,14 +40,4 @@ export class ServiceError extends Error {
 /** Refuses one field of a request. The message is the field's full name and the problem: `env[A] must have no NUL`. */
 export function invalidArgument(field: string, problem: string): ServiceError {
   return new ServiceError('INVALID_ARGUMENT', `${field} ${problem}`);
-}
-
-/** Converts any thrown value to the error for the caller. */
-export function toServiceError(thrown: unknown): ServiceError {
-  if (thrown instanceof ServiceError) return thrown;
-  const code = (thrown as NodeJS.ErrnoException | undefined)?.code;
-  if (code === 'EMFILE' || code === 'ENFILE') {
-    return new ServiceError('RESOURCE_EXHAUSTED', 'the server has no file descriptor left', [], { cause: thrown });
-  }
-  return new ServiceError('INTERNAL', 'internal error', [], { cause: thrown });
 }

@@ -2,18 +2,18 @@ import type { ByteString } from '../byte-string.ts';
 import { invalidArgument } from '../errors.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
-/** A path in a codebase other than its root. */
+/** A place in a codebase that is not its root. */
 export interface FilePath {
-  /** Relative to the codebase root, without a leading slash. */
+  /** From the codebase root, without a leading slash. */
   text: string;
-  /** Names of the parent directories, outermost first. */
+  /** Names of the directories on the way, outermost first. */
   parents: ByteString[];
   name: ByteString;
 }
 
 /**
- * Parses a path; a leading slash is dropped. Throws INVALID_ARGUMENT naming `field` for a path that is empty, too long
- * or ambiguous (`..`, `.`, doubled slashes, NUL).
+ * A leading slash is dropped. Throws INVALID_ARGUMENT naming `field` for what is empty, over-long, or could be read as
+ * another path than it is written (`..`, `.`, doubled slashes, NUL).
  */
 export function parseFilePath(field: string, path: string): FilePath {
   const text = path.startsWith('/') ? path.slice(1) : path;
@@ -26,10 +26,7 @@ export function parseFilePath(field: string, path: string): FilePath {
   return { text, parents: bytes.slice(0, -1), name: bytes.at(-1) as ByteString };
 }
 
-/**
- * Parses the path of a directory into names; '' and '/' are the root, and a trailing slash is allowed. Throws like
- * `parseFilePath`.
- */
+/** The names on the way to a directory; '' and '/' are the root, and a slash may end the path. Throws as above. */
 export function parseDirectoryPath(field: string, path: string): ByteString[] {
   if (path === '' || path === '/') return [];
   const { parents, name } = parseFilePath(field, path.endsWith('/') ? path.slice(0, -1) : path);
@@ -38,13 +35,13 @@ export function parseDirectoryPath(field: string, path: string): ByteString[] {
 
 const MAX_SHOWN = 200;
 
-/** The path as text for a message: quoted, and shortened to fit into a protocol's header. */
+/** A path in a message: quoted, and cut where it would make the message too long for a protocol's header. */
 export function shown(path: string): string {
   const characters = Array.from(path);
   return JSON.stringify(characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN).join('')}…` : path);
 }
 
-/** Decodes a path or name for people and for JSON; bytes that are not UTF-8 become U+FFFD. */
+/** A path or name for people and for JSON: what is not UTF-8 comes as U+FFFD. */
 export function textOf(bytes: ByteString): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }

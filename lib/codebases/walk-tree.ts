@@ -2,23 +2,20 @@ import type { BigIntStats } from 'node:fs';
 import type { ByteString } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import { type ResolvedPath, resolveAll } from './resolve-path.ts';
+import { type Reached, reachAll } from './reach.ts';
 
 export interface Found {
-  /** Relative to the codebase root. */
+  /** From the codebase root. */
   path: ByteString;
-  /** Of a symlink itself. */
+  /** Of a symlink: its own. */
   stats: BigIntStats;
 }
 
 interface Item {
   name: ByteString;
-  /**
-   * Sort key: entries below a directory sort by their complete paths, which begin with the directory's name and a
-   * slash.
-   */
+  /** As if what is below had been sorted by its whole path: every such path starts with the name and a slash. */
   key: ByteString;
-  /** Stands for the entries below the directory `name`, not for the directory itself. */
+  /** What is below the directory `name`, rather than the entry itself. */
   below: boolean;
   stats?: BigIntStats | undefined;
 }
@@ -26,33 +23,32 @@ interface Item {
 interface Level {
   names: readonly ByteString[];
   identity: string;
-  /** The next items in order, up to the limit. */
+  /** The next ones in order, as many as are held at once. */
   items: Item[];
   next: number;
-  /** Whether there are more after `items`. */
+  /** There are more behind `items`. */
   more: boolean;
 }
 
 interface Options {
-  /** The directory to start in; it is not part of the result. */
+  /** The directory to start in; what is below it is found, not itself. */
   names: readonly ByteString[];
   recursive: boolean;
-  /** Only entries after this path; directories completely before it are not read. */
+  /** Only what comes behind this path; whole directories before it are not read. */
   after?: ByteString | undefined;
-  /** Maximum number of names held per directory; a larger directory is read again for the next ones. */
+  /** Names of one directory held at a time; one with more of them is read again for the next ones. */
   hold: number;
 }
 
-/** Number of lstat calls in parallel: the thread pool's latency exceeds the time of a call. */
+/** Looked at together: a system call costs less than the way to the thread that makes it. */
 const BATCH = 32;
 
 /**
- * Yields directories, regular files and symlinks below a directory in byte order of their paths (`a`, `a.txt`, `a/b`).
- * Yields nothing if the start does not exist. Holds one directory open, whatever the depth; entries that vanish
- * meanwhile are omitted.
+ * Directories, regular files and symlinks below a directory in byte order of their paths (`a`, `a.txt`, `a/b`). Nothing
+ * when the start is not there. Holds one directory open, however deep the tree; what vanishes meanwhile is left out.
  */
 export async function* walkTree(root: string, options: Options): AsyncGenerator<Found> {
-  const start = await resolveAll(root, options.names);
+  const start = await reachAll(root, options.names);
   if (start === undefined) return;
   let { directory } = start;
   try {
@@ -79,7 +75,7 @@ export async function* walkTree(root: string, options: Options): AsyncGenerator<
   }
 }
 
-/** The first items in order; with `behind`, those with a greater key. */
+/** The first items in order; with `behind`, of those whose key comes behind it. */
 async function readLevel(
   directory: Directory,
   names: readonly ByteString[],
@@ -109,7 +105,7 @@ async function readLevel(
   return { names, identity: directory.identity, next: 0, ...first.take() };
 }
 
-/** Selects the first items in order. */
+/** The first few, in order, of many. */
 class FirstItems {
   readonly #hold: number;
   #items: Item[] = [];
@@ -137,7 +133,7 @@ class FirstItems {
   }
 }
 
-/** Fills in the current item and the next ones. */
+/** Fills in the item just taken and those behind it. */
 async function look(directory: Directory, level: Level): Promise<void> {
   const items = level.items.slice(level.next - 1, level.next - 1 + BATCH).filter((item) => !item.below);
   await Promise.all(
@@ -147,7 +143,7 @@ async function look(directory: Directory, level: Level): Promise<void> {
   );
 }
 
-/** Returns from a completed directory to its parent, or further up if that has vanished, and removes its levels. */
+/** From the directory that is done to the one above, or above that when it vanished; takes its levels off too. */
 async function ascend(root: string, done: Directory, levels: Level[]): Promise<Directory> {
   const above = levels.at(-1);
   if (above === undefined) return done;
@@ -157,12 +153,12 @@ async function ascend(root: string, done: Directory, levels: Level[]): Promise<D
     return parent;
   }
   for (let level: Level | undefined = above; level !== undefined; level = levels.at(-1)) {
-    const resolved: ResolvedPath | undefined = await resolveAll(root, level.names).catch(() => undefined);
-    if (resolved?.directory.identity === level.identity) {
+    const reached: Reached | undefined = await reachAll(root, level.names).catch(() => undefined);
+    if (reached?.directory.identity === level.identity) {
       await done.close();
-      return resolved.directory;
+      return reached.directory;
     }
-    await resolved?.directory.close();
+    await reached?.directory.close();
     levels.pop();
   }
   return done;

@@ -8,17 +8,14 @@ export interface State {
 
 const VERSION = 1;
 
-/**
- * The file was not written by this server or is damaged; the message completes a sentence that begins with the file's
- * name.
- */
+/** The file is not what this server writes; the message is the end of a sentence that names the file. */
 export class DamagedError extends Error {}
 
 export function emptyState(): State {
   return { codebases: new Map(), sandboxes: new Map() };
 }
 
-/** Records are immutable, so the JSON of each is cached: writing 10,000 records costs one join. */
+/** Records never change in place, so the JSON of each is made once: a write of 10,000 costs a join. */
 export function createSerializer(): (state: State) => string {
   const json = new WeakMap<object, string>();
   const list = (records: Iterable<object>) => {
@@ -40,8 +37,8 @@ export function createSerializer(): (state: State) => string {
 }
 
 /**
- * Parses the state; throws DamagedError. `sha256` covers the bytes from after `"state":` to before the last brace; a
- * file repaired by hand omits it.
+ * The state in `text`, or a DamagedError. `sha256` is of the bytes after `"state":` up to the last brace; a file
+ * repaired by hand leaves it out.
  */
 export function parseState(text: string): State {
   const file = parseObject(text);

@@ -72,6 +72,11 @@ export class SandboxContext {
   async forget(sandbox: LiveSandbox): Promise<void> {
     await this.removeLeftover(sandbox.id, sandbox.record.uid);
     this.sandboxes.delete(sandbox.id);
+    this.reclaimLeft();
+  }
+
+  /** Where a sandbox that was removed may have left layers that nobody needs. */
+  reclaimLeft(): void {
     if (this.#layersLeft) this.reclaimLayers();
   }
 
@@ -93,6 +98,8 @@ export class SandboxContext {
       if (uid !== undefined) this.uids.release(uid);
     } catch (err) {
       this.leftovers.set(id, uid);
+      // The next attempt may not find its layers' names.
+      this.#layersLeft = true;
       this.log.error('delta of a destroyed sandbox could not be removed, will retry', { sandbox_id: id, err });
     } finally {
       this.#removing.delete(id);

@@ -104,10 +104,11 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),
     workspaceUnreadable: (id, reason) => {
       const sandbox = context.sandboxes.get(id);
-      void sandbox?.queue.run(async () => {
+      const failed = sandbox?.queue.run(async () => {
         if (context.closing || !sandbox.attached || sandbox.destroying) return;
         await markFailed(sandbox, reason, context);
       });
+      failed?.catch((err: unknown) => context.log.error('failed sandbox could not be marked', { sandbox_id: id, err }));
     },
     close: async () => {
       context.closing = true;

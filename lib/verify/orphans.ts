@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { isId } from '../ids.ts';
 import { type Report, reasonOf } from './report.ts';
 
-/**
- * Adds notes about entries of the directory `path` that are not `known`. `kind`: their description, for example "a
- * delta".
- */
+/** Notes on what lies in the folder `path` and is not `known`. `kind`: what it looks like, like "a delta". */
 export async function noteOrphans(
   path: string,
   kind: string,
@@ -18,12 +15,12 @@ export async function noteOrphans(
   }
 }
 
-/** Returns a predicate for directory names: whether a record has this id; undefined for names that are not ids. */
+/** Whether a record has the id that a folder is named by; undefined: that is not the name of such a folder. */
 export function knownId(prefix: string, records: ReadonlyMap<string, unknown>): (name: string) => boolean | undefined {
   return (name) => (isId(prefix, name) ? records.has(name) : undefined);
 }
 
-/** Empty for a directory that does not exist. */
+/** What is not there has nothing in it. */
 export async function namesIn(path: string): Promise<string[]> {
   try {
     return (await readdir(path)).sort();

@@ -2,27 +2,24 @@ import { getSystemErrorName } from 'node:util';
 import { Errno } from '../linux/errno.ts';
 import { Damage } from '../workspaces/delta/damage.ts';
 
-/** Counts for the last line. */
+/** What is counted for the last line. */
 export interface Counts {
   codebases: number;
   sandboxes: number;
   layers: number;
-  /** Contents of files, in slots and in data files. */
+  /** Contents of files: in slots, and in data files. */
   contents: number;
-  /** Of these, the ones without a checksum. */
+  /** Of these, those whose bytes have no checksum. */
   unchecked: number;
 }
 
-/** The findings of a check. Each damaged item is reported once, with all its owners. */
+/** What a check of the state found. Each damaged thing is told once, with all that it belongs to. */
 export class Report {
   readonly counts: Counts = { codebases: 0, sandboxes: 0, layers: 0, contents: 0, unchecked: 0 };
   readonly #damages = new Map<string, { what: string; where: string; owners: Set<string> }>();
   readonly #notes = new Set<string>();
 
-  /**
-   * Reports the damage `what` of the file or directory `where`; `owner`: the affected object, for example "sandbox
-   * sb_…".
-   */
+  /** `what` is wrong with the file or directory `where`; `owner` is what it belongs to, like "sandbox sb_…". */
   damage(what: string, where: string, owner: string): void {
     const key = `${where}\n${what}`;
     const known = this.#damages.get(key) ?? { what, where, owners: new Set() };
@@ -30,10 +27,7 @@ export class Report {
     this.#damages.set(key, known);
   }
 
-  /**
-   * Reports an error thrown by `read` as damage and returns undefined. `where` is used unless the error names its
-   * location.
-   */
+  /** What `read` throws is damage, and then the answer is undefined. `where` unless the error tells it better. */
   async attempt<T>(where: string, owner: string, read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read();
@@ -52,7 +46,7 @@ export class Report {
     return this.#damages.size;
   }
 
-  /** A line for each damaged item, then the notes, then the counts. */
+  /** One for each damaged thing, then the notes, then the counts. */
   *lines(): Generator<string> {
     for (const { what, where, owners } of this.#damages.values()) {
       yield `damaged: ${oneLine(where)}: ${oneLine(what)} (${[...owners].map(oneLine).join('; ')})`;
@@ -64,7 +58,7 @@ export class Report {
   }
 }
 
-/** Names of files come from programs in sandboxes: control characters must not reach a terminal. */
+/** Names of files come from programs in sandboxes: no control character of theirs reaches a terminal. */
 function oneLine(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -15,6 +15,7 @@ import {
   type SetAttr,
   type StatFs,
 } from '../fuse/filesystem.ts';
+import { hostFault } from '../host-error.ts';
 import { EACCES, EDQUOT, ENOSPC, EPERM, Errno, hostErrno } from '../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
 import type { PermissionRule } from '../messages.ts';
@@ -213,7 +214,9 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   }
 
   toError(thrown: unknown): unknown {
-    return thrown instanceof Damage ? new ServiceError('DATA_LOSS', thrown.message) : thrown;
+    if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
+    if (thrown === EDQUOT) return new ServiceError('RESOURCE_EXHAUSTED', 'the quota of the sandbox is used up');
+    return hostFault(thrown, 'the files of the sandbox could not be read or written');
   }
 
   operationEnded(): void {

@@ -44,6 +44,8 @@ export interface ControlError {
   message: string;
   details: readonly unknown[];
   stack: string;
+  /** The errno and the message of the host's error that a ServiceError was made of. */
+  cause?: { code: string | undefined; message: string };
 }
 
 /** What the worker posts to the main thread. */
@@ -59,15 +61,21 @@ export type WorkerMessage =
   | { kind: 'ended'; reason: string };
 
 export function encodeError(thrown: unknown): ControlError {
-  if (thrown instanceof ServiceError)
-    return { code: thrown.code, message: thrown.message, details: thrown.details, stack: thrown.stack ?? '' };
+  if (thrown instanceof ServiceError) {
+    const { code, message, details, stack = '', cause } = thrown;
+    const hosts = cause instanceof Error && {
+      cause: { code: (cause as NodeJS.ErrnoException).code, message: cause.message },
+    };
+    return { code, message, details, stack, ...hosts };
+  }
   if (thrown instanceof Errno) return { message: `refused with errno ${thrown.errno}`, details: [], stack: '' };
   const error = thrown instanceof Error ? thrown : new Error(`not an Error was thrown: ${String(thrown)}`);
   return { message: error.message, details: [], stack: error.stack ?? '' };
 }
 
-export function decodeError({ code, message, details, stack }: ControlError): Error {
-  const error = code ? new ServiceError(code, message, details) : new Error(message);
+export function decodeError({ code, message, details, stack, cause }: ControlError): Error {
+  const options = cause && { cause: Object.assign(new Error(cause.message), { code: cause.code }) };
+  const error = code ? new ServiceError(code, message, details, options) : new Error(message);
   if (stack) error.stack = stack;
   return error;
 }

@@ -1,20 +1,11 @@
-import {
-  closeSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  rmdirSync,
-  writeFile,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
+import { isHostShort } from '../../host-error.ts';
+import { closeQuietly } from '../../linux/close.ts';
 import type { ResourceLimits } from '../../messages.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
-import { isHostShort } from '../host-error.ts';
 import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
 
@@ -241,10 +232,4 @@ export function removeTree(dir: string, budget = { left: Number.POSITIVE_INFINIT
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
   return true;
-}
-
-function closeQuietly(fd: number): void {
-  try {
-    closeSync(fd);
-  } catch {}
 }

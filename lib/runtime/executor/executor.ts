@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
-import { hostError } from '../host-error.ts';
+import { hostError } from '../../host-error.ts';
 import type { Command, Execution } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { CommandRun, type Outcome } from './command-run.ts';

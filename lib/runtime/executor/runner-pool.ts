@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
-import { hostError } from '../host-error.ts';
+import { hostError } from '../../host-error.ts';
 import { DEATH_MS } from './command-run.ts';
 import { Runner, type RunnerHost } from './runner.ts';
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
+import { closeQuietly } from '../../linux/close.ts';
 import type { Shares } from '../../shares.ts';
 import { bootLine, EXIT_LINE } from './agent-script.ts';
 import { type FifoPool, openFifo } from './fifo-pool.ts';
@@ -236,12 +237,6 @@ export class Runner {
     this.#group?.release();
     this.#host.descriptors.commands.give(this.#host, DESCRIPTORS);
   }
-}
-
-function closeQuietly(fd: number): void {
-  try {
-    closeSync(fd);
-  } catch {}
 }
 
 /** A remaining file is removed with the agent directory. */

@@ -1,4 +1,5 @@
-import { CODES, ServiceError, toServiceError } from '../../errors.ts';
+import { CODES, ServiceError } from '../../errors.ts';
+import { toServiceError } from '../../host-error.ts';
 import { newId } from '../../ids.ts';
 import type { ForkResult } from '../../messages.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';

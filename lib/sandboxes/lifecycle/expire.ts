@@ -11,6 +11,7 @@ const AT_ONCE = 8;
  */
 export async function expireSandboxes(context: SandboxContext, jumps: JumpDetector): Promise<void> {
   await each([...context.leftovers], AT_ONCE, ([id, uid]) => context.removeLeftover(id, uid));
+  context.reclaimLeft();
   const jump = jumps.look();
   if (jump !== 0) {
     context.log.warn('wall clock was set; expired sandboxes are kept until the next cleanup', {

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { toServiceError } from '../../host-error.ts';
 import type { RunningSandbox } from '../../runtime/runtime.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -6,7 +6,7 @@ import { takeDown } from './bring-up.ts';
 
 /** The text of an error for a sandbox's `status_reason`, without internals of a defect. */
 export function reasonOf(error: unknown): string {
-  return error instanceof ServiceError ? error.message : 'internal error';
+  return toServiceError(error).message;
 }
 
 /** Returns the handler of the runtime's `exited`: marks the sandbox as failed if it is still in the run that exited. */

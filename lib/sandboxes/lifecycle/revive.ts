@@ -17,9 +17,12 @@ export function reviveSandboxes(reason: string, back: Promise<unknown>, context:
     sandbox.lease = undefined;
     if (!sandbox.attached) continue;
     lose(sandbox, reason, context);
-    void sandbox.queue.run(async () => {
+    const revived = sandbox.queue.run(async () => {
       await back;
       await limited(() => revive(sandbox, reason, context));
+    });
+    revived.catch((err: unknown) => {
+      context.log.error('a sandbox was not brought up again', { sandbox_id: sandbox.id, err });
     });
   }
 }

@@ -1,7 +1,8 @@
-import { closeSync, fstatSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import type { ByteString } from '../../byte-string.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { HostTree } from '../../host-tree/host-tree.ts';
+import { closeQuietly } from '../../linux/close.ts';
 import { ESTALE, hostErrno } from '../../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFREG, S_IFSOCK } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
@@ -61,10 +62,10 @@ export class Base {
     try {
       if (sameFile(fromHost(fstatSync(fd, { bigint: true })), expected)) return fd;
     } catch (error) {
-      closeSync(fd);
+      closeQuietly(fd);
       throw hostErrno(error);
     }
-    closeSync(fd);
+    closeQuietly(fd);
     throw ESTALE;
   }
 

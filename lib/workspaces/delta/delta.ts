@@ -423,7 +423,10 @@ export class Delta {
   freeze(): string {
     this.#recordTimes([...this.#written]);
     this.#requireHeader();
-    if (this.#continues !== '' && this.#journal.size === this.#headerSize) return this.#continues;
+    if (this.#continues !== '' && this.#journal.size === this.#headerSize) {
+      this.#journal.confirm();
+      return this.#continues;
+    }
     if (this.#segments >= MAX_SEGMENTS) this.#rewrite();
     else if (this.#isWasteful) complete(this.#compacting());
     const { root } = this.#layers;
@@ -438,6 +441,7 @@ export class Delta {
     this.#handOver(frozen);
     writeSummary(root, frozen, { index, layers: this.#below, contents: this.#retained.live });
     this.#segments++;
+    this.#journal.confirm();
     return frozen;
   }
 
@@ -516,7 +520,7 @@ export class Delta {
   }
 
   /**
-   * Has what a frozen layer had, and nothing else any more, durably on return. All inodes from before are void: not even
+   * Has what a frozen layer had, and nothing else any more; durable after `confirm`. All inodes from before are void: not even
    * open ones have contents. The caller removes the layers that nobody needs.
    */
   rollback(layer: string): void {
@@ -541,6 +545,11 @@ export class Delta {
     this.#usage.restart(table.bytes(index.bytes));
     this.#retained.restart(complete(this.#liveContents(index)));
     this.#written.clear();
+  }
+
+  /** After `rollback`: returns when a power failure cannot undo it. Throws when that is not known. */
+  confirm(): void {
+    this.#journal.confirm();
   }
 
   /**
@@ -571,6 +580,7 @@ export class Delta {
     this.#absorbing = false;
     this.#contents.syncAll();
     this.#rewrite();
+    this.#journal.confirm();
     return 'done';
   }
 

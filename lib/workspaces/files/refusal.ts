@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import type { ByteString } from '../../byte-string.ts';
 import { type Code, ServiceError } from '../../errors.ts';
+import { hostFault } from '../../host-error.ts';
 import { Errno } from '../../linux/errno.ts';
 import { Damage } from '../delta/damage.ts';
 
@@ -30,8 +31,10 @@ const REFUSALS: ReadonlyMap<number, readonly [Code, string]> = new Map([
 export function refusal(thrown: unknown, path: ByteString | undefined): unknown {
   if (!(thrown instanceof Errno)) return thrown;
   if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
-  const [code, why] = REFUSALS.get(thrown.errno) ?? ['INTERNAL', `met the error ${thrown.errno} of the host`];
-  return new ServiceError(code, `${path === undefined ? 'the file' : shown(path)} ${why}`);
+  const name = path === undefined ? 'the file' : shown(path);
+  const told = REFUSALS.get(thrown.errno);
+  if (told !== undefined) return new ServiceError(told[0], `${name} ${told[1]}`);
+  return hostFault(thrown, `${name} could not be read or written`);
 }
 
 export function shown(path: ByteString): string {

@@ -59,6 +59,8 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     }
   }
   for (const node of orphans) if (node.links.length === 0) yield* end(workspace, tree, node, counted);
+  // Not before: the nodes have to agree with the delta even where this throws.
+  delta.confirm();
 }
 
 /** Every name that may stand for something else than before. */

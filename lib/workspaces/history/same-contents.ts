@@ -1,4 +1,4 @@
-import { closeQuietly } from '../delta/contents/data-files.ts';
+import { closeQuietly } from '../../linux/close.ts';
 import { readFile } from '../delta/contents/host-io.ts';
 
 const BLOCK = 64 * 1024;

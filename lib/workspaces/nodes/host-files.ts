@@ -1,4 +1,4 @@
-import { closeQuietly } from '../delta/contents/data-files.ts';
+import { closeQuietly } from '../../linux/close.ts';
 import type { Node } from './node.ts';
 
 /**

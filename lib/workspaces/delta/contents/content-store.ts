@@ -1,12 +1,13 @@
 import { crc32 } from 'node:zlib';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
+import { closeQuietly } from '../../../linux/close.ts';
 import { ENOSPC } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Damage } from '../damage.ts';
 import type { DataRef, FileRef, Inode } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
-import { closeQuietly, DataFiles, statData } from './data-files.ts';
+import { DataFiles, statData } from './data-files.ts';
 import { readFile, syncFiles, writeFile } from './host-io.ts';
 import { LargeCopies } from './large-copies.ts';
 import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';

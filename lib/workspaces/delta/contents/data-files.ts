@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  closeSync,
   constants,
   fdatasyncSync,
   fstatSync,
@@ -16,6 +15,7 @@ import {
 } from 'node:fs';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
+import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
 import { timeOf } from '../../clock.ts';
@@ -162,14 +162,6 @@ export class DataFiles {
 export function statData(fd: number): { size: number; mtime: Time } {
   const stat = hosted(() => fstatSync(fd, { bigint: true }));
   return { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
-}
-
-export function closeQuietly(fd: number): void {
-  try {
-    closeSync(fd);
-  } catch {
-    // Nothing is written late: a close has nothing to tell.
-  }
 }
 
 /** What a directory of a layer has besides are its slabs. */

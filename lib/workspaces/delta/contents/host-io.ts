@@ -1,4 +1,5 @@
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { fdatasyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 
 /** What there is of the range. */
@@ -43,7 +44,7 @@ export function syncFiles(paths: readonly string[]): void {
       try {
         fdatasyncSync(fd);
       } finally {
-        closeSync(fd);
+        closeQuietly(fd);
       }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw hostErrno(error);

@@ -1,16 +1,7 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  unlinkSync,
-} from 'node:fs';
+import { constants, copyFileSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Postponed } from '../../../fuse/filesystem.ts';
+import { closeQuietly } from '../../../linux/close.ts';
 import { Errno } from '../../../linux/errno.ts';
 import type { BackgroundCopy } from './background-copy.ts';
 
@@ -89,7 +80,7 @@ export class LargeCopies {
     for (const copy of this.#copies.values()) {
       if (copy.id !== id) continue;
       copy.errno = errno;
-      closeSync(copy.fd);
+      closeQuietly(copy.fd);
     }
   }
 
@@ -110,7 +101,7 @@ export class LargeCopies {
     try {
       this.#start!(copy);
     } catch (error) {
-      closeSync(fd);
+      closeQuietly(fd);
       throw error;
     }
     this.#copies.set(key, { ...copy, key, directory, size, fd, errno: undefined });

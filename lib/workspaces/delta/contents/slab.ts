@@ -1,5 +1,6 @@
-import { closeSync, constants, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
+import { constants, fdatasyncSync, ftruncateSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 import type { Inode } from '../index/inode.ts';
 import { readFile } from './host-io.ts';
@@ -132,7 +133,7 @@ export class Slab {
   }
 
   close(): void {
-    if (this.#fd !== -1) closeSync(this.#fd);
+    if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
   }
 

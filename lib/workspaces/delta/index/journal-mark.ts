@@ -1,5 +1,6 @@
-import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
+import { constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
+import { closeQuietly } from '../../../linux/close.ts';
 
 const SIZE = 64;
 const { O_RDWR, O_CREAT } = constants;
@@ -28,7 +29,7 @@ export function writeMark(journal: string, { generation, size }: Marked): void {
       const text = `${generation} ${size}`;
       writeSync(fd, `${text} ${crc32(text)}`.padEnd(SIZE - 1).concat('\n'), 0, 'latin1');
     } finally {
-      closeSync(fd);
+      closeQuietly(fd);
     }
   } catch {
     // The journal is less well guarded.

@@ -1,4 +1,5 @@
-import { closeSync, constants, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { constants, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeQuietly } from '../../../linux/close.ts';
 
 const SIZE = 32 * 1024;
 /** A disk without room for a reserve is asked again after so many lines. */
@@ -59,7 +60,7 @@ export class JournalReserve {
     if (found.stale) this.clear();
   }
 
-  /** When there is room for it. Without one, a full disk refuses removals like everything else. */
+  /** When there is room for it; never throws. Without one, a full disk refuses removals like everything else. */
   make(): void {
     if (this.#fd !== -1 || this.#patience-- > 0) return;
     this.#patience = PATIENCE;
@@ -69,11 +70,15 @@ export class JournalReserve {
         this.#fd = fd;
         return;
       }
-      closeSync(fd);
+      closeQuietly(fd);
     } catch {
       // There is no room now, or something is there that cannot be read.
     }
-    rmSync(this.#path, { force: true });
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // It is in the way until then.
+    }
   }
 
   /** Whether there was room for a line more. */
@@ -96,10 +101,14 @@ export class JournalReserve {
     return true;
   }
 
-  /** The journal has all lines. The start goes first: a crash leaves no lines without their joint. */
+  /** The journal has all lines. The start goes first: a crash leaves no lines without their joint. Never throws. */
   clear(): void {
     const used = this.#head.length + this.#text.length;
-    if (this.#fd !== -1 && used > 0) fillZeros(this.#fd, used);
+    try {
+      if (this.#fd !== -1 && used > 0) fillZeros(this.#fd, used);
+    } catch {
+      // What is left is of a joint that no journal has any more.
+    }
     this.#head = this.#text = '';
     this.#taken = 0;
   }
@@ -109,7 +118,7 @@ export class JournalReserve {
   }
 
   close(): void {
-    if (this.#fd !== -1) closeSync(this.#fd);
+    if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
   }
 }

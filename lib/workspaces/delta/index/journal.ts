@@ -1,5 +1,4 @@
 import {
-  closeSync,
   fstatSync,
   fsyncSync,
   ftruncateSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
+import { closeQuietly } from '../../../linux/close.ts';
 import { EDQUOT, EIO, ENOSPC, Errno, hostErrno } from '../../../linux/errno.ts';
 import { Damage } from '../damage.ts';
 import { type Lines, lineInParts, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
@@ -100,6 +100,7 @@ export class Journal {
 
   /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
   linkTo(path: string): void {
+    if (this.#broken || this.#busy) throw EIO;
     if (!this.#takeFromReserve()) throw ENOSPC;
     rmSync(path, { force: true });
     linkSync(this.#path, path);
@@ -210,14 +211,17 @@ export class Journal {
     return { ino: this.#ino, size: this.#size };
   }
 
-  /** Replaces the whole file, durably, by `records`: after a crash it is the old or the new one. */
+  /**
+   * Replaces the whole file by `records`: after a crash it is the old or the new one. When this throws it is the old one.
+   * It is durable after `confirm` or `sync`.
+   */
   rewrite(records: Iterable<readonly unknown[]>): void {
     complete(this.rewriting(records));
   }
 
   /** As `rewrite`, a part at a time. The caller lets nothing change that the records tell of, and nothing be appended. */
   *rewriting(records: Iterable<readonly unknown[]>): Steps<void> {
-    if (this.#busy) throw EIO;
+    if (this.#broken || this.#busy) throw EIO;
     this.#busy = true;
     try {
       yield* this.#rewriteAll(records);
@@ -233,6 +237,7 @@ export class Journal {
     const counted = new Counted(AT_ONCE);
     let size = 0;
     let last = 0;
+    let ino: number;
     try {
       let block = '';
       for (const record of records) {
@@ -247,28 +252,35 @@ export class Journal {
       }
       size += writeAll(fd, block);
       fsyncSync(fd);
+      ino = fstatSync(fd).ino;
       renameSync(path, this.#path);
     } catch (error) {
-      closeSync(fd);
+      closeQuietly(fd);
       throw error;
     }
-    if (this.#fd !== -1) closeSync(this.#fd);
+    // The new file is the journal: from here on nothing throws, and the caller goes on from it.
+    if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = fd;
-    this.#ino = fstatSync(fd).ino;
+    this.#ino = ino;
     this.#size = size;
     this.#sealed = true;
     this.#sum = last;
     this.#generation++;
     this.#marked = -1;
+    this.#nameSynced = false;
     // Not before: the reserve was of the file that is gone now.
     this.#reserve.clear();
     try {
-      this.#syncName();
-    } catch (error) {
-      // The disk has one of the two, and nobody knows which.
-      this.#broken = true;
-      throw error;
+      this.confirm();
+    } catch {
+      // Until a later one succeeds, a power failure may bring the old file back.
     }
+  }
+
+  /** After `rewrite`: returns when a power failure cannot bring the old file back. Throws when that is not known. */
+  confirm(): void {
+    if (this.#nameSynced) return;
+    this.#syncName();
     this.#mark();
   }
 
@@ -288,7 +300,7 @@ export class Journal {
   }
 
   close(): void {
-    if (this.#fd !== -1) closeSync(this.#fd);
+    if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
     this.#reserve.close();
   }
@@ -300,8 +312,11 @@ export class Journal {
 
   #syncName(): void {
     const dir = openSync(dirname(this.#path), 'r');
-    fsyncSync(dir);
-    closeSync(dir);
+    try {
+      fsyncSync(dir);
+    } finally {
+      closeQuietly(dir);
+    }
     this.#nameSynced = true;
   }
 
@@ -353,7 +368,7 @@ export function* readJournal(path: string): Steps<JournalFile | undefined> {
   try {
     return yield* readAll(fd);
   } finally {
-    closeSync(fd);
+    closeQuietly(fd);
   }
 }
 

@@ -1,5 +1,6 @@
-import { closeSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
+import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 import { ContentStore } from '../contents/content-store.ts';
 import { readFile } from '../contents/host-io.ts';
@@ -114,7 +115,7 @@ export class FrozenLayers {
 
   /** What was removed on disk is held by nobody. */
   closeFiles(): void {
-    for (const fd of this.#open.values()) closeSync(fd);
+    for (const fd of this.#open.values()) closeQuietly(fd);
     this.#open.clear();
   }
 
@@ -172,7 +173,7 @@ export class FrozenLayers {
       for (const [oldest, oldFd] of this.#open) {
         if (this.#open.size <= MAX_OPEN) break;
         this.#open.delete(oldest);
-        closeSync(oldFd);
+        closeQuietly(oldFd);
       }
       return fd;
     } catch (error) {

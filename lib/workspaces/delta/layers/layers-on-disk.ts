@@ -25,7 +25,7 @@ export async function layersOfDelta(delta: string): Promise<DeltaLayers | undefi
 
 /** Another one whenever the sandbox changed anything; undefined: it never did. */
 export async function journalState(delta: string): Promise<string | undefined> {
-  const journal = await stat(`${delta}/journal`, { bigint: true }).catch(() => undefined);
+  const journal = await stat(`${delta}/journal`, { bigint: true }).catch(ignoreAbsent);
   return journal && `${journal.ino} ${journal.size} ${journal.mtimeNs}`;
 }
 
@@ -79,11 +79,14 @@ async function ownsLayers(root: string, id: string): Promise<boolean> {
   return (await readdir(root)).some((layer) => layer.startsWith(`${id}.`));
 }
 
-function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+/** Throws where that is not known: what cannot be looked at is not gone. */
+async function isThere(path: string): Promise<boolean> {
+  const found = access(path).then(() => true);
+  return (await found.catch(ignoreAbsent)) ?? false;
+}
+
+function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 async function headerOfDelta(delta: string): Promise<Header | undefined> {
@@ -106,9 +109,7 @@ async function markOf(journal: string): Promise<Marked | undefined> {
 }
 
 async function readHeader(path: string): Promise<{ header: Header; size: number } | undefined> {
-  const handle = await open(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  const handle = await open(path).catch(ignoreAbsent);
   if (handle === undefined) return undefined;
   try {
     let text = '';

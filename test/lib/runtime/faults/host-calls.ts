@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type * as NodeFs from 'node:fs';
+import type * as NodeFsPromises from 'node:fs/promises';
+import { constants } from 'node:os';
 import { promisify } from 'node:util';
 
 type NodeChildProcess = typeof import('node:child_process');
@@ -28,12 +30,44 @@ const CALLS = [
 
 type AnyCall = (...args: unknown[]) => unknown;
 
+/** The further ones that the request worker makes. */
+const WORKER_CALLS = [
+  'copyFileSync',
+  'fdatasyncSync',
+  'fstatSync',
+  'fsyncSync',
+  'ftruncateSync',
+  'linkSync',
+  'lstatSync',
+  'readlinkSync',
+  'statSync',
+  'writevSync',
+] as const;
+
+/** Calls of an open file that reach the kernel. */
+const HANDLE_CALLS = [
+  'appendFile',
+  'chmod',
+  'chown',
+  'close',
+  'datasync',
+  'read',
+  'readFile',
+  'stat',
+  'sync',
+  'truncate',
+  'utimes',
+  'write',
+  'writeFile',
+] as const;
+
 /** Makes the Nth of those calls fail, counted from `arm` on. For `vi.mock('node:fs')`. */
 class HostCalls {
   #left = 0;
   #errno: ErrnoName = 'EIO';
   #fired = '';
   #only = '';
+  #places: string[] | undefined;
 
   /** `only`: a program; its starts are counted alone. */
   arm(nth: number, errno: ErrnoName, only = ''): void {
@@ -41,6 +75,18 @@ class HostCalls {
     this.#only = only;
     this.#errno = errno;
     this.#fired = '';
+  }
+
+  /** Calls are noted by their places in the source, and none fails, until `recorded`. */
+  record(): void {
+    this.#places = [];
+  }
+
+  /** The numbers, as `arm` takes them, of the first call of each place. */
+  recorded(): number[] {
+    const places = this.#places ?? [];
+    this.#places = undefined;
+    return places.flatMap((place, index) => (places.indexOf(place) === index ? [index + 1] : []));
   }
 
   /** The call that was made to fail since `arm`; empty: there were not so many. No further one fails. */
@@ -54,8 +100,46 @@ class HostCalls {
   }
 
   wrap(fs: typeof NodeFs): typeof NodeFs {
-    const wrapped = Object.fromEntries(CALLS.map((name) => [name, this.#failing(name, fs[name] as AnyCall)]));
+    return this.#wrapped(fs, CALLS);
+  }
+
+  /** With those of the request worker, where it runs in the test's own thread. */
+  wrapWithWorker(fs: typeof NodeFs): typeof NodeFs {
+    return this.#wrapped(fs, [...CALLS, ...WORKER_CALLS]);
+  }
+
+  /** For `vi.mock('node:fs/promises')`: all of them, and those of the files that they open. */
+  wrapPromises(fs: typeof NodeFsPromises): typeof NodeFsPromises {
+    const wrapped: Record<string, unknown> = { ...fs };
+    for (const [name, member] of Object.entries(fs)) {
+      if (typeof member !== 'function') continue;
+      const failing = this.#failingLater(name, member as AnyCall);
+      wrapped[name] = name === 'open' ? async (...args: unknown[]) => this.#opened(await failing(...args)) : failing;
+    }
+    return { ...wrapped, default: wrapped } as unknown as typeof NodeFsPromises;
+  }
+
+  #wrapped(fs: typeof NodeFs, names: readonly (keyof typeof NodeFs)[]): typeof NodeFs {
+    const wrapped = Object.fromEntries(names.map((name) => [name, this.#failing(name, fs[name] as AnyCall)]));
     return { ...fs, ...wrapped };
+  }
+
+  #opened(handle: unknown): unknown {
+    const file = handle as Record<string, AnyCall>;
+    for (const name of HANDLE_CALLS) {
+      const failing = this.#failingLater(`file.${name}`, file[name]!.bind(handle));
+      Object.defineProperty(file, name, { value: failing });
+    }
+    return handle;
+  }
+
+  #failingLater(name: string, call: AnyCall): (...args: unknown[]) => Promise<unknown> {
+    return async (...args) => {
+      if (this.#only !== '' || !this.#isDue()) return call(...args);
+      this.#fired = firedText(name, args, this.#errno);
+      if (name === 'file.close') await call(...args);
+      throw injected(this.#errno, name);
+    };
   }
 
   /** For `vi.mock('node:child_process')`: what is started fails as Node tells it. */
@@ -81,6 +165,7 @@ class HostCalls {
   }
 
   #isDue(): boolean {
+    this.#places?.push(placeOf(new Error()));
     return this.#left > 0 && --this.#left === 0;
   }
 
@@ -103,12 +188,28 @@ class HostCalls {
       if (this.#only !== '' || !this.#isDue()) return call(...args);
       // Of a read this is no failure: there is nothing to read.
       if (name === 'readSync' && this.#errno === 'EAGAIN') this.#errno = 'EIO';
-      this.#fired = `${name} ${String(args[0]).replace(/[0-9a-f]{8,}/g, 'x')} ${this.#errno}`;
+      this.#fired = firedText(name, args, this.#errno);
       // A close that reports an error has closed all the same (close(2)).
       if (name === 'closeSync') call(...args);
-      throw Object.assign(new Error(`${this.#errno}: injected`), { code: this.#errno, syscall: name });
+      throw injected(this.#errno, name);
     };
   }
+}
+
+/** The innermost calls in the server's own source. */
+function placeOf({ stack = '' }: Error): string {
+  return (stack.match(/\/lib\/(?!runtime\/faults)[\w/-]+\.ts:\d+:\d+/g) ?? [])
+    .filter((frame) => !stack.includes(`/test${frame}`))
+    .slice(0, 3)
+    .join(' ');
+}
+
+function firedText(name: string, [first]: readonly unknown[], errno: ErrnoName): string {
+  return `${name} ${String(first).replace(/[0-9a-f]{8,}/g, 'x')} ${errno}`;
+}
+
+function injected(code: ErrnoName, syscall: string): Error {
+  return Object.assign(new Error(`${code}: injected`), { code, errno: -constants.errno[code], syscall });
 }
 
 export const hostCalls = new HostCalls();

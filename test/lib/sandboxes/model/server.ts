@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import type { ByteString } from '../../../../lib/byte-string.ts';
 import { StoredCodebases } from '../../../../lib/codebases/codebases.ts';
 import { Descriptors } from '../../../../lib/descriptors.ts';
+import { decodeError, encodeError } from '../../../../lib/fuse/connection/control.ts';
 import type { Notifier } from '../../../../lib/fuse/filesystem.ts';
 import { removeTree } from '../../../../lib/host-tree/remove-tree.ts';
-import { Errno } from '../../../../lib/linux/errno.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { openMetadata } from '../../../../lib/metadata/store.ts';
 import { SandboxContext } from '../../../../lib/sandboxes/context.ts';
@@ -148,8 +148,7 @@ function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
       return answer === undefined ? answer : structuredClone(answer);
     } catch (error) {
       // As it crosses threads.
-      if (error instanceof Errno) throw new Error(`refused with errno ${error.errno}`);
-      throw error;
+      throw decodeError(encodeError(fs.toError(error)));
     } finally {
       await run.pass();
     }

@@ -4,17 +4,15 @@ import { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { shown, textOf } from './file-path.ts';
 
-/** The result of resolving `names`. The caller must close `directory`. */
-export interface ResolvedPath {
+/** Where a walk along `names` ended. Close `directory`. */
+export interface Reached {
   directory: Directory;
-  /** Directories from the root to the deepest one, both included: one more than the number of resolved names. */
+  /** Directories from the root to it, itself included: how many of the names are there is one less. */
   trail: { readonly identity: string }[];
 }
 
-/**
- * Resolves `names` as far as directories exist. Throws FAILED_PRECONDITION if an entry of another type is in the way.
- */
-export async function resolvePath(root: string, names: readonly ByteString[]): Promise<ResolvedPath> {
+/** The deepest directory there is on the way along `names`. FAILED_PRECONDITION when something else is in the way. */
+export async function reach(root: string, names: readonly ByteString[]): Promise<Reached> {
   let directory = await Directory.open(root).catch((error) => {
     if (errnoOf(error) !== 'ENOENT') throw error;
     throw filesLost(error);
@@ -37,7 +35,7 @@ export async function resolvePath(root: string, names: readonly ByteString[]): P
   return { directory, trail };
 }
 
-/** The codebase has a record, but its directory is missing or incomplete. */
+/** The codebase has a record, and its directory is missing or not whole. */
 export function filesLost(cause: unknown): ServiceError {
   return new ServiceError('DATA_LOSS', 'the files of the codebase are no longer in the storage', [], { cause });
 }
@@ -56,10 +54,10 @@ async function absentOrRefused(
   throw new ServiceError('FAILED_PRECONDITION', `${path} is ${what}`);
 }
 
-/** Like `resolvePath`, for the complete path; undefined if a part of it does not exist. */
-export async function resolveAll(root: string, names: readonly ByteString[]): Promise<ResolvedPath | undefined> {
-  const resolved = await resolvePath(root, names);
-  if (resolved.trail.length === names.length + 1) return resolved;
-  await resolved.directory.close();
+/** As `reach`, but all the way; undefined when part of it is not there. */
+export async function reachAll(root: string, names: readonly ByteString[]): Promise<Reached | undefined> {
+  const reached = await reach(root, names);
+  if (reached.trail.length === names.length + 1) return reached;
+  await reached.directory.close();
   return undefined;
 }
