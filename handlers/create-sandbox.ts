@@ -6,7 +6,7 @@ export const createSandbox = define(
   {
     ...newSandbox,
     codebase_id: { required: true },
-    // The daemon gets the reference as it is: nothing that it could take for an option or a header.
+    // The daemon gets the reference unchanged, so it must not be parsable as an option or a header.
     image: {
       maxLength: MAX_IMAGE_LENGTH,
       pattern: { source: '\\w[\\w.:/@-]*', problem: 'must be a container image reference like ubuntu:22.04' },

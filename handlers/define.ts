@@ -14,29 +14,31 @@ export { type Export, exported } from './input/export.ts';
 export type { Rpc } from './input/request-fields.ts';
 export * from './input/shared-constraints.ts';
 
-/** The subset of API Gateway's v2 event that both protocols fill, and what streams in. */
+/** The subset of an API Gateway v2 event that both protocols provide, with the streamed input. */
 export interface HandlerEvent {
-  /** Lower-case names. `content-type` says what `body` is: JSON text, or (application/grpc) a decoded message. */
+  /**
+   * Header names in lower case. `content-type` describes `body`: JSON text, or (application/grpc) a decoded message.
+   */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   pathParameters?: Readonly<Record<string, string>>;
   queryStringParameters?: Readonly<Record<string, string>>;
   body?: unknown;
-  /** Bytes of one file (REST), or messages of a client stream (gRPC). An error of it is the client's going away. */
+  /** Bytes of one file (REST), or messages of a client stream (gRPC). It throws if the client disconnects. */
   stream?: AsyncIterable<unknown>;
 }
 
 export interface HandlerContext {
   requestId: string;
-  /** Aborted when the client goes away. */
+  /** Aborted when the client disconnects. */
   signal: AbortSignal;
   services: Services;
-  /** Calls back once, when the answer has left or never will. Absent: nobody tells. */
+  /** Registers a callback for when the response was sent or has failed. Absent: not available. */
   answered?: (release: () => void) => void;
 }
 
 export type Handler<Result = unknown> = (event: HandlerEvent, context: HandlerContext) => Promise<Result>;
 
-/** A handler with what the request of its rpc refuses beyond the types of its fields. */
+/** A handler, with the constraints of its request beyond the types of its fields. */
 export interface RpcHandler<Result> extends Handler<Result> {
   readonly rpc: Rpc;
   readonly constraints: Constraints;
@@ -44,7 +46,7 @@ export interface RpcHandler<Result> extends Handler<Result> {
 
 type Message<N extends Rpc> = Omit<Rpcs[N]['request'], 'chunk'>;
 
-/** The request of an rpc. A string that takes one of a few values has these as its type. */
+/** The request type of an rpc. A string field with a closed set of values has that set as its type. */
 export type RequestOf<N extends Rpc, C extends Constraints> = {
   [K in keyof Message<N>]: K extends keyof C
     ? C[K] extends { values: readonly (infer V)[] }
@@ -64,9 +66,9 @@ interface MiddyRequest {
 }
 
 /**
- * The Middy handler of an rpc. The body is parsed where it is JSON, and the request message is read by the contract's
- * fields and `constraints` (INVALID_ARGUMENT naming the field) before `handle` is called. Errors of `handle` reach the
- * adapter unchanged.
+ * Creates the Middy handler of an rpc. A JSON body is parsed, and the request message is read according to the
+ * contract's fields and `constraints` (INVALID_ARGUMENT naming the field) before `handle` is called. Errors of `handle`
+ * reach the adapter unchanged.
  */
 export function define<N extends Rpc, const C extends Constraints, Result>(
   rpc: N,
@@ -82,7 +84,7 @@ export function define<N extends Rpc, const C extends Constraints, Result>(
   return Object.assign(middyHandler(read, handle as Handle<never, Result>), { rpc, constraints });
 }
 
-/** The same for an rpc whose request is a client stream: `content` are the bytes that follow the request's fields. */
+/** Like `define`, for an rpc with a client stream: `content` are the bytes after the request's fields. */
 export function defineUpload<N extends Rpc, const C extends Constraints, Result>(
   rpc: N,
   constraints: C,
@@ -102,7 +104,7 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
   return Object.assign(handler, { rpc, constraints });
 }
 
-/** The handler of an operation that is no rpc: its request has no field. */
+/** Creates the handler of an operation that is not an rpc and has no request fields. */
 export function defineWithoutRequest<Result>(handle: Handle<Record<string, never>, Result>): Handler<Result> {
   return middyHandler((event) => readRequest({}, event), handle as Handle<never, Result>);
 }
@@ -118,7 +120,7 @@ function middyHandler<Result>(read: (event: HandlerEvent) => unknown, handle: Ha
   return handler as Handler<Result>;
 }
 
-/** The parser speaks HTTP (415, 422); a caller of either protocol is told the code and the reason. */
+/** The parser throws HTTP errors (415, 422); callers of both protocols get INVALID_ARGUMENT with the reason. */
 function nameParserError({ error }: MiddyRequest): void {
   const cause = error instanceof Error && !(error instanceof ServiceError) ? error.cause : undefined;
   if (typeof cause !== 'object' || cause === null || !('package' in cause)) return;

@@ -3,7 +3,9 @@ import type { ExecStreamChunk } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { command, define, messagePieces } from './define.ts';
 
-/** The command is started when this resolves, so that a refusal still has a status; it runs as fast as it is read. */
+/**
+ * The command has started when this resolves, so that a refusal is sent as a status; it runs at the pace of the reader.
+ */
 export const execStream = define('ExecStream', command, async ({ request }, { services, signal, answered }) => {
   const memory = new ExecMemory(services.limits?.execMemory, request.sandbox_id);
   answered?.(() => memory.release());

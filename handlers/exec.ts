@@ -6,17 +6,17 @@ import type { ExecResponse } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { command, define } from './define.ts';
 
-/** Bytes of each stream that are kept; more is read and dropped, so that the command goes on. */
+/** Bytes of each stream that are returned; further output is read and discarded, so that the command continues. */
 const DEFAULT_OUTPUT_BYTES = 8 * 1024 * 1024;
 
 /**
- * The threat: a command that writes without end keeps the server busy with what nobody gets. What is dropped is read at
- * 200 MB/s at most; the command waits meanwhile.
+ * The threat: a command with endless output keeps the server busy reading data that is discarded. Discarded output is
+ * read at 200 MB/s at most; the command blocks meanwhile.
  */
 const DROPPED_AT_ONCE = 1024 * 1024;
 const PAUSE_MS = 5;
 
-/** Runs a command to its end. What it had written when its timeout ended it is in the error's details. */
+/** Runs a command to its end. After a timeout, the output so far is in the details of the error. */
 export const exec = define(
   'Exec',
   command,
@@ -29,7 +29,7 @@ export const exec = define(
       const execution = await services.sandboxes.exec(request, signal);
       return await collect(execution, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
     } finally {
-      // Until it has left, where that is told.
+      // Held until the response is sent, if the adapter reports that.
       if (!answered) memory.release();
     }
   },
@@ -59,8 +59,8 @@ async function collect(execution: Execution, limit: number, memory: ExecMemory):
 }
 
 /**
- * Text of at most `limit` bytes, and of no more than there is memory for: U+FFFD for what is not UTF-8, and a last line
- * that says so when it was cut.
+ * Text of at most `limit` bytes, and of no more than the available memory: U+FFFD for bytes that are not UTF-8, and a
+ * last line that reports a cut.
  */
 class CutText {
   readonly #limit: number;
@@ -68,7 +68,7 @@ class CutText {
   readonly #decoder = new StringDecoder('utf8');
   #text = '';
   #bytes = 0;
-  /** Once something is left out, nothing more is kept. */
+  /** Set once output was omitted; further output is omitted, too. */
   #cut: 'limit' | 'memory' | undefined;
 
   constructor(limit: number, memory: ExecMemory) {
@@ -76,7 +76,7 @@ class CutText {
     this.#memory = memory;
   }
 
-  /** Answers how many bytes of `data` were not kept. */
+  /** Returns the number of bytes of `data` that were not kept. */
   append(data: Buffer): number {
     if (this.#cut !== undefined) return data.length;
     const room = Math.min(data.length, this.#limit - this.#bytes);
@@ -90,7 +90,7 @@ class CutText {
 
   text(): string {
     if (this.#cut === undefined) return this.#text + this.#decoder.end();
-    // A character the cut went through is left out whole.
+    // A partial character at the cut is omitted.
     const newline = this.#text === '' || this.#text.endsWith('\n') ? '' : '\n';
     const why = this.#cut === 'memory' ? ': the sandbox has its share of limits.exec_memory_bytes in use' : '';
     return `${this.#text}${newline}[output cut at ${this.#bytes} bytes${why}]\n`;

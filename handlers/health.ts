@@ -1,4 +1,4 @@
 import { defineWithoutRequest } from './define.ts';
 
-/** Succeeds as long as the server takes requests. */
+/** Succeeds as long as the server accepts requests. */
 export const health = defineWithoutRequest(() => ({ status: 'ok' }));

@@ -1,6 +1,6 @@
 import { actor, archive, defineUpload } from './define.ts';
 
-/** All of the archive is there when the content has ended; when it throws, nothing is changed. */
+/** Imports an archive at the end of its content, atomically; an error of the content changes nothing. */
 export const importFiles = defineUpload(
   'ImportFiles',
   { ...actor, ...archive, path: { format: 'directory-path' } },

@@ -41,18 +41,19 @@ import { writeFile } from './write-file.ts';
 export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
 
 interface Route {
-  /** Name of the rpc; Health has its own gRPC service. An rpc may have several rows: gRPC takes the first. */
+  /** Name of the rpc; Health has its own gRPC service. gRPC uses the first of several rows of an rpc. */
   operation: Rpc | 'Health';
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
-  /** `{name}` is one segment and the request's field of that name; `{name+}` is all that follows. */
+  /** `{name}` matches one segment, for the request field of that name; `{name+}` matches the rest of the path. */
   path: string;
-  /** Only where the query has this parameter; then before the row of the same path without one. */
+  /** Matches only requests with this query parameter, and then precedes the row of the same path without it. */
   query?: string;
 }
 
 /**
- * How REST carries it: `unary` JSON in, JSON out; `events` JSON in, a stream of messages out; `raw` the body is a
- * file; `multipart` the body holds files; `download` the answer is a file; `bytes` it is a stream of bytes. gRPC takes the shape from the proto.
+ * The REST form: `unary`: JSON in, JSON out; `events`: JSON in, a stream of messages out; `raw`: the body is a file;
+ * `multipart`: the body contains files; `download`: the response is a file; `bytes`: the response is a stream of bytes.
+ * gRPC uses the form in the proto.
  */
 export type Operation = Route &
   (

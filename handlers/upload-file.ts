@@ -1,6 +1,6 @@
 import { defineUpload, permissionBits } from './define.ts';
 
-/** Stores one file. The file appears when the content has ended; when it throws, nothing is stored. */
+/** Stores one file, visible after the end of its content; an error of the content stores nothing. */
 export const uploadFile = defineUpload(
   'UploadFile',
   { ...permissionBits, file_path: { format: 'file-path' } },

@@ -1,6 +1,6 @@
 import { actor, defineUpload, permissionBits } from './define.ts';
 
-/** The file appears when the content has ended; when it throws, nothing is changed. */
+/** Writes one file, visible after the end of its content; an error of the content changes nothing. */
 export const writeFile = defineUpload(
   'WriteFile',
   { ...actor, ...permissionBits, path: { format: 'file-path' } },

@@ -3,63 +3,63 @@ import { invalidArgument } from '../../lib/errors.ts';
 import { quoteName } from './quote-name.ts';
 
 /**
- * What a field refuses beyond its type, as data: handlers enforce it, and generators of documentation and clients read
- * it (the names are JSON Schema's where it has one). An empty string is the field's default, so that only `required` and
- * `minLength` refuse it.
+ * The constraints of a field beyond its type, as data: handlers enforce them, and generators of documentation and
+ * clients read them (names as in JSON Schema where it has one). An empty string is the field's default, so only
+ * `required` and `minLength` refuse it.
  */
 export interface FieldConstraint {
-  /** A field of the request that must not be empty; checked when all fields are known to be of their types. */
+  /** The field must not be empty; checked after the types of all fields. */
   required?: true;
-  /** Least and greatest integer. */
+  /** Minimum and maximum of an integer. */
   minimum?: number;
   maximum?: number;
-  /** 0 is allowed although it is below `minimum`. */
+  /** 0 is also allowed, although it is below `minimum`. */
   orZero?: true;
-  /** Unit of the integer, for the error. */
+  /** Unit of the integer, for the error text. */
   unit?: 'seconds';
-  /** The integer that 0 stands for. */
+  /** The effective value of 0. */
   default?: number;
-  /** The only strings allowed. */
+  /** The allowed strings. */
   values?: readonly string[];
   /** 1: a key must not be empty. */
   minLength?: 1;
-  /** Unicode code points of a string. */
+  /** Maximum Unicode code points of a string. */
   maxLength?: number;
-  /** UTF-8 bytes of a string; of a map: of all its entries as `key=value` and NUL. */
+  /** Maximum UTF-8 bytes of a string; of a map: of all its entries as `key=value` and NUL. */
   maxBytes?: number;
   pattern?: Pattern;
   format?: keyof typeof FORMATS;
-  /** Entries of a map. */
+  /** Maximum entries of a map. */
   maxItems?: number;
-  /** UTF-8 bytes of one entry of a map: `key=value`. */
+  /** Maximum UTF-8 bytes of one entry of a map: `key=value`. */
   maxEntryBytes?: number;
-  /** Each element of a list, each value of a map. */
+  /** Constraints of each element of a list or each value of a map. */
   items?: FieldConstraint;
-  /** Each key of a map. */
+  /** Constraints of each key of a map. */
   keys?: FieldConstraint;
-  /** Fields of a message. */
+  /** Constraints of the fields of a message. */
   fields?: Constraints;
 }
 
-/** Constraints of a message by field. */
+/** Constraints of a message, by field name. */
 export type Constraints = Readonly<Record<string, FieldConstraint>>;
 
 interface Pattern {
-  /** ECMAScript regular expression with the u flag, for the whole string. */
+  /** ECMAScript regular expression with the u flag that must match the whole string. */
   source: string;
-  /** What is wrong with a string that does not match, after the field's name. */
+  /** Error text for a string that does not match; follows the field's name. */
   problem: string;
 }
 
-/** Formats that a regular expression cannot tell. Each throws INVALID_ARGUMENT naming `at`. */
+/** Formats that a regular expression cannot express. Each throws INVALID_ARGUMENT naming `at`. */
 const FORMATS = {
-  /** Path of something below the root. */
+  /** A path below the root. */
   'file-path': parseFilePath,
-  /** Path of a directory; empty or "/" is the root. */
+  /** A path of a directory; empty or "/" is the root. */
   'directory-path': parseDirectoryPath,
 } as const;
 
-/** Throws INVALID_ARGUMENT for the first string that is required and empty. */
+/** Throws INVALID_ARGUMENT for the first required string that is empty. */
 export function checkRequired(request: Readonly<Record<string, unknown>>, constraints: Constraints): void {
   for (const [name, { required }] of Object.entries(constraints)) {
     if (required && request[name] === '') throw invalidArgument(name, 'is required');
@@ -102,7 +102,7 @@ export function checkMap(map: Readonly<Record<string, string>>, at: string, cons
     throw invalidArgument(at, `must have at most ${maxBytes} bytes in all, not ${bytes}`);
 }
 
-/** Whether a string has more than `max` code points; counts no further than it must. */
+/** Whether a string has more than `max` code points; stops counting there. */
 function longerThan(value: string, max: number): boolean {
   return value.length > 2 * max || (value.length > max && Array.from(value).length > max);
 }

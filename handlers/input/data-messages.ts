@@ -1,7 +1,7 @@
-/** Bytes of data in one message: far below the 4 MiB that gRPC clients take by default. */
+/** Bytes of data per message: far below the 4 MiB that gRPC clients accept by default. */
 const MESSAGE_BYTES = 256 * 1024;
 
-/** Bytes in pieces of one message each; none for no bytes. */
+/** Divides bytes into pieces of one message each; no bytes give no pieces. */
 export function messagePieces(bytes: Uint8Array): Uint8Array[] {
   if (bytes.length <= MESSAGE_BYTES) return bytes.length === 0 ? [] : [bytes];
   const pieces: Uint8Array[] = [];
@@ -11,7 +11,7 @@ export function messagePieces(bytes: Uint8Array): Uint8Array[] {
   return pieces;
 }
 
-/** Bytes as messages of one field `data`. */
+/** Converts bytes to messages with a field `data`. */
 export async function* dataMessages(
   source: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<{ data: Uint8Array }, void, void> {

@@ -2,7 +2,7 @@ import type { ReadableFile } from '../../lib/services.ts';
 import { dataMessages } from './data-messages.ts';
 
 /**
- * One version of a file, and, iterated, messages of its whole content. Iterating closes it; a caller that does not
+ * One version of a file; iterating yields messages with its complete content and closes it. A caller that does not
  * iterate must call `close`.
  */
 export interface Download extends AsyncIterable<{ data: Uint8Array }> {

@@ -1,7 +1,7 @@
 import type { ByteStream } from '../../lib/services.ts';
 import { dataMessages } from './data-messages.ts';
 
-/** Messages of one field `data`, and the media type of the bytes in them. Nothing is held unless it is iterated. */
+/** Messages with a field `data`, and the media type of their bytes. Resources are held only while it is iterated. */
 export interface Export extends AsyncIterable<{ data: Uint8Array }> {
   readonly contentType: string;
 }

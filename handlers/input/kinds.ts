@@ -3,16 +3,16 @@ import type { FieldConstraint } from './constraints.ts';
 import { quoteName } from './quote-name.ts';
 
 /**
- * How one field of a request is read, from JSON (https://protobuf.dev/programming-guides/json/), from a decoded gRPC
- * message and from the text of a URL alike. `at` is the field's full name, as the error tells it.
+ * Reads one field of a request, from JSON (https://protobuf.dev/programming-guides/json/), from a decoded gRPC message
+ * or from the text of a URL. `at`: the field's full name, for errors.
  */
 export interface Kind<T> {
-  /** The value of a field that is absent or null. */
+  /** The value of an absent or null field. */
   absent(): T;
   read(value: unknown, at: string): T;
 }
 
-/** A request as data: field name -> kind. Names are the proto names; a name not in the table is refused. */
+/** The fields of a request: field name to kind. Names are those of the proto; other names are refused. */
 export type Fields = Readonly<Record<string, Kind<unknown>>>;
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -22,7 +22,7 @@ export const string: Kind<string> = {
   absent: () => '',
   read(value, at) {
     if (typeof value !== 'string') throw invalidArgument(at, 'must be a string');
-    // A lone surrogate has no UTF-8 form: it would become another name on disk than the one that was checked.
+    // A lone surrogate has no UTF-8 form: the name on disk would differ from the checked one.
     if (!(value as string & { isWellFormed(): boolean }).isWellFormed())
       throw invalidArgument(at, 'must be valid Unicode');
     return value;
@@ -64,7 +64,7 @@ export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 export const int32 = integer(-INT32_MAX - 1, INT32_MAX);
 export const uint32 = integer(0, 2 ** 32 - 1);
 
-/** An integer of a narrower range. `standsFor`: what 0, and absence, stand for. */
+/** An integer with a narrower range. `standsFor`: the effective value of 0 and of absence. */
 export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): Kind<number> {
   const {
     minimum = Number.MIN_SAFE_INTEGER,
@@ -86,7 +86,7 @@ export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): 
   };
 }
 
-/** A name of `names`, or its index: the numbers of the contract's enums count from 0 without gaps. */
+/** Reads a name of `names`, or its index: the enum numbers of the contract are contiguous from 0. */
 export function enumOf(names: readonly string[]): Kind<string> {
   return {
     absent: () => names[0]!,
@@ -98,7 +98,7 @@ export function enumOf(names: readonly string[]): Kind<string> {
   };
 }
 
-/** A field whose absence means something else than its zero value. */
+/** A field whose absence differs from its zero value. */
 export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   return { absent: () => undefined, read: kind.read };
 }
@@ -135,7 +135,7 @@ export function message(fields: Fields): Kind<object> {
   };
 }
 
-/** Every field of the table and no other. `prefix` stands before the names in errors. */
+/** Reads every field of the table and refuses others. `prefix`: prepended to names in errors. */
 export function readFields(fields: Fields, source: object, prefix: string): Record<string, unknown> {
   for (const name of Object.keys(source)) {
     if (!Object.hasOwn(fields, name)) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);

@@ -1,4 +1,4 @@
-/** A caller's own name in an error: quoted where it is not a plain word, and never long. */
+/** Formats a caller's name for an error: quoted unless it is a plain word, and shortened. */
 export function quoteName(name: string): string {
   return /^\w{1,64}$/.test(name) ? name : JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name);
 }

@@ -29,8 +29,8 @@ interface Field {
 const INTEGERS: Readonly<Record<string, Kind<number>>> = { int32, int64, uint32 };
 
 /**
- * How the request of an rpc is read, by field. The bytes of a client stream are no field of its request. Throws for a
- * constraint on a field that the request does not have.
+ * Returns the readers of an rpc's request fields. The bytes of a client stream are not a field. Throws for a constraint
+ * on a field that the request does not have.
  */
 export function requestFields(rpc: Rpc, constraints: Constraints): Fields {
   const { request, requestStream } = rpcs[rpc];

@@ -2,14 +2,14 @@ import { invalidArgument } from '../../lib/errors.ts';
 import { type Fields, readFields, unknownName } from './kinds.ts';
 import { quoteName } from './quote-name.ts';
 
-/** Where the fields of a request may stand; on gRPC all stand in the body. */
+/** The sources of a request's fields; on gRPC all fields are in the body. */
 export interface RequestParts {
   pathParameters?: Readonly<Record<string, string>>;
   queryStringParameters?: Readonly<Record<string, string>>;
   body?: unknown;
 }
 
-/** The one request message both protocols come to: all fields present, checked in name, type and range. */
+/** Builds the request message, equal for both protocols: all fields present, with names, types and ranges checked. */
 export function readRequest(fields: Fields, parts: RequestParts): Record<string, unknown> {
   const { body, pathParameters, queryStringParameters } = parts;
   if (!pathParameters && !queryStringParameters) return readFields(fields, bodyObject(body), '');

@@ -9,18 +9,18 @@ import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints } from './constraints.ts';
 
-/** A page of a list. */
+/** Paging of a list. */
 export const page = { page_size: { minimum: 0, maximum: 1000, default: 100 } } as const satisfies Constraints;
 
-/** Permission bits; set-id and sticky bits are no part of a codebase. 0: the operation's default. */
+/** Permission bits; a codebase has no set-id and sticky bits. 0: the operation's default. */
 export const permissionBits = { mode: { minimum: 0, maximum: 0o777 } } as const satisfies Constraints;
 
-/** Whose view a file operation has. */
+/** The identity of a file operation. */
 export const actor = { as: { values: ACTORS } } as const satisfies Constraints;
 
 export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfies Constraints;
 
-/** Fields that new sandboxes are given, by CreateSandbox and Fork. */
+/** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   labels: { maxItems: 64, keys: { minLength: 1, maxLength: 128 }, items: { maxLength: 1024 } },
   /** At most ten years. */
@@ -38,7 +38,7 @@ export const newSandbox = {
 
 const noNul = { source: '[^\\0]*', problem: 'must have no NUL' };
 
-/** A command, of Exec and ExecStream. */
+/** The command of Exec and ExecStream. */
 export const command = {
   command: { required: true, pattern: noNul, maxBytes: MAX_STRING_BYTES },
   workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },

@@ -7,9 +7,9 @@ interface Part {
 }
 
 /**
- * The request and the bytes of a client stream. REST: `request` is complete and `stream` are the bytes. gRPC: the first
- * message of `stream` is the request and may carry a chunk; later messages leave its fields empty, or repeat their
- * values. The first field of `fields` is never empty.
+ * Reads the request and the bytes of a client stream. REST: `request` is complete and `stream` has the bytes. gRPC: the
+ * first message of `stream` is the request and may contain a chunk; in later messages the fields are empty or have the
+ * same values. The first field of `fields` must not be empty.
  */
 export async function readUpload(
   fields: Fields,

@@ -1,28 +1,29 @@
 import type { Level } from './levels.ts';
 
-/** A state as a search sees it. Both `may` questions can be answered yes wrongly, never no. */
+/** A state of the search. Both `may` methods can return false positives, but never false negatives. */
 export interface Explorable {
   readonly level: Level;
-  /** Some path strictly below has at least `level`. */
+  /** Whether some path strictly below has at least `level`. */
   mayReach(level: Level): boolean;
-  /** Some path strictly below does, whose first name is matched by a pattern such as `a*` or `[ab]`. */
+  /** Like `mayReach`, for paths whose first name is matched by a pattern such as `a*` or `[ab]`. */
   mayReachByPattern(level: Level): boolean;
-  /** Tokens of the patterns that a step from here may have to try. */
+  /** Number of pattern tokens that a step from here may have to try. */
   readonly patternTokens: number;
-  /** Where the plain names in the patterns lead, and any name that no pattern but `*` mentions. */
+  /** The children for the plain names in the patterns, and for a name that only `*` matches. */
   namedChildren(): Iterable<Explorable>;
 }
 
-/** What one search may cost, in tokens tried: rules made to be slow must not hold up a file system many share. */
+/** Maximum cost of a search, in tokens tried: rules designed to be slow must not block a shared file system. */
 const MAX_COST = 200_000;
 const STEP_COST = 100;
 
 /**
- * Whether a path strictly below `start` can have at least `level`: exactly for rules of plain names, `*` and `**`, unless
- * there are very many; otherwise yes in doubt.
+ * Whether a path strictly below `start` can have at least `level`. Exact for rules of plain names, `*` and `**`, unless
+ * there are very many; otherwise true if in doubt.
  *
- * Why other patterns need no names tried: a rule that wins below a name they match was either reached through such a
- * pattern, which `mayReachByPattern` tells, or it wins as well below a name that nothing mentions, where fewer rules match.
+ * Other patterns need no candidate names: a rule that wins below a name they match was either reached through such a
+ * pattern, which `mayReachByPattern` reports, or also wins below a name that no pattern mentions, where fewer rules
+ * match.
  */
 export function canReach(start: Explorable, level: Level): boolean {
   const found = new Set([start]);

@@ -8,14 +8,14 @@ import type { ParsedRule } from './rule-trie.ts';
 import { TrieRuleSet } from './trie-rule-set.ts';
 
 /**
- * Compiles the rules of a sandbox; an empty list hides everything. Throws INVALID_ARGUMENT naming `permissions[i]`,
- * the field and why. At most 100 000 rules, 4096 bytes a pattern.
+ * Compiles the rules of a sandbox; an empty list hides everything. Throws INVALID_ARGUMENT naming `permissions[i]`, the
+ * field and the reason. Limits: 100 000 rules, 4096 bytes per pattern.
  */
 export function compileRules(rules: readonly PermissionRule[]): RuleSet {
   if (rules.length > MAX_RULES) {
     throw invalidArgument('permissions', `has ${rules.length} rules; at most ${MAX_RULES} are allowed`);
   }
-  // Copies: what the caller does with its objects later changes no decision.
+  // Copied, so that later changes of the caller's objects have no effect.
   const kept = rules.map((rule) => ({ ...rule }));
   const size = { names: 0, tokens: 0 };
   const parsed = kept.map((rule, index): ParsedRule => {

@@ -5,9 +5,9 @@ import type { Alternative } from './tokens.ts';
 
 const NOTHING: readonly never[] = [];
 
-/** Which of many components match a name: plain names by one look-up, patterns by what they start or end with. */
+/** Finds the components that match a name: plain names with one look-up, patterns by their prefix or suffix. */
 export class ComponentIndex<T> {
-  // Most nodes of a big rule set have one plain child and no pattern: only what is there takes memory.
+  // Most nodes of a big rule set have one plain child and no pattern, so empty maps are not allocated.
   #names: Map<ByteString, T[]> | undefined;
   #anyName: T[] | undefined;
   #patterns: PatternIndex<T> | undefined;
@@ -29,23 +29,23 @@ export class ComponentIndex<T> {
     }
   }
 
-  /** Appends the targets that match, but for `anyName`, to `found`; one may come twice. */
+  /** Appends the matching targets, except `anyName`, to `found`, possibly with duplicates. */
   find(name: ByteString, found: T[]): void {
     for (const target of this.#names?.get(name) ?? NOTHING) found.push(target);
     this.#patterns?.find(name, found);
   }
 
-  /** Plain names. */
+  /** The plain names. */
   names(): Iterable<ByteString> {
     return this.#names?.keys() ?? NOTHING;
   }
 
-  /** Of `*`. */
+  /** Targets of `*`. */
   get anyName(): readonly T[] {
     return this.#anyName ?? NOTHING;
   }
 
-  /** Of all other patterns. */
+  /** Targets of all other patterns. */
   get patterns(): readonly T[] {
     return this.#patterns?.targets ?? NOTHING;
   }

@@ -7,15 +7,15 @@ export interface Explanation {
   permission: Permission;
   /** undefined: no rule matches, so the permission is PERMISSION_NONE. */
   winner: PlacedRule | undefined;
-  /** The other rules that match, best first. */
+  /** The other matching rules, in order of precedence. */
   beaten: PlacedRule[];
-  /** The path itself is NONE, but something below it can be visible: a directory here is listed and entered. */
+  /** The path itself is NONE, but a path below it can be visible: a directory here is listed and can be traversed. */
   passThrough: boolean;
   /** One or two sentences for people. */
   reason: string;
 }
 
-/** Why `path` has the permission it has. The path need not exist: only the rules are asked. */
+/** Explains the permission of `path`. The path need not exist: only the rules are evaluated. */
 export function explain(ruleSet: RuleSet, path: ByteString): Explanation {
   const { level, visibleBelow } = ruleSet.state(path);
   const [winner, ...beaten] = ruleSet.matching(path);

@@ -1,4 +1,4 @@
-/** Per-path permission rules: compiled once, then decided path by path. Pure; no I/O. */
+/** Per-path permission rules: compiled once, evaluated path by path. No side effects and no I/O. */
 export { compileRules } from './compile.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';

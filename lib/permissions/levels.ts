@@ -1,15 +1,15 @@
 import { Permission } from '../messages.ts';
 
-/** What a command may do with a path. Ordered: each level includes those below it. */
+/** Access of a command to a path. Ordered: each level includes the lower ones. */
 export type Level = 0 | 1 | 2 | 3;
 
 /** The path does not exist for the command. */
 export const NONE: Level = 0;
-/** Listed and stat'able, not opened. */
+/** Listing and stat(2), but not open(2). */
 export const VIEW: Level = 1;
-/** Contents, readlink, execute; no change of any kind. */
+/** Contents, readlink(2) and execution, but no changes. */
 export const READ: Level = 2;
-/** Everything. */
+/** Full access. */
 export const WRITE: Level = 3;
 
 export function levelOf(permission: Permission): Level {

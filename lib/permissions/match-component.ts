@@ -2,8 +2,8 @@ import type { ByteString } from '../byte-string.ts';
 import { ANY_ONE, ANY_RUN, type CharacterClass, type Token } from './tokens.ts';
 
 /**
- * A name as the units `?` and `[…]` count: code points when it is valid UTF-8; otherwise its bytes, those above 0x7f
- * moved out of Unicode so that none is mistaken for a character.
+ * A name as the units matched by `?` and `[…]`: code points if it is valid UTF-8; otherwise its bytes, with those above
+ * 0x7f mapped outside of Unicode so that none equals a character.
  */
 export interface Units {
   units: readonly number[];
@@ -27,8 +27,10 @@ function byteUnit(byte: number): number {
   return byte < 0x80 ? byte : NOT_UNICODE + byte;
 }
 
-/** Matches one spelling of a component. Time is at most name × pattern, whatever either holds: nothing is retried but
- * the last `*`, which is enough because every other token takes exactly one unit. */
+/**
+ * Matches one alternative of a component. The time is at most name × pattern for any input: only the last `*` is
+ * backtracked, which is sufficient because every other token matches exactly one unit.
+ */
 export class ComponentMatcher {
   readonly #tokens: readonly Token[];
   #byteTokens: readonly Token[] | undefined;
@@ -50,7 +52,7 @@ function asBytes(token: Token): Token[] {
 }
 
 function matchTokens(tokens: readonly Token[], units: readonly number[]): boolean {
-  // Every token but `*` takes a unit: so no pattern costs more than the names it could match are long.
+  // Every token but `*` matches one unit, so a pattern longer than the name cannot match.
   if (tokens.length > units.length && tokens.filter((token) => token !== ANY_RUN).length > units.length) return false;
   let token = 0;
   let unit = 0;

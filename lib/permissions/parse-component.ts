@@ -2,22 +2,22 @@ import { bytesOf, MAX_ALTERNATIVES, PatternError } from './pattern-limits.ts';
 import { type Alternative, ANY_ONE, ANY_RUN, type CharacterClass, type Component, type Token } from './tokens.ts';
 
 /**
- * A backslash before anything else is refused rather than guessed at: `docs\secrets` is a mistake, and reading it as
- * `docssecrets` would leave open what it was meant to close.
+ * A backslash before any other character is refused: `docs\secrets` is a mistake, and reading it as `docssecrets` would
+ * leave the intended path unprotected.
  */
 const ESCAPABLE = new Set(['*', '?', '[', ']', '{', '}', ',', '\\', '-', '!', '^']);
 
 interface Parsed {
   alternatives: Component;
-  /** Index of the slash behind the component, or the end of the text. */
+  /** Index of the slash after the component, or the end of the text. */
   end: number;
-  /** Something in it has a special meaning. */
+  /** Whether it contains a special character. */
   special: boolean;
   /** Bytes before the first special character. */
   literalPrefix: number;
 }
 
-/** The glob component that starts at `at`. `text`: the pattern's characters (code points). */
+/** Parses the glob component that starts at `at`. `text`: the pattern's code points. Throws PatternError. */
 export function parseComponent(text: readonly string[], at: number): Parsed {
   if (text[at] === '*' && text[at + 1] === '*' && (text[at + 2] ?? '/') === '/') {
     return { alternatives: 'deep', end: at + 2, special: true, literalPrefix: 0 };
@@ -42,7 +42,7 @@ function literalText(tokens: readonly Token[]): string {
 
 class Scanner {
   at: number;
-  /** What stands before the first special character; undefined: there was none yet. */
+  /** The text before the first special character; undefined: none found yet. */
   prefix: string | undefined;
   readonly #text: readonly string[];
 
@@ -51,7 +51,7 @@ class Scanner {
     this.at = at;
   }
 
-  /** Up to a slash, or inside braces up to their `,` or `}`; every spelling of it. */
+  /** Parses up to a slash or, inside braces, up to `,` or `}`; returns all alternatives. */
   sequence(depth: number): Token[][] {
     let spellings: Token[][] = [[]];
     for (;;) {
@@ -113,7 +113,7 @@ class Scanner {
   }
 
   #braces(depth: number): Token[][] {
-    // One level of recursion per brace: the pattern's length must not become the stack's.
+    // Each nested brace is one level of recursion, so the depth is limited to protect the stack.
     if (depth > 16) throw new PatternError('nests {…} more than 16 deep');
     const alternatives: Token[][] = [];
     let count = 0;

@@ -7,18 +7,18 @@ import { type Alternative, ANY_RUN, type Component } from './tokens.ts';
 
 export interface Pattern {
   components: Component[];
-  /** Names one path and no other. */
+  /** Whether it matches exactly one path. */
   exact: boolean;
-  /** Bytes from the codebase root to the first character with a special meaning. */
+  /** Bytes from the codebase root to the first special character. */
   literalPrefix: number;
 }
 
-/** More add nothing to what a pattern can say, and each one multiplies the states of a walk. */
+/** More do not make patterns more expressive, and each one multiplies the states of a walk. */
 const MAX_DEEP = 16;
 
 /**
- * The parts of a pattern. DIRECTORY and FILE patterns are literal: `[id].tsx` is a name there. In a GLOB a backslash
- * takes the special meaning off the next character; `**` must be a whole component. Throws PatternError.
+ * Parses a pattern. DIRECTORY and FILE patterns are literal: `[id].tsx` is a name there. In a GLOB a backslash escapes
+ * the next character; `**` must be a complete component. Throws PatternError.
  */
 export function parsePattern(type: PatternType, text: string): Pattern {
   checkText(text);
@@ -78,7 +78,7 @@ function parseGlob(path: string): Pattern {
     if (exact) literalPrefix += parsed.literalPrefix + (parsed.special || parsed.end === text.length ? 0 : 1);
     if (parsed.special) exact = false;
     if (alternatives === 'deep') {
-      // Two in a row say what one says.
+      // Consecutive `**` are equivalent to one.
       if (components.at(-1) !== 'deep') components.push('deep');
       if (++deep > MAX_DEEP) throw new PatternError(`has more than ${MAX_DEEP} "**"`);
     } else {
@@ -94,7 +94,7 @@ function unbytes(bytes: ByteString): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
-/** What two components must share to be the same step: they then match the same names. */
+/** A key that is equal for components that match the same names, so that they share a step. */
 export function componentKey(component: Component): string {
   if (component === 'deep') return '**';
   return component.map(alternativeKey).join('\0');
@@ -107,7 +107,7 @@ function alternativeKey(alternative: Alternative): string {
     .join(' ');
 }
 
-/** The component `*`. */
+/** Whether the component is `*`. */
 export function isAnyName(alternative: Alternative): boolean {
   return alternative.tokens?.length === 1 && alternative.tokens[0] === ANY_RUN;
 }

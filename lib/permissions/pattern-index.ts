@@ -11,12 +11,12 @@ interface Candidate<T> {
 type ByText<T> = Map<ByteString, Candidate<T>[]>;
 
 /**
- * Which of many patterns match a name, without trying each: those with a plain end or start are in maps by that end or
- * start, and only what has neither (`*x*`, `[ab]*`) is tried in turn.
+ * Finds the patterns that match a name without trying each: patterns with a plain prefix or suffix are in maps by that
+ * text, and only the others (`*x*`, `[ab]*`) are tried in turn.
  */
 export class PatternIndex<T> {
   readonly targets: T[] = [];
-  /** Of all patterns together. */
+  /** Total of all patterns. */
   tokens = 0;
   readonly #suffixes = new Map<number, ByText<T>>();
   readonly #prefixes = new Map<number, ByText<T>>();
@@ -33,9 +33,9 @@ export class PatternIndex<T> {
     else insert(this.#prefixes, prefix, candidate);
   }
 
-  /** Appends the targets that match to `found`; one may come twice. */
+  /** Appends the matching targets to `found`, possibly with duplicates. */
   find(name: ByteString, found: T[]): void {
-    // Decoding waits for the first candidate: most names have none.
+    // Decoded at the first candidate, because most names have none.
     let units: Units | undefined;
     const tryAll = (candidates: readonly Candidate<T>[] | undefined): void => {
       if (candidates === undefined) return;
@@ -54,7 +54,7 @@ export class PatternIndex<T> {
   }
 }
 
-/** The bytes every match starts with (or, tokens and result turned round, ends with). */
+/** The plain prefix of all matches (or, with reversed tokens and result, the suffix). */
 function plainRun(tokens: readonly Token[], reversed = false): ByteString {
   const end = tokens.findIndex((token) => typeof token !== 'number' || token < 0);
   const characters = tokens.slice(0, end).map((token) => String.fromCodePoint(token as number));

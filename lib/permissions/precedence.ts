@@ -1,24 +1,26 @@
 import { levelOf } from './levels.ts';
 import type { PlacedRule } from './rule-set.ts';
 
-/** A rule with what its rank depends on. */
+/** A rule with the attributes that determine its precedence. */
 export interface RankedRule extends PlacedRule {
-  /** The pattern names one path and no other. */
+  /** Whether the pattern matches exactly one path. */
   exact: boolean;
-  /** Bytes of the pattern before the first character with a special meaning. */
+  /** Bytes of the pattern before the first special character. */
   literalPrefix: number;
 }
 
 interface Criterion {
-  /** Negative: `a` goes before `b`. */
+  /** Negative: `a` precedes `b`. */
   compare(a: RankedRule, b: RankedRule): number;
-  /** What the winner has over the beaten. */
+  /** The winner's advantage over the other rule. */
   why: string;
 }
 
 const TYPE_ORDER = { PATTERN_FILE: 0, PATTERN_DIRECTORY: 1, PATTERN_GLOB: 2 } as const;
 
-/** First to last. A total order on rules, the same for every path: the winner is the best of those that match. */
+/**
+ * In order of application. A total order on rules, equal for every path: the first matching rule in this order wins.
+ */
 const CRITERIA: readonly Criterion[] = [
   { compare: (a, b) => b.rule.priority - a.rule.priority, why: 'has the higher priority' },
   {
@@ -35,7 +37,7 @@ export function comparePrecedence(a: RankedRule, b: RankedRule): number {
   return decidingCriterion(a, b)?.compare(a, b) ?? 0;
 }
 
-/** Why `winner` goes before `beaten`, to follow the winner's name in a sentence. */
+/** The reason why `winner` precedes `beaten`, to follow the winner's name in a sentence. */
 export function whyBefore(winner: RankedRule, beaten: RankedRule): string {
   return decidingCriterion(winner, beaten)?.why ?? 'is the same rule';
 }

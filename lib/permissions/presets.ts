@@ -8,12 +8,12 @@ export interface Preset {
 }
 
 /**
- * Above every priority a caller is likely to use for its own rules, below what an explicit exception needs: a rule
- * that extends a preset opens a secret only when it says so with a priority above this.
+ * Above the priorities that callers usually give their own rules: a rule that extends a preset reveals a secret only
+ * with an explicit higher priority.
  */
 const SECRETS_PRIORITY = 1000;
 
-/** Names under which secrets are kept, wherever they lie. */
+/** Names of files that usually contain secrets, in any directory. */
 const SECRETS: readonly PermissionRule[] = hidden(
   '**/.env*',
   '**/*.{pem,key,p12,pfx,jks,keystore,kdbx,ppk}',
@@ -25,13 +25,13 @@ const SECRETS: readonly PermissionRule[] = hidden(
   '**/{service-account,service_account}*.json',
   '**/*.{tfstate,tfvars}',
   '**/*.tfstate.backup',
-  // Remotes in it carry tokens; hooks and filters named in it run outside the sandbox.
+  // Its remotes can contain tokens; the hooks and filters it names run outside of the sandbox.
   '**/.git/config',
   '**/.git/config.worktree',
   '**/.git/modules/**/config',
 );
 
-/** A closed table; CreateSandbox takes the name, and the caller's own `permissions` are added to these. */
+/** All presets. CreateSandbox takes the name; the caller's own `permissions` are added to these rules. */
 export const PRESETS: readonly Preset[] = [
   {
     name: 'read-only',

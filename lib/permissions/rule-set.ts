@@ -3,40 +3,43 @@ import type { PermissionRule } from '../messages.ts';
 import type { Level } from './levels.ts';
 
 /**
- * What the rules say about one path, and the way to its children. Immutable, holds no path, shared by all paths the
- * rules cannot tell apart: keep one per directory, ask `child` per name (a few map look-ups, nothing per rule).
+ * The evaluation of the rules at one path, and the transition to its children. Immutable, contains no path, and shared
+ * by all paths that the rules do not distinguish: keep one per directory and call `child` per name (a few map look-ups,
+ * independent of the number of rules).
  */
 export interface RuleState {
-  /** By the rule that wins for exactly this path. NONE with `visibleBelow`: a directory here is passed through. */
+  /** The level by the winning rule for this path. NONE with `visibleBelow`: a directory here can be traversed. */
   readonly level: Level;
-  /** False: nothing strictly below can be VIEW or better, so with level NONE this path is not there at all. */
+  /** False: no path strictly below can be VIEW or better, so with level NONE this path does not exist. */
   readonly visibleBelow: boolean;
-  /** False: nothing strictly below can be WRITE. */
+  /** False: no path strictly below can be WRITE. */
   readonly writableBelow: boolean;
-  /** The level of every path strictly below when the rules are sure that it is one; undefined: it may differ. */
+  /** The level of every path strictly below, if it is certain to be uniform; otherwise undefined. */
   readonly uniformBelow: Level | undefined;
   /** `name`: one path component; never empty, `.`, `..` or with a slash. */
   child(name: ByteString): RuleState;
 }
 
-/** A rule with its place in the list it was given in. */
+/** A rule with its index in the original list. */
 export interface PlacedRule {
   index: number;
   rule: PermissionRule;
 }
 
-/** Compiled rules of one sandbox. Immutable; paths are taken from the codebase root. */
+/** The compiled rules of one sandbox. Immutable; paths are relative to the codebase root. */
 export interface RuleSet {
-  /** As given, in the order given. */
+  /** The rules in their original order. */
   readonly rules: readonly PermissionRule[];
-  /** The state of the codebase root itself. */
+  /** The state of the codebase root. */
   readonly root: RuleState;
-  /** `path`: components joined by `/`; a leading slash is dropped, '' is the root. Bytes (see `bytesOf` for strings). */
+  /**
+   * `path`: components joined by `/`; a leading slash is dropped, '' is the root. Bytes (see `bytesOf` for strings).
+   */
   state(path: ByteString): RuleState;
-  /** Same as `state(path).level`. */
+  /** Equal to `state(path).level`. */
   decide(path: ByteString): Level;
-  /** The rules that match `path`, best first: the first one wins. */
+  /** The rules that match `path`, in order of precedence: the first one wins. */
   matching(path: ByteString): PlacedRule[];
-  /** Why `winner` goes before `beaten`, worded to follow the winner's name. */
+  /** The reason why `winner` precedes `beaten`, to follow the winner's name in a sentence. */
   whyBefore(winner: PlacedRule, beaten: PlacedRule): string;
 }

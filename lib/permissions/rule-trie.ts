@@ -4,28 +4,28 @@ import { componentKey } from './parse-pattern.ts';
 import type { RankedRule } from './precedence.ts';
 import type { Component } from './tokens.ts';
 
-/** No rule: after every rank. */
+/** No rule: a rank after all others. */
 export const NO_RANK = Number.POSITIVE_INFINITY;
 
-/** By level: the best rank of a rule with that level. */
+/** For each level, the best rank of a rule with that level. */
 export type RankByLevel = [number, number, number, number];
 
 /**
- * A place in one or more patterns: what was matched so far. Patterns with the same start share nodes, so a walk costs
- * what the patterns differ in, not how many there are.
+ * A position in one or more patterns. Patterns with a common prefix share nodes, so the cost of a walk depends on their
+ * differences and not on their number.
  */
 export class TrieNode {
   readonly id: number;
-  /** Behind a `**`: stays whatever component comes. */
+  /** Follows a `**`: stays active for any component. */
   readonly loops: boolean;
-  /** Of the rules whose pattern ends here, best first. A rank is the place in the order of precedence. */
+  /** Ranks of the rules whose pattern ends here, best first. A rank is the index in the order of precedence. */
   readonly ranks: number[] = [];
-  /** The `**` child; it matches no component too, so it is entered together with this node. */
+  /** The `**` child. It also matches no component, so it is entered together with this node. */
   deep: TrieNode | undefined;
   index: ComponentIndex<TrieNode> | undefined;
   /**
-   * Best ranks of the rules that can match strictly below, leaving out those that a better rule for everything below
-   * covers on every way there. May name more than can be reached (never less).
+   * Best ranks of the rules that can match strictly below, except those that are overridden on every path by a better
+   * rule for everything below. A superset of the reachable ones.
    */
   readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
 
@@ -34,20 +34,20 @@ export class TrieNode {
     this.loops = loops;
   }
 
-  /** The rank of the best rule here that holds for everything below as well. */
+  /** The rank of the best rule here that also applies to everything below. */
   get blanket(): number {
     return (this.loops ? this : this.deep)?.ranks[0] ?? NO_RANK;
   }
 }
 
-/** Only needed to build: what is left of a trie is smaller by half. */
+/** Needed only during construction; dropping it halves the memory of a trie. */
 type Children = Map<string, TrieNode>;
 
 export interface ParsedRule extends RankedRule {
   components: readonly Component[];
 }
 
-/** `rules` in order of precedence. */
+/** `rules` must be in order of precedence. */
 export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
   const root = new TrieNode(0, false);
   const nodes = [root];
@@ -68,7 +68,7 @@ export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
     }
     node.ranks.push(rank);
   });
-  // A child always has the higher id: backwards, what is below is done before what is above.
+  // A child always has a higher id, so the reverse order visits children before parents.
   for (const node of nodes.toReversed()) fillBelow(node, (children[node.id] as Children).values(), rules);
   return root;
 }

@@ -2,7 +2,7 @@ import type { ByteString } from '../byte-string.ts';
 import { type Level, NONE, WRITE } from './levels.ts';
 import type { RuleState } from './rule-set.ts';
 
-/** What holds where two paths lead to the same: of each level the strictest, for the paths below as well. */
+/** The state of a file with two paths: the stricter level of both, also for the paths below. */
 export function strictestState(a: RuleState, b: RuleState): RuleState {
   if (a === b || allowsAll(b)) return a;
   return allowsAll(a) ? b : new StrictestState(a, b);
@@ -25,7 +25,7 @@ class StrictestState implements RuleState {
     return strictest(this.#a.level, this.#b.level);
   }
 
-  /** May be true where what one path shows below is all hidden by the other. */
+  /** May be true although everything that one path shows below is hidden by the other. */
   get visibleBelow(): boolean {
     return this.#a.visibleBelow && this.#b.visibleBelow;
   }

@@ -6,16 +6,16 @@ export interface CharacterClass {
   ranges: number[];
 }
 
-/** `?` and `*`; any other number is the code point that must stand there. */
+/** `?` and `*`; any other number is a literal code point. */
 export const ANY_ONE = -1;
 export const ANY_RUN = -2;
 
 export type Token = number | CharacterClass;
 
-/** One spelling of a component, braces multiplied out: a plain name or a sequence of tokens. */
+/** One alternative of a component after brace expansion: a plain name or a sequence of tokens. */
 export type Alternative =
   | { literal: ByteString; tokens?: undefined }
   | { literal?: undefined; tokens: readonly Token[] };
 
-/** 'deep' is `**`: any number of components, none included. */
+/** 'deep' is `**`: any number of components, including none. */
 export type Component = 'deep' | readonly Alternative[];

@@ -6,7 +6,9 @@ import type { PlacedRule, RuleSet } from './rule-set.ts';
 import { buildTrie, type ParsedRule, type TrieNode } from './rule-trie.ts';
 import { TrieState } from './trie-state.ts';
 
-/** Node ids held by the table of known states before it starts afresh: bounds it to a few tens of megabytes. */
+/**
+ * Maximum number of node ids in the table of known states, which is then cleared: bounds it to a few tens of megabytes.
+ */
 const MAX_INTERNED_NODES = 1_000_000;
 
 export class TrieRuleSet implements RuleSet {
@@ -19,7 +21,7 @@ export class TrieRuleSet implements RuleSet {
   /** `ranked`: all of `rules`, in order of precedence. */
   constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[]) {
     this.rules = rules;
-    // Without the components: the trie says the same.
+    // Without the components, which the trie contains.
     this.#ranked = ranked.map(({ index, rule, exact, literalPrefix }) => ({ index, rule, exact, literalPrefix }));
     this.root = this.intern([buildTrie(ranked)]);
   }
@@ -49,14 +51,16 @@ export class TrieRuleSet implements RuleSet {
     return a === undefined || b === undefined ? 'is not of these rules' : whyBefore(a, b);
   }
 
-  /** The one state for these nodes (in any order, repeats allowed) and what is entered with them. */
+  /**
+   * Returns the unique state for these nodes (in any order, with duplicates allowed) and the nodes entered with them.
+   */
   intern(entered: TrieNode[]): TrieState {
     const nodes = closure(entered);
     const key = nodes.map((node) => node.id).join();
     const known = this.#states.get(key);
     if (known !== undefined) return known;
     this.#internedNodes += nodes.length;
-    // Whoever holds a dropped state keeps it; only new ones are made twice.
+    // States in use stay valid after the table is cleared; only their uniqueness is lost.
     if (this.#internedNodes > MAX_INTERNED_NODES) {
       this.#states.clear();
       this.#internedNodes = nodes.length;

@@ -4,22 +4,24 @@ import { type Level, NONE, VIEW, WRITE } from './levels.ts';
 import type { RuleState } from './rule-set.ts';
 import { NO_RANK, type RankByLevel, type TrieNode } from './rule-trie.ts';
 
-/** What a state needs of the rule set it belongs to. */
+/** The functions of the rule set that a state uses. */
 interface States {
-  /** The one state for these nodes (in any order, repeats allowed) and what is entered with them. */
+  /**
+   * Returns the unique state for these nodes (in any order, with duplicates allowed) and the nodes entered with them.
+   */
   intern(entered: TrieNode[]): TrieState;
   level(rank: number): Level;
 }
 
 const LEVELS = [0, 1, 2, 3] as const satisfies Level[];
 
-/** Where a walk is in all patterns at once. */
+/** The positions of a walk in all patterns. */
 export class TrieState implements RuleState, Explorable {
   readonly nodes: readonly TrieNode[];
   readonly level: Level;
   readonly uniformBelow: Level | undefined;
   readonly #states: States;
-  /** The rank of the best rule that holds for everything below. */
+  /** The rank of the best rule that applies to everything below. */
   readonly #blanket: number;
   readonly #levelsBelow: readonly Level[];
   #visibleBelow: boolean | undefined;
@@ -51,7 +53,7 @@ export class TrieState implements RuleState, Explorable {
     return entered.length === 0 ? this.#other() : this.#enter(entered);
   }
 
-  /** Where every name leads that no pattern but `*` mentions: most names of a big tree do. */
+  /** The child for every name that only `*` matches, which is most names of a big tree. */
   #other(): TrieState {
     this.#otherwise ??= this.#enter([]);
     return this.#otherwise;
@@ -90,12 +92,12 @@ export class TrieState implements RuleState, Explorable {
   }
 }
 
-/** The levels that paths strictly below may have: never one too few. */
+/** The possible levels of paths strictly below: a superset. */
 function levelsBelow(nodes: readonly TrieNode[], blanket: number): Level[] {
   const best: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
   for (const { below } of nodes) for (const level of LEVELS) best[level] = Math.min(best[level], below[level]);
   const levels = LEVELS.filter((level) => best[level] !== NO_RANK && best[level] <= blanket);
-  // Without a rule for everything there are paths no rule matches.
+  // Without a rule for everything, some paths are matched by no rule.
   if (blanket === NO_RANK && !levels.includes(NONE)) return [NONE, ...levels];
   return levels;
 }

@@ -33,7 +33,7 @@ function held() {
 }
 
 describe('closing', () => {
-  it('lets REST calls under way end, takes no more, and does not wait for idle connections', async () => {
+  it('finishes REST calls in progress, accepts no more, and does not wait for idle connections', async () => {
     const { call, services } = held();
     const rest = await restOver(services);
     const idle = connect(rest.port, '127.0.0.1');
@@ -55,7 +55,7 @@ describe('closing', () => {
     idle.destroy();
   });
 
-  it('tells what does not end in time that the server shuts down', async () => {
+  it('aborts calls that do not finish in time with UNAVAILABLE', async () => {
     const { call, services } = held();
     const rest = await restOver(services);
     const answer = rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'x' });
@@ -65,7 +65,7 @@ describe('closing', () => {
     await closed;
   });
 
-  it('tells it over gRPC as well', async () => {
+  it('aborts gRPC calls that do not finish in time with UNAVAILABLE', async () => {
     const { call, services } = held();
     const rpc = await grpcOver(services);
     const answer = rpc.unary('service.v1.SandboxService/Exec', { command: 'x' });
@@ -76,7 +76,7 @@ describe('closing', () => {
     await closed;
   });
 
-  it('cuts off what does not even end then', async () => {
+  it('closes the connections of calls that ignore the abort', async () => {
     const { call, services } = held();
     const rest = await restOver(services);
     const answer = fetch(`${rest.url}/v1/sandboxes/sb_1/start`, { method: 'POST' });

@@ -33,7 +33,7 @@ describe('a tick', () => {
     expect(runs).toBe(1);
   });
 
-  it('goes on after a run that failed, and logs it', async () => {
+  it('continues after a failed run, and logs it', async () => {
     let time = 0;
     const errors: unknown[] = [];
     const log = { ...silentLog, error: (message: string, fields?: object) => errors.push([message, fields]) };
@@ -87,7 +87,7 @@ describe('startCron', () => {
     await stopping;
   });
 
-  it('goes on when the clock is set back by a year', async () => {
+  it('continues when the clock is set back by a year', async () => {
     let runs = 0;
     const cron = startCron({ name: 'a', interval: 1000, run: async () => void runs++, log: silentLog });
     await vi.advanceTimersByTimeAsync(5000);

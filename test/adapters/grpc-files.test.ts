@@ -172,7 +172,7 @@ describe('UploadFile over gRPC', () => {
 describe('DownloadFile over gRPC', () => {
   afterEach(() => expect(memory.open_).toBe(0));
 
-  it('streams the content in messages any client takes', async () => {
+  it('streams the content in messages below the default limit of clients', async () => {
     const content = Buffer.alloc(9 * MIB + 1, 'q');
     memory.files.set('cb_1/big', content);
     const chunks: Buffer[] = [];

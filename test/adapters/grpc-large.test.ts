@@ -61,7 +61,7 @@ describe('a large answer over gRPC', () => {
     }
   });
 
-  it('is given up when the client goes away, and the server goes on', async () => {
+  it('is aborted when the client disconnects, and the server continues', async () => {
     server = await answering();
     const { path, requestSerialize, responseDeserialize } = rpc('SandboxService', 'Exec');
     let code: number | undefined;

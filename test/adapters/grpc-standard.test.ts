@@ -55,7 +55,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     expect(reply?.file_descriptor_response?.file_descriptor_proto).toHaveLength(1);
   });
 
-  it('answers what it does not have with NOT_FOUND, and goes on', async () => {
+  it('answers unknown names with NOT_FOUND, and continues', async () => {
     const replies = await ask(
       version,
       { file_containing_symbol: 'nope.Nope' },

@@ -30,7 +30,7 @@ describe('gRPC', () => {
     expect(await rpc.unary('service.v1.CodebaseService/DeleteCodebase', { codebase_id: 'cb_1' })).toEqual({});
   });
 
-  it('tells an absent runtime from the first one', async () => {
+  it('distinguishes an absent runtime from the first one', async () => {
     const seen: CreateSandboxRequest[] = [];
     await start({
       sandboxes: {
@@ -91,7 +91,7 @@ describe('gRPC', () => {
     expect(error).toMatchObject({ code: CODES[code].grpc, details: `about ${code}: é` });
   });
 
-  it('tells nothing of a defect', async () => {
+  it('hides the text of a defect', async () => {
     await start({
       sandboxes: {
         get: () => {
@@ -126,7 +126,7 @@ describe('gRPC', () => {
     expect(bytes).toContain('bad');
   });
 
-  it('sends the end of a long partial output, within what clients take of trailers', async () => {
+  it('sends the end of a long partial output, within the size of trailers that clients accept', async () => {
     const late = new ServiceError('DEADLINE_EXCEEDED', 'late');
     const long = Buffer.from(`${'é'.repeat(500_000)}the end`);
     await start({ sandboxes: { exec: async () => execution(output(long), output(long, 'STDERR'), late) } });
@@ -185,7 +185,7 @@ describe('gRPC', () => {
     expect(await rpc.unary('service.v1.SandboxService/GetSandbox', {})).toEqual(aSandbox);
   });
 
-  it('refuses messages that cost more to decode than they can mean', async () => {
+  it('refuses messages that are disproportionately expensive to decode', async () => {
     await start();
     const pass = (bytes: Buffer) => bytes;
     const rules = Buffer.alloc(60_000_000, Buffer.from([0x12, 0x00]));

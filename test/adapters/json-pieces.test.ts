@@ -14,7 +14,7 @@ describe('jsonPieces', () => {
     ['what is absent', { a: undefined, b: large, c: [], d: {} }],
     ['halves of characters', { a: `${'y'.repeat(16_383)}\ud83d\ude00${'\ud83d'.repeat(70_000)}` }],
   ];
-  it.each(messages)('are together what JSON.stringify makes of %s, each of bounded length', (_, message) => {
+  it.each(messages)('together equal JSON.stringify of %s, each of bounded length', (_, message) => {
     const pieces = [...jsonPieces(message)];
     expect(pieces.join('') === JSON.stringify(message)).toBe(true);
     expect(pieces.length).toBeGreaterThan(1);
@@ -22,12 +22,12 @@ describe('jsonPieces', () => {
     expect(longest(pieces)).toBeLessThan(7 * 16_384);
   });
 
-  it('are what JSON.stringify makes of any message', () => {
+  it('equal JSON.stringify of any message', () => {
     const value = fc.object({ maxDepth: 4, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] });
     fc.assert(fc.property(value, (message) => [...jsonPieces(message)].join('') === JSON.stringify(message)));
   });
 
-  it('are for what is large, not for the usual answer', () => {
+  it('are used for large responses only', () => {
     expect(isLarge({ stdout: 'x'.repeat(65_536), stderr: '', exit_code: 0, duration_ms: 1 })).toBe(false);
     expect(isLarge({ stdout: large })).toBe(true);
     expect(isLarge({ files: Array.from({ length: 100_000 }, () => ({})) })).toBe(true);

@@ -73,7 +73,7 @@ describe('an answer given before the whole body has come', () => {
   });
 });
 
-describe('a connection on which the body goes on after the answer', () => {
+describe('a connection on which the body continues after the response', () => {
   const lax: LingerLimits = { bytes: Number.MAX_SAFE_INTEGER, idleMs: 60_000, totalMs: 60_000 };
   const stop = new AbortController();
   it.each([

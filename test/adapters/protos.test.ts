@@ -8,7 +8,7 @@ import { brokenPromises } from '../../proto/released.mjs';
 const released = readFileSync(new URL('../../proto/service/v1/released.txt', import.meta.url), 'utf8');
 
 describe('generated files', () => {
-  it('are what the .proto files say', () => {
+  it('match the .proto files', () => {
     expect(outdated()).toEqual([]);
     expect(Object.keys(generate())).toHaveLength(3);
   });

@@ -77,7 +77,7 @@ describe('a raw upload', () => {
       expect((await put('x', 'x', `?mode=${mode}`)).status).toBe(400);
   });
 
-  it('stores nothing when the client goes before the end', async () => {
+  it('stores nothing when the client disconnects before the end', async () => {
     let failure: unknown;
     overrides.upload = async (...args) => {
       failure = await memory.services.upload!(...args).catch((error: unknown) => error);
@@ -120,7 +120,7 @@ describe('a raw upload', () => {
     agent.destroy();
   });
 
-  it('answers a refusal in the middle of a body that goes on', async () => {
+  it('sends a refusal while the body is still being sent', async () => {
     overrides.upload = async (_id, _path, content) => {
       for await (const _ of content) throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk is full');
       return stored('');
@@ -237,7 +237,7 @@ describe('a multipart upload', () => {
     expect([...memory.modes.values()]).toEqual([undefined, 0o755, undefined]);
   });
 
-  it('takes what a browser or fetch sends', async () => {
+  it('accepts the forms of browsers and fetch', async () => {
     const data = new FormData();
     data.append('file', new Blob(['one']), 'one.txt');
     data.append('path', 'renamed.txt');
@@ -326,7 +326,7 @@ describe('a multipart upload', () => {
     expect(names()).toEqual([]);
   });
 
-  it('tells which files of a form were stored before the one that was refused', async () => {
+  it('lists the files of a form that were stored before the refused one', async () => {
     const upload = memory.services.upload!;
     overrides.upload = async (id, path, content, options) => {
       if (path === 'b') throw new ServiceError('INVALID_ARGUMENT', 'b is no good');
@@ -337,7 +337,7 @@ describe('a multipart upload', () => {
     expect(answer).toEqual({ status: 400, body: { code: 3, message: 'b is no good', details: [{ files }] } });
   });
 
-  it('stores nothing when the client goes in the middle of a file', async () => {
+  it('stores nothing when the client disconnects in the middle of a file', async () => {
     let failure: unknown;
     overrides.upload = async (...args) => {
       failure = await memory.services.upload!(...args).catch((error: unknown) => error);
@@ -354,7 +354,7 @@ describe('a multipart upload', () => {
     expect(names()).toEqual([]);
   });
 
-  it('answers a refusal while the form goes on', async () => {
+  it('sends a refusal while the form is still being sent', async () => {
     overrides.upload = () => Promise.reject(new ServiceError('NOT_FOUND', 'there is no codebase cb_1'));
     const answer = await postForm(['name="path"', 'x'], ['name="file"; filename="a"', Buffer.alloc(32 * MIB)]);
     expect(answer.status).toBe(404);
@@ -445,7 +445,7 @@ describe('a download', () => {
     await until(() => memory.open_ === 0);
   });
 
-  it('lets go of the file when the client goes', async () => {
+  it('closes the file when the client disconnects', async () => {
     overrides.open = async () => ({
       ...memory.stored(Buffer.alloc(10)),
       size: 1024 * MIB,

@@ -26,7 +26,7 @@ describe('REST', () => {
     expect((await rest.json('GET', '/v1/codebases/cb_1')).body).toEqual(aCodebase);
   });
 
-  it('takes path, query and body into one request', async () => {
+  it('merges path, query and body into one request', async () => {
     const seen: unknown[] = [];
     await start({
       sandboxes: {
@@ -111,7 +111,7 @@ describe('REST', () => {
     expect(body).toEqual({ code: CODES[code].grpc, message: `about ${code}`, details: [{ a: 1 }] });
   });
 
-  it('tells nothing of a defect, and logs it with the request id', async () => {
+  it('hides the text of a defect, and logs it with the request id', async () => {
     const logged: unknown[] = [];
     const error = (message: string, fields?: object) => logged.push([message, fields]);
     await start(
@@ -170,7 +170,7 @@ describe('REST', () => {
     expect(await answer.json()).toMatchObject({ code: 3, message: 'the request body must be UTF-8' });
   });
 
-  it('refuses a body above the limit, by its length and by what comes', async () => {
+  it('refuses a body above the limit, by its content length and by its actual length', async () => {
     await start();
     const length = 65 * 1024 * 1024;
     const declared = await rawRequest(
@@ -249,7 +249,7 @@ describe('REST', () => {
     expect(seen).toEqual(['/etc/passwd', '']);
   });
 
-  it('takes a target in absolute form', async () => {
+  it('accepts a target in absolute form', async () => {
     await start();
     const answer = await rawRequest(
       rest.port,
@@ -298,7 +298,7 @@ describe('REST', () => {
     }
   });
 
-  it('refuses what a web page of another origin posts', async () => {
+  it('refuses posts of a web page from another origin', async () => {
     const { codebases } = await start({ codebases: { create: async () => aCodebase } });
     expect(codebases).toBeDefined();
     const body = '{"name":"a"}';
@@ -321,7 +321,7 @@ describe('REST', () => {
     expect(await post({})).toBe(200);
   });
 
-  it('refuses JSON that costs more to parse than it can mean', async () => {
+  it('refuses JSON that is disproportionately expensive to parse', async () => {
     await start();
     const post = (body: string) => rest.json('POST', '/v1/sandboxes', body);
     const deep = { status: 400, body: { code: 3, message: 'the request body must be nested at most 32 deep' } };
@@ -331,7 +331,7 @@ describe('REST', () => {
     expect(await post(`{"permissions":[${'{},'.repeat(10_000_000)}{}]}`)).toMatchObject(many);
   });
 
-  it('takes brackets and quotes inside a string as text', async () => {
+  it('ignores brackets and quotes inside a string', async () => {
     const stdin = `${'[{,"\\'.repeat(200_000)}\\"`;
     const seen: string[] = [];
     await start({

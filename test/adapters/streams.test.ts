@@ -119,7 +119,7 @@ describe('ExecStream over REST', () => {
     expect(JSON.parse(lines[1]!)).toEqual({ error: { code: 4, message: 'late', details: [] } });
   });
 
-  it('holds the command back while the client does not read, and ends it when the client goes', async () => {
+  it('blocks the command while the client does not read, and kills it when the client disconnects', async () => {
     let events: ReturnType<typeof endless> | undefined;
     run = (signal) => {
       events = endless(signal);
@@ -139,7 +139,7 @@ describe('ExecStream over REST', () => {
     await until(() => events!.ended);
   });
 
-  it('aborts a silent command when the client goes away', async () => {
+  it('aborts a silent command when the client disconnects', async () => {
     let gate: ReturnType<typeof gated> | undefined;
     run = (signal) => {
       gate = gated(signal);
@@ -172,7 +172,7 @@ describe('ExecStream over gRPC', () => {
     ]);
   });
 
-  it('tells exit code 0 from none', async () => {
+  it('distinguishes exit code 0 from an absent one', async () => {
     run = () => execution(exit(0, 0));
     const chunks: unknown[] = [];
     for await (const chunk of grpcStream()) chunks.push(chunk);
@@ -186,7 +186,7 @@ describe('ExecStream over gRPC', () => {
     await expect(drain(grpcStream())).rejects.toMatchObject({ code: 4, details: 'late' });
   });
 
-  it('holds the command back while the client does not read, and ends it when the client cancels', async () => {
+  it('blocks the command while the client does not read, and kills it when the client cancels', async () => {
     let events: ReturnType<typeof endless> | undefined;
     run = (signal) => {
       events = endless(signal);

@@ -60,7 +60,7 @@ const TREE = { 'README.md': 'readme\n', 'src/main.js': 'main\n', 'src/lib/util.j
 
 const cases: Case[] = [
   {
-    name: 'what is sent as an archive is what tar would unpack, and comes back the same',
+    name: 'imports an archive as tar unpacks it, and exports the same',
     needs: ['commands'],
     async run(scene) {
       const files: Record<string, string> = {
@@ -95,7 +95,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what is there is replaced, what is not named stays, and links within it are links',
+    name: 'import replaces existing files, keeps others, and creates links within the archive',
     needs: ['commands'],
     async run(scene) {
       await withDirectory({ 'src/main.js': 'new\n', 'src/one': '1\n' }, async (directory) => {
@@ -129,7 +129,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'an archive leaves out what the agent may not read, and has all for the owner',
+    name: 'export omits files that the agent may not read, and is complete for the owner',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, [write('**'), hide('secret/', 1), view('src/main.js', 1)]);

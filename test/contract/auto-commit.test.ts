@@ -17,7 +17,7 @@ const changed = async (scene: Scene, { id }: Sandbox) =>
 
 const cases: Case[] = [
   {
-    name: 'on_exec: what a command changed is in the codebase when it is answered, and others see it',
+    name: 'on_exec: the changes of a command are in the codebase, visible to others, before its response',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -50,7 +50,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'on_exec: what a command wrote before its timeout is committed',
+    name: 'on_exec: writes before a timeout are committed',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -60,7 +60,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'on_exec: what a program left running wrote since is committed when the sandbox is stopped',
+    name: 'on_exec: later writes of a background program are committed when the sandbox is stopped',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -94,7 +94,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'on_stop: the work of a sandbox that expires is committed before it goes',
+    name: 'on_stop: the changes of an expired sandbox are committed before it is destroyed',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -110,7 +110,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a conflict overwrites nothing, is told in the status, and stops it until somebody commits',
+    name: 'a conflict overwrites nothing, is shown in the status, and stops automatic commits until a Commit',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -165,7 +165,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a discard of what conflicts lets it go on',
+    name: 'a discard of the conflicting paths resumes automatic commits',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -182,7 +182,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what the rules forbid by now is told and tried again after the next command',
+    name: 'a commit that the present rules forbid is reported and retried after the next command',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);

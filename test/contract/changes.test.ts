@@ -164,7 +164,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what a program changed in mapped pages is a change',
+    name: 'writes through mapped pages are changes',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
@@ -180,7 +180,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what the rules hide is no change',
+    name: 'hidden paths are not listed as changes',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, [write('**'), hide('lib/', 1)]);

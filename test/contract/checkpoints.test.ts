@@ -47,7 +47,7 @@ async function diskOf(scene: Scene, sandbox: Sandbox): Promise<number> {
 
 const cases: Case[] = [
   {
-    name: 'a fork has all that its parent has, rules and limits too, and each then goes its own way',
+    name: "a fork has its parent's files, rules and limits, and both then diverge",
     needs: ['commands'],
     async run(scene) {
       const rules = [...EVERYTHING, read('d/x', 1)];
@@ -81,7 +81,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a fork takes other rules, labels, limits and a lifetime when they are given',
+    name: 'a fork accepts its own rules, labels, limits and lifetime',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -94,7 +94,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a sandbox goes back to a checkpoint, as often as asked, and to others of its checkpoints',
+    name: 'a rollback to each checkpoint can be repeated',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -123,7 +123,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a program goes on over a rollback: it reads what the file was, and what is gone is stale',
+    name: 'a program continues across a rollback: it reads the restored files, and removed ones are stale',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -190,7 +190,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a fork of a checkpoint has what was there then, of a stopped sandbox too',
+    name: 'a fork of a checkpoint has its state, also of a stopped sandbox',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -209,7 +209,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a checkpoint that is deleted gives its part of the disk back',
+    name: 'deleting a checkpoint frees its disk space',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -280,7 +280,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'conflicts are known to forks: the one that commits second is told',
+    name: 'of two forks that changed the same file the second commit conflicts',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);

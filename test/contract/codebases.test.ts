@@ -51,7 +51,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'stores a file and gives it back byte for byte',
+    name: 'stores a file and returns it unchanged',
     async run(scene) {
       const { id } = await scene.codebase({});
       const content = Buffer.from(Array.from({ length: 100_000 }, (_, index) => (index * 7) & 0xff));
@@ -78,7 +78,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'takes file names with spaces, percent signs, quotes and other scripts',
+    name: 'accepts file names with spaces, percent signs, quotes and other scripts',
     async run(scene) {
       const names = [
         'with space.txt',
@@ -138,7 +138,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'tells size, time and kind of a listed file',
+    name: 'lists files with size, time and type',
     async run(scene) {
       const before = Math.floor(Date.now() / 1000) - 1;
       const { id } = await scene.codebase({ 'src/b.txt': 'bb' });

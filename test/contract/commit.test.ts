@@ -61,7 +61,7 @@ const cases: Case[] = [
     }),
   ),
   {
-    name: 'open descriptors go on, and what is written through them is a new change',
+    name: 'open descriptors stay valid, and writes through them are new changes',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -94,7 +94,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'of two sandboxes that changed the same file the second is refused, and says whose version it wants',
+    name: 'of two sandboxes that changed the same file the second is refused until it chooses a version',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -236,7 +236,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what the rules forbid by now is not committed',
+    name: 'changes that the present rules forbid are not committed',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);

@@ -7,7 +7,7 @@ const MIB = 1024 * 1024;
 
 const cases: Omit<Case, 'needs'>[] = [
   {
-    name: 'streams bytes as they are, streams told apart, and ends with one chunk of exit code and no data',
+    name: 'streams bytes unchanged, stdout and stderr separately, and ends with one chunk of exit code and no data',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = "printf '\\377\\000a'; printf 'warn' >&2; exit 5";
@@ -100,7 +100,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'ends a streamed command whose client went away',
+    name: 'kills a streamed command whose client disconnected',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const abort = new AbortController();

@@ -39,7 +39,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'takes a relative workdir from /workspace and an absolute one as it is',
+    name: 'resolves a relative workdir from /workspace and keeps an absolute one',
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'src/a.txt': 'hello' });
       expect(await scene.output(sandbox, 'pwd; cat a.txt', { workdir: 'src' })).toBe('/workspace/src\nhello');
@@ -104,7 +104,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'gives the command its stdin and an end of it',
+    name: 'passes stdin to the command, with its end',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       expect(await scene.output(sandbox, 'cat; echo end', { stdin: 'one\ntwo' })).toBe('one\ntwoend\n');
@@ -112,7 +112,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'takes a stdin of 3 MiB, read or not',
+    name: 'accepts a stdin of 3 MiB, read or not',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const stdin = 'é'.repeat((3 * MIB) / 2);
@@ -141,7 +141,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'ends a command at its timeout and answers what it had written',
+    name: 'kills a command at its timeout and returns its output so far',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = 'echo partial; echo warning >&2; sleep 60';
@@ -192,7 +192,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'cuts output at 8 MiB a stream, says so, and lets the command go on',
+    name: 'truncates output at 8 MiB per stream with a notice, and lets the command continue',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = 'head -c 9000000 /dev/zero | tr "\\0" x; echo went on >&2; exit 3';
@@ -223,7 +223,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'ends a command whose client went away',
+    name: 'kills a command whose client disconnected',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const abort = new AbortController();

@@ -140,7 +140,7 @@ async function whileRunning(scene: Scene, sandbox: Sandbox, program: string, the
 const cases: Case[] = [
   ...LEVEL_ROWS.map(onEachLevel),
   {
-    name: 'the owner reads and changes what the rules keep from the sandbox, and its view follows',
+    name: 'the owner reads and changes files hidden from the sandbox',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
@@ -203,7 +203,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what is written is a change of the sandbox only',
+    name: 'a written file is a change of this sandbox only',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -461,7 +461,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'a client that goes away while it uploads leaves nothing',
+    name: 'a client that disconnects during an upload leaves nothing',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'old\n' });

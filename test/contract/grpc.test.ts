@@ -81,7 +81,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'gives a request without runtime the server’s runtime.type',
+    name: 'uses the server’s runtime.type for a request without runtime',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       expect(sandbox.runtime).toBe(`RUNTIME_${scene.runtime.toUpperCase()}`);
@@ -136,7 +136,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'shows over one protocol what was made over the other',
+    name: 'returns over one protocol the objects created over the other',
     async run(scene) {
       const codebase = await scene.codebase({ 'a.txt': 'text' });
       const sandbox = await scene.sandbox(codebase);

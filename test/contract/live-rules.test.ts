@@ -84,7 +84,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'what was hidden is there, and can be hidden again, with the names the kernel knows',
+    name: "shows and hides paths again, including names in the kernel's cache",
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a/f': 'text' }, [read('**'), hide('a/f', 1)]);
@@ -120,7 +120,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'ExplainPermission tells the winner and those it beat',
+    name: 'ExplainPermission returns the winning rule and the rules it overrides',
     async run(scene) {
       const rules = [read('**'), write('src/'), hide('src/key', 3)];
       const sandbox = await scene.sandboxOn({}, rules);

@@ -91,7 +91,7 @@ const matching: Case[] = ruleSets.map(({ name, rules, files }) => ({
 
 const directories: Case[] = [
   {
-    name: 'shows of a directory on the way to something visible only what is visible',
+    name: 'lists only the visible entries of a directory that is traversed',
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, [hide('**'), read('docs/deep/er/more.md'), view('secret/public/')]);
       expect((await scene.output(sandbox, visible)).split('\n').filter(Boolean)).toEqual([
@@ -207,7 +207,7 @@ const around: Case[] = [
     },
   },
   {
-    name: 'runs a program that may be read, as its mode says, and not one that may only be seen',
+    name: 'executes a program at level READ by its mode, and refuses one at level VIEW',
     async run(scene) {
       const codebase = await scene.codebase({});
       for (const name of ['run.sh', 'seen.sh']) {
@@ -221,7 +221,7 @@ const around: Case[] = [
     },
   },
   {
-    name: 'tells the modes of files truly, with no write bit where nothing may be written',
+    name: 'shows the modes of files without write bits where writing is forbidden',
     async run(scene) {
       const codebase = await scene.codebase({});
       await scene.client.upload(codebase.id, 'run.sh', '', 0o755);

@@ -45,7 +45,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'takes one file by multipart, named by its filename or by path',
+    name: 'accepts one file by multipart, named by its filename or by path',
     async run(scene) {
       const { id } = await scene.codebase({});
       const named = await postFiles(scene, id, [['file', 'hello', 'a.txt']]);
@@ -60,7 +60,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'takes several files by multipart and answers each',
+    name: 'accepts several files by multipart and returns each',
     async run(scene) {
       const { id } = await scene.codebase({});
       const answer = await postFiles(scene, id, [

@@ -8,7 +8,7 @@ const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 
 
 const lifeCycle: Case[] = [
   {
-    name: 'creates a sandbox that is RUNNING and shows what was asked for',
+    name: 'creates a RUNNING sandbox with the requested attributes',
     async run(scene) {
       const codebase = await scene.codebase({});
       const before = Math.floor(Date.now() / 1000);
@@ -32,7 +32,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'gives a sandbox that asks for nothing the defaults',
+    name: 'applies the defaults to a sandbox request without options',
     async run(scene) {
       const sandbox = await scene.sandbox(await scene.codebase({}), [], {});
       expect(sandbox).toMatchObject({ permissions: [], labels: {}, status: 'SANDBOX_RUNNING' });
@@ -102,7 +102,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'takes many starts and stops at once and ends in one state',
+    name: 'serializes concurrent starts and stops into one final state',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const request = { sandbox_id: sandbox.id };

@@ -43,7 +43,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'keeps an open file as it was when it is uploaded anew',
+    name: 'keeps the old content in an open file when it is uploaded again',
     async run(scene) {
       const codebase = await scene.codebase({ f: 'old\n' });
       const sandbox = await scene.sandbox(codebase);

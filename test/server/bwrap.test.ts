@@ -46,7 +46,7 @@ function mountPointOf(server: Server): string {
 }
 
 describe('a bwrap server', () => {
-  it('killed with commands under way leaves no process, and its sandboxes come back with what they wrote', async () => {
+  it('killed with commands in progress leaves no process, and its sandboxes restart with their files', async () => {
     const first = await start();
     const id = await first.api.create(await first.api.codebase(), { permissions: WRITE });
     await run(first.api, id, 'echo kept > file; (setsid sleep 1000 &) ; sleep 1000 & echo');
@@ -62,7 +62,7 @@ describe('a bwrap server', () => {
     expect(sleepers()).toBe(0);
   });
 
-  it('killed at any moment keeps every file that a command was told to have written', async () => {
+  it('killed at any moment keeps every file whose write a command has seen succeed', async () => {
     let id = '';
     const written: string[] = [];
     for (let round = 0; ; round++) {
@@ -87,7 +87,7 @@ describe('a bwrap server', () => {
     }
   });
 
-  it('told to stop under load exits with 0 in time and leaves nothing', async () => {
+  it('exits with 0 in time on SIGTERM under load and leaves nothing', async () => {
     const { server, api } = await start();
     const codebase = await api.codebase();
     const ids = await Promise.all(Array.from({ length: 5 }, () => api.create(codebase, { permissions: WRITE })));
@@ -130,7 +130,7 @@ describe('a bwrap server', () => {
     },
   );
 
-  it('goes before its sandboxes, which have the priority that it was started with', async () => {
+  it('has a higher priority than its sandboxes, which have its original one', async () => {
     const { server, api } = await start();
     const codebase = await api.codebase();
     const own = getPriority();
@@ -161,7 +161,7 @@ describe('a bwrap server', () => {
     expect(state.processes()).toEqual([]);
   });
 
-  it('gives a sandbox of another runtime only what works here', async () => {
+  it('refuses a runtime that does not work on this machine', async () => {
     const { api } = await start();
     const codebase_id = await api.codebase();
     expect((await api.post('/v1/sandboxes', { codebase_id, runtime: 'RUNTIME_MOCK' })).status).toBe(200);

@@ -82,7 +82,7 @@ describe('a server', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(40);
   });
 
-  it('destroys what has expired at the next cleanup', async () => {
+  it('destroys expired sandboxes at the next cleanup', async () => {
     const { api } = await start({ config: { sandbox: { cleanup_interval: '250ms' } } });
     const id = await api.create(await api.codebase(), { expires_in: 1 });
     await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 10_000 }).toBe(404);
@@ -133,7 +133,7 @@ describe('after kill -9', () => {
 });
 
 describe('SIGTERM', () => {
-  it('under load ends what runs and exits with 0; what was RUNNING is RUNNING again after', async () => {
+  it('under load ends commands and exits with 0; RUNNING sandboxes are RUNNING after a restart', async () => {
     const first = await start();
     const id = await first.api.create(await first.api.codebase());
     const commands = Array.from({ length: 5 }, () =>
@@ -159,7 +159,7 @@ describe('SIGTERM', () => {
     await start();
   });
 
-  it('a second time ends it at once', async () => {
+  it('a second signal exits at once', async () => {
     const { server, api } = await start();
     const upload = await api.unfinishedUpload(await api.codebase());
     process.kill(server.pid, 'SIGTERM');

@@ -36,8 +36,8 @@ describe('the command line', () => {
   });
 });
 
-describe('a start that cannot be', () => {
-  it('for a wrong value says file, key, value and what is allowed', async () => {
+describe('a refused start', () => {
+  it('for a wrong value names file, key, value and the allowed values', async () => {
     const config = place.config('logging: {level: loud}');
     expect(refusal(await place.run(['-config', config]))).toBe(
       'paddock: server.yaml: logging.level: value "loud" is not allowed: one of debug, info, warn, error\n',
@@ -49,7 +49,7 @@ describe('a start that cannot be', () => {
     expect(refusal(await place.run([], { SERVICE_CONFIG: 'no.yaml' }))).toContain('no.yaml: the configuration file');
   });
 
-  it('takes back what it had put up: mounts, cgroups, directories', async () => {
+  it('removes the mounts, cgroups and directories that it created', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const argv = ['-config', place.config(), '-http-addr', `127.0.0.1:${(taken.address() as { port: number }).port}`];
@@ -63,7 +63,7 @@ describe('a start that cannot be', () => {
     expect(readdirSync(join(place.folder, 'state/mount_path/run'))).toEqual([]);
   });
 
-  it.each(['http', 'grpc'])('for a taken %s port says which', async (protocol) => {
+  it.each(['http', 'grpc'])('names a %s port that is in use', async (protocol) => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as { port: number };

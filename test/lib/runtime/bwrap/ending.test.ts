@@ -78,7 +78,7 @@ describe('a command past its timeout', () => {
   });
 });
 
-describe('a command nobody wants any more', () => {
+describe('a cancelled command', () => {
   it('is killed with all it started when its signal aborts', async () => {
     const abort = new AbortController();
     const execution = await box.exec(command(ESCAPES(2345), { signal: abort.signal }));
@@ -112,7 +112,7 @@ describe('a command nobody wants any more', () => {
 });
 
 describe('stop', () => {
-  it('ends every process and gives everything back', async () => {
+  it('kills every process and releases all resources', async () => {
     const spec = bwrap.spec({ memory_bytes: 1 << 28, pids_limit: 50, cpu_quota: 50_000, cpu_shares: 512 });
     const sandbox = await bwrap.runtime.launch(spec);
     await run(sandbox, `(${ESCAPES(5678)}) >/dev/null 2>&1 &`);
@@ -213,7 +213,7 @@ describe('the death of a sandbox', () => {
 });
 
 describe('reclaim', () => {
-  it('ends and removes what another server of the same state left', async () => {
+  it('kills and removes the remains of another server on the same state', async () => {
     const other = useless(`${bwrap.stateDir}/other`);
     await other.probe();
     const spec = bwrap.spec({ memory_bytes: 1 << 28 });

@@ -72,7 +72,7 @@ describe('output', () => {
     expect(bytes).toBe(100_000_000);
   });
 
-  it('holds the program back while nobody reads, and goes on after', async () => {
+  it('blocks the program while the output is not read, and resumes afterwards', async () => {
     const script = 'i=0; while [ $i -lt 200 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i >/tmp/progress; done';
     const execution = await box.exec(command(script));
     const progress = async () => Number((await run(box, 'cat /tmp/progress 2>/dev/null || echo 0')).stdout);
@@ -180,7 +180,7 @@ describe('the request', () => {
     for (const line of ['PATH=/usr/bin', 'n=n']) expect(result.stdout).toContain(`\n${line}\n`);
   });
 
-  it('gives no variable to the next command', async () => {
+  it('passes no variable to the next command', async () => {
     await run(box, 'true', { env: { LEFT: 'over', UID: '1', BASH_ENV: 'x' } });
     expect((await run(box, 'env')).stdout).not.toMatch(/LEFT|BASH_ENV|UID/);
   });

@@ -22,7 +22,7 @@ function limitOf(id: string, files: readonly string[]): string | undefined {
 }
 
 describe('memory_bytes', () => {
-  it('ends what takes more with 137 and a line on stderr that names the limit', async () => {
+  it('kills a command above it with 137 and a line on stderr that names the limit', async () => {
     const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
     const result = await run(sandbox, 'exec perl -e \'$x = "a" x (1 << 28); sleep 1\'');
     expect(result.exitCode).toBe(137);

@@ -95,7 +95,7 @@ describe('identity and privileges', () => {
   });
 });
 
-describe('what a command inherits', () => {
+describe('the environment of a command', () => {
   it('is three descriptors and nothing else', async () => {
     expect(await stdout('ls -l /proc/self/fd | grep -c " -> "')).toBe('4\n');
     expect(await stdout('ls -l /proc/self/fd')).toMatch(
@@ -133,7 +133,7 @@ describe('what a command inherits', () => {
   });
 });
 
-describe('what can be seen', () => {
+describe('visible files', () => {
   it('is nothing of the host’s paths', async () => {
     const seen = await stdout(
       'cat /proc/self/mountinfo /proc/self/mounts /proc/[0-9]*/cmdline; ls -lR /proc/self/cwd/ /run /etc/ 2>/dev/null',
@@ -185,7 +185,7 @@ describe('what can be seen', () => {
   });
 });
 
-describe('what can be written', () => {
+describe('writable files', () => {
   it('is the workspace and sized temporary places only', async () => {
     const places = [
       '/',
@@ -229,7 +229,7 @@ describe('what can be written', () => {
   });
 });
 
-describe('what can be asked of the kernel', () => {
+describe('system calls', () => {
   it('is no mount, namespace or root change', async () => {
     all(
       await probe([

@@ -37,7 +37,7 @@ async function refusal(bwrapPath: string): Promise<string> {
 }
 
 describe('probe', () => {
-  it('passes on this machine, and names a bubblewrap with known holes in the log', async () => {
+  it('passes on this machine, and logs a bubblewrap with known vulnerabilities', async () => {
     const warnings: string[] = [];
     const log: Log = {
       ...silentLog,
@@ -71,7 +71,7 @@ describe('probe', () => {
     expect(await refusal('/bin/false')).toMatch(/--version failed/);
   });
 
-  it('refuses when a sandbox cannot be made, with what bwrap said', async () => {
+  it("refuses with bwrap's message if a sandbox cannot be created", async () => {
     const said = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1';
     expect(await refusal(fake(said))).toMatch(/a test sandbox did not start: bwrap: No permissions/);
     expect(await refusal(fake('exit 7'))).toMatch(/did not start: bwrap ended with exit code 7/);

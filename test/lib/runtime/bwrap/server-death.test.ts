@@ -115,7 +115,7 @@ function state(name: string, owner: number): string {
 }
 
 describe('a server killed with SIGKILL', () => {
-  it('takes its sandboxes with it, and the next one finds nothing in its way', async () => {
+  it('kills its sandboxes, and the next server starts without conflicts', async () => {
     const dir = state('killed', uid);
     const { child } = await start(dir, uid, { ...RESOURCES, memory_bytes: 1 << 28, pids_limit: 50 }, [
       ['(setsid sh -c "trap \\"\\" TERM HUP; sleep 300" >/dev/null 2>&1 &); echo left', 5000],

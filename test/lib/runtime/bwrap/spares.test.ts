@@ -79,7 +79,7 @@ describe('a spare launcher', () => {
     expect(pidsWithUid(spec.uid)).toEqual([]);
   });
 
-  it('is not used for other limits, and goes', async () => {
+  it('is discarded for other limits', async () => {
     await withSpares();
     const spares = waiting();
     const names = spares.map((pid) => /spare-\w+/.exec(readFileSync(`/proc/${pid}/cgroup`, 'latin1'))?.[0] ?? '');

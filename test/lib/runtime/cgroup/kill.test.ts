@@ -89,7 +89,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     await until('all is removed', () => cgroup.remove());
   });
 
-  it('have groups of which one is ended and the others are not', async () => {
+  it('kill one group without affecting the others', async () => {
     const cgroup = make('b');
     const [one, two] = [enter(cgroup.entries, 'sleep 60 & sleep 60'), enter(cgroup.entries, 'sleep 60 & sleep 60')];
     await until('both are inside', () => cgroup.basePids().length === 2 || cgroup.basePids().length === 6);
@@ -108,7 +108,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     await until('all is removed', () => cgroup.remove());
   });
 
-  it('cannot be removed while somebody lives in them', async () => {
+  it('cannot be removed while they contain processes', async () => {
     const cgroup = make('c');
     enter(cgroup.entries, 'sleep 60');
     await until('it is inside', () => cgroup.basePids().length > 0);

@@ -164,7 +164,7 @@ describe('the container of a sandbox', () => {
     });
   });
 
-  it('gives what the image declares as volumes sized tmpfs, never disk of the host', () => {
+  it("replaces the image's volumes by sized tmpfs, never disk of the host", () => {
     const { HostConfig } = containerPlan({ ...plan, imageVolumes: ['/data', '/tmp'] });
     expect(HostConfig?.Tmpfs).toMatchObject({
       '/data': 'rw,exec,nosuid,nodev,size=67108864,mode=1777,uid=200007,gid=200007',

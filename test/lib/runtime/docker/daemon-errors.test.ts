@@ -33,7 +33,7 @@ function ping(limitMs = 5000): Promise<unknown> {
   return daemon.call({ doing: 'asking', limitMs, ask: (docker) => docker.info() });
 }
 
-describe('what goes wrong with the Docker daemon', () => {
+describe('errors of the Docker daemon', () => {
   it('is UNAVAILABLE when there is none', async () => {
     await expect(ping()).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -65,7 +65,7 @@ describe('what goes wrong with the Docker daemon', () => {
     await expect(ping(1000)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('is UNAVAILABLE when what answers is no daemon', async () => {
+  it('is UNAVAILABLE if the peer is not a Docker daemon', async () => {
     const raw = createRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n').resume());
     server = raw;
     await new Promise<void>((resolve) => raw.listen(socketPath, resolve));

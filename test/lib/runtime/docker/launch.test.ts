@@ -175,7 +175,7 @@ describe('a sandbox in a container', () => {
 describe('the limits of a sandbox in a container', () => {
   const none = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
-  it('kill what takes too much memory, and say so', async () => {
+  it('kill a command above the memory limit, and report it', async () => {
     const sandbox = await scene.launch({ resources: { ...none, memory_bytes: 64 * 1024 ** 2 } });
     const { exitCode, stderr } = await sh(sandbox, 'python3 -c "x = bytearray(200 << 20)"');
     expect(exitCode).toBe(137);
@@ -207,7 +207,7 @@ describe('the limits of a sandbox in a container', () => {
   });
 });
 
-describe('what an earlier server left', () => {
+describe('the remains of an earlier server', () => {
   it('is removed by reclaim, and nothing of anybody else', async () => {
     const other = await openScene(dockerd);
     try {

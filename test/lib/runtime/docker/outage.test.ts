@@ -42,7 +42,7 @@ describe('while the daemon is away', () => {
     expect((await sh(await scene.launch(), 'echo back')).stdout).toBe('back\n');
   });
 
-  it('a sandbox can be stopped; its container goes when the daemon is back', async () => {
+  it('a sandbox can be stopped; its container is removed when the daemon is available again', async () => {
     const sandbox = await scene.launch();
     await dockerd.kill();
     await sandbox.stop();

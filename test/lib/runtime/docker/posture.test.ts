@@ -67,7 +67,7 @@ describe('from inside a container', () => {
     expect(status).toMatch(/Seccomp:\t2/);
   });
 
-  it('every refused syscall is refused as the policy says', async () => {
+  it("every refused system call fails with the policy's errno", async () => {
     const calls = POLICY.flatMap(({ calls, errno, tests = [] }) =>
       calls.map((name) => ({ name, number: SYSCALLS[name][0], args: caught(tests), errno })),
     );
