@@ -36,13 +36,13 @@ it('gives up what is in a directory that takes the place of a file in conflict',
   expect(decide(changes)).toEqual({ taken: ['t'], givenUp: ['s'] });
 });
 
-it('takes the removal of a directory but for the entry in conflict', () => {
+it('takes the removal of what is in a directory, which stays for the entry in conflict', () => {
   const changes = changesOf(
     ['d', 'directory', undefined],
     ['d/x', 'file', undefined, 'conflict'],
     ['d/y', 'file', undefined],
   );
-  expect(decide(changes)).toEqual({ taken: ['d', 'd/y'], givenUp: ['d/x'] });
+  expect(decide(changes)).toEqual({ taken: ['d/y'], givenUp: ['d'] });
 });
 
 it('gives up the old place of a renamed directory whose new place is given up, and so on from place to place', () => {
