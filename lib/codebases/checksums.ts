@@ -6,8 +6,8 @@ const MAX_KNOWN = 50_000;
 const CHUNK = 256 * 1024;
 
 /**
- * Lower-case hex SHA-256 of files, by what changes whenever content can: device, inode, size, mtime and ctime. The
- * ones used longest ago are forgotten; a forgotten one is computed again by reading the file.
+ * A cache of lower-case hex SHA-256 checksums, keyed by attributes that change with every change of the content:
+ * device, inode, size, mtime and ctime. The least recently used entries are evicted and computed again from the file.
  */
 export class Checksums {
   readonly #known = new Map<string, string>();
@@ -19,7 +19,7 @@ export class Checksums {
     if (this.#known.size > MAX_KNOWN) this.#known.delete(this.#known.keys().next().value as string);
   }
 
-  /** Of the open file, whose `stats` these are. */
+  /** Returns the checksum of the open file; `stats` must be its own. */
   async of(handle: FileHandle, stats: BigIntStats): Promise<string> {
     const checksum = this.#known.get(keyOf(stats)) ?? (await compute(handle));
     this.remember(stats, checksum);

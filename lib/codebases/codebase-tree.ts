@@ -8,48 +8,51 @@ import type { FileInfo } from '../messages.ts';
 import type { Page } from '../paging.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { StoredFile } from '../services.ts';
-import { type Announce, announceTo, type BaseWatcher } from './announce.ts';
 import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
 import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
 import { errnoOf, notSynced } from './disk-errors.ts';
 import { type FilePath, shown, textOf } from './file-path.ts';
 import { listFiles } from './list-files.ts';
+import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
 import { putFile } from './put-file.ts';
 import { type CodebaseLimits, Quota } from './quota.ts';
-import { filesLost, reachAll } from './reach.ts';
 import { discard, type Received, receive } from './receive.ts';
 import { removeFile } from './remove-file.ts';
+import { filesLost, resolveAll } from './resolve-path.ts';
 import { openFile } from './stored-file.ts';
 import { type Contents, Totals } from './totals.ts';
 
-/** Below the directory of a codebase: what is seen, and beside it what is not yet. */
+/** Directory names below that of a codebase: the visible files, and beside them files in preparation. */
 export const FILES = 'files';
 export const INCOMING = 'tmp';
 
-/** What `apply` is to do, stage after stage, and every path that it touches. */
+/** The stages of a commit, in order, and every path that they touch. */
 export interface Plan extends Pick<Commit, 'stages' | 'givenUp'> {
   sandboxId: string;
   paths: readonly ByteString[];
-  /** What the codebase holds more when it is done. */
+  /** The growth of the codebase by the commit. */
   growth: Readonly<Contents>;
 }
 
-/** Throws RESOURCE_EXHAUSTED when the codebase may not hold so much more; to be asked before contents are staged. */
+/** Throws RESOURCE_EXHAUSTED if the codebase may not grow by this much. Call before staging contents. */
 export type Admit = (growth: Readonly<Contents>) => Promise<void>;
 
-/** Has the sandbox of a commit let go of what the codebase has from now on. `resumed`: the commit was under way before. */
+/**
+ * Removes the committed entries of a stage from the delta of the commit's sandbox. `resumed`: the commit was
+ * interrupted earlier.
+ */
 export type RebaseSandbox = (commit: Commit, stage: number, resumed: boolean) => Promise<void>;
 
 /**
- * The files of one codebase. Content streams in concurrently; changes that can be seen are made one at a time, so that
- * checks, totals and what the watcher is told hold for each.
+ * The files of one codebase. Contents are received concurrently; visible changes are made one at a time, so that
+ * checks, totals and notifications are consistent for each.
  */
 export class CodebaseTree {
   readonly #id: string;
   readonly #files: string;
   readonly #incoming: string;
-  readonly #announce: Announce;
+  readonly #observe: ObserveChange;
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
   readonly #totals = new Totals();
@@ -58,7 +61,7 @@ export class CodebaseTree {
   readonly #rebase: RebaseSandbox;
   readonly #log: Log;
   #gone = false;
-  /** A commit may be prepared and not finished: that comes before anything else. */
+  /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
   #unfinished = true;
 
   constructor(
@@ -70,14 +73,14 @@ export class CodebaseTree {
       rebase,
       limits,
       log,
-    }: { watcher: BaseWatcher; checksums: Checksums; rebase: RebaseSandbox; limits: CodebaseLimits; log: Log },
+    }: { watcher: BaseObserver; checksums: Checksums; rebase: RebaseSandbox; limits: CodebaseLimits; log: Log },
   ) {
     this.#id = id;
     this.#rebase = rebase;
     this.#log = log;
     this.#files = join(directory, FILES);
     this.#incoming = join(directory, INCOMING);
-    this.#announce = announceTo(watcher, id);
+    this.#observe = observeBy(watcher, id);
     this.#checksums = checksums;
     this.#journal = new CommitJournal(directory, this.#files);
     this.#quota = new Quota(limits, this.#totals, this.#files);
@@ -96,7 +99,7 @@ export class CodebaseTree {
     const received = await receive(this.#incoming, content, mode, admit).catch((error) => this.#fail(error));
     try {
       const directory = await this.#change(() => this.#put(path, received));
-      // Outside of the queue: waits for the disk are shared by those who wait at once.
+      // Outside of the queue, so that concurrent callers share the wait for the disk.
       const sync = directory.sync().catch(notSynced(`${shown(path.text)} is stored`));
       await sync.finally(() => directory.close());
       return { size: received.size, checksum: received.checksum };
@@ -106,8 +109,8 @@ export class CodebaseTree {
   }
 
   /**
-   * Refuses content that is too large while it comes, so that it does not fill the disk. What comes at the same time is
-   * not counted here, but when each is put in its place. The queue is waited for only where there may be no room.
+   * Refuses content that is too large while it is received, so that it does not fill the disk. Concurrent uploads are
+   * not counted here, but when each is put in place. Waits for the queue only if the limit might be exceeded.
    */
   #admitUpTo(path: FilePath): (size: number) => Promise<void> | undefined {
     let room = this.#quota.room ?? 0;
@@ -122,18 +125,18 @@ export class CodebaseTree {
   }
 
   async #sizeOf(path: FilePath): Promise<number> {
-    const reached = await reachAll(this.#files, path.parents);
+    const reached = await resolveAll(this.#files, path.parents);
     if (reached === undefined) return 0;
     const found = await reached.directory.lstat(path.name).finally(() => reached.directory.close());
     return found === undefined || found.isDirectory() ? 0 : Number(found.size);
   }
 
   async #put(path: FilePath, received: Received): Promise<Directory> {
-    const directory = await putFile(this.#files, path, received, this.#announce, {
+    const directory = await putFile(this.#files, path, received, this.#observe, {
       totals: this.#totals,
       quota: this.#quota,
     });
-    // Not before: being moved changed its ctime.
+    // Only now: the rename changed its ctime.
     this.#checksums.remember(await received.handle.stat({ bigint: true }), received.checksum);
     return directory;
   }
@@ -143,9 +146,10 @@ export class CodebaseTree {
   }
 
   /**
-   * Many changes as one. `plan` stages contents in the directory it is given and says what to do and which paths that
-   * touches; nothing else changes the files meanwhile. After each stage, and before the watcher is told, the sandbox is
-   * rebased. Once all is prepared it is finished, in the codebase and in the sandbox, by the next server if need be.
+   * Makes many changes atomically. `plan` stages contents in the given directory and returns the steps and the touched
+   * paths; nothing else changes the files meanwhile. After each stage, before the observer is notified, the sandbox is
+   * rebased. Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
+   * necessary.
    */
   apply(plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void> {
     return this.#change(async () => {
@@ -179,7 +183,7 @@ export class CodebaseTree {
   ): Promise<ByteString[]> {
     const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
     let leftOut: ByteString[] = [];
-    await this.#announce(paths, async () => {
+    await this.#observe(paths, async () => {
       try {
         leftOut = await this.#journal.apply(commit, done);
       } catch (error) {
@@ -192,7 +196,10 @@ export class CodebaseTree {
     return leftOut;
   }
 
-  /** Finishes what a crash, or a failure of the disk, left prepared, and removes what it left before that. */
+  /**
+   * Finishes a commit that a crash or a disk failure interrupted after its preparation, and removes the remains of one
+   * interrupted before.
+   */
   async #finish(): Promise<void> {
     const commit = await this.#journal.unfinished();
     if (commit === undefined) {
@@ -201,19 +208,19 @@ export class CodebaseTree {
       const leftOut = await this.#applyCommit(commit, changedPaths(commit), true);
       await this.#journal.end();
       const ids = { codebase_id: this.#id, sandbox_id: commit.sandboxId };
-      this.#log.info('finished a commit that was under way', ids);
-      if (leftOut.length > 0) this.#log.error('a commit could not be made in whole', { ...ids, err: notAll(leftOut) });
+      this.#log.info('finished an interrupted commit', ids);
+      if (leftOut.length > 0) this.#log.error('commit applied incompletely', { ...ids, err: notAll(leftOut) });
     }
     this.#unfinished = false;
   }
 
-  /** Finishes a commit that is prepared and not finished. Throws when it cannot be. */
+  /** Finishes a commit that is prepared and unfinished. Throws if that is impossible. */
   async finishCommit(): Promise<void> {
     if (this.#unfinished) await this.#change(async () => undefined);
   }
 
   removeFile(path: FilePath): Promise<void> {
-    return this.#change(() => removeFile(this.#files, path, this.#announce, this.#totals));
+    return this.#change(() => removeFile(this.#files, path, this.#observe, this.#totals));
   }
 
   listFiles(
@@ -222,9 +229,9 @@ export class CodebaseTree {
     return listFiles(this.#files, this.#id, request).catch((error) => this.#fail(error));
   }
 
-  /** Runs `remove` when the changes before it are done; when it succeeds, no change is made any more. */
+  /** Runs `remove` after all previous changes; if it succeeds, later changes are refused. */
   end(remove: () => Promise<void>): Promise<void> {
-    // Not after finishing a commit: what cannot be finished can still be deleted.
+    // Does not finish a commit first: a codebase with an unfinishable commit can still be deleted.
     return this.#changes.run(async () => {
       if (this.#gone) throw notFound(this.#id);
       await remove();
@@ -240,15 +247,15 @@ export class CodebaseTree {
     });
   }
 
-  /** What fails because the codebase is being removed under it is told as what it is. */
+  /** Replaces an error caused by the concurrent removal of the codebase by NOT_FOUND. */
   #fail(error: unknown): never {
     if (this.#gone) throw notFound(this.#id);
-    // What is missing of the caller's was looked for by name, and told as such.
+    // A missing path of the caller's was reported by name already.
     throw errnoOf(error) === 'ENOENT' ? filesLost(error) : error;
   }
 }
 
-/** The plan of a commit rules it out; a journal of an older server may have it. */
+/** Prevented by the plan of a commit; possible for a journal of an older server. */
 function notAll(leftOut: readonly ByteString[]): ServiceError {
   const count = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : '';
   return new ServiceError(

@@ -5,15 +5,15 @@ import type { Log } from '../log.ts';
 import type { Codebase, FileInfo } from '../messages.ts';
 import { type Page, pageById } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
-import type { BaseWatcher } from './announce.ts';
 import { Checksums } from './checksums.ts';
 import { type Admit, CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
 import { parseFilePath } from './file-path.ts';
+import type { BaseObserver } from './observe-change.ts';
 import type { CodebaseLimits } from './quota.ts';
 import { Storage } from './storage.ts';
 
-/** A table of the metadata. `put` and `remove` are seen by reads at once and resolve when durable. */
+/** A table of the metadata. `put` and `remove` are visible to reads at once and resolve when durable. */
 interface CodebaseRecords {
   get(id: string): Codebase | undefined;
   values(): Iterable<Codebase>;
@@ -22,27 +22,30 @@ interface CodebaseRecords {
 }
 
 export interface CodebasesOptions {
-  /** `storage.codebase_path`; made when absent. */
+  /** `storage.codebase_path`; created if absent. */
   path: string;
   records: CodebaseRecords;
-  /** Of each codebase. Absent: none. */
+  /** Limits of each codebase; absent: none. */
   limits?: CodebaseLimits;
   log: Log;
-  /** Milliseconds since the epoch. */
+  /** Wall-clock time in milliseconds since the epoch. */
   now?: () => number;
 }
 
-/** The sandboxes, as the codebases see them. */
+/** The sandboxes, as far as codebases depend on them. */
 export interface CodebaseUsers {
-  /** Ids of the sandboxes that use the codebase. Synchronous: no sandbox can come between this and `records.remove`. */
+  /**
+   * Ids of the sandboxes that use the codebase. Synchronous, so that no sandbox can be created between this and
+   * `records.remove`.
+   */
   usedBy(codebaseId: string): readonly string[];
-  watcher: BaseWatcher;
+  watcher: BaseObserver;
   rebase: RebaseSandbox;
 }
 
 const MAX_NAMED = 50;
 
-/** Codebases on disk. `file_count` and `total_size` of a record are not used: they are counted, so they are true. */
+/** Codebases on disk. `file_count` and `total_size` of a stored record are ignored; they are counted. */
 export class StoredCodebases implements Codebases {
   readonly #options: CodebasesOptions;
   readonly #storage: Storage;
@@ -55,7 +58,7 @@ export class StoredCodebases implements Codebases {
     this.#storage = new Storage(options.path);
   }
 
-  /** Puts right what a crash left; to be called once, before anything else uses the directory. */
+  /** Opens the storage and repairs the effects of a crash. Call once, before any other use of the directory. */
   static async open(options: CodebasesOptions): Promise<StoredCodebases> {
     const codebases = new StoredCodebases(options);
     await codebases.#storage.recover((id) => options.records.get(id) !== undefined, options.log);
@@ -63,21 +66,24 @@ export class StoredCodebases implements Codebases {
   }
 
   /**
-   * Once, between `open` and the first call on a codebase's files: sandboxes need the codebases for their own
-   * construction, so they cannot be given to `open`.
+   * Call once, after `open` and before the first call on a codebase's files. Not a parameter of `open`, because the
+   * construction of the sandboxes needs the codebases.
    */
   connect(users: CodebaseUsers): void {
     this.#users = users;
   }
 
-  /** Throws NOT_FOUND, for ids of any form. Synchronous: what is done before the next await still holds. */
+  /**
+   * Returns the codebase's record. Throws NOT_FOUND for ids of any form. Synchronous: the result is valid until the
+   * next await.
+   */
   require(id: string): Codebase {
     const record = isId('cb', id) ? this.#options.records.get(id) : undefined;
     if (record === undefined) throw notFound(id);
     return record;
   }
 
-  /** Host directory of the files; only read. */
+  /** Host directory of the files; callers only read it. */
   filesPath(id: string): string {
     return join(this.#storage.directory(this.require(id).id), FILES);
   }
@@ -122,13 +128,13 @@ export class StoredCodebases implements Codebases {
     return { codebases, next_page_token };
   }
 
-  /** What is wrong with one codebase keeps nobody from the others. undefined: it was deleted meanwhile. */
+  /** A damaged codebase must not affect the others. undefined: it was deleted meanwhile. */
   #damaged(id: string, error: unknown): Codebase | undefined {
     const record = this.#options.records.get(id);
     if (record === undefined) return undefined;
     const told = diskError(error);
     if (!(told instanceof ServiceError)) {
-      this.#options.log.error('the files of a codebase could not be counted', { codebase_id: id, err: error });
+      this.#options.log.error('files of a codebase could not be counted', { codebase_id: id, err: error });
     }
     const status_reason = told instanceof ServiceError ? told.message : 'internal error';
     return { ...record, file_count: 0, total_size: 0, status_reason };
@@ -140,7 +146,7 @@ export class StoredCodebases implements Codebases {
     await this.#tree(id).end(async () => {
       await this.#storage.markDeleting(id);
       try {
-        // No await between the check and the removal: no sandbox can be created in between.
+        // No await between the check and the removal, so that no sandbox can be created in between.
         this.#refuseUsed(id);
         await this.#options.records.remove(id);
       } catch (error) {
@@ -155,7 +161,7 @@ export class StoredCodebases implements Codebases {
   #refuseUsed(id: string): void {
     const sandboxes = this.#connected.usedBy(id);
     if (sandboxes.length === 0) return;
-    // A message has to fit into a protocol's header; the details name all.
+    // A message must fit into a protocol's header; the details contain all names.
     const named = sandboxes.slice(0, MAX_NAMED).join(', ');
     const more = sandboxes.length > MAX_NAMED ? ` and ${sandboxes.length - MAX_NAMED} more` : '';
     throw new ServiceError('FAILED_PRECONDITION', `codebase ${id} is used by sandboxes: ${named}${more}`, [
@@ -163,12 +169,12 @@ export class StoredCodebases implements Codebases {
     ]);
   }
 
-  /** The codebase is gone for everyone; what of its files cannot be removed now is at the next start. */
+  /** The codebase is deleted for all callers; files that cannot be removed now are removed at the next start. */
   async #remove(id: string): Promise<void> {
     try {
       await this.#storage.remove(id);
     } catch (error) {
-      this.#options.log.error('the files of a deleted codebase are still there', { codebase_id: id, err: error });
+      this.#options.log.error('files of a deleted codebase could not be removed', { codebase_id: id, err: error });
     }
   }
 
@@ -201,12 +207,15 @@ export class StoredCodebases implements Codebases {
     await this.#tree(id).finishCommit().catch(rethrow);
   }
 
-  /** After `open`, when sandboxes are known: what cannot be finished is tried again before the codebase's next change. */
+  /**
+   * Call after `open`, when the sandboxes are loaded. A commit that cannot be finished is retried before the codebase's
+   * next change.
+   */
   async finishCommits(): Promise<void> {
     for (const { id } of this.#options.records.values()) {
       if (!(await this.#storage.hasCommit(id))) continue;
       await this.finishCommit(id).catch((err: unknown) =>
-        this.#options.log.error('a commit that was under way could not be finished', { codebase_id: id, err }),
+        this.#options.log.error('interrupted commit could not be finished', { codebase_id: id, err }),
       );
     }
   }

@@ -14,51 +14,51 @@ export const STAGING = 'commit';
 
 const run = promisify(execFile);
 
-/** A part of a commit: what is done to the codebase, and where the sandbox then has what the codebase has. */
+/** A stage of a commit: the steps in the codebase, and the paths at which the sandbox is rebased afterwards. */
 interface CommitStage {
   steps: readonly Step[];
   settled: readonly Settled[];
 }
 
-/** All that is needed to finish a commit, in the codebase and in the sandbox it comes from. */
+/** All data needed to finish a commit, in the codebase and in its sandbox. */
 export interface Commit {
   id: string;
   /** Absent in a journal of a server that did not finish commits in sandboxes. */
   sandboxId?: string;
   stages: readonly CommitStage[];
-  /** Paths at which the sandbox gives up its own version at the end. */
+  /** Paths at which the sandbox drops its own version at the end. */
   givenUp: readonly ByteString[];
 }
 
 /**
- * Called when the steps of a stage are done and, where paths are given up, once more with the number of stages. May be
- * called again for the same stage after a crash.
+ * Called after the steps of each stage and, if paths are given up, once more with the number of stages. May be called
+ * again for the same stage after a crash.
  */
 export type StageDone = (commit: Commit, stage: number) => Promise<void>;
 
 /**
- * Many changes of a codebase's files as one: all content is staged and synced, then the journal, which says what is to
- * be done, comes to be whole. From then on it is finished, by this server or the next; before, nothing has happened.
+ * Changes many files of a codebase atomically: all content is staged and synced, then the journal with the steps is
+ * written. From then on the commit will be finished, by this server or the next; before that, nothing has changed.
  */
 export class CommitJournal {
   readonly #directory: string;
   readonly #files: string;
   readonly staging: string;
 
-  /** `directory`: of the codebase; `files`: what is seen of it. Both on one file system. */
+  /** `directory`: that of the codebase; `files`: its visible files. Both must be on one file system. */
   constructor(directory: string, files: string) {
     this.#directory = directory;
     this.#files = files;
     this.staging = join(directory, STAGING);
   }
 
-  /** An empty staging directory. */
+  /** Creates an empty staging directory. */
   async begin(): Promise<void> {
     await removeTree(this.staging);
     await mkdir(this.staging, { mode: 0o700 });
   }
 
-  /** Durable on return: from here on the steps are made, whatever happens. */
+  /** Durable when it resolves: from here on the steps will be made, even after a crash. */
   async prepare(commit: Commit): Promise<void> {
     const path = join(this.#directory, JOURNAL);
     const handle = await open(`${path}.new`, 'w', 0o600);
@@ -69,8 +69,8 @@ export class CommitJournal {
   }
 
   /**
-   * Stage after stage. Everything may be done again after a crash. Answers the paths at which an entry of another type was
-   * in the way: those are left as the codebase has them.
+   * Makes the steps, stage by stage. All of it can be repeated after a crash. Returns the paths at which an entry of
+   * another type prevented a step; the codebase keeps its entries there.
    */
   async apply(commit: Commit, done: StageDone): Promise<ByteString[]> {
     const leftOut: ByteString[] = [];
@@ -88,13 +88,16 @@ export class CommitJournal {
     await removeTree(this.staging);
   }
 
-  /** Takes the staged contents away; nothing was prepared. */
+  /** Removes the staged contents of a commit that was not prepared. */
   async abandon(): Promise<void> {
     await rm(join(this.#directory, `${JOURNAL}.new`), { force: true });
     await removeTree(this.staging);
   }
 
-  /** The commit that a crash, or a failure of the disk, left prepared and not finished. Throws DATA_LOSS when it is damaged. */
+  /**
+   * Returns the commit that a crash or disk failure left prepared and unfinished. Throws DATA_LOSS if its journal is
+   * damaged.
+   */
   async unfinished(): Promise<Commit | undefined> {
     let text: string;
     try {
@@ -106,13 +109,13 @@ export class CommitJournal {
     return parseCommit(text);
   }
 
-  /** One sync of the file system for thousands of files. */
+  /** One syncfs(2) instead of thousands of fsync(2). */
   async #sync(): Promise<void> {
     await run('sync', ['-f', this.#directory], { env: {} });
   }
 }
 
-/** A journal of an older server is the list of its steps. */
+/** The journal of an older server is the list of its steps. */
 function parseCommit(text: string): Commit {
   let value: unknown;
   try {

@@ -3,11 +3,11 @@ import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errnoOf, ignoreAbsent } from './disk-errors.ts';
-import { reach } from './reach.ts';
+import { resolvePath } from './resolve-path.ts';
 
 /**
- * One change of a codebase's files. `put` moves a file or symlink of the staging directory to its path. Each may be
- * made again after a crash: what is done already is left as it is.
+ * One change of a codebase's files. `put` moves a file or symlink from the staging directory to its path. Steps are
+ * idempotent: each may be repeated after a crash.
  */
 export type Step =
   | ['unlink', path: ByteString]
@@ -19,12 +19,13 @@ export type Step =
 const AT_ONCE = 32;
 
 /**
- * Makes the steps in order. Every path is walked from the root, no symlink followed. Answers the paths of those that are
- * left out since an entry of another type is in the way: to repeat them would never succeed. Throws for other failures.
+ * Makes the steps in order. Every path is resolved from the root without following symlinks. Returns the paths of steps
+ * that were skipped because an entry of another type is in the way, which repeating would not change. Throws for other
+ * failures.
  */
 export async function applySteps(root: string, staging: string, steps: readonly Step[]): Promise<ByteString[]> {
   const leftOut: ByteString[] = [];
-  // Absent: the commit ended but for the removal of its journal.
+  // Absent: the commit was finished except for the removal of its journal.
   const staged = await Directory.open(staging).catch(ignoreAbsent);
   let open: { directory: Directory; parents: string; depth: number } | undefined;
   try {
@@ -32,7 +33,7 @@ export async function applySteps(root: string, staging: string, steps: readonly 
       const [kind, path] = alike[0]!;
       const names = path.split('/').slice(0, -1);
       const parents = names.join('/');
-      // Paths come in order: most lie in the directory of the one before.
+      // The paths are sorted: most are in the directory of the previous one.
       if (open?.parents !== parents || open.depth !== names.length) {
         const above = open;
         open = undefined;
@@ -44,7 +45,7 @@ export async function applySteps(root: string, staging: string, steps: readonly 
         open = { directory, parents, depth: names.length };
       }
       leftOut.push(...(await makeAll(alike, open.directory, staged)));
-      // What stood for a directory may be another one now.
+      // A directory kept open may have been replaced.
       if (kind === 'rmdir') {
         await open.directory.close();
         open = undefined;
@@ -59,7 +60,7 @@ export async function applySteps(root: string, staging: string, steps: readonly 
 
 const IN_THE_WAY = Symbol('an entry of another type');
 
-/** For errors of a step that makes an entry. */
+/** For errors of a step that creates an entry. */
 function inTheWay(error: unknown): typeof IN_THE_WAY {
   const errno = errnoOf(error) ?? '';
   const refused = error instanceof ServiceError && error.code === 'FAILED_PRECONDITION';
@@ -67,7 +68,7 @@ function inTheWay(error: unknown): typeof IN_THE_WAY {
   throw error;
 }
 
-/** What is made in one directory after the other, each in the one before, is not reached from the root each time. */
+/** Directories created one inside the other are not resolved from the root each time. */
 async function oneBelow(
   { directory, parents }: { directory: Directory; parents: string },
   path: string,
@@ -77,7 +78,7 @@ async function oneBelow(
   return directory.directory(name).catch(() => undefined);
 }
 
-/** Steps of one kind that follow one another in one directory, at most so many: none needs another of them. */
+/** Consecutive steps of one kind in one directory, up to a maximum: they are independent of each other. */
 function* inOneDirectory(steps: readonly Step[]): Generator<readonly Step[]> {
   for (let from = 0, to = 1; from < steps.length; from = to, to++) {
     const [kind, path] = steps[from]!;
@@ -92,7 +93,7 @@ function parentOf(path: ByteString): ByteString {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-/** All end before a failure is told: nothing goes on in a directory that is closed. Answers the paths left out. */
+/** Waits for all steps before it throws, so that none continues in a closed directory. Returns the skipped paths. */
 async function makeAll(
   steps: readonly Step[],
   directory: Directory,
@@ -110,9 +111,9 @@ async function makeAll(
   return steps.filter((_, index) => isLeftOut(index)).map((step) => step[1]);
 }
 
-/** undefined: it is not there, so nothing in it is. With `create` it is made. */
+/** undefined: the directory does not exist. With `create` it is created. */
 async function enter(root: string, names: readonly ByteString[], create: boolean): Promise<Directory | undefined> {
-  let { directory, trail } = await reach(root, create ? names : []);
+  let { directory, trail } = await resolvePath(root, create ? names : []);
   try {
     if (create) {
       for (const name of names.slice(trail.length - 1)) {

@@ -5,12 +5,12 @@ export function errnoOf(error: unknown): string | undefined {
   return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
 }
 
-/** For `catch`: undefined when a name is not there, else the error again. */
+/** For `catch`: returns undefined for ENOENT and rethrows other errors. */
 export function ignoreAbsent(error: unknown): undefined {
   if (errnoOf(error) !== 'ENOENT') throw error;
 }
 
-/** For what is done and could not be synced: true, and no reason to do it again. */
+/** For a change that was made but could not be synced: it should not be repeated. */
 export function notSynced(done: string): (error: unknown) => never {
   return (cause) => {
     const message = `${done}, but the disk did not confirm it: a power failure may undo it`;
@@ -18,7 +18,7 @@ export function notSynced(done: string): (error: unknown) => never {
   };
 }
 
-/** What a caller may know of a failure of the disk. */
+/** Converts a disk failure to the error for the caller. */
 export function diskError(error: unknown): unknown {
   switch (errnoOf(error)) {
     case 'ENOSPC':

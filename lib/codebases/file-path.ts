@@ -2,18 +2,18 @@ import type { ByteString } from '../byte-string.ts';
 import { invalidArgument } from '../errors.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
-/** A place in a codebase that is not its root. */
+/** A path in a codebase other than its root. */
 export interface FilePath {
-  /** From the codebase root, without a leading slash. */
+  /** Relative to the codebase root, without a leading slash. */
   text: string;
-  /** Names of the directories on the way, outermost first. */
+  /** Names of the parent directories, outermost first. */
   parents: ByteString[];
   name: ByteString;
 }
 
 /**
- * A leading slash is dropped. Throws INVALID_ARGUMENT naming `field` for what is empty, over-long, or could be read as
- * another path than it is written (`..`, `.`, doubled slashes, NUL).
+ * Parses a path; a leading slash is dropped. Throws INVALID_ARGUMENT naming `field` for a path that is empty, too long
+ * or ambiguous (`..`, `.`, doubled slashes, NUL).
  */
 export function parseFilePath(field: string, path: string): FilePath {
   const text = path.startsWith('/') ? path.slice(1) : path;
@@ -26,7 +26,10 @@ export function parseFilePath(field: string, path: string): FilePath {
   return { text, parents: bytes.slice(0, -1), name: bytes.at(-1) as ByteString };
 }
 
-/** The names on the way to a directory; '' and '/' are the root, and a slash may end the path. Throws as above. */
+/**
+ * Parses the path of a directory into names; '' and '/' are the root, and a trailing slash is allowed. Throws like
+ * `parseFilePath`.
+ */
 export function parseDirectoryPath(field: string, path: string): ByteString[] {
   if (path === '' || path === '/') return [];
   const { parents, name } = parseFilePath(field, path.endsWith('/') ? path.slice(0, -1) : path);
@@ -35,13 +38,13 @@ export function parseDirectoryPath(field: string, path: string): ByteString[] {
 
 const MAX_SHOWN = 200;
 
-/** A path in a message: quoted, and cut where it would make the message too long for a protocol's header. */
+/** The path as text for a message: quoted, and shortened to fit into a protocol's header. */
 export function shown(path: string): string {
   const characters = Array.from(path);
   return JSON.stringify(characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN).join('')}…` : path);
 }
 
-/** A path or name for people and for JSON: what is not UTF-8 comes as U+FFFD. */
+/** Decodes a path or name for people and for JSON; bytes that are not UTF-8 become U+FFFD. */
 export function textOf(bytes: ByteString): string {
   return Buffer.from(bytes, 'latin1').toString('utf8');
 }

@@ -3,12 +3,12 @@ import { ServiceError } from '../errors.ts';
 import type { FileInfo } from '../messages.ts';
 import { cursorOf, type Page, tokenOf } from '../paging.ts';
 import { parseDirectoryPath, shown, textOf } from './file-path.ts';
-import { reachAll } from './reach.ts';
+import { resolveAll } from './resolve-path.ts';
 import { type Found, walkTree } from './walk-tree.ts';
 
 /**
- * Directories, regular files and symlinks (as files, with the link's own size), in byte order of their paths from the
- * codebase root. Names that are not UTF-8 are shown with U+FFFD. A page costs the directories it touches.
+ * Lists directories, regular files and symlinks (as files, with the link's own size), in byte order of their paths.
+ * Names that are not UTF-8 are shown with U+FFFD. A page reads only the directories that it contains.
  */
 export async function listFiles(
   root: string,
@@ -31,11 +31,11 @@ export async function listFiles(
 }
 
 async function checkDirectory(root: string, names: readonly ByteString[], path: string): Promise<void> {
-  const reached = await reachAll(root, names);
-  if (reached === undefined) {
+  const resolved = await resolveAll(root, names);
+  if (resolved === undefined) {
     throw new ServiceError('NOT_FOUND', `directory ${shown(path)} does not exist in the codebase`);
   }
-  await reached.directory.close();
+  await resolved.directory.close();
 }
 
 function fileInfo({ path, stats }: Found): FileInfo {

@@ -1,17 +1,17 @@
 import { ServiceError } from '../errors.ts';
 import type { Contents, Totals } from './totals.ts';
 
-/** Of each codebase; 0: no limit. */
+/** Limits of each codebase; 0: no limit. */
 export interface CodebaseLimits {
-  /** `storage.max_codebase_bytes`: of the sizes of files and symlinks. */
+  /** `storage.max_codebase_bytes`: sum of the sizes of files and symlinks. */
   maxBytes: number;
-  /** `storage.max_codebase_files`: files, symlinks and directories. */
+  /** `storage.max_codebase_files`: number of files, symlinks and directories. */
   maxFiles: number;
 }
 
 /**
- * What a codebase may hold. One that holds more already can do all that makes neither number larger. All but `room` is
- * to be called in the order of the codebase's changes.
+ * Enforces the limits of a codebase. One that already exceeds them may be changed as long as the exceeded number does
+ * not grow. All methods except `room` must be called in the order of the codebase's changes.
  */
 export class Quota {
   readonly #limits: CodebaseLimits;
@@ -24,19 +24,19 @@ export class Quota {
     this.#root = root;
   }
 
-  /** Bytes that can be added; undefined: that is not known before `admit` was called. */
+  /** Number of bytes that can be added; undefined if unknown before the first `admit`. */
   get room(): number | undefined {
     const { maxBytes } = this.#limits;
     if (maxBytes === 0) return Number.POSITIVE_INFINITY;
     return this.#totals.known && maxBytes - this.#totals.known.bytes;
   }
 
-  /** Throws RESOURCE_EXHAUSTED when so much more is too much. Counts the codebase when that was not done before. */
+  /** Throws RESOURCE_EXHAUSTED if the growth exceeds a limit. Counts the codebase if necessary. */
   async admit(growth: Readonly<Contents>): Promise<void> {
     if (this.#limits.maxBytes === 0 && this.#limits.maxFiles === 0) return;
     const held = this.#totals.known ?? (await this.#totals.count(this.#root));
     if (this.#refusal(held, growth) === undefined) return;
-    // Nothing is refused for what was never counted.
+    // Totals that were never counted refuse nothing.
     const refusal = this.#refusal(this.#totals.exact ? held : await this.#totals.count(this.#root), growth);
     if (refusal !== undefined) throw refusal;
   }

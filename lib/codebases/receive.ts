@@ -6,9 +6,9 @@ import { ignoreAbsent } from './disk-errors.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
-/** Content on disk under a name nobody sees. */
+/** Content on disk under a temporary name. */
 export interface Received {
-  /** Open, so that the file can be told from any other after it was moved. */
+  /** Open, so that the file can be identified after it was moved. */
   handle: FileHandle;
   directory: Directory;
   name: string;
@@ -18,9 +18,9 @@ export interface Received {
 }
 
 /**
- * Writes `content` to a new file in `directory`, durable on return. Takes a chunk only when the one before is written.
- * When content or disk fails, nothing is left. `admit` is
- * asked before each chunk with the size that the file has with it, and throws when that is too much. Give the result to `discard` in any case.
+ * Writes `content` to a new file in `directory`; durable when it resolves. Requests a chunk only after the previous one
+ * is written. A failure of content or disk leaves nothing. `admit` is called before each chunk with the resulting size,
+ * and throws if that is too large. The caller must pass the result to `discard` in any case.
  */
 export async function receive(
   directory: string,
@@ -41,7 +41,7 @@ export async function receive(
       const admitted = admit(size + chunk.byteLength);
       if (admitted !== undefined) await admitted;
       const written = handle.writeFile(chunk);
-      // On this thread while another writes.
+      // On this thread, while another one writes.
       hash.update(chunk);
       await written;
       size += chunk.byteLength;
@@ -55,7 +55,7 @@ export async function receive(
   }
 }
 
-/** Ends the hold on the content, and removes it unless it was moved to its place. */
+/** Closes the file, and removes it unless it was moved into place. */
 export async function discard({
   handle,
   directory,

@@ -1,43 +1,43 @@
 import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
-import type { Announce } from './announce.ts';
 import { errnoOf, notSynced } from './disk-errors.ts';
 import { type FilePath, shown } from './file-path.ts';
-import { type Reached, reachAll } from './reach.ts';
+import type { ObserveChange } from './observe-change.ts';
+import { type ResolvedPath, resolveAll } from './resolve-path.ts';
 import type { Totals } from './totals.ts';
 
 /**
- * Removes one file (or symlink, or whatever is not a directory), and the directories on the way to it that were there
- * for it alone: uploading made them, nobody asked for them. Durable on return.
+ * Removes one entry that is not a directory, and the parent directories that become empty, since uploads created them
+ * implicitly. Durable when it resolves.
  */
-export async function removeFile(root: string, path: FilePath, announce: Announce, totals: Totals): Promise<void> {
-  const reached = await reachAll(root, path.parents);
-  const open: Directory[] = reached === undefined ? [] : [reached.directory];
+export async function removeFile(root: string, path: FilePath, observe: ObserveChange, totals: Totals): Promise<void> {
+  const resolved = await resolveAll(root, path.parents);
+  const open: Directory[] = resolved === undefined ? [] : [resolved.directory];
   try {
-    const found = await reached?.directory.lstat(path.name);
-    if (reached === undefined || found === undefined) {
+    const found = await resolved?.directory.lstat(path.name);
+    if (resolved === undefined || found === undefined) {
       throw new ServiceError('NOT_FOUND', `file ${shown(path.text)} does not exist`);
     }
     if (found.isDirectory()) {
       throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
     }
-    await openEmptied(reached, open);
+    await openEmptied(resolved, open);
     const change = async () => {
-      await reached.directory.unlink(path.name);
+      await resolved.directory.unlink(path.name);
       totals.replace(found, undefined);
       const left = await removeEmptied(open, path.parents, totals);
       await left.sync().catch(notSynced(`${shown(path.text)} is removed`));
     };
     const gone = vanishing(path, open.length);
-    await announce(gone, change, gone);
+    await observe(gone, change, gone);
   } finally {
     await Promise.all(open.map((directory) => directory.close()));
   }
 }
 
-/** Adds to `open`, innermost first, the directories above until one has more in it than what is about to go. */
-async function openEmptied({ trail }: Reached, open: Directory[]): Promise<void> {
+/** Appends to `open`, innermost first, the parent directories that contain nothing but the entries to be removed. */
+async function openEmptied({ trail }: ResolvedPath, open: Directory[]): Promise<void> {
   for (let depth = trail.length - 1; depth > 0; depth--) {
     const directory = open.at(-1) as Directory;
     if (await directory.hasMoreThanOne()) return;
@@ -50,7 +50,7 @@ function vanishing(path: FilePath, levels: number): ByteString[] {
   return Array.from({ length: levels }, (_, up) => names.slice(0, names.length - up).join('/'));
 }
 
-/** Returns the innermost directory that stays. */
+/** Returns the innermost directory that is kept. */
 async function removeEmptied(
   open: readonly Directory[],
   parents: readonly ByteString[],

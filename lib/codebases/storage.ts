@@ -10,9 +10,9 @@ import { ignoreAbsent } from './disk-errors.ts';
 const DELETING = '.deleting-';
 
 /**
- * `storage.codebase_path`: a directory for each codebase, `files` in it, and `tmp` beside that on the same file system.
- * What is to be deleted is marked first; what neither has a record nor a mark is never removed, for it may be the
- * records that are wrong.
+ * `storage.codebase_path`: a directory for each codebase with `files` and, on the same file system, `tmp`. A deletion
+ * is marked first. A directory with neither record nor mark is never removed, because the records may be the wrong
+ * part.
  */
 export class Storage {
   readonly #path: string;
@@ -25,7 +25,7 @@ export class Storage {
     return join(this.#path, id);
   }
 
-  /** Durable on return. */
+  /** Durable when it resolves. */
   async make(id: string): Promise<void> {
     await mkdir(this.directory(id), { mode: 0o755 });
     await mkdir(join(this.directory(id), FILES), { mode: 0o755 });
@@ -34,7 +34,7 @@ export class Storage {
     await sync(this.#path);
   }
 
-  /** From here on `recover` removes the codebase if it has no record. Durable on return. */
+  /** From here on `recover` removes the codebase if it has no record. Durable when it resolves. */
   async markDeleting(id: string): Promise<void> {
     await (await open(this.#mark(id), 'w', 0o600)).close();
     await sync(this.#path);
@@ -49,7 +49,9 @@ export class Storage {
     await this.unmarkDeleting(id);
   }
 
-  /** Makes the directory when there is none, and puts right what a crash left. `known`: the codebase has a record. */
+  /**
+   * Creates the directory if absent, and repairs the effects of a crash. `known`: whether the codebase has a record.
+   */
   async recover(known: (id: string) => boolean, log: Log): Promise<void> {
     await mkdir(this.#path, { recursive: true, mode: 0o711 });
     for (const name of await readdir(this.#path)) {
@@ -64,11 +66,11 @@ export class Storage {
     try {
       await this.#emptyIncoming(id);
     } catch (err) {
-      log.error('what is left of uploads to a codebase could not be removed', { codebase_id: id, err });
+      log.error('remains of uploads to a codebase could not be removed', { codebase_id: id, err });
     }
   }
 
-  /** Something of a commit is there, finished or not. Whatever cannot be looked at may be. */
+  /** Whether there are traces of a commit, finished or not; true if this cannot be determined. */
   async hasCommit(id: string): Promise<boolean> {
     const names = await readdir(this.directory(id)).catch(() => [JOURNAL]);
     return names.some((name) => [JOURNAL, `${JOURNAL}.new`, STAGING].includes(name));
@@ -80,14 +82,14 @@ export class Storage {
     for (const name of await readdir(incoming)) await removeTree(join(incoming, name));
   }
 
-  /** A codebase whose creation a crash ended has no files yet. */
+  /** A codebase whose creation was interrupted by a crash has no files yet. */
   async #removeUnused(id: string, log: Log): Promise<void> {
     if ((await readdir(this.#path)).includes(DELETING + id)) return;
     try {
       for (const name of [FILES, INCOMING]) await rmdir(join(this.directory(id), name)).catch(ignoreAbsent);
       await rmdir(this.directory(id));
     } catch (error) {
-      log.warn('a codebase directory has no record; it is left as it is', {
+      log.warn('codebase directory without a record is kept', {
         directory: this.directory(id),
         err: error,
       });

@@ -6,11 +6,13 @@ import type { StoredFile } from '../services.ts';
 import type { Checksums } from './checksums.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type FilePath, shown } from './file-path.ts';
-import { reachAll } from './reach.ts';
+import { resolveAll } from './resolve-path.ts';
 
 const CHUNK = 256 * 1024;
 
-/** Opens a regular file; anything else is refused unopened, since opening alone can block or have an effect. */
+/**
+ * Opens a regular file. Other types are refused before they are opened, because open(2) can block or have side effects.
+ */
 export async function openFile(root: string, path: FilePath, checksums: Checksums): Promise<StoredFile> {
   const handle = await openRegular(root, path);
   try {
@@ -25,21 +27,21 @@ export async function openFile(root: string, path: FilePath, checksums: Checksum
 }
 
 async function openRegular(root: string, path: FilePath): Promise<FileHandle> {
-  const reached = await reachAll(root, path.parents);
+  const resolved = await resolveAll(root, path.parents);
   try {
-    const found = await reached?.directory.lstat(path.name);
-    if (reached === undefined || found === undefined) throw absent(path);
+    const found = await resolved?.directory.lstat(path.name);
+    if (resolved === undefined || found === undefined) throw absent(path);
     if (found.isSymbolicLink()) throw notRegular(path, 'a symbolic link, which is not followed');
     if (found.isDirectory()) throw notRegular(path, 'a directory');
     if (!found.isFile()) throw notRegular(path, 'not a regular file');
-    // NONBLOCK and NOFOLLOW, in case it was swapped for a FIFO or a link since.
-    return await reached.directory.open(path.name, constants.O_RDONLY | constants.O_NONBLOCK);
+    // NONBLOCK and NOFOLLOW, in case it was replaced by a FIFO or a symlink since.
+    return await resolved.directory.open(path.name, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') throw absent(path);
     if (errnoOf(error) === 'ELOOP') throw notRegular(path, 'a symbolic link, which is not followed');
     throw error;
   } finally {
-    await reached?.directory.close();
+    await resolved?.directory.close();
   }
 }
 
@@ -51,7 +53,7 @@ function notRegular(path: FilePath, what: string): ServiceError {
   return new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is ${what}`);
 }
 
-/** Takes over `handle`: it is closed by the last of `close` and the reads under way. */
+/** Takes ownership of `handle`: it is closed after `close` and the last read in progress. */
 function storedFile(handle: FileHandle, size: number, checksum: string, modified_at: number): StoredFile {
   let holds = 1;
   const release = async () => {
@@ -80,7 +82,7 @@ function readRange(handle: FileHandle, start: number, end: number, release: () =
       stream.push(null);
       return;
     }
-    // Slow: not from the shared pool, which one small chunk kept by a consumer would hold whole.
+    // Not from Buffer's shared pool, which a consumer would keep alive as a whole with one small chunk.
     const chunk = Buffer.allocUnsafeSlow(length);
     const { bytesRead } = await handle.read(chunk, 0, length, position);
     if (bytesRead === 0) throw new ServiceError('DATA_LOSS', 'the file is shorter than it was');
@@ -93,7 +95,7 @@ function readRange(handle: FileHandle, start: number, end: number, release: () =
       reading = next(this).catch((error: Error) => this.destroy(error));
     },
     destroy(error, callback) {
-      // The descriptor must outlive a read under way: closed under it, the number could be another file's.
+      // The descriptor must outlive a read in progress: after a close its number could belong to another file.
       reading.then(release).then(
         () => callback(error),
         (closing: Error) => callback(error ?? closing),

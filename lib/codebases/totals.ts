@@ -1,10 +1,10 @@
 import type { BigIntStats } from 'node:fs';
 import { walkTree } from './walk-tree.ts';
 
-/** A hundred megabytes at most; only directories with more files are read more than once. */
+/** Limit of names held, about a hundred megabytes; only directories with more files are read more than once. */
 const HELD = 250_000;
 
-/** Regular files and symlinks, each with its own size, and the directories they are in. */
+/** Regular files and symlinks, each with its own size, and their directories. */
 export interface Contents {
   files: number;
   bytes: number;
@@ -12,19 +12,20 @@ export interface Contents {
 }
 
 /**
- * What a codebase holds. Never stored, so no crash can make it wrong: counted at the first need, then kept up with each
- * change. After a commit it is what the commit said; `count` then counts again. Changes and counting must not overlap.
+ * The totals of a codebase. They are not stored, so a crash cannot make them wrong: they are counted on demand and
+ * updated with each change. After a commit they are based on the commit's own numbers; `count` then counts again.
+ * Changes and counting must not overlap.
  */
 export class Totals {
   #known: Contents | undefined;
   #exact = true;
 
-  /** Without counting: what is known, if anything is. */
+  /** The present totals, if known, without counting. */
   get known(): Readonly<Contents> | undefined {
     return this.#known;
   }
 
-  /** `known` is not only what commits said. */
+  /** Whether `known` includes no numbers of commits. */
   get exact(): boolean {
     return this.#exact;
   }
@@ -39,24 +40,24 @@ export class Totals {
     return this.#known;
   }
 
-  /** What was done is not known. */
+  /** Call if the effect of a change is unknown. */
   forget(): void {
     this.#known = undefined;
   }
 
-  /** One file takes the place of another; undefined: there is none. */
+  /** A file replaces another one; undefined: none. */
   replace(before: BigIntStats | undefined, after: BigIntStats | undefined): void {
     if (this.#known === undefined) return;
     if (before !== undefined) add(this.#known, before, -1);
     if (after !== undefined) add(this.#known, after, 1);
   }
 
-  /** So many directories were made, or with a negative number removed. */
+  /** Number of directories created or, if negative, removed. */
   addDirectories(count: number): void {
     if (this.#known !== undefined) this.#known.directories += count;
   }
 
-  /** A commit was made that said so of itself. */
+  /** Adds the numbers of a commit. */
   committed({ files, bytes, directories }: Readonly<Contents>): void {
     if (this.#known === undefined) return;
     this.#known.files += files;

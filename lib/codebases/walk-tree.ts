@@ -2,20 +2,23 @@ import type { BigIntStats } from 'node:fs';
 import type { ByteString } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import { type Reached, reachAll } from './reach.ts';
+import { type ResolvedPath, resolveAll } from './resolve-path.ts';
 
 export interface Found {
-  /** From the codebase root. */
+  /** Relative to the codebase root. */
   path: ByteString;
-  /** Of a symlink: its own. */
+  /** Of a symlink itself. */
   stats: BigIntStats;
 }
 
 interface Item {
   name: ByteString;
-  /** As if what is below had been sorted by its whole path: every such path starts with the name and a slash. */
+  /**
+   * Sort key: entries below a directory sort by their complete paths, which begin with the directory's name and a
+   * slash.
+   */
   key: ByteString;
-  /** What is below the directory `name`, rather than the entry itself. */
+  /** Stands for the entries below the directory `name`, not for the directory itself. */
   below: boolean;
   stats?: BigIntStats | undefined;
 }
@@ -23,32 +26,33 @@ interface Item {
 interface Level {
   names: readonly ByteString[];
   identity: string;
-  /** The next ones in order, as many as are held at once. */
+  /** The next items in order, up to the limit. */
   items: Item[];
   next: number;
-  /** There are more behind `items`. */
+  /** Whether there are more after `items`. */
   more: boolean;
 }
 
 interface Options {
-  /** The directory to start in; what is below it is found, not itself. */
+  /** The directory to start in; it is not part of the result. */
   names: readonly ByteString[];
   recursive: boolean;
-  /** Only what comes behind this path; whole directories before it are not read. */
+  /** Only entries after this path; directories completely before it are not read. */
   after?: ByteString | undefined;
-  /** Names of one directory held at a time; one with more of them is read again for the next ones. */
+  /** Maximum number of names held per directory; a larger directory is read again for the next ones. */
   hold: number;
 }
 
-/** Looked at together: a system call costs less than the way to the thread that makes it. */
+/** Number of lstat calls in parallel: the thread pool's latency exceeds the time of a call. */
 const BATCH = 32;
 
 /**
- * Directories, regular files and symlinks below a directory in byte order of their paths (`a`, `a.txt`, `a/b`). Nothing
- * when the start is not there. Holds one directory open, however deep the tree; what vanishes meanwhile is left out.
+ * Yields directories, regular files and symlinks below a directory in byte order of their paths (`a`, `a.txt`, `a/b`).
+ * Yields nothing if the start does not exist. Holds one directory open, whatever the depth; entries that vanish
+ * meanwhile are omitted.
  */
 export async function* walkTree(root: string, options: Options): AsyncGenerator<Found> {
-  const start = await reachAll(root, options.names);
+  const start = await resolveAll(root, options.names);
   if (start === undefined) return;
   let { directory } = start;
   try {
@@ -75,7 +79,7 @@ export async function* walkTree(root: string, options: Options): AsyncGenerator<
   }
 }
 
-/** The first items in order; with `behind`, of those whose key comes behind it. */
+/** The first items in order; with `behind`, those with a greater key. */
 async function readLevel(
   directory: Directory,
   names: readonly ByteString[],
@@ -105,7 +109,7 @@ async function readLevel(
   return { names, identity: directory.identity, next: 0, ...first.take() };
 }
 
-/** The first few, in order, of many. */
+/** Selects the first items in order. */
 class FirstItems {
   readonly #hold: number;
   #items: Item[] = [];
@@ -133,7 +137,7 @@ class FirstItems {
   }
 }
 
-/** Fills in the item just taken and those behind it. */
+/** Fills in the current item and the next ones. */
 async function look(directory: Directory, level: Level): Promise<void> {
   const items = level.items.slice(level.next - 1, level.next - 1 + BATCH).filter((item) => !item.below);
   await Promise.all(
@@ -143,7 +147,7 @@ async function look(directory: Directory, level: Level): Promise<void> {
   );
 }
 
-/** From the directory that is done to the one above, or above that when it vanished; takes its levels off too. */
+/** Returns from a completed directory to its parent, or further up if that has vanished, and removes its levels. */
 async function ascend(root: string, done: Directory, levels: Level[]): Promise<Directory> {
   const above = levels.at(-1);
   if (above === undefined) return done;
@@ -153,12 +157,12 @@ async function ascend(root: string, done: Directory, levels: Level[]): Promise<D
     return parent;
   }
   for (let level: Level | undefined = above; level !== undefined; level = levels.at(-1)) {
-    const reached: Reached | undefined = await reachAll(root, level.names).catch(() => undefined);
-    if (reached?.directory.identity === level.identity) {
+    const resolved: ResolvedPath | undefined = await resolveAll(root, level.names).catch(() => undefined);
+    if (resolved?.directory.identity === level.identity) {
       await done.close();
-      return reached.directory;
+      return resolved.directory;
     }
-    await reached?.directory.close();
+    await resolved?.directory.close();
     levels.pop();
   }
   return done;

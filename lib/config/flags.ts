@@ -2,7 +2,7 @@ import { nearest } from './nearest.ts';
 import { ConfigError } from './read.ts';
 
 interface Flag {
-  /** Dotted name of the key it overrides. */
+  /** Dotted name of the configuration key that it overrides. */
   key?: string;
   /** Placeholder of its value; absent: a switch. */
   value?: string;
@@ -26,7 +26,10 @@ ${Object.entries(FLAGS)
   .join('\n')}
 `;
 
-/** `-flag v`, `-flag=v`, `--flag v` and `--flag=v`; of a repeated flag the last counts. Switches are "true". */
+/**
+ * Parses `-flag v`, `-flag=v`, `--flag v` and `--flag=v`; the last occurrence of a flag counts. Switches have the value
+ * "true". Throws ConfigError.
+ */
 export function parseFlags(argv: readonly string[]): Map<string, string> {
   const given = new Map<string, string>();
   for (let index = 0; index < argv.length; index++) {

@@ -7,8 +7,8 @@ import { type Config, SCHEMA } from './schema.ts';
 
 const DEFAULT_FILE = 'configs/server.yaml';
 
-/** What of the process the configuration depends on. */
-export interface Surroundings {
+/** The attributes of the process that the configuration depends on. */
+export interface ProcessEnvironment {
   argv: readonly string[];
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
@@ -22,10 +22,10 @@ export type Invocation =
   | {
       action: 'serve' | 'verify';
       config: Config;
-      /** Named for the operator: the file, or "defaults". */
+      /** Name for the operator: the file, or "defaults". */
       source: string;
       warnings: readonly string[];
-      /** Where Docker's own clients look for the daemon, for an empty runtime.docker.host. */
+      /** Environment variables of Docker's own clients, used if runtime.docker.host is empty. */
       dockerEnvironment: DockerEnvironment;
     };
 
@@ -37,13 +37,13 @@ export interface DockerEnvironment {
 }
 
 /**
- * What the command line asks for. A flag wins over the file, the file over the default; -config wins over
- * SERVICE_CONFIG, which wins over configs/server.yaml. Storage that no file names is where the system keeps the state of
- * services. Throws a ConfigError of one line.
+ * Parses the command line and the configuration. Precedence: a flag, the file, the default; for the file: -config,
+ * SERVICE_CONFIG, configs/server.yaml. Storage paths that are not configured are in the system's directory for state.
+ * Throws a ConfigError of one line.
  */
-export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation {
-  const verify = asksToVerify(surroundings.argv);
-  const flags = parseFlags(verify ? surroundings.argv.slice(1) : surroundings.argv);
+export function loadConfig(environment: ProcessEnvironment = processEnvironment()): Invocation {
+  const verify = asksToVerify(environment.argv);
+  const flags = parseFlags(verify ? environment.argv.slice(1) : environment.argv);
   if (flags.has('help')) return { action: 'help', usage: USAGE };
   if (flags.has('version')) return { action: 'version' };
   const unfit = verify ? [...flags.keys()].find((flag) => flag !== 'config') : undefined;
@@ -51,28 +51,28 @@ export function loadConfig(surroundings: Surroundings = ofProcess()): Invocation
 
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
-  const { file, content } = readFile(flags.get('config'), surroundings);
-  const source: Source = { name: file ?? 'defaults', folder: dirname(resolve(surroundings.cwd, file ?? '.')), warn };
-  const given = withDefaultStorage(content === undefined ? {} : parseYaml(content, source.name), surroundings);
+  const { file, content } = readFile(flags.get('config'), environment);
+  const source: Source = { name: file ?? 'defaults', folder: dirname(resolve(environment.cwd, file ?? '.')), warn };
+  const given = withDefaultStorage(content === undefined ? {} : parseYaml(content, source.name), environment);
 
   const overrides = new Map<string, { value: unknown; source: Source }>();
   for (const [flag, value] of flags) {
     const key = FLAGS[flag]?.key;
-    if (key) overrides.set(key, { value, source: { name: `-${flag}`, folder: surroundings.cwd, warn } });
+    if (key) overrides.set(key, { value, source: { name: `-${flag}`, folder: environment.cwd, warn } });
   }
   const config = readSection(SCHEMA, given, source, overrides) as unknown as Config;
   checkTogether(config, source.name);
-  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = surroundings.env;
+  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = environment.env;
   const dockerEnvironment = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH };
   return { action: verify ? 'verify' : 'serve', config, source: source.name, warnings, dockerEnvironment };
 }
 
-/** What is asked for is `paddock verify`, which comes before its flags. */
+/** Whether the first argument is `verify`; its flags follow. */
 export function asksToVerify([first]: readonly string[] = process.argv.slice(2)): boolean {
   return first === 'verify';
 }
 
-function ofProcess(): Surroundings {
+function processEnvironment(): ProcessEnvironment {
   return {
     argv: process.argv.slice(2),
     env: process.env,
@@ -82,7 +82,7 @@ function ofProcess(): Surroundings {
   };
 }
 
-/** A container's user may be in no passwd file, with no HOME either. */
+/** The user of a container may have neither a passwd entry nor HOME. */
 function ownHome(): string {
   try {
     return homedir();
@@ -91,7 +91,7 @@ function ownHome(): string {
   }
 }
 
-function readFile(named: string | undefined, { env, cwd }: Surroundings): { file?: string; content?: string } {
+function readFile(named: string | undefined, { env, cwd }: ProcessEnvironment): { file?: string; content?: string } {
   const chosen = named ?? (env.SERVICE_CONFIG || undefined);
   const file = chosen ?? DEFAULT_FILE;
   try {
@@ -103,17 +103,17 @@ function readFile(named: string | undefined, { env, cwd }: Surroundings): { file
   }
 }
 
-/** The file's content with defaults for the storage keys that it lacks; content of another shape is left to the reader. */
-function withDefaultStorage(given: unknown, surroundings: Surroundings): unknown {
+/** Adds the defaults of missing storage keys; content of another shape is left to the reader. */
+function withDefaultStorage(given: unknown, environment: ProcessEnvironment): unknown {
   const file = given ?? {};
   if (typeof file !== 'object' || Array.isArray(file)) return given;
   const { storage } = file as { storage?: unknown };
   if (storage !== undefined && storage !== null && (typeof storage !== 'object' || Array.isArray(storage)))
     return given;
-  return { ...file, storage: { ...defaultStorage(surroundings), ...storage } };
+  return { ...file, storage: { ...defaultStorage(environment), ...storage } };
 }
 
-function defaultStorage({ env, root, home }: Surroundings): Record<string, string> {
+function defaultStorage({ env, root, home }: ProcessEnvironment): Record<string, string> {
   const state = stateDirectory(env, root, home);
   return {
     codebase_path: join(state, 'codebases'),
@@ -122,8 +122,8 @@ function defaultStorage({ env, root, home }: Surroundings): Record<string, strin
   };
 }
 
-/** systemd's own for the unit; else the system's place for root, and the XDG base directory for others. */
-function stateDirectory(env: Surroundings['env'], root: boolean, home: string): string {
+/** The directory provided by systemd; else the system's directory for root, and the XDG base directory for others. */
+function stateDirectory(env: ProcessEnvironment['env'], root: boolean, home: string): string {
   const assigned = env.STATE_DIRECTORY?.split(':')[0];
   if (assigned && isAbsolute(assigned)) return assigned;
   if (root) return '/var/lib/paddock';

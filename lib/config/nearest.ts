@@ -1,4 +1,4 @@
-/** The name a typo most likely meant: the one with the least edit distance, when that is small for its length. */
+/** Returns the most similar name: the one with the least edit distance, if that is small relative to its length. */
 export function nearest(typed: string, names: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(2, Math.floor(typed.length / 3)) + 1;
@@ -12,7 +12,7 @@ export function nearest(typed: string, names: readonly string[]): string | undef
   return best;
 }
 
-/** Levenshtein, one row at a time. */
+/** Levenshtein distance, one row at a time. */
 function editDistance(a: string, b: string): number {
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {

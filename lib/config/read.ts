@@ -4,10 +4,10 @@ import { nearest } from './nearest.ts';
 import { isKey, type Key, type Section } from './schema.ts';
 import { NotAllowed, type ValueContext } from './values.ts';
 
-/** One line that names file, key, value and what is allowed. */
+/** A message of one line that names file, key, value and the allowed values. */
 export class ConfigError extends Error {}
 
-/** The file's content as plain values; `file` only names it in errors. */
+/** Parses the file's content into plain values; `file` is used in errors only. */
 export function parseYaml(source: string, file: string): unknown {
   const document = parseDocument(source, { prettyErrors: true });
   const [problem] = [...document.errors, ...document.warnings];
@@ -24,13 +24,14 @@ function firstLine(message: string): string {
 }
 
 export interface Source extends ValueContext {
-  /** Named in errors: the file, or the flag. */
+  /** Name for errors: the file, or the flag. */
   name: string;
 }
 
 /**
- * `given` by `section`: unknown names refused, absent keys at their default. Keys whose dotted name is in `overrides`
- * take the override's value and source instead; what the file says there must be right all the same.
+ * Reads `given` by the schema `section`: unknown keys are refused, absent keys have their default. A key with an entry
+ * in `overrides` (by its dotted name) uses the override's value and source; the value in the file must be valid
+ * nevertheless. Throws ConfigError.
  */
 export function readSection(
   section: Section,
@@ -92,7 +93,7 @@ function names(section: Section): string {
   return Object.keys(section).join(', ');
 }
 
-/** On one line, whatever it is; long values are cut, and the user and password of a URL are left out. */
+/** The value on one line; long values are shortened, and the user and password of a URL are omitted. */
 function show(value: unknown): string {
   const shown = typeof value === 'string' ? JSON.stringify(value) : inspect(value, { breakLength: Infinity, depth: 2 });
   const line = shown.replaceAll('\n', ' ').replaceAll(/:\/\/[^\s"']*@/g, '://…@');

@@ -20,7 +20,7 @@ import {
 
 export interface Key<T> {
   parse: Parse<T>;
-  /** As one would write it in the file; undefined: it depends on the system, and is put in before the file is read. */
+  /** In the file's notation; undefined: depends on the system, and is added before the file is read. */
   default: unknown;
 }
 
@@ -32,9 +32,9 @@ const RUNTIME_TYPES = ['bwrap', 'docker', 'mock'] as const;
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** The longest a Go duration can be; a safe integer of milliseconds. */
+/** Maximum of a Go duration; a safe integer of milliseconds. */
 const LONGEST = 2_562_047 * HOUR;
-/** A timer of Node's holds at most 2^31 - 1 ms: a longer one would fire at once. */
+/** A timer of Node has at most 2^31 - 1 ms; a longer one fires at once. */
 const LONGEST_TIMER = 576 * HOUR;
 
 const timeout = duration({ min: 1, max: LONGEST_TIMER, allowed: 'a duration above 0 and at most 576h' });
@@ -43,7 +43,7 @@ function key<T>(parse: Parse<T>, value?: unknown): Key<T> {
   return { parse, default: value };
 }
 
-/** Every key of the file, in its order there. */
+/** All keys of the file, in their order there. */
 export const SCHEMA = {
   server: {
     grpc_addr: key(address, ':9000'),
@@ -102,7 +102,7 @@ type Camel<S> = S extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<C
 
 type Values<S> = S extends Key<infer T> ? T : { readonly [K in keyof S as Camel<K>]: Values<S[K]> };
 
-/** The file's keys in camel case; durations in milliseconds, sizes in bytes. */
+/** The keys in camel case; durations in milliseconds, sizes in bytes. */
 export type Config = Values<typeof SCHEMA>;
 
 export function isKey(node: Section | Key<unknown>): node is Key<unknown> {

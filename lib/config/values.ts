@@ -1,16 +1,16 @@
 import { isIPv6 } from 'node:net';
 import { isAbsolute, normalize, resolve } from 'node:path';
 
-/** Where a value stands, for what depends on it: a relative path is taken from the config file's folder. */
+/** Context of a value: a relative path is resolved from the config file's directory. */
 export interface ValueContext {
   folder: string;
   warn(message: string): void;
 }
 
-/** Turns a YAML scalar or a flag's text into the value used; throws a NotAllowed that says what is allowed. */
+/** Converts a YAML scalar or a flag's text; throws NotAllowed with the allowed values. */
 export type Parse<T> = (raw: unknown, context: ValueContext) => T;
 
-/** The message is the end of a sentence: `value "x" is not allowed: <message>`. */
+/** The message completes the sentence `value "x" is not allowed: <message>`. */
 export class NotAllowed extends Error {}
 
 export interface Address {
@@ -29,7 +29,7 @@ export const address: Parse<Address> = (raw) => {
   return { host: bracketed ?? match[2]!, port };
 };
 
-/** Names and addresses of hosts, without ports; IPv6 with or without brackets. */
+/** Host names and addresses without ports; IPv6 with or without brackets. */
 export const hostNames: Parse<readonly string[]> = (raw) => {
   const allowed = 'a list of host names or addresses without ports, like paddock.example.com';
   if (!Array.isArray(raw)) throw new NotAllowed(allowed);
@@ -41,7 +41,10 @@ export const hostNames: Parse<readonly string[]> = (raw) => {
   });
 };
 
-/** What Go's time.ParseDuration takes, not negative, in milliseconds; what is above 0 is at least 1. */
+/**
+ * Parses a duration in the syntax of Go's time.ParseDuration, not negative, into milliseconds; a value above 0 becomes
+ * at least 1.
+ */
 export function duration(range: { min: number; max: number; allowed: string }): Parse<number> {
   return (raw) => {
     const ms = raw === 0 ? 0 : typeof raw === 'string' ? parseDuration(raw) : undefined;
@@ -91,7 +94,7 @@ export function integer(min: number, max: number): Parse<number> {
 /** A whole number of 0 or more. */
 export const wholeNumber: Parse<number> = integer(0, Number.MAX_SAFE_INTEGER);
 
-/** 0, or what `parse` reads within a range. */
+/** Accepts 0, or a value of `parse` within a range. */
 export function zeroOr(
   parse: Parse<number>,
   { minimum, maximum }: { minimum: number; maximum: number },
@@ -121,7 +124,7 @@ export const boolean: Parse<boolean> = (raw) => {
   return raw;
 };
 
-/** Any text, also none. */
+/** Any text, including the empty one. */
 export const optionalText: Parse<string> = (raw) => {
   if (raw === null) return '';
   if (typeof raw !== 'string' || raw.includes('\0')) throw new NotAllowed('a text');
@@ -144,7 +147,7 @@ export const absolutePaths: Parse<readonly string[]> = (raw, context) => {
   return raw.map((path) => absolutePath(path, context));
 };
 
-/** Absolute; a relative one is taken from the config file's folder, with a warning. */
+/** An absolute path; a relative one is resolved from the config file's directory, with a warning. */
 export const storagePath: Parse<string> = (raw, context) => {
   if (typeof raw !== 'string' || raw === '' || raw.includes('\0')) throw new NotAllowed('an absolute path');
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(raw))

@@ -16,12 +16,15 @@ import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 
-/** O_PATH: names a file without opening it, so it takes no permission of the file's own. Node has no constant for it. */
+/**
+ * O_PATH (open(2)): refers to a file without opening it, so no permission on the file is needed. Node has no constant
+ * for it.
+ */
 const O_PATH = 0o10000000;
 
 /**
- * An open directory. Every operation resolves one name from here and follows no symbolic link at it: a component that is
- * swapped for a symbolic link meanwhile leads nowhere. Close it.
+ * An open directory. Every operation resolves one name in it and follows no symbolic link, so a component replaced by a
+ * symbolic link leads nowhere. The caller must close it.
  */
 export class Directory {
   readonly #handle: FileHandle;
@@ -32,7 +35,7 @@ export class Directory {
     this.#identity = identity;
   }
 
-  /** Of the server's own: `path` is resolved by name, but for its last component. */
+  /** Opens a directory of the server: all components of `path` but the last are resolved normally. */
   static async open(path: string | Buffer): Promise<Directory> {
     const handle = await open(path, OPEN_DIRECTORY);
     try {
@@ -44,12 +47,12 @@ export class Directory {
     }
   }
 
-  /** Errno ENOENT, or ENOTDIR for anything that is not a directory, a symbolic link to one included. */
+  /** Rejects with ENOENT, or with ENOTDIR for any other type, including a symbolic link to a directory. */
   directory(name: ByteString): Promise<Directory> {
     return Directory.open(this.path(name));
   }
 
-  /** The directory this one was reached from; ABORTED when it was moved meanwhile. */
+  /** Returns the parent directory; ABORTED if this directory was moved meanwhile. */
   async parent(expected: { readonly identity: string }): Promise<Directory> {
     const parent = await Directory.open(`${itself(this.#handle.fd)}/..`);
     if (parent.identity === expected.identity) return parent;
@@ -57,17 +60,17 @@ export class Directory {
     throw new ServiceError('ABORTED', 'the directory was moved meanwhile; try again');
   }
 
-  /** A host path for one system call on `name` that follows no symbolic link; valid while this is open. */
+  /** A host path for one system call on `name` that follows no symbolic link; valid while this directory is open. */
   path(name: ByteString): Buffer {
     return at(this.#handle.fd, name);
   }
 
-  /** Tells directories apart while they exist. */
+  /** Identifies the directory as long as it exists. */
   get identity(): string {
     return this.#identity;
   }
 
-  /** Of the name itself; undefined when it is not there. */
+  /** Does not follow a symbolic link; undefined if the name does not exist. */
   async lstat(name: ByteString): Promise<BigIntStats | undefined> {
     try {
       return await lstat(this.path(name), { bigint: true });
@@ -77,7 +80,7 @@ export class Directory {
     }
   }
 
-  /** In no order, a part of the directory at a time: it may have millions. */
+  /** Entries in no particular order, read in parts, because there may be millions. */
   async *entries(): AsyncGenerator<Dirent> {
     yield* await opendir(itself(this.#handle.fd), { encoding: 'latin1', bufferSize: 1024 });
   }
@@ -112,17 +115,20 @@ export class Directory {
     return readlink(this.path(name), { encoding: 'buffer' });
   }
 
-  /** Moves `from` of another directory to `name`, in place of what is there. */
+  /** Moves `from` of another directory to `name`, replacing an existing entry. */
   take(source: Directory, from: ByteString, name: ByteString): Promise<void> {
     return rename(source.path(from), this.path(name));
   }
 
-  /** Errno ELOOP for a symbolic link. With O_CREAT, `mode` is that of the new file, under the server's umask. */
+  /**
+   * Rejects with ELOOP for a symbolic link. With O_CREAT, `mode` is that of the new file, reduced by the server's
+   * umask.
+   */
   open(name: ByteString, flags: number, mode?: number): Promise<FileHandle> {
     return open(this.path(name), flags | constants.O_NOFOLLOW, mode);
   }
 
-  /** For reading, without waiting for anything. The caller checks what it is. */
+  /** Opens for reading without blocking. The caller must check the type. */
   openFile(name: ByteString): Promise<FileHandle> {
     return open(this.path(name), OPEN_FILE);
   }
@@ -131,7 +137,7 @@ export class Directory {
     return this.#handle.chmod(mode);
   }
 
-  /** Makes a directory in this one accessible to a server that is not root, and that owns it. */
+  /** Changes the mode of a directory so that a server without root, which owns it, can access it. */
   async unlock(name: ByteString): Promise<void> {
     const handle = await open(this.path(name), O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
@@ -141,7 +147,7 @@ export class Directory {
     }
   }
 
-  /** Makes names that were added, moved or removed durable. */
+  /** Makes additions, renames and removals of names durable. */
   sync(): Promise<void> {
     return this.#handle.sync();
   }

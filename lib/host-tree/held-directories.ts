@@ -1,20 +1,20 @@
 import type { ByteString } from '../byte-string.ts';
 import { closeQuietly } from '../linux/close.ts';
 
-/** An open directory of one tree, by its path in it. */
+/** An open directory of a tree, with its path in the tree. */
 export interface HeldDirectory {
   readonly owner: Map<ByteString, HeldDirectory>;
   readonly path: ByteString;
   readonly fd: number;
 }
 
-/** Open directories of all trees of a thread, at most `limit`: the least recently used one is closed for a new one. */
+/** Cache of open directories of all trees of a thread, at most `limit`, with least-recently-used eviction. */
 export class HeldDirectories {
   readonly #limit: number;
   readonly #byUse = new Set<HeldDirectory>();
   #latest: HeldDirectory | undefined;
 
-  /** `limit`: at least 8, so that a directory and its parent are never closed for each other. */
+  /** `limit`: at least 8, so that a directory and its parent never evict each other. */
   constructor(limit: number) {
     this.#limit = Math.max(8, limit);
   }
@@ -48,7 +48,7 @@ export class HeldDirectories {
     closeQuietly(directory.fd);
   }
 
-  /** Gives every descriptor back to a process that has none left. */
+  /** Closes all descriptors, for a process that has none left. */
   releaseAll(): void {
     for (const directory of this.#byUse) this.release(directory);
   }

@@ -4,19 +4,19 @@ import { isAbsence } from './at.ts';
 import type { Directory } from './directory.ts';
 import { OpenDirectories } from './open-directories.ts';
 
-/** A regular file of the host: a directory of the server's own, and a path in it whose names a tenant may have chosen. */
+/** A regular file on the host: a directory of the server, and a path in it whose names may be chosen by a tenant. */
 export interface HostFile {
   readonly root: string;
   readonly path: ByteString;
-  /** Its inode number, where another file may have taken its place since. */
+  /** Expected inode number, if another file may have replaced it. */
   readonly ino?: number;
 }
 
-/** Opens host files for the length of a task, with the directories on the way. Close it. */
+/** Opens host files, keeping parent directories open between calls. The caller must close it. */
 export class HostFileReader {
   readonly #byRoot = new Map<string, OpenDirectories>();
 
-  /** For reading. undefined: there is no such regular file any more. The caller closes it. */
+  /** Opens for reading. undefined: no such regular file exists any more. The caller must close the handle. */
   async open({ root, path, ino }: HostFile): Promise<FileHandle | undefined> {
     const handle = await this.#at(root, path, (directory, name) => directory.openFile(name));
     if (handle === undefined) return undefined;
@@ -31,7 +31,7 @@ export class HostFileReader {
     return undefined;
   }
 
-  /** The target of a symbolic link; undefined: there is none any more. */
+  /** Returns the target of a symbolic link; undefined: it no longer exists. */
   readlink({ root, path }: HostFile): Promise<Buffer | undefined> {
     return this.#at(root, path, async (directory, name) => {
       const found = await directory.lstat(name);
@@ -39,7 +39,7 @@ export class HostFileReader {
     });
   }
 
-  /** Not while a call is under way. */
+  /** Must not be called while an operation is in progress. */
   async close(): Promise<void> {
     const all = [...this.#byRoot.values()];
     this.#byRoot.clear();

@@ -14,14 +14,14 @@ import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
 import { type OpenDirectory, TransientChain } from './transient-chain.ts';
 
 /**
- * A directory tree of the host whose names and symbolic links are chosen by tenants, read by synchronous calls. A path
- * ('' is the root) is resolved from the root's descriptor one component at a time, no symbolic link followed: whatever
- * lies on the way, nothing outside of the tree is reached.
+ * Synchronous reads of a host directory tree in which tenants choose names and symbolic links. A path ('' is the root)
+ * is resolved from the root's descriptor one component at a time, without following symbolic links, so nothing outside
+ * of the tree can be reached.
  *
- * Directories stay open between calls, so most lookups resolve one component. An open directory that was moved or
- * removed would show what the tree no longer has: whoever changes the tree names the paths in `changing` first and calls
- * `release`, and takes them out of `changing` after another call of it. Directories at and below a changing path are
- * kept open for some milliseconds only.
+ * Directories stay open between calls, so that most lookups resolve one component. An open directory that was moved or
+ * removed would show entries that the tree no longer has. Therefore a writer first adds the changing paths to
+ * `changing` and calls `release`; after the change it calls `release` again and removes them. Directories at and below
+ * a changing path stay open for some milliseconds only.
  */
 export class HostTree {
   readonly #root: string;
@@ -30,7 +30,7 @@ export class HostTree {
   readonly #byPath = new Map<ByteString, HeldDirectory>();
   readonly #transient: TransientChain;
 
-  /** `root`: the server's own directory; its path may lead through symbolic links. Throws when it is not there. */
+  /** `root`: a directory of the server; its path may contain symbolic links. Throws if it does not exist. */
   constructor(
     root: string,
     held: HeldDirectories,
@@ -43,7 +43,7 @@ export class HostTree {
     this.#transient = new TransientChain(now);
   }
 
-  /** Of a symbolic link itself; undefined when the path leads to nothing in the tree. */
+  /** Does not follow a symbolic link; undefined if the path does not exist in the tree. */
   lstat(path: ByteString): BigIntStats | undefined {
     return this.#inParent(path, (parent, name) => {
       if (name === '') return fstatSync(parent, { bigint: true });
@@ -51,28 +51,31 @@ export class HostTree {
     });
   }
 
-  /** The entries of a directory; none when there is no such directory in the tree. Names have one char a byte. */
+  /** The entries of a directory; empty if it does not exist in the tree. Names have one char per byte. */
   readdir(path: ByteString): Dirent[] {
     return (
       this.#in(path, (fd) => readdirSync(itself(fd), { withFileTypes: true, encoding: 'latin1' })) ?? ([] as Dirent[])
     );
   }
 
-  /** undefined when the path leads to nothing in the tree. Throws EINVAL for what is no symbolic link. */
+  /** undefined if the path does not exist in the tree. Throws EINVAL for an entry that is not a symbolic link. */
   readlink(path: ByteString): Buffer | undefined {
     return this.#inParent(path, (parent, name) => readlinkSync(at(parent, name), { encoding: 'buffer' }));
   }
 
-  /** A file for reading; the caller checks what was opened, and closes it. undefined as of `readlink`. */
+  /** Opens a file for reading; the caller must check its type and close it. undefined as for `readlink`. */
   openFile(path: ByteString): number | undefined {
     return this.#inParent(path, (parent, name) => openSync(at(parent, name), OPEN_FILE));
   }
 
-  /** After paths were added to `changing`, and before they are taken out: nothing at and below them is open any more. */
+  /**
+   * Call after paths were added to `changing`, and before they are removed from it: closes everything at and below
+   * them.
+   */
   release(): void {
     this.#transient.close();
     if (this.#changing.size === 0) return;
-    // Shallow ones first, so that the answer for a directory's parent is known when its own is asked for.
+    // Shallow paths first, so that the result for a parent is known before its children.
     const known = new Map<ByteString, boolean>();
     const byDepth = [...this.#byPath.values()].sort((a, b) => a.path.length - b.path.length);
     for (const directory of byDepth) if (this.#isChanging(directory.path, known)) this.#held.release(directory);
@@ -89,7 +92,7 @@ export class HostTree {
     return this.#in(slash === -1 ? '' : path.slice(0, slash), (fd) => use(fd, path.slice(slash + 1)));
   }
 
-  /** undefined: there is no such directory, or `use` found nothing. */
+  /** undefined: the directory does not exist, or `use` returned undefined. */
   #in<T>(path: ByteString, use: (fd: number) => T): T | undefined {
     try {
       return this.#resolve(path, use);
@@ -150,7 +153,7 @@ export class HostTree {
     return use(fd);
   }
 
-  /** Whether a path is at or below a changing one. `known`: answers, which this adds to. */
+  /** Whether a path is at or below a changing one. `known`: cache of results, extended by this call. */
   #isChanging(path: ByteString, known: Map<ByteString, boolean>): boolean {
     const unknown: ByteString[] = [];
     let answer = this.#changing.has('');

@@ -7,15 +7,15 @@ import type { Directory } from './directory.ts';
 
 type Done = (error: Error | null) => void;
 
-/** What a new file is given besides its contents. */
+/** Attributes of a new file. */
 export interface NewFileAttributes {
   mode: number;
   mtime: Time;
 }
 
 /**
- * A new file of the server's own with these contents, mode and mtime. Rejects with the errno of what failed. By callbacks:
- * a commit makes thousands, and a promise and a handle for each step take longer than the step.
+ * Creates a file of the server with these contents, mode and mtime. Rejects with the errno of the failed call. Uses
+ * callbacks, because a commit creates thousands of files and promises and handles take longer than the system calls.
  */
 export function writeNewFile(
   directory: Directory,
@@ -60,8 +60,8 @@ function writeFrom(fd: number, bytes: Uint8Array, from: number, done: Done): voi
 }
 
 /**
- * The same with the contents of an open file, a clone where the disk can. Of the descriptor: whatever became of the path
- * that it was opened by. Only the server may make names in `directory`.
+ * Like `writeNewFile`, with the contents of an open file, cloned if the disk supports it. Reads through the descriptor,
+ * so a change of the source's path has no effect. Only the server may create names in `directory`.
  */
 export async function copyToNewFile(
   directory: Directory,
@@ -70,7 +70,7 @@ export async function copyToNewFile(
   { mode, mtime }: NewFileAttributes,
 ): Promise<void> {
   const path = directory.path(name);
-  // EXCL: the new file is made here, so what follows is about that one.
+  // EXCL: the file is created here, so that the following calls refer to it.
   await copyFile(itself(source.fd), path, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   const time = mtime.sec + mtime.nsec / 1e9;
   await utimes(path, time, time);

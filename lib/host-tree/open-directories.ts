@@ -7,21 +7,21 @@ interface Entry {
 }
 
 /**
- * Directories of one tree whose names a tenant may have chosen, resolved from its root one component at a time and kept
- * open for what comes next. For work that nothing else changes the tree during. Close it.
+ * Directories of one tree with names chosen by tenants, resolved from the root one component at a time and kept open
+ * for later calls. Nothing else may change the tree meanwhile. The caller must close it.
  */
 export class OpenDirectories {
   readonly #root: string;
   readonly #limit: number;
   readonly #byPath = new Map<ByteString, Entry>();
 
-  /** `root`: the server's own. At most `limit` directories are open besides those in use. */
+  /** `root`: a directory of the server. At most `limit` directories are open in addition to those in use. */
   constructor(root: string, limit = 64) {
     this.#root = root;
     this.#limit = limit;
   }
 
-  /** Runs `task` with the directory at a path ('': the root). Rejects with the errno of what is in the way. */
+  /** Runs `task` with the directory at a path ('': the root). Rejects with the errno of the failed resolution. */
   async use<T>(path: ByteString, task: (directory: Directory) => Promise<T>): Promise<T> {
     const entry = await this.#resolve(path);
     try {
@@ -31,7 +31,7 @@ export class OpenDirectories {
     }
   }
 
-  /** Not while one is in use. */
+  /** Must not be called while a directory is in use. */
   async close(): Promise<void> {
     const open = [...this.#byPath.values()];
     this.#byPath.clear();
@@ -67,7 +67,7 @@ export class OpenDirectories {
     const known = this.#byPath.get(path);
     const entry = known ?? { opening: open(), users: 0 };
     entry.users++;
-    // The most recently used are the last.
+    // The most recently used are last.
     this.#byPath.delete(path);
     this.#byPath.set(path, entry);
     try {

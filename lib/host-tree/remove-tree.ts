@@ -2,14 +2,14 @@ import { basename, dirname } from 'node:path';
 import type { ByteString } from '../byte-string.ts';
 import { Directory } from './directory.ts';
 
-/** Files of one directory removed at once; leaves half of the thread pool to others. */
+/** Files of one directory removed in parallel; leaves half of the thread pool for other work. */
 const BATCH = 32;
 
 /**
- * Removes `path` and all below it. What is not there, or is removed by another meanwhile, is fine. The directory that `path` is in must be the server's own:
- * from there on one name at a time is resolved, so no symbolic link is followed, whatever becomes of the tree meanwhile.
- * Works at any depth: what lies deeper is first moved up, so that no more than three directories are open. After a
- * crash, call it again.
+ * Removes `path` and everything below it. Missing entries, also ones removed concurrently, are no error. The parent
+ * directory of `path` must be the server's own; from there on one name at a time is resolved without following symbolic
+ * links, whatever happens to the tree meanwhile. Works at any depth: deep directories are moved up first, so that at
+ * most three directories are open. After a crash, call it again.
  */
 export async function removeTree(path: string): Promise<void> {
   const name = Buffer.from(basename(path)).toString('latin1');
@@ -27,7 +27,7 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** The same of all that is in `path`, a directory of the server's own, which stays. */
+/** Like `removeTree`, for everything in `path`, a directory of the server, which is kept. */
 export async function emptyTree(path: string): Promise<void> {
   const top = await Directory.open(path);
   await emptied(top).finally(() => top.close());
@@ -41,7 +41,7 @@ async function emptied(top: Directory): Promise<void> {
   }
 }
 
-/** Moves the directories that are in a directory of `top` to `top`, and removes it. */
+/** Moves the subdirectories of a directory in `top` to `top`, and removes it. */
 async function removeInner(top: Directory, name: ByteString, movedName: () => string): Promise<void> {
   const directory = await entered(top, name).catch(ignoreAbsent);
   if (directory === undefined) return;
@@ -53,7 +53,7 @@ async function removeInner(top: Directory, name: ByteString, movedName: () => st
   await top.removeDirectory(name).catch(ignoreAbsent);
 }
 
-/** Removes what is not a directory; returns the names of what is. */
+/** Removes entries that are not directories; returns the names of the directories. */
 async function removeFiles(directory: Directory): Promise<ByteString[]> {
   const directories: ByteString[] = [];
   let files: ByteString[] = [];
@@ -74,7 +74,7 @@ async function entered(parent: Directory, name: ByteString): Promise<Directory> 
     return await parent.directory(name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
-    // Only met by a server that is not root: its own directory, closed by its mode.
+    // Only for a server without root: its own directory has a mode that denies access.
     await parent.unlock(name);
     return await parent.directory(name);
   }
@@ -85,7 +85,7 @@ async function moveUp(from: Directory, name: ByteString, top: Directory, newName
     try {
       return await top.take(from, name, newName()).catch(ignoreAbsent);
     } catch (error) {
-      // A name of this run is already there, from the run that a crash ended or by the tree's own choice.
+      // The name exists already, from a run that a crash ended or by chance in the tree itself.
       if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }

@@ -1,11 +1,11 @@
 import type { ByteString } from '../byte-string.ts';
 import { closeQuietly } from '../linux/close.ts';
 
-/** Milliseconds without a new directory: about the length of one slice of work. */
+/** Milliseconds without a new directory after which all are closed: about the length of one slice of work. */
 const IDLE_MS = 5;
-/** Milliseconds since the first directory: the walk down the deepest path there can be, and lookups at its end. */
+/** Milliseconds after the first directory: enough to resolve the deepest possible path and lookups at its end. */
 const LIFETIME_MS = 100;
-/** Open at once; the ones nearest to the root are closed first. */
+/** Maximum number of open directories; the ones nearest to the root are closed first. */
 const MAX_OPEN = 256;
 
 export interface OpenDirectory {
@@ -14,9 +14,9 @@ export interface OpenDirectory {
 }
 
 /**
- * The open directories of the latest path that was resolved below a changing one, outermost first, each below the one
- * before. They may show what the tree has no more, so they last for some milliseconds only: long enough for a walk down
- * a deep path to cost a step a level, and short enough to be the race that any lookup is during a change.
+ * The open directories of the latest path resolved below a changing one, from the outermost to the innermost. They may
+ * show entries that the tree no longer has, so they are kept for some milliseconds only: long enough that resolving a
+ * deep path costs one step per level, and short enough to be equivalent to the race of any lookup during a change.
  */
 export class TransientChain {
   readonly #now: () => number;
@@ -28,7 +28,7 @@ export class TransientChain {
     this.#now = now;
   }
 
-  /** The deepest one at or above `path`. Those that are not on the way to it are closed. */
+  /** Returns the deepest directory at or above `path` and closes those that are not its ancestors. */
   deepest(path: ByteString): OpenDirectory | undefined {
     if (this.#open.length === 0) return undefined;
     const now = this.#now();
@@ -42,7 +42,7 @@ export class TransientChain {
     return undefined;
   }
 
-  /** Takes over a directory below the deepest one. */
+  /** Takes ownership of a directory below the deepest one. */
   push(directory: OpenDirectory): void {
     this.#latest = this.#now();
     if (this.#open.length === 0) this.#since = this.#latest;

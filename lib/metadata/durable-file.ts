@@ -1,18 +1,18 @@
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
-/** The file operations used, so that a test can make the Nth of them fail. */
+/** The file operations in use; tests replace them to inject failures. */
 export type FileSystem = Pick<typeof fs, 'open' | 'link' | 'rename' | 'rm' | 'readFile' | 'readdir'>;
 
 /**
- * One file, replaced as a whole: a crash or a power cut at any moment leaves the old or the new content. The content
- * before the last is kept beside it as `.bak`. Mode 0600. One write at a time.
+ * One file that is replaced atomically: after a crash or power failure it has the old or the new content. The previous
+ * content is kept in `.bak`. Mode 0600. One write at a time.
  */
 export class DurableFile {
   readonly path: string;
   readonly backup: string;
   readonly #fs: FileSystem;
-  /** The backup may be the present content: a crash or a failure came between the two renames. */
+  /** The backup may be the present content, if a crash or failure came between the two renames. */
   #backupMayBePresent = true;
 
   constructor(path: string, fileSystem: FileSystem = fs) {
@@ -21,7 +21,7 @@ export class DurableFile {
     this.#fs = fileSystem;
   }
 
-  /** undefined: there is no such file. */
+  /** undefined: the file does not exist. */
   async read(): Promise<Buffer | undefined> {
     try {
       return await this.#fs.readFile(this.path);
@@ -31,14 +31,14 @@ export class DurableFile {
     }
   }
 
-  /** There was a content before. */
+  /** Whether there is a previous content. */
   async hasBackup(): Promise<boolean> {
     return (await this.#fs.readdir(dirname(this.path))).includes(basename(this.backup));
   }
 
   /**
-   * Durable on return. After a failure it is unknown which of the two contents a crash would leave; a further write
-   * starts from scratch, for what fsync has once reported as failed may never reach the disk.
+   * Durable when it resolves. After a failure either content may survive a crash; a further write uses a new file,
+   * because data whose fsync(2) failed may never reach the disk.
    */
   async replace(content: string): Promise<void> {
     const temporary = this.#sibling('.tmp');
@@ -66,17 +66,17 @@ export class DurableFile {
     }
   }
 
-  /** A second name for the present content. Best effort: it is a help for the operator, nothing depends on it. */
+  /** Links the present content to the backup name. Best effort: it only helps the operator. */
   async #keepBackup(): Promise<void> {
     const temporary = this.#sibling('.bak.tmp');
     try {
       await this.#fs.rm(temporary, { force: true });
       await this.#fs.link(this.path, temporary);
       await this.#fs.rename(temporary, this.backup);
-      // rename(2) of one name of a file to another one of it does nothing, and leaves both.
+      // rename(2) of two names of one file does nothing and keeps both.
       if (this.#backupMayBePresent) await this.#fs.rm(temporary, { force: true });
     } catch {
-      // No file yet, or a disk without hard links.
+      // There is no file yet, or the file system has no hard links.
     }
   }
 

@@ -8,14 +8,17 @@ export interface State {
 
 const VERSION = 1;
 
-/** The file is not what this server writes; the message is the end of a sentence that names the file. */
+/**
+ * The file was not written by this server or is damaged; the message completes a sentence that begins with the file's
+ * name.
+ */
 export class DamagedError extends Error {}
 
 export function emptyState(): State {
   return { codebases: new Map(), sandboxes: new Map() };
 }
 
-/** Records never change in place, so the JSON of each is made once: a write of 10,000 costs a join. */
+/** Records are immutable, so the JSON of each is cached: writing 10,000 records costs one join. */
 export function createSerializer(): (state: State) => string {
   const json = new WeakMap<object, string>();
   const list = (records: Iterable<object>) => {
@@ -37,8 +40,8 @@ export function createSerializer(): (state: State) => string {
 }
 
 /**
- * The state in `text`, or a DamagedError. `sha256` is of the bytes after `"state":` up to the last brace; a file
- * repaired by hand leaves it out.
+ * Parses the state; throws DamagedError. `sha256` covers the bytes from after `"state":` to before the last brace; a
+ * file repaired by hand omits it.
  */
 export function parseState(text: string): State {
   const file = parseObject(text);

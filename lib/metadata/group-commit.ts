@@ -7,9 +7,9 @@ interface Change {
 }
 
 /**
- * Many changes, few writes: those made while one write runs share the next. A change is acknowledged only by the
- * write that holds it. A failed write undoes every change not yet acknowledged, newest first, also those that came
- * while it ran, since they may rest on the ones that are lost.
+ * Group commit: changes made during one write share the next. A change is acknowledged only by the write that contains
+ * it. A failed write rolls back all unacknowledged changes, newest first, including those made while it ran, since they
+ * may depend on the lost ones.
  */
 export class GroupCommit {
   readonly #write: () => Promise<void>;
@@ -17,10 +17,10 @@ export class GroupCommit {
   #waiting: Change[] = [];
   #writing: Promise<void> | undefined;
   #closed = false;
-  /** After a failure a crash may leave either state; the next good write settles it. */
+  /** After a failure either state may survive a crash, until the next successful write. */
   #uncertain = false;
 
-  /** `write` makes the present memory durable; it takes its copy of it before its first await. */
+  /** `write` makes the present memory durable; it must copy it before its first await. */
   constructor(write: () => Promise<void>, failed: (error: unknown) => void) {
     this.#write = write;
     this.#failed = failed;
@@ -45,7 +45,7 @@ export class GroupCommit {
   }
 
   async #run(): Promise<void> {
-    // Changes of the same tick belong to one write.
+    // Changes of the same tick share one write.
     await undefined;
     while (this.#waiting.length > 0) {
       const written = this.#waiting;

@@ -4,20 +4,22 @@ import { dirname } from 'node:path';
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 
-/** Another process has the lock. */
+/** Another process holds the lock. */
 export class LockedError extends Error {}
 
 /**
- * Takes the one lock on `path` (made when absent, with its folder, never removed); returns what gives it back. The
- * lock is flock(2)'s on the open file, which the kernel gives back when this process ends, however it ends: the
- * flock(1) that takes it only shares our descriptor. Throws an Error of one line, a LockedError when
- * another server has it.
+ * Takes the exclusive lock on `path` (created if absent, with its directory; never removed). Returns the function that
+ * releases it. It is a flock(2) lock on the open file, which the kernel releases when this process ends in any way;
+ * flock(1), which takes it, only shares our descriptor. Throws an Error of one line; a LockedError if another server
+ * holds it.
  */
 export function takeLock(path: string): () => void {
   return lockOpen(openLock(path, O_RDWR | O_CREAT), path);
 }
 
-/** As `takeLock`, making nothing on the disk: undefined where no server has run yet, so that there is no lock. */
+/**
+ * Like `takeLock`, without creating anything: returns undefined if there is no lock file because no server has run yet.
+ */
 export function takeExistingLock(path: string): (() => void) | undefined {
   if (!existsSync(path)) return undefined;
   return lockOpen(openLock(path, O_RDONLY), path);
@@ -32,7 +34,7 @@ function openLock(path: string, flags: number): number {
 }
 
 function lockOpen(fd: number, path: string): () => void {
-  // Children close it on exec (Node opens with O_CLOEXEC): none of them can keep the lock after us.
+  // Closed on exec in children (Node opens with O_CLOEXEC), so that none of them can keep the lock after this process.
   const { status, error } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd], env: {} });
   if (status === 0) return () => closeSync(fd);
   closeSync(fd);
@@ -40,7 +42,7 @@ function lockOpen(fd: number, path: string): () => void {
   throw new LockedError(`another server runs on this state: ${path} is locked`);
 }
 
-/** Makes a folder of the server's own where there is none; missing ones above can be passed through, not listed. */
+/** Creates a directory of the server if absent; missing parents become traversable but not listable. */
 export function makeFolder(path: string, key: string, mode: number): void {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o711 });

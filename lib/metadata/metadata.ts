@@ -3,23 +3,23 @@ import type { Checkpoint, Codebase, ResourceLimits, Sandbox } from '../messages.
 
 export type CodebaseRecord = Readonly<Codebase>;
 
-/** With the frozen layer that holds it. */
+/** With the frozen layer that contains it. */
 export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer: string }>;
 
-/** A sandbox as it is kept: `status` is what it is to be again after a restart, so never SANDBOX_PENDING. */
+/** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
   Sandbox & {
     resources: ResourceLimits;
     auto_commit: AutoCommit;
     /** The codebase's owner, for `sandbox.max_per_user`. */
     owner_id: string;
-    /** Host uid (and gid) of its own, held for as long as its delta lives. */
+    /** Host uid (and gid), allocated as long as its delta exists. */
     uid: number;
-    /** Stopped, with an automatic commit that is still to be tried. */
+    /** Stopped, with a pending automatic commit. */
     commit_owed?: boolean;
-    /** Of a fork: the frozen layer its delta starts from. */
+    /** Of a fork: the frozen layer that its delta extends. */
     origin?: string;
-    /** Its delta had a journal when this was stored: one without is damaged. */
+    /** The delta had a journal when this was stored: without one it is damaged. */
     changed?: boolean;
     /** Oldest first. */
     checkpoints?: readonly CheckpointRecord[];
@@ -27,28 +27,28 @@ export type SandboxRecord = Readonly<
 >;
 
 /**
- * One kind of record by id, in memory and in the file. A record is never changed in place: `put` another one.
- * A check and the `put` or `remove` that depends on it are one step when no `await` stands between them.
+ * The records of one kind by id, in memory and in the file. Records are immutable: `put` a new one. A check and the
+ * dependent `put` or `remove` are atomic if there is no `await` in between.
  */
 export interface Table<R extends { readonly id: string }> {
   readonly size: number;
   get(id: string): R | undefined;
-  /** In no order to rely on. */
+  /** In no particular order. */
   values(): IterableIterator<R>;
   /**
-   * Seen by reads at once; resolves when it is durable. Rejects with UNAVAILABLE when it could not be made durable:
-   * memory is then as before this change and all others that were not yet acknowledged.
+   * Visible to reads at once; resolves when durable. Rejects with UNAVAILABLE if it could not be stored: memory is then
+   * rolled back to before this change and all other unacknowledged ones.
    */
   put(record: R): Promise<void>;
-  /** As `put`; removing what is not there changes nothing. */
+  /** Like `put`; removing a missing record changes nothing. */
   remove(id: string): Promise<void>;
 }
 
 export interface Metadata {
-  /** There was no file: nothing is known of what else may lie on the disk. */
+  /** There was no file: existing data on the disk is unknown. */
   readonly fresh: boolean;
   readonly codebases: Table<CodebaseRecord>;
   readonly sandboxes: Table<SandboxRecord>;
-  /** Waits for the changes under way; refuses further ones. */
+  /** Waits for the changes in progress and refuses further ones. */
   close(): Promise<void>;
 }

@@ -7,8 +7,8 @@ import { GroupCommit } from './group-commit.ts';
 import type { Metadata, Table } from './metadata.ts';
 
 /**
- * The metadata in the file `path`, in a folder that exists; the caller holds the lock on it. A file that is there but
- * not whole is an error of one line and stays as it is: starting empty would lose every sandbox.
+ * Opens the metadata in the file `path`, whose directory must exist; the caller must hold the lock on it. A damaged
+ * file is an error of one line and is left unchanged: starting with empty metadata would lose every sandbox.
  */
 export async function openMetadata(path: string, log: Log, fileSystem?: FileSystem): Promise<Metadata> {
   const file = new DurableFile(path, fileSystem);
@@ -23,13 +23,13 @@ export async function openMetadata(path: string, log: Log, fileSystem?: FileSyst
   }
   const commit = new GroupCommit(
     () => low.write(),
-    (error) => log.error('metadata could not be written; the change was refused', { path, err: error }),
+    (error) => log.error('metadata could not be written, change refused', { path, err: error }),
   );
-  // Shows at once that the place can be written, and leaves a file that a restart finds.
+  // Verifies at once that the file can be written, and creates it for the next start.
   await low.write().catch((error) => {
-    // What is stored stays as it is: a server must come back on a full disk, so that somebody can make room.
+    // An existing file stays as it is: the server must start on a full disk, so that space can be freed.
     if (low.data === empty || !['ENOSPC', 'EDQUOT'].includes(error.code)) throw error;
-    log.error('the disk of the metadata is full: changes are refused until there is room', { path, err: error });
+    log.error('disk of the metadata is full, changes are refused until space is free', { path, err: error });
   });
   return {
     fresh: low.data === empty,

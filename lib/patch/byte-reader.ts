@@ -1,4 +1,4 @@
-/** Bytes of a stream in the portions that are asked for. */
+/** Reads requested amounts of bytes from a stream. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
@@ -7,7 +7,7 @@ export class ByteReader {
     this.#source = source[Symbol.asyncIterator]();
   }
 
-  /** At most `max` bytes, as they come; undefined at the end. */
+  /** Returns up to `max` bytes, as they arrive; undefined at the end. */
   async next(max: number): Promise<Uint8Array | undefined> {
     while (this.#held.length === 0) {
       const { value, done } = await this.#source.next();
@@ -19,7 +19,7 @@ export class ByteReader {
     return taken;
   }
 
-  /** Exactly `size` bytes; undefined when there are fewer. */
+  /** Returns exactly `size` bytes; undefined if there are fewer. */
   async take(size: number): Promise<Buffer | undefined> {
     const whole = Buffer.allocUnsafe(size);
     for (let done = 0; done < size; ) {
@@ -31,7 +31,7 @@ export class ByteReader {
     return whole;
   }
 
-  /** So many bytes less, or all there are. */
+  /** Skips `size` bytes, or all that remain. */
   async skip(size: number): Promise<void> {
     for (let left = size; left > 0; ) {
       const part = await this.next(left);
@@ -40,7 +40,7 @@ export class ByteReader {
     }
   }
 
-  /** Reads to the end, at most `max` bytes more: whoever sends is answered after all was taken. */
+  /** Reads to the end, at most `max` more bytes, so that the sender can finish before it reads the response. */
   async drain(max: number): Promise<void> {
     await this.skip(max);
   }

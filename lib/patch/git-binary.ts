@@ -7,18 +7,18 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const LINE_BYTES = 52;
 const ENOUGH = 64 * 1024;
 
-/** git's name for a content of `size` bytes. */
+/** Returns git's object id of a blob with `size` bytes. */
 export async function blobId(size: number, content: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash('sha1').update(`blob ${size}\0`);
   for await (const bytes of content) hash.update(bytes);
   return hash.digest('hex');
 }
 
-/** The new content as a hunk of `GIT binary patch` (the format is git's apply.c and base85.c). */
+/** Encodes the new content as a hunk of `GIT binary patch` (format: git's apply.c and base85.c). */
 export async function* literal(size: number, content: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   yield Buffer.from(`literal ${size}\n`);
   const deflate = createDeflate();
-  // Ends with the other: a reader that goes away closes the content.
+  // Linked to the content: if the reader stops early, the content is closed.
   const feeding = pipeline(Readable.from(content), deflate);
   feeding.catch(() => undefined);
   let held = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { type Slices, STEPS_AT_ONCE } from './slices.ts';
 
-/** Lines a0 to a1 (exclusive) of the old become lines b0 to b1 of the new; one of the two may be empty. */
+/** Lines a0 to a1 (exclusive) of the old text become lines b0 to b1 of the new; one range may be empty. */
 export interface Block {
   a0: number;
   a1: number;
@@ -8,10 +8,16 @@ export interface Block {
   b1: number;
 }
 
-/** Edits looked for before the rest is taken as replaced whole: bounds time and memory (8 MiB) on files with nothing in common. */
+/**
+ * Maximum number of edits to search; beyond it the rest counts as replaced. Bounds time and memory (8 MiB) for files
+ * without common lines.
+ */
 const MAX_EDITS = 1000;
 
-/** What changed between two lists of lines, in order: the shortest there is (Myers, "An O(ND) Difference Algorithm", 1986). */
+/**
+ * Yields the shortest list of differences of two lists of lines, in order (Myers, "An O(ND) Difference Algorithm",
+ * 1986).
+ */
 export function* diffLines(a: readonly string[], b: readonly string[]): Slices<Block[]> {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) {
@@ -31,7 +37,7 @@ export function* diffLines(a: readonly string[], b: readonly string[]): Slices<B
   return blocks.map(({ a0, a1, b0, b1 }) => ({ a0: a0 + start, a1: a1 + start, b0: b0 + start, b1: b1 + start }));
 }
 
-/** A number for each line, the same for equal ones. */
+/** Maps each line to a number; equal lines have the same. */
 function* numbered(
   lines: readonly string[],
   start: number,
@@ -52,7 +58,7 @@ function* numbered(
 function* shortest(a: Int32Array, b: Int32Array): Slices<Block[]> {
   const trace: Int32Array[] = [];
   const max = Math.min(MAX_EDITS, a.length + b.length);
-  // furthest[max + 1 + k]: how far into `a` so many edits reach on diagonal k = x - y.
+  // furthest[max + 1 + k]: the position in `a` reached with the present number of edits on diagonal k = x - y.
   const furthest = new Int32Array(2 * max + 3);
   const middle = max + 1;
   let equal = 0;

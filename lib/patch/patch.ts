@@ -6,22 +6,23 @@ import { hunks } from './unified.ts';
 
 /** A file or symlink on one side of a patch. */
 export interface PatchSide {
-  /** As git has it: 100644, 100755 or 120000, octal. */
+  /** Octal, in git's notation: 100644, 100755 or 120000. */
   mode: string;
   size: number;
-  /** The same bytes at each call. */
+  /** Must return the same bytes at each call. */
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** Larger files are not looked at for lines: their new content comes as a whole. */
+/** Maximum bytes for a diff by lines; larger files are included as a whole. */
 const MAX_TEXT = 4 * 1024 * 1024;
-/** As git: a NUL this early makes a file binary. */
+/** Like git: a NUL within these first bytes makes a file binary. */
 const LOOKED_AT = 8000;
 const NO_BLOB = '0'.repeat(40);
 
 /**
- * The part of a patch for one path, as `git apply` takes it; absent sides: made, removed. Bytes, since no encoding is
- * known. Symlinks and files in each other's place come as a removal and a creation.
+ * Yields the part of a patch for one path, in the format of `git apply`; an absent side means creation or removal. The
+ * result is bytes, since the encoding is unknown. A file that replaces a symlink, or the reverse, becomes a removal and
+ * a creation.
  */
 export async function* filePatch(
   path: ByteString,
@@ -74,7 +75,7 @@ async function bothTexts(
   return old === undefined || now === undefined ? undefined : { before: old, after: now };
 }
 
-/** One char a byte; undefined: binary, or too large. */
+/** One char per byte; undefined: binary, or too large. */
 async function textOf(side: PatchSide | undefined): Promise<string | undefined> {
   if (side === undefined) return '';
   if (side.size > MAX_TEXT) return undefined;
@@ -84,7 +85,7 @@ async function textOf(side: PatchSide | undefined): Promise<string | undefined> 
   return text.slice(0, LOOKED_AT).includes('\0') ? undefined : text;
 }
 
-/** A tab ends a name with a space, which else would be taken for a date's start. */
+/** A tab terminates a name with a space, which could otherwise be parsed as the start of a date. */
 function withTab(name: string): string {
   return name.includes(' ') && !name.startsWith('"') ? `${name}\t` : name;
 }

@@ -1,12 +1,12 @@
 import type { ByteString } from '../byte-string.ts';
 
-/** One member of an archive. `content` must give exactly `size` bytes. */
+/** One member of an archive. `content` must yield exactly `size` bytes. */
 export interface Member {
   path: ByteString;
   type: 'file' | 'directory' | 'symlink';
   /** Permission bits. */
   mode: number;
-  /** Unix seconds. */
+  /** Unix time in seconds. */
   mtime: number;
   size: number;
   target?: ByteString;
@@ -15,10 +15,10 @@ export interface Member {
 
 const BLOCK = 512;
 const TYPES = { file: '0', symlink: '2', directory: '5' } as const;
-/** What fits the 11 octal digits of a size. */
+/** Maximum of the 11 octal digits of a size. */
 const MAX_SIZE = 0o77777777777;
 
-/** A POSIX (pax) archive; it ends when `members` do. */
+/** Encodes a POSIX (pax) archive; ends when `members` ends. */
 export async function* tar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
   for await (const member of members) {
     yield head(member);
@@ -46,7 +46,7 @@ function head(member: Member): Buffer {
   return Buffer.concat([header('pax', 'x', 0o644, records.length, 0, ''), body, own]);
 }
 
-/** `<length> <key>=<value>\n`, the length counting its own digits. */
+/** `<length> <key>=<value>` and a newline; the length includes its own digits. */
 function record(key: string, value: ByteString): string {
   const rest = ` ${key}=${value}\n`;
   let length = rest.length;

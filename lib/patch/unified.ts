@@ -3,7 +3,7 @@ import { type Slices, STEPS_AT_ONCE } from './slices.ts';
 
 const CONTEXT = 3;
 
-/** The hunks of a unified diff of two texts (one char a byte); '' when they are the same. */
+/** The hunks of a unified diff of two texts (one char per byte); '' if they are equal. */
 export function* hunks(before: string, after: string): Slices<string> {
   const a = yield* linesOf(before);
   const b = yield* linesOf(after);
@@ -41,7 +41,7 @@ function* hunk(a: readonly string[], b: readonly string[], blocks: readonly Bloc
   return text;
 }
 
-/** An empty range stands behind the line before it. */
+/** An empty range is denoted by the line before it. */
 function range(from: number, to: number): string {
   return to === from ? `${from},0` : `${from + 1},${to - from}`;
 }
@@ -50,7 +50,7 @@ function line(mark: string, text: string): string {
   return text.endsWith('\n') ? `${mark}${text}` : `${mark}${text}\n\\ No newline at end of file\n`;
 }
 
-/** Each with its line end, which the last may lack. */
+/** Lines with their terminators; the last one may have none. */
 function* linesOf(text: string): Slices<string[]> {
   const lines: string[] = [];
   for (let from = 0; from < text.length; ) {

@@ -3,25 +3,25 @@ import { ServiceError } from '../errors.ts';
 import type { Time } from '../linux/time.ts';
 import { ByteReader } from './byte-reader.ts';
 
-/** One member of an archive, its path as it stands there. */
+/** One member of an archive; its path is exactly as in the archive. */
 export interface Entry {
   path: ByteString;
   type: 'file' | 'directory' | 'symlink' | 'link';
   /** Permission bits. */
   mode: number;
   mtime: Time;
-  /** Of a file's content. */
+  /** Bytes of a file's content. */
   size: number;
-  /** Symlink, link. */
+  /** Target of a symlink or hard link. */
   target: ByteString;
-  /** Once, and before the next entry is asked for; what is not taken is skipped. */
+  /** To be consumed at most once, before the next entry is requested; unread content is skipped. */
   content: AsyncIterable<Uint8Array>;
 }
 
 const BLOCK = 512;
-/** A record or long name may be so long: far above any path. */
+/** Maximum bytes of an extended header or long name: far above any path. */
 const MAX_RECORD = 64 * 1024;
-/** Writers fill up to whole records. */
+/** Writers pad archives to complete records. */
 const MAX_PADDING = 1 << 20;
 
 const TYPES: Readonly<Record<string, Entry['type']>> = {
@@ -39,8 +39,8 @@ const UNWANTED: Readonly<Record<string, string>> = {
   S: 'a sparse file',
 };
 
-/** What records before a header say of the member after it. */
-interface Said {
+/** Fields of extended headers, which apply to the following member. */
+interface ExtendedFields {
   path?: ByteString;
   linkpath?: ByteString;
   size?: number;
@@ -48,29 +48,29 @@ interface Said {
 }
 
 /**
- * The members of a POSIX (ustar, pax) or GNU archive. Throws INVALID_ARGUMENT for what is none, is cut short, or holds
- * something else than files, directories and links.
+ * Yields the members of a POSIX (ustar, pax) or GNU archive. Throws INVALID_ARGUMENT for data that is not an archive,
+ * is truncated, or contains types other than files, directories and links.
  */
 export async function* untar(source: AsyncIterable<Uint8Array>): AsyncGenerator<Entry, void, void> {
   const reader = new ByteReader(source);
   try {
-    let said: Said = {};
+    let fields: ExtendedFields = {};
     for (;;) {
       const header = await reader.take(BLOCK);
       if (header === undefined) throw invalid('it is cut short');
       if (header.every((byte) => byte === 0)) break;
       checkHeader(header);
       const type = header.toString('latin1', 156, 157);
-      const size = said.size ?? number(header, 124, 12, 'size');
+      const size = fields.size ?? number(header, 124, 12, 'size');
       if ('xgLK'.includes(type)) {
         const record = await wholeRecord(reader, number(header, 124, 12, 'size'));
-        if (type === 'x') said = { ...said, ...paxRecords(record) };
-        if (type === 'L') said.path = untilNul(record);
-        if (type === 'K') said.linkpath = untilNul(record);
+        if (type === 'x') fields = { ...fields, ...paxRecords(record) };
+        if (type === 'L') fields.path = untilNul(record);
+        if (type === 'K') fields.linkpath = untilNul(record);
         continue;
       }
-      const entry = entryOf(header, type, size, said);
-      said = {};
+      const entry = entryOf(header, type, size, fields);
+      fields = {};
       const rest = { left: entry.size };
       yield { ...entry, content: contentOf(reader, rest) };
       await reader.skip(rest.left);
@@ -91,21 +91,21 @@ async function* contentOf(reader: ByteReader, rest: { left: number }): AsyncGene
   }
 }
 
-function entryOf(header: Buffer, type: string, size: number, said: Said): Omit<Entry, 'content'> {
-  const path = said.path ?? ownPath(header);
+function entryOf(header: Buffer, type: string, size: number, fields: ExtendedFields): Omit<Entry, 'content'> {
+  const path = fields.path ?? ownPath(header);
   const named = TYPES[type];
   if (named === undefined) {
     throw invalid(`${shown(path)} is ${UNWANTED[type] ?? 'of a kind that is not known'}, which is not taken`);
   }
   const kind = named === 'file' && path.endsWith('/') ? 'directory' : named;
-  const mtime = said.mtime ?? { sec: number(header, 136, 12, 'mtime'), nsec: 0 };
+  const mtime = fields.mtime ?? { sec: number(header, 136, 12, 'mtime'), nsec: 0 };
   return {
     path,
     type: kind,
     mode: number(header, 100, 8, 'mode') & 0o777,
     mtime,
     size: kind === 'file' ? size : 0,
-    target: said.linkpath ?? untilNul(header.subarray(157, 257)),
+    target: fields.linkpath ?? untilNul(header.subarray(157, 257)),
   };
 }
 
@@ -123,7 +123,7 @@ function checkHeader(header: Buffer): void {
   if (number(header, 148, 8, 'checksum') !== sum) throw invalid('a header has a wrong checksum');
 }
 
-/** Octal, or as GNU writes what does not fit. */
+/** Octal, or GNU's base-256 encoding for larger numbers. */
 function number(header: Buffer, at: number, length: number, what: string): number {
   const field = header.subarray(at, at + length);
   let value = 0;
@@ -146,9 +146,9 @@ async function wholeRecord(reader: ByteReader, size: number): Promise<Buffer> {
   return record.subarray(0, size);
 }
 
-/** `<length> <key>=<value>\n`, one after the other. */
-function paxRecords(record: Buffer): Said {
-  const said: Said = {};
+/** A sequence of `<length> <key>=<value>`, each with a newline. */
+function paxRecords(record: Buffer): ExtendedFields {
+  const fields: ExtendedFields = {};
   for (let at = 0; at < record.length; ) {
     const space = record.indexOf(0x20, at);
     const length = Number(record.toString('latin1', at, Math.max(at, space)));
@@ -159,13 +159,13 @@ function paxRecords(record: Buffer): Said {
     const key = record.toString('latin1', space + 1, equals);
     const value = record.toString('latin1', equals + 1, end - 1);
     if (key.startsWith('GNU.sparse.')) throw invalid('a sparse file is in it, which is not taken');
-    if (key === 'path') said.path = value;
-    if (key === 'linkpath') said.linkpath = value;
-    if (key === 'size') said.size = decimal(value, 'size');
-    if (key === 'mtime') said.mtime = timeOf(value);
+    if (key === 'path') fields.path = value;
+    if (key === 'linkpath') fields.linkpath = value;
+    if (key === 'size') fields.size = decimal(value, 'size');
+    if (key === 'mtime') fields.mtime = timeOf(value);
     at = end;
   }
-  return said;
+  return fields;
 }
 
 function decimal(text: string, what: string): number {
@@ -174,7 +174,7 @@ function decimal(text: string, what: string): number {
   return value;
 }
 
-/** Seconds with a fraction, also before 1970; a time that Linux has no number for is none. */
+/** Seconds with a fraction, possibly before 1970; a time outside of Linux's range is ignored. */
 function timeOf(text: string): Time {
   const value = Number(text);
   if (!/^-?\d{1,12}(\.\d*)?$/.test(text) || !Number.isFinite(value)) throw invalid('a record has a wrong mtime');

@@ -6,7 +6,9 @@ import { ServiceError } from '../errors.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
 import { type Report, reasonOf } from './report.ts';
 
-/** The folder of a codebase and the journal of a commit in it. Its files carry no checksums: they are not read. */
+/**
+ * Checks the directory of a codebase and the journal of a commit in it. Its files have no checksums and are not read.
+ */
 export async function verifyCodebase({ id }: CodebaseRecord, path: string, report: Report): Promise<void> {
   report.counts.codebases++;
   const owner = `codebase ${id}`;

@@ -10,13 +10,16 @@ import type { FrozenLayers } from '../workspaces/delta/layers/frozen-layers.ts';
 import { layerPath } from '../workspaces/delta/layers/layer-path.ts';
 import { type Report, reasonOf } from './report.ts';
 
-/** A place of contents, and what is wrong with what lies there. */
+/** The location of contents, and the damage found there. */
 interface Result {
   where: string;
   what: string | undefined;
 }
 
-/** Checks contents of files where they lie. Those of frozen layers are read once, however many sandboxes share them. */
+/**
+ * Verifies the contents of files in deltas and layers. Those of frozen layers are read once, however many sandboxes
+ * share them.
+ */
 export class Contents {
   readonly #root: string;
   readonly #frozen: FrozenLayers;
@@ -31,7 +34,7 @@ export class Contents {
     this.#report = report;
   }
 
-  /** Of all files of the table but `left`. `top`: the layer that is written to, if there is one. */
+  /** Verifies all files of the table except `left`. `top`: the layer that is written to, if any. */
   verify(table: InodeTable, owner: string, { top, left = [] }: { top?: string; left?: readonly number[] }): void {
     const leftOut = new Set(left);
     for (const inode of table.found()) {

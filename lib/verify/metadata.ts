@@ -4,9 +4,7 @@ import { type Report, reasonOf } from './report.ts';
 
 const OWNER = 'all codebases and sandboxes';
 
-/**
- * The records of the metadata in the file `path`; of its backup when only that is whole, and undefined when neither is.
- */
+/** Reads the metadata in the file `path`; its backup if only that is intact; undefined if neither is. */
 export async function readMetadata(path: string, report: Report): Promise<State | undefined> {
   const file = new DurableFile(path);
   const state = await read(path, report);

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { isId } from '../ids.ts';
 import { type Report, reasonOf } from './report.ts';
 
-/** Notes on what lies in the folder `path` and is not `known`. `kind`: what it looks like, like "a delta". */
+/**
+ * Adds notes about entries of the directory `path` that are not `known`. `kind`: their description, for example "a
+ * delta".
+ */
 export async function noteOrphans(
   path: string,
   kind: string,
@@ -15,12 +18,12 @@ export async function noteOrphans(
   }
 }
 
-/** Whether a record has the id that a folder is named by; undefined: that is not the name of such a folder. */
+/** Returns a predicate for directory names: whether a record has this id; undefined for names that are not ids. */
 export function knownId(prefix: string, records: ReadonlyMap<string, unknown>): (name: string) => boolean | undefined {
   return (name) => (isId(prefix, name) ? records.has(name) : undefined);
 }
 
-/** What is not there has nothing in it. */
+/** Empty for a directory that does not exist. */
 export async function namesIn(path: string): Promise<string[]> {
   try {
     return (await readdir(path)).sort();

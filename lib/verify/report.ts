@@ -2,24 +2,27 @@ import { getSystemErrorName } from 'node:util';
 import { Errno } from '../linux/errno.ts';
 import { Damage } from '../workspaces/delta/damage.ts';
 
-/** What is counted for the last line. */
+/** Counts for the last line. */
 export interface Counts {
   codebases: number;
   sandboxes: number;
   layers: number;
-  /** Contents of files: in slots, and in data files. */
+  /** Contents of files, in slots and in data files. */
   contents: number;
-  /** Of these, those whose bytes have no checksum. */
+  /** Of these, the ones without a checksum. */
   unchecked: number;
 }
 
-/** What a check of the state found. Each damaged thing is told once, with all that it belongs to. */
+/** The findings of a check. Each damaged item is reported once, with all its owners. */
 export class Report {
   readonly counts: Counts = { codebases: 0, sandboxes: 0, layers: 0, contents: 0, unchecked: 0 };
   readonly #damages = new Map<string, { what: string; where: string; owners: Set<string> }>();
   readonly #notes = new Set<string>();
 
-  /** `what` is wrong with the file or directory `where`; `owner` is what it belongs to, like "sandbox sb_…". */
+  /**
+   * Reports the damage `what` of the file or directory `where`; `owner`: the affected object, for example "sandbox
+   * sb_…".
+   */
   damage(what: string, where: string, owner: string): void {
     const key = `${where}\n${what}`;
     const known = this.#damages.get(key) ?? { what, where, owners: new Set() };
@@ -27,7 +30,10 @@ export class Report {
     this.#damages.set(key, known);
   }
 
-  /** What `read` throws is damage, and then the answer is undefined. `where` unless the error tells it better. */
+  /**
+   * Reports an error thrown by `read` as damage and returns undefined. `where` is used unless the error names its
+   * location.
+   */
   async attempt<T>(where: string, owner: string, read: () => T | Promise<T>): Promise<T | undefined> {
     try {
       return await read();
@@ -46,7 +52,7 @@ export class Report {
     return this.#damages.size;
   }
 
-  /** One for each damaged thing, then the notes, then the counts. */
+  /** A line for each damaged item, then the notes, then the counts. */
   *lines(): Generator<string> {
     for (const { what, where, owners } of this.#damages.values()) {
       yield `damaged: ${oneLine(where)}: ${oneLine(what)} (${[...owners].map(oneLine).join('; ')})`;
@@ -58,7 +64,7 @@ export class Report {
   }
 }
 
-/** Names of files come from programs in sandboxes: no control character of theirs reaches a terminal. */
+/** Names of files come from programs in sandboxes: control characters must not reach a terminal. */
 function oneLine(text: string): string {
   return text.replace(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -12,17 +12,17 @@ import { requireDelta } from '../workspaces/delta/layers/layers-on-disk.ts';
 import { Contents } from './contents.ts';
 import type { Report } from './report.ts';
 
-/** Checks what sandboxes changed: deltas, the layers they need, their checkpoints, and all contents. */
+/** Verifies the data of sandboxes: deltas, required layers, checkpoints and contents. */
 export class Sandboxes {
   /** Layers that some sandbox or checkpoint needs. */
   readonly needed = new Set<string>();
-  /** What some sandbox needs could not be read. */
+  /** Whether the needs of some sandbox could not be read. */
   needsUnknown = false;
   readonly #folders: { deltas: string; layers: string };
   readonly #frozen: FrozenLayers;
   readonly #report: Report;
   readonly #contents: Contents;
-  /** Layers with an index without damage. */
+  /** Layers with an undamaged index. */
   readonly #whole = new Set<string>();
 
   constructor(folders: { deltas: string; layers: string }, frozen: FrozenLayers, report: Report) {
@@ -66,7 +66,7 @@ export class Sandboxes {
     if (index !== undefined) this.#frozen.release(index);
   }
 
-  /** As an origin or a checkpoint: what it holds can be gone back to. */
+  /** A layer used as an origin or a checkpoint, which can be restored. */
   async #frozenLayer(layer: string, owner: string): Promise<void> {
     this.#need(layer);
     const index = await this.#report.attempt(indexPath(this.#folders.layers, layer), owner, () => {
@@ -85,7 +85,7 @@ export class Sandboxes {
     this.#frozen.release(index);
   }
 
-  /** A sandbox whose journal names a layer does not start without its index. */
+  /** A sandbox does not start without the index of each layer in its journal. */
   async #layer(layer: string, owner: string): Promise<void> {
     this.#need(layer);
     const { layers } = this.#folders;
@@ -101,7 +101,7 @@ export class Sandboxes {
     this.#report.counts.layers = this.needed.size;
   }
 
-  /** One of nothing or zeros is what a power failure may leave. */
+  /** An empty file or one of zeros may result from a power failure. */
   #mark(journal: string, owner: string): void {
     const path = markPath(journal);
     if (!existsSync(path)) return;

@@ -11,8 +11,8 @@ import { Report } from './report.ts';
 import { Sandboxes } from './sandboxes.ts';
 
 /**
- * Checks the state that a configuration names, and changes nothing in it. Holds the locks of a server meanwhile, so that
- * none starts. Throws an Error of one line while one runs, and where there is no state.
+ * Verifies the state that a configuration names, without changing it. Holds the server's locks meanwhile, so that none
+ * starts. Throws an Error of one line if a server is running or if there is no state.
  */
 export async function verifyState(
   storage: Pick<Config['storage'], 'codebasePath' | 'mountPath' | 'dbPath'>,
@@ -69,7 +69,7 @@ async function verifyAll({
   return report;
 }
 
-/** A wrong path in the configuration is not to be taken for a state without damage. */
+/** A wrong path in the configuration must not pass as a state without damage. */
 async function requireState({
   dbPath,
   mountPath,

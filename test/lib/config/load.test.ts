@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Invocation, loadConfig, type Surroundings } from '../../../lib/config/load.ts';
+import { type Invocation, loadConfig, type ProcessEnvironment } from '../../../lib/config/load.ts';
 import type { Config } from '../../../lib/config/schema.ts';
 
 let cwd: string;
@@ -21,11 +21,11 @@ function write(content: string, name = 'my.yaml'): string {
   return name;
 }
 
-function load(argv: string[] = [], more: Partial<Surroundings> = {}): Invocation {
+function load(argv: string[] = [], more: Partial<ProcessEnvironment> = {}): Invocation {
   return loadConfig({ argv, env: {}, cwd, root: true, home: '/home/ann', ...more });
 }
 
-function serve(argv: string[] = [], more: Partial<Surroundings> = {}) {
+function serve(argv: string[] = [], more: Partial<ProcessEnvironment> = {}) {
   const invocation = load(argv, more);
   if (invocation.action !== 'serve') throw new Error(`it is ${invocation.action}`);
   return invocation;
@@ -271,7 +271,7 @@ describe('where the configuration comes from', () => {
     expect(problem(() => load(['-config', '.']))).toBe('.: the configuration file cannot be read: EISDIR');
   });
 
-  it.each<[string, Partial<Surroundings>, string]>([
+  it.each<[string, Partial<ProcessEnvironment>, string]>([
     ['root', { root: true }, '/var/lib/paddock'],
     ['a user', { root: false }, '/home/ann/.local/state/paddock'],
     ['a user with XDG_STATE_HOME', { root: false, env: { XDG_STATE_HOME: '/x' } }, '/x/paddock'],

@@ -1,23 +1,28 @@
 import type { ByteString } from '../byte-string.ts';
 
-/** Told of every change that can be seen, before and after it; paths are bytes, from the codebase root. */
-export interface BaseWatcher {
-  /** Readers that have a file open keep its old content. */
+/** Notified before and after every visible change. Paths are bytes, relative to the codebase root. */
+export interface BaseObserver {
+  /** Before the change. Readers with an open file keep its old content. */
   baseChanging(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
-  /** Also after a change that failed. */
+  /** After the change, also if it failed. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
-  /** Before `baseChanging`: these are about to go. Whoever shows them elsewhere keeps them. */
+  /**
+   * Before `baseChanging`, with the paths that will be removed: an observer that shows them elsewhere must copy them.
+   */
   baseRemoving(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
 }
 
-/** Makes `change`, which touches no path but `paths` and removes no other than `removed`, with the watcher told around it. */
-export type Announce = (
+/**
+ * Runs `change`, which must change no path except `paths` and remove none except `removed`, with the observer notified
+ * before and after it.
+ */
+export type ObserveChange = (
   paths: readonly ByteString[],
   change: () => Promise<void>,
   removed?: readonly ByteString[],
 ) => Promise<void>;
 
-export function announceTo(watcher: BaseWatcher, codebaseId: string): Announce {
+export function observeBy(watcher: BaseObserver, codebaseId: string): ObserveChange {
   return async (paths, change, removed = []) => {
     if (removed.length > 0) await watcher.baseRemoving(codebaseId, removed);
     try {

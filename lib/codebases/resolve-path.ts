@@ -4,15 +4,17 @@ import { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { shown, textOf } from './file-path.ts';
 
-/** Where a walk along `names` ended. Close `directory`. */
-export interface Reached {
+/** The result of resolving `names`. The caller must close `directory`. */
+export interface ResolvedPath {
   directory: Directory;
-  /** Directories from the root to it, itself included: how many of the names are there is one less. */
+  /** Directories from the root to the deepest one, both included: one more than the number of resolved names. */
   trail: { readonly identity: string }[];
 }
 
-/** The deepest directory there is on the way along `names`. FAILED_PRECONDITION when something else is in the way. */
-export async function reach(root: string, names: readonly ByteString[]): Promise<Reached> {
+/**
+ * Resolves `names` as far as directories exist. Throws FAILED_PRECONDITION if an entry of another type is in the way.
+ */
+export async function resolvePath(root: string, names: readonly ByteString[]): Promise<ResolvedPath> {
   let directory = await Directory.open(root).catch((error) => {
     if (errnoOf(error) !== 'ENOENT') throw error;
     throw filesLost(error);
@@ -35,7 +37,7 @@ export async function reach(root: string, names: readonly ByteString[]): Promise
   return { directory, trail };
 }
 
-/** The codebase has a record, and its directory is missing or not whole. */
+/** The codebase has a record, but its directory is missing or incomplete. */
 export function filesLost(cause: unknown): ServiceError {
   return new ServiceError('DATA_LOSS', 'the files of the codebase are no longer in the storage', [], { cause });
 }
@@ -54,10 +56,10 @@ async function absentOrRefused(
   throw new ServiceError('FAILED_PRECONDITION', `${path} is ${what}`);
 }
 
-/** As `reach`, but all the way; undefined when part of it is not there. */
-export async function reachAll(root: string, names: readonly ByteString[]): Promise<Reached | undefined> {
-  const reached = await reach(root, names);
-  if (reached.trail.length === names.length + 1) return reached;
-  await reached.directory.close();
+/** Like `resolvePath`, for the complete path; undefined if a part of it does not exist. */
+export async function resolveAll(root: string, names: readonly ByteString[]): Promise<ResolvedPath | undefined> {
+  const resolved = await resolvePath(root, names);
+  if (resolved.trail.length === names.length + 1) return resolved;
+  await resolved.directory.close();
   return undefined;
 }
