@@ -24,7 +24,7 @@ const RULES = [
   { pattern: '.env', permission: 'PERMISSION_NONE', type: 'PATTERN_FILE' },
 ];
 
-/** What a command's result has to be. */
+/** The expected result of a command. */
 const succeeds = (holds) => (result) => result.exit_code === 0 && holds(result.stdout);
 const refused = (words) => (result) => result.exit_code !== 0 && result.stderr.includes(words);
 
@@ -36,7 +36,7 @@ const service = new Service();
 let gaveUp;
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => giveUp(130));
-// Whoever reads went away, like `head` does.
+// The reader of the output has exited, as `head` does.
 process.stdout.on('error', () => giveUp(1));
 
 try {
@@ -53,7 +53,7 @@ try {
   await overGrpc(sandbox);
   await takeDown(codebase, sandbox);
 } catch (error) {
-  // Told to stop, what was under way ends with errors.
+  // After a stop signal, the operations in progress fail with errors.
   await gaveUp;
   report.check(`the demo runs to its end: ${error.stack}`, false);
 } finally {

@@ -12,7 +12,7 @@ function packages(path) {
 const wanted = packages('package-lock.json');
 const installed = packages('node_modules/.package-lock.json');
 
-/** Packages for other platforms are optional and rightly absent. */
+/** Packages for other platforms are optional and absent. */
 function current([path, entry]) {
   if (path === '') return true;
   const found = installed[path];

@@ -1,23 +1,26 @@
-/** What of the server's configuration this machine asks for; with nothing to say the demo runs on the defaults. */
+/** Settings that this machine requires; without any, the demo runs on the defaults. */
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Sections of a configuration file. */
+/** Returns sections of a configuration file. */
 export function settings() {
   const runtime = {};
-  // Sandboxes see the system's /usr; a program elsewhere has to be shown.
+  // Sandboxes see the system's /usr; a program in another place has to be made visible.
   const node = realpathSync(process.execPath);
   if (!node.startsWith('/usr/')) runtime.read_only_paths = [dirname(dirname(node))];
   const limited = subordinateIds();
   if (limited) runtime.uid_range = limited;
   return {
     ...(Object.keys(runtime).length > 0 && { runtime }),
-    // Root of a user namespace has no cgroups to set limits with.
+    // Root of a user namespace has no cgroups for limits.
     ...(limited && { sandbox: { default_resources: { memory_bytes: 0, pids_limit: 0 } } }),
   };
 }
 
-/** In a user namespace only some ids exist: the largest run of them above the system's own. Undefined: all exist. */
+/**
+ * In a user namespace only some ids are mapped. Returns the largest range above the system's own; undefined: all ids
+ * are mapped.
+ */
 function subordinateIds() {
   const lines = readFileSync('/proc/self/uid_map', 'utf8').trim().split('\n');
   const runs = lines

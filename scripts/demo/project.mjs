@@ -1,4 +1,4 @@
-/** The input of the demo: this repository as git has it, and the packages its build needs. */
+/** The input of the demo: this repository as in git, and the packages that its build needs. */
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -21,7 +21,7 @@ const DERIVED = new Set(['.git', 'node_modules', 'dist', '.tmp']);
  */
 export function checkOut(root, directory, home) {
   mkdirSync(home, { recursive: true });
-  // A checkout may belong to another user than the one who runs this.
+  // A checkout may belong to another user than the one who runs the demo.
   const settings =
     '[safe]\n directory = *\n[user]\n name = demo\n email = demo@localhost\n[init]\n defaultBranch = main\n';
   writeFileSync(join(home, 'gitconfig'), settings);
@@ -56,7 +56,7 @@ function isCheckout(root, git) {
   }
 }
 
-/** Folders of node_modules that the build reads: what is needed at run time, and the bundler. */
+/** Directories of node_modules that the build reads: runtime dependencies and the bundler. */
 export function buildPackages(root) {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   return Object.entries(packages)
@@ -65,7 +65,7 @@ export function buildPackages(root) {
     .filter((path) => existsSync(join(root, path)));
 }
 
-/** Not types, source maps and papers: what the build reads of a package. */
+/** Whether the build reads the file: excludes types, source maps and documents. */
 export function isCode({ path }) {
   return /\.(c?js|mjs|json|proto|node)$|\/bin\/[^/]+$/.test(path);
 }
@@ -75,7 +75,7 @@ export function* filesOf(directory, prefix = '') {
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     const file = join(directory, entry.name);
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
-    // Packages in node_modules of a package are in the lock file on their own.
+    // Packages nested in a package have their own entries in the lock file.
     if (entry.isDirectory() && entry.name !== 'node_modules') yield* filesOf(file, path);
     else if (entry.isFile()) yield { path, file, mode: statSync(file).mode & 0o777 };
   }

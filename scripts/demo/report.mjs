@@ -1,4 +1,4 @@
-/** What a person reads: a title, one line a step with its time, the commands with what they printed, and the verdict. */
+/** Output for people: a title, one line per step with its time, the commands with their output, and the verdict. */
 const colour = process.stdout.isTTY === true && !process.env.NO_COLOR;
 const paint = (code) => (text) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
 const bold = paint('1');
@@ -26,7 +26,7 @@ export class Report {
     this.#print(`\n${bold(text)}`);
   }
 
-  /** Runs `work`, and prints `label`, what it came to and how long it took. `work` answers {text?, value?}. */
+  /** Runs `work`, and prints `label`, its result and its duration. `work` returns {text?, value?}. */
   async step(label, work) {
     const began = performance.now();
     const { text = '', value } = (await work()) ?? {};
@@ -34,7 +34,7 @@ export class Report {
     return value;
   }
 
-  /** One command: `run` answers {stdout, stderr, exit_code}; `expected` says in words what `holds` checks. */
+  /** Checks one command: `run` returns {stdout, stderr, exit_code}; `expected` describes the check `holds`. */
   async command(command, run, expected, holds) {
     const began = performance.now();
     const result = await run();
@@ -54,7 +54,7 @@ export class Report {
     this.#print(`    ${red('FAILED')} ${expected}${otherwise && ` (${otherwise})`}`);
   }
 
-  /** Prints the verdict; answers the exit code. */
+  /** Prints the verdict; returns the exit code. */
   end() {
     const seconds = ((performance.now() - this.#began) / 1000).toFixed(1);
     const passed = this.#checks - this.#failures.length;

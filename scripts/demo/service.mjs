@@ -94,7 +94,7 @@ export class Service {
     return chunks;
   }
 
-  /** Answers the exit code. */
+  /** Returns the exit code. */
   async stop() {
     this.#grpc?.close();
     if (!this.#child || this.#child.exitCode !== null) return this.#child?.exitCode;
