@@ -3,6 +3,7 @@ import {
   type Dirent,
   fstatSync,
   lstatSync,
+  opendirSync,
   openSync,
   readdirSync,
   readlinkSync,
@@ -12,6 +13,9 @@ import type { ByteString } from '../byte-string.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
 import { type OpenDirectory, TransientChain } from './transient-chain.ts';
+
+/** Entries of a directory that are read by one call. */
+const READ_AT_ONCE = 64;
 
 /**
  * Synchronous reads of a host directory tree in which tenants choose names and symbolic links. A path ('' is the root)
@@ -56,6 +60,18 @@ export class HostTree {
     return (
       this.#in(path, (fd) => readdirSync(itself(fd), { withFileTypes: true, encoding: 'latin1' })) ?? ([] as Dirent[])
     );
+  }
+
+  /** As `readdir`, read from the disk while it is gone through. What is added or removed meanwhile may be missed. */
+  *entries(path: ByteString): Generator<Dirent, void, void> {
+    const options = { encoding: 'latin1', bufferSize: READ_AT_ONCE } as const;
+    const directory = this.#in(path, (fd) => opendirSync(itself(fd), options));
+    if (directory === undefined) return;
+    try {
+      for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) yield entry;
+    } finally {
+      directory.closeSync();
+    }
   }
 
   /** undefined if the path does not exist in the tree. Throws EINVAL for an entry that is not a symbolic link. */

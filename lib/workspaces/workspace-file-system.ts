@@ -33,7 +33,7 @@ import { LargeCopies } from './delta/contents/large-copies.ts';
 import { Damage } from './delta/damage.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
-import { runFileOperation } from './files/index.ts';
+import { fileOperationSteps, isLong, runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
 import { requireRoom } from './history/checkpoint-room.ts';
 import { requireForkRoom } from './history/fork-room.ts';
@@ -147,7 +147,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       startHeld:
         this.#startSteps &&
         ((workspace: Workspace, steps: Steps<unknown>) => {
-          this.#startSteps?.(this.#hold(workspace, steps));
+          requireFree(workspace);
+          this.#startSteps?.(this.#holdSame([workspace], steps));
           return workspace.heldBy;
         }),
     };
@@ -198,6 +199,12 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
         const workspace = this.#get(args[0] as string);
         return this.#holdOpen(workspace, renamedDirectories(workspace));
       }
+      case 'files': {
+        const [id, actor, operation, rest] = args as Parameters<WorkspaceControl['files']>;
+        if (!isLong(operation)) return undefined;
+        const workspace = this.#get(id);
+        return this.#holdOpen(workspace, fileOperationSteps(workspace, actor, operation, rest));
+      }
       case 'rollback': {
         const [id, layer] = args as Parameters<WorkspaceControl['rollback']>;
         const workspace = this.#get(id);
@@ -240,11 +247,14 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
 
   /** Every request for the workspaces waits until the steps are done. */
   #holdAll<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
+    for (const workspace of workspaces) workspace.generation++;
+    return this.#holdSame(workspaces, steps);
+  }
+
+  /** As `#holdAll`, of steps that change no names and no rules: what was found out holds on. */
+  #holdSame<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
     const cause = --this.#lastHold;
-    for (const workspace of workspaces) {
-      workspace.heldBy = cause;
-      workspace.generation++;
-    }
+    for (const workspace of workspaces) workspace.heldBy = cause;
     return this.#holding(workspaces, cause, steps);
   }
 
@@ -441,7 +451,10 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
   }
 
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {
-    return runFileOperation(this.#get(id), actor, operation, args);
+    const workspace = this.#get(id);
+    return isLong(operation)
+      ? complete(fileOperationSteps(workspace, actor, operation, args))
+      : runFileOperation(workspace, actor, operation, args);
   }
 
   shownFrom(id: string, path: ByteString): ByteString | undefined {

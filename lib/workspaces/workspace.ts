@@ -16,6 +16,7 @@ import { pathOf } from './delta/index/path-of.ts';
 import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
+import { Findings } from './findings.ts';
 import { seeOlderDirectories } from './history/older-directories.ts';
 import { dropUnshown } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryBudget, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
@@ -67,9 +68,9 @@ export class Workspace implements MemoryHolder {
   heldBy = 0;
   /** What the kernel forgot meanwhile. */
   readonly forgotten: [nodeid: number, nlookup: number][] = [];
-  /** Counted up by every change of names or rules: what was found out about a tree holds for one value. */
+  /** Counted up by every change of names or rules, and when one begins: what was found out about a tree holds for one value. */
   generation = 0;
-  #found: { key: readonly unknown[]; generation: number; result: () => unknown } | undefined;
+  readonly #findings = new Findings();
   /** Nodes that the kernel knows, and names in listings of theirs. */
   knownNodes = 0;
   listedNames = 0;
@@ -79,6 +80,8 @@ export class Workspace implements MemoryHolder {
   /** Why it could not be opened a part at a time; not told yet. */
   #openFailure: { error: unknown } | undefined;
   #closed = false;
+  /** Its delta is read, and is being made to fit the base. */
+  #isOpening = false;
   /** Why its delta cannot be read. */
   #damage: Damage | undefined;
 
@@ -162,20 +165,19 @@ export class Workspace implements MemoryHolder {
 
   /**
    * What a request must find out before it can do anything. Where that takes long, others are served meanwhile: throws
-   * Postponed, and gives what was found when the request is run again, by `key`.
+   * Postponed, and gives what was found when the request is run again, by `key`. In what is done while the workspace is
+   * held it is found out at once: use the steps there.
    */
   findOut<T>(key: readonly unknown[], find: () => Steps<T>): T {
-    const found = this.#found;
-    this.#found = undefined;
-    if (found?.generation === this.generation && key.every((part, index) => part === found.key[index]))
-      return found.result() as T;
+    const found = this.#findings.take(key, this.generation);
+    if (found !== undefined) return found.result() as T;
     const steps = find();
     for (let step = 0; step < STEPS_AT_ONCE; step++) {
       const { done, value } = steps.next();
       if (done) return value;
     }
     const { startHeld } = this.shared;
-    if (startHeld === undefined) return complete(steps);
+    if (startHeld === undefined || this.heldBy !== 0) return complete(steps);
     throw new Postponed(startHeld(this, this.#keepFound(key, steps)));
   }
 
@@ -189,7 +191,7 @@ export class Workspace implements MemoryHolder {
         throw error;
       };
     }
-    this.#found = { key, generation: this.generation, result };
+    this.#findings.keep({ key, generation: this.generation, result });
   }
 
   /** Makes index and contents outlive a power failure. */
@@ -224,7 +226,7 @@ export class Workspace implements MemoryHolder {
 
   /** False: something long is done with it, of which what asks is a part. */
   #start(steps: Steps<unknown>): boolean {
-    if (this.heldBy !== 0) return false;
+    if (this.heldBy !== 0 || this.#isOpening) return false;
     this.shared.startHeld?.(this, steps);
     return true;
   }
@@ -267,14 +269,19 @@ export class Workspace implements MemoryHolder {
       const tree = new NodeTree(this, base, delta, root);
       this.#opened = { base, delta, tree };
       this.shared.memory.add(this);
-      if (delta.older) seeOlderDirectories(this);
-      // The base may have changed while nothing was read of the delta.
-      complete(dropUnshown(this, 'base gone'));
-      return this.#opened;
     } catch (error) {
       this.#releaseBase();
       throw error;
     }
+    this.#isOpening = true;
+    try {
+      if (this.#opened.delta.older) yield* seeOlderDirectories(this);
+      // The base may have changed while nothing was read of the delta.
+      yield* dropUnshown(this, 'base gone');
+    } finally {
+      this.#isOpening = false;
+    }
+    return this.#opened;
   }
 
   /** A damaged one is told of once, and is not read again. */

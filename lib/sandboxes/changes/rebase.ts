@@ -26,7 +26,7 @@ export async function rebaseSandbox(
     await context.platform.mount.settle(workspaceSpec(sandbox, context.platform), settlement);
   } catch (err) {
     if (!resumed || isTransient(err)) throw err;
-    // A damaged delta must not block the codebase for others.
+    // A delta that is damaged or left out must not block the codebase for others.
     context.log.error('a resumed commit is in the codebase, but its sandbox could not be rebased', {
       sandbox_id: sandbox.id,
       err,

@@ -152,10 +152,12 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
   }
 
   async keepRemoved(...args: Parameters<Workspaces['keepRemoved']>): Promise<boolean> {
+    this.#requireNoRefusal(args[0].id);
     return (await this.ready()).keepRemoved(...args);
   }
 
   async settle(...args: Parameters<Workspaces['settle']>): Promise<void> {
+    this.#requireNoRefusal(args[0].id);
     await (await this.ready()).settle(...args);
   }
 
@@ -211,6 +213,12 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     this.#end.abort();
     await this.#clearing;
     await (await this.#mounted?.catch(() => undefined))?.close();
+  }
+
+  /** For what needs no attachment. Not UNAVAILABLE: this lasts, and others must not wait for it. */
+  #requireNoRefusal(id: string): void {
+    const refusal = this.#deaths.refusal(id);
+    if (refusal !== undefined) throw new ServiceError('FAILED_PRECONDITION', refusal);
   }
 
   /** Without a mount, no base is visible. */

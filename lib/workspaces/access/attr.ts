@@ -2,7 +2,7 @@ import type { Attr } from '../../fuse/filesystem.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
 import { NONE, READ, VIEW, WRITE } from '../../permissions/index.ts';
-import { mergedListing } from '../nodes/merged-listing.ts';
+import { knownListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { type Access, ownRule } from './access.ts';
@@ -81,12 +81,13 @@ function nlinkOf(workspace: Workspace, access: Access, node: Node): number {
   return node.links.length === 0 ? 0 : whole ? node.base!.nlink : 1;
 }
 
-/** 2 and one for each directory in it; 1, "unknown", where some may be hidden. */
+/** 2 and one for each directory in it; 1, "unknown", where some may be hidden or it takes long to count them. */
 function directoryLinks(workspace: Workspace, access: Access, node: Node): number {
   const { inode, base, links } = node;
   if (links.length === 0 && node !== workspace.tree.root) return 0;
   if ((access.shownRule(node).uniformBelow ?? NONE) < VIEW) return 1;
   if (inode === undefined) return base!.nlink;
   if (node.basePath === undefined) return 2 + inode.subdirs;
-  return 2 + mergedListing(workspace, node).subdirs;
+  const listing = knownListing(workspace, node);
+  return listing === undefined ? 1 : 2 + listing.subdirs;
 }

@@ -1,6 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { VIEW } from '../../permissions/index.ts';
-import { mergedListing } from '../nodes/merged-listing.ts';
+import { listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 
@@ -19,8 +20,9 @@ export function deny(dir: Node, name: ByteString): void {
 }
 
 /** Names that the kernel may take for absent because rules hid them. */
-export function* deniedNames(workspace: Workspace, dir: Node): Generator<ByteString> {
-  if (dir.denied === undefined || (dir.links.length === 0 && dir !== workspace.tree.root)) return;
-  if (dir.denied !== 'many') yield* dir.denied;
-  else for (const { name } of mergedListing(workspace, dir).values()) yield name;
+export function* deniedNames(workspace: Workspace, dir: Node): Steps<Iterable<ByteString>> {
+  if (dir.denied === undefined || (dir.links.length === 0 && dir !== workspace.tree.root)) return [];
+  if (dir.denied !== 'many') return dir.denied;
+  const listing = yield* listNames(workspace, dir);
+  return listing.names();
 }

@@ -82,7 +82,7 @@ function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<v
   const linked = new Set<Node>();
   for (const [dir, was] of renewed) {
     const untold = yield* renewFiles(workspace, dir, linked, counted);
-    tellDirectory(workspace, dir, was, yield* leftUntold(workspace, untold));
+    yield* tellDirectory(workspace, dir, was, yield* leftUntold(workspace, untold));
   }
 }
 
@@ -133,7 +133,8 @@ function* tellFile(notifier: Notifier, file: Node): Steps<void> {
   yield;
 }
 
-function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): void {
+function* tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): Steps<void> {
+  const counted = new Counted(AT_ONCE);
   const { notifier } = workspace.shared;
   const rule = dir.agentShownRule;
   const { uniformBelow } = rule;
@@ -141,7 +142,8 @@ function tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: 
   const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
   if (same && untold === undefined) return;
   notifier.invalInode(dir.id);
-  for (const name of deniedNames(workspace, dir)) {
+  for (const name of yield* deniedNames(workspace, dir)) {
     if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);
+    yield* counted.one();
   }
 }

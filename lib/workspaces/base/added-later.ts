@@ -1,4 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { isBelow } from '../history/renamed-directories.ts';
 import type { Workspace } from '../workspace.ts';
@@ -8,19 +9,20 @@ import { type BaseStat, joinPath } from './base.ts';
  * Whether the base has at a path, which a directory made anew hides, what came there since: something that the sandbox did
  * not remove, or a directory with such in it. `origins`: where directories were that the sandbox renamed.
  */
-export function cameLater(
+export function* cameLater(
   { base, delta }: Workspace,
   origins: ReadonlySet<ByteString>,
   path: ByteString,
   was: BaseStat,
-): boolean {
+): Steps<boolean, undefined> {
   const waiting = [{ at: path, directory: isDirectory(was.mode) }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { at, directory } = next;
+    yield;
     if (origins.has(at) || isBelow(at, origins)) continue;
     if (delta.table.seen.get(at) === undefined) return true;
     if (directory) {
-      for (const { name, type } of base.readdir(at)) {
+      for (const { name, type } of yield* base.reading(at)) {
         waiting.push({ at: joinPath(at, name), directory: isDirectory(type) });
       }
     }

@@ -90,10 +90,17 @@ function* release(workspace: Workspace, dir: Node): Steps<void> {
 }
 
 /** Every name the kernel may know or not know of a directory. */
-function namesBelow(workspace: Workspace, dir: Node): Set<ByteString> {
-  const names = new Set(dir.children?.keys());
-  if (dir.listing !== undefined) for (const { name } of dir.listing.values()) names.add(name);
-  for (const { name } of workspace.base.readdir(dir.basePath!)) {
+function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
+  const counted = new Counted(AT_ONCE);
+  const names = new Set<ByteString>();
+  for (const known of [dir.children?.keys(), dir.listing?.names()]) {
+    for (const name of known ?? []) {
+      names.add(name);
+      yield* counted.one();
+    }
+  }
+  for (const { name } of yield* workspace.base.reading(dir.basePath!)) {
+    yield* counted.one();
     // Names that came must leave the kernel's negative entries.
     if (dir.listing?.get(name) === undefined) names.add(name);
   }
@@ -128,7 +135,7 @@ class Refresh {
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
       if (this.#directories.has(dir)) continue;
       this.#directories.add(dir);
-      for (const name of namesBelow(this.#workspace, dir)) {
+      for (const name of yield* namesBelow(this.#workspace, dir)) {
         yield* this.name(dir, name);
         yield;
         const child = dir.children?.get(name);

@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { HostTree } from '../../host-tree/host-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
@@ -28,6 +29,9 @@ export interface BaseName {
   type: number;
 }
 
+/** Names that are read in one step. */
+const AT_ONCE = 64;
+
 /** The codebase's files, only read. Paths are relative to its root, '' is the root; no symbolic link is followed. */
 export class Base {
   readonly #root: string;
@@ -46,6 +50,21 @@ export class Base {
   /** Names of a directory; none when it is gone, or is no directory any more. */
   readdir(path: ByteString): BaseName[] {
     return hosted(() => this.#tree.readdir(path)).map((dirent) => ({ name: dirent.name, type: typeOf(dirent) }));
+  }
+
+  /** As `readdir`, a part at a time, for directories that may be large. */
+  *reading(path: ByteString): Steps<BaseName[], undefined> {
+    const counted = new Counted(AT_ONCE);
+    const names: BaseName[] = [];
+    try {
+      for (const dirent of this.#tree.entries(path)) {
+        names.push({ name: dirent.name, type: typeOf(dirent) });
+        yield* counted.one();
+      }
+    } catch (error) {
+      throw hostErrno(error);
+    }
+    return names;
   }
 
   /** Throws ESTALE when it is gone. */

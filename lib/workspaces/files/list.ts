@@ -1,14 +1,21 @@
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import { isVisible } from '../access/visibility.ts';
 import { joinPath } from '../base/base.ts';
-import { mergedListing } from '../nodes/merged-listing.ts';
+import { keptListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
+import { sorted } from '../sorted.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { statusOf } from './status.ts';
 import { MAY_PASS, MAY_READ, type Visit } from './visit.ts';
+
+/** Names looked at in one step. */
+const AT_ONCE = 64;
+/** Entries told in one step. */
+const TOLD_AT_ONCE = 16;
 
 /** A directory being listed. A key is a name, or a name and a slash: the place of what is below it. */
 interface Frame {
@@ -20,28 +27,33 @@ interface Frame {
   cut: boolean;
 }
 
-/** In byte order of whole paths: a directory, then what sorts between its name and a slash, then what is in it. */
-export function list(
+/**
+ * In byte order of whole paths: a directory, then what sorts between its name and a slash, then what is in it. The caller
+ * holds the workspace from the first step to the last.
+ */
+export function* list(
   visit: Visit,
   path: ByteString,
   recursive: boolean,
   after: ByteString,
   limit: number,
-): { entries: FileStatus[]; more: boolean } {
+): Steps<{ entries: FileStatus[]; more: boolean }> {
   const top = visit.find(path, true);
   if (!top.isDirectory) throw ENOTDIR;
   visit.require(top, MAY_READ | MAY_PASS);
   const entries: FileStatus[] = [];
-  const open = (dir: Node, at: ByteString): Frame => fill({ dir, path: at, keys: [].values(), last: '', cut: true });
-  const fill = (frame: Frame): Frame => {
-    const { keys, cut } = keysOf(visit, frame, recursive, after, 2 * limit + 2);
+  const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: '', cut: true });
+  const counted = new Counted(TOLD_AT_ONCE);
+  const fill = function* (frame: Frame): Steps<Frame> {
+    const { keys, cut } = yield* keysOf(visit, frame, recursive, after, 2 * limit + 2);
     return Object.assign(frame, { keys: keys.values(), cut });
   };
-  const stack = [open(top, path)];
+  const stack = [yield* open(top, path)];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    yield* counted.one();
     const { done, value: key } = frame.keys.next();
     if (done) {
-      if (frame.cut) fill(frame);
+      if (frame.cut) yield* fill(frame);
       else stack.pop();
       continue;
     }
@@ -52,7 +64,7 @@ export function list(
     const at = joinPath(frame.path, name);
     if (node === undefined) continue;
     if (descend) {
-      if (node.isDirectory && mayList(visit, node)) stack.push(open(node, at));
+      if (node.isDirectory && mayList(visit, node)) stack.push(yield* open(node, at));
       continue;
     }
     if (entries.length === limit) return { entries, more: true };
@@ -62,31 +74,33 @@ export function list(
 }
 
 /** The first `count` keys that are to come. A directory may be large: what is not asked for is not sorted. */
-function keysOf(
+function* keysOf(
   { workspace, access }: Visit,
   { dir, path, last }: Frame,
   recursive: boolean,
   after: ByteString,
   count: number,
-): { keys: ByteString[]; cut: boolean } {
+): Steps<{ keys: ByteString[]; cut: boolean }> {
+  const counted = new Counted(AT_ONCE);
   let keys: ByteString[] = [];
   let cut = false;
   const take = (key: ByteString) => {
-    if (key <= last) return;
-    keys.push(key);
-    if (keys.length < 2 * count) return;
-    keys = keys.sort().slice(0, count);
-    cut = true;
+    if (key > last) keys.push(key);
   };
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
-  for (const { name, type } of mergedListing(workspace, dir).values()) {
+  const listing = yield* keptListing(workspace, dir);
+  for (const { name, type } of listing.values()) {
+    yield* counted.one();
     const directory = isDirectory(type);
     if (!allVisible && !isVisible(access.ruleOf(dir, name), directory)) continue;
     const at = joinPath(path, name);
     if (at > after) take(name);
     if (recursive && directory && (`${at}/` > after || after.startsWith(`${at}/`))) take(`${name}/`);
+    if (keys.length < 2 * count) continue;
+    keys = (yield* sorted(keys)).slice(0, count);
+    cut = true;
   }
-  keys.sort();
+  keys = yield* sorted(keys);
   if (keys.length > count) cut = true;
   return { keys: keys.slice(0, count), cut };
 }

@@ -1,13 +1,14 @@
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EISDIR, ENOENT } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import { WRITE } from '../../permissions/index.ts';
 import { renewMoved } from '../access/rule-changes.ts';
-import { mergedListing } from '../nodes/merged-listing.ts';
+import { keptListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { make, requireDirectory } from '../operations/entries.ts';
 import { rmdir, unlink } from '../operations/removal.ts';
-import { RENAME_NOREPLACE, rename, requireSubtree } from '../operations/rename.ts';
+import { RENAME_NOREPLACE, rename, requiringSubtree } from '../operations/rename.ts';
 import type { FileStatus } from '../workspace-files.ts';
 import { tellInode, tellName } from './notify.ts';
 import { refusal } from './refusal.ts';
@@ -15,6 +16,8 @@ import { statusOf } from './status.ts';
 import { MAY_PASS, MAY_READ, MAY_WRITE, type Spot, type Visit } from './visit.ts';
 
 const DIRECTORY_MODE = 0o755;
+/** Names looked at, or removed, in one step. */
+const AT_ONCE = 8;
 
 export function makeDirectory(visit: Visit, path: ByteString, mode: number, parents: boolean): FileStatus {
   const missing = (dir: Node, name: ByteString) => makeOne(visit, dir, name, DIRECTORY_MODE);
@@ -68,21 +71,21 @@ function about<T>(path: ByteString, task: () => T): T {
   }
 }
 
-export function remove(
+export function* remove(
   visit: Visit,
   path: ByteString,
   recursive: boolean,
   begun: boolean,
   limit: number,
-): { removed: number; more: boolean } {
+): Steps<{ removed: number; more: boolean }> {
   const spot = named(visit.walk(path, false));
   const { node } = spot;
   if (node === undefined) throw ENOENT;
   if (node.isDirectory && recursive && !begun) {
     if (visit.access.ruleOf(spot.dir, spot.name).level !== WRITE) throw EACCES;
-    requireSubtree(visit.workspace, visit.access, node, visit.access.rule(node));
+    yield* requiringSubtree(visit.workspace, visit.access, node, visit.access.rule(node));
   }
-  return removeSome(visit, { ...spot, node }, recursive, limit);
+  return yield* removeSome(visit, { ...spot, node }, recursive, limit);
 }
 
 interface Doomed {
@@ -94,26 +97,28 @@ interface Doomed {
 }
 
 /** From the inside out. Trees can be deeper than any stack. */
-function removeSome(
+function* removeSome(
   visit: Visit,
   top: Omit<Doomed, 'below'>,
   recursive: boolean,
   limit: number,
-): { removed: number; more: boolean } {
+): Steps<{ removed: number; more: boolean }> {
+  const counted = new Counted(AT_ONCE);
   const { workspace } = visit;
-  const enter = (at: Omit<Doomed, 'below'>): Doomed => {
+  const enter = function* (at: Omit<Doomed, 'below'>): Steps<Doomed> {
     const into = recursive && at.node.isDirectory;
     if (into) visit.require(at.node, MAY_READ | MAY_WRITE | MAY_PASS);
-    return { ...at, below: into ? mergedListing(workspace, at.node).values() : undefined };
+    return { ...at, below: into ? (yield* keptListing(workspace, at.node)).values() : undefined };
   };
-  const stack = [enter(top)];
+  const stack = [yield* enter(top)];
   let removed = 0;
   for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
+    yield* counted.one();
     const next = at.below?.next();
     if (next !== undefined && !next.done) {
       const { name } = next.value;
       const node = visit.child(at.node, name);
-      if (node !== undefined) stack.push(enter({ dir: at.node, name, node }));
+      if (node !== undefined) stack.push(yield* enter({ dir: at.node, name, node }));
       continue;
     }
     if (removed === limit) return { removed, more: true };

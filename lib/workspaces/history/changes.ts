@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { complete, type Steps } from '../../fuse/connection/steps.ts';
+import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { cameLater } from '../base/added-later.ts';
@@ -27,6 +27,8 @@ interface Present {
 }
 
 const PERMISSIONS = 0o777;
+/** Names looked at in one step. */
+const AT_ONCE = 64;
 /** Changes that are told together: what the other thread takes a moment to read. */
 const PAGE = 256;
 
@@ -121,9 +123,10 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
   const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
   // A directory in the place of the base's own hides what came to be there since, and does not remove it.
   const hidesKnown = dir.now === undefined ? dir.hidesKnown : dir.wasDirectory && !own;
-  const names = own ? changedNames(dir.now!) : allNames(workspace, dir);
-  const base = baseNames(workspace.base, dir, names.size);
-  for (const key of keysAfter(names, after, (name) => isDirectoryNow(dir, name) || base.mayBeDirectory(name))) {
+  const names = own ? yield* changedNames(dir.now!) : yield* allNames(workspace, dir);
+  const base = yield* baseNames(workspace.base, dir, names.size);
+  const mayDescend = (name: ByteString) => isDirectoryNow(dir, name) || base.mayBeDirectory(name);
+  for (const key of yield* keysAfter(names, after, mayDescend)) {
     const descend = key.endsWith('/');
     const name = descend ? key.slice(0, -1) : key;
     const path = joinPath(dir.path, name);
@@ -132,7 +135,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const rule = dir.rule.child(name);
     if (!descend) {
       const mayBeLater = now === undefined && was !== undefined && hidesKnown;
-      if (mayBeLater && cameLater(workspace, yield* originsOf(walk), path, was)) continue;
+      if (mayBeLater && (yield* cameLater(workspace, yield* originsOf(walk), path, was))) continue;
       const change = yield* compare(workspace, path, now, was);
       yield change && {
         ...change,
@@ -189,14 +192,25 @@ function presentAt(workspace: Workspace, dir: Present, name: ByteString): Presen
   return base && { inode: undefined, base, basePath };
 }
 
-function changedNames(dir: Present): Set<ByteString> {
-  return new Set(dir.inode?.entries?.keys());
+function* changedNames(dir: Present): Steps<Set<ByteString>, undefined> {
+  const counted = new Counted(AT_ONCE);
+  const names = new Set<ByteString>();
+  for (const name of dir.inode?.entries?.keys() ?? []) {
+    names.add(name);
+    yield* counted.one();
+  }
+  return names;
 }
 
-function allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Set<ByteString> {
-  const names = new Set(now?.inode?.entries?.keys());
-  if (now?.basePath !== undefined) for (const { name } of base.readdir(now.basePath)) names.add(name);
-  if (wasDirectory) for (const { name } of base.readdir(path)) names.add(name);
+function* allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Steps<Set<ByteString>, undefined> {
+  const counted = new Counted(AT_ONCE);
+  const names = now === undefined ? new Set<ByteString>() : yield* changedNames(now);
+  for (const each of [now?.basePath, wasDirectory ? path : undefined]) {
+    for (const { name } of each === undefined ? [] : yield* base.reading(each)) {
+      names.add(name);
+      yield* counted.one();
+    }
+  }
   return names;
 }
 

@@ -1,4 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { type Base, joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
@@ -9,11 +10,15 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
 
+/** Names looked at in one step. */
+const AT_ONCE = 16;
+
 /**
  * Older servers did not record which directories of the base a sandbox had removed, replaced or given another mode. Where
  * it has, what the base has now counts as what the sandbox started from. Called before anything else reads the delta.
  */
-export function seeOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): void {
+export function* seeOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): Steps<void> {
+  const counted = new Counted(AT_ONCE);
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const ops: Op[] = [];
@@ -26,6 +31,7 @@ export function seeOlderDirectories({ base, delta }: { readonly base: Base; read
   const waiting = [{ dir: root, path: '' }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const [name, entry] of next.dir.entries!) {
+      yield* counted.one();
       const path = joinPath(next.path, name);
       if (path.length > MAX_PATH_BYTES) continue;
       const stat = base.lstat(path);
@@ -41,11 +47,11 @@ export function seeOlderDirectories({ base, delta }: { readonly base: Base; read
   }
   for (let path = hidden.pop(); path !== undefined; path = hidden.pop()) {
     if (!see(path)) continue;
-    for (const { name, type } of base.readdir(path)) if (isDirectory(type)) hidden.push(joinPath(path, name));
+    for (const { name, type } of yield* base.reading(path)) if (isDirectory(type)) hidden.push(joinPath(path, name));
   }
   if (ops.length === 0) return;
   try {
-    delta.commit(ops, true);
+    yield* delta.committing(ops, true);
   } catch {
     // Without room for it the delta is still whole: these changes are told without their conflicts.
   }

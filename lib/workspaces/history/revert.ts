@@ -152,7 +152,7 @@ function* removedWith(
     if (places.has(top) || isBelow(top, places) || shownFrom(workspace, top) === top) continue;
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
-      for (const { name } of base.readdir(dir)) {
+      for (const { name } of yield* base.reading(dir)) {
         yield* counted.one();
         const path = joinPath(dir, name);
         const stat = shown.has(path) ? undefined : base.lstat(path);

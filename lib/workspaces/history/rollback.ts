@@ -35,7 +35,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const { loose } = tree;
   const orphans = new Set<Node>(loose);
   tree.restart();
-  if (delta.older) seeOlderDirectories(workspace);
+  if (delta.older) yield* seeOlderDirectories(workspace);
   yield* dropUnshown(workspace, 'base gone');
   const shown = new Set<Node>([tree.root]);
   const waiting = [tree.root];
@@ -53,7 +53,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
         else shared.notifier.invalInode(child.id);
       }
     }
-    for (const name of namesOf(workspace, dir, before.get(dir)!)) {
+    for (const name of yield* namesOf(workspace, dir, before.get(dir)!)) {
       if (!dir.children?.has(name)) shared.notifier.invalEntry(dir.id, name);
       yield* counted.one();
     }
@@ -64,11 +64,18 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
 }
 
 /** Every name that may stand for something else than before. */
-function namesOf(workspace: Workspace, dir: Node, before: Known): Set<ByteString> {
-  const names = new Set([...before.names, ...(dir.inode?.entries?.keys() ?? [])]);
+function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<ByteString>> {
+  const counted = new Counted(AT_ONCE);
+  const names = new Set<ByteString>();
+  for (const known of [before.names, dir.inode?.entries?.keys()]) {
+    for (const name of known ?? []) {
+      names.add(name);
+      yield* counted.one();
+    }
+  }
   if (before.basePath === dir.basePath) return names;
   for (const path of [before.basePath, dir.basePath]) {
-    if (path !== undefined) for (const { name } of workspace.base.readdir(path)) names.add(name);
+    for (const { name } of path === undefined ? [] : yield* workspace.base.reading(path)) names.add(name);
   }
   return names;
 }

@@ -68,7 +68,11 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
 
 /** As `dropUnused`, while no node shows anything of the index. */
 export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<void> {
-  for (const { inode } of yield* dropRecords(workspace, [''], when)) workspace.delta.release(inode);
+  const counted = new Counted(AT_ONCE);
+  for (const { inode } of yield* dropRecords(workspace, [''], when)) {
+    workspace.delta.release(inode);
+    yield* counted.one();
+  }
 }
 
 /** Journaled as one; parents last. Without room for that nothing happens, and the next change of the base tries again. */
@@ -77,6 +81,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
   const { seen } = delta.table;
   const ops: Op[] = [];
   const dropped = new Map<Inode, Dropped>();
+  const counted = new Counted(AT_ONCE);
   const root = base.lstat('');
   const bases = new Ways<BaseStat | undefined>(root, (above, _name, path) => {
     const stat = above && base.lstat(path);
@@ -84,7 +89,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
   });
   for (const { inode, path, above } of yield* heldAt(workspace, paths)) {
     yield;
-    const unused = isUnused(inode, dropped);
+    const unused = yield* isUnused(inode, dropped, counted);
     // What was committed has the base's attributes.
     if (inode.origin === path && when === 'always' && !unused) continue;
     const now = bases.at(path);
@@ -92,10 +97,12 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
     if (inode.origin !== path && (now === undefined || when !== 'always' || now.mode !== inode.mode)) continue;
     const known = seen.get(path);
     if (known !== undefined && known[1] !== inode.mode) continue;
-    const whiteouts = unused ? whiteoutsIn(inode) : [];
-    // The base has nothing that they could hide once the directory is gone.
-    if (unused && (now === undefined || (when === 'always' && whiteouts.length === 0))) {
-      for (const name of whiteouts) ops.push(['drop', inode.id, name]);
+    // The base has nothing that names in it could hide once the directory is gone.
+    if (unused && (now === undefined || (when === 'always' && inode.entries!.size === inode.subdirs))) {
+      for (const [name, entry] of inode.entries!) {
+        if (entry === WHITEOUT) ops.push(['drop', inode.id, name]);
+        yield* counted.one();
+      }
       ops.push(['drop', above!.dir.id, above!.name]);
       dropped.set(inode, { inode, path, name: above!.name, base: now });
     } else if (now !== undefined) {
@@ -120,13 +127,12 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
 }
 
 /** Nothing in it is the sandbox's own, but for names that it removed. */
-function isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>): boolean {
-  for (const entry of entries!.values()) if (entry !== WHITEOUT && !dropped.has(entry)) return false;
+function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, counted: Counted): Steps<boolean> {
+  for (const entry of entries!.values()) {
+    if (entry !== WHITEOUT && !dropped.has(entry)) return false;
+    yield* counted.one();
+  }
   return true;
-}
-
-function whiteoutsIn({ entries }: Inode): ByteString[] {
-  return [...entries!].filter(([, entry]) => entry === WHITEOUT).map(([name]) => name);
 }
 
 /** What the sandbox took up at or below these paths counts no more. */
@@ -165,6 +171,7 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
       looked.add(dir.inode);
       if (dir.inode.subdirs === 0) continue;
       for (const name of dir.inode.entries!.keys()) {
+        yield* counted.one();
         const held = heldIn(dir, name);
         if (held === undefined) continue;
         found.set(held.inode, held);
@@ -173,7 +180,25 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
     }
     yield* counted.one();
   }
-  return [...found.values()].sort((a, b) => b.path.length - a.path.length);
+  return yield* longestFirst(found.values(), counted);
+}
+
+function* longestFirst(all: Iterable<Held>, counted: Counted): Steps<Held[]> {
+  const byLength: Held[][] = [];
+  for (const held of all) {
+    const { length } = held.path;
+    byLength[length] ??= [];
+    byLength[length].push(held);
+    yield* counted.one();
+  }
+  const ordered: Held[] = [];
+  for (const same of byLength.reverse()) {
+    for (const held of same ?? []) {
+      ordered.push(held);
+      yield* counted.one();
+    }
+  }
+  return ordered;
 }
 
 function heldIn(dir: Held, name: ByteString): Held | undefined {

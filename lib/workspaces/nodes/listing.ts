@@ -23,6 +23,15 @@ export class Listing {
   #nextCookie = FIRST_COOKIE;
   /** How many of the names are directories. */
   subdirs = 0;
+  /** Where its names count, while a node has it. */
+  #holder: { listedNames: number } | undefined;
+
+  /** undefined: nobody has it any more. */
+  countFor(holder: { listedNames: number } | undefined): void {
+    if (this.#holder !== undefined) this.#holder.listedNames -= this.size;
+    if (holder !== undefined) holder.listedNames += this.size;
+    this.#holder = holder;
+  }
 
   get size(): number {
     return this.#byName.size;
@@ -36,6 +45,10 @@ export class Listing {
     return this.#byName.values();
   }
 
+  names(): IterableIterator<ByteString> {
+    return this.#byName.keys();
+  }
+
   add(name: ByteString, type: number): void {
     const known = this.#byName.get(name);
     if (type === S_IFDIR) this.subdirs++;
@@ -46,6 +59,7 @@ export class Listing {
     }
     const listed = { name, cookie: this.#nextCookie++, type, gone: false };
     this.#names.push(listed);
+    if (this.#holder !== undefined) this.#holder.listedNames++;
     this.#byName.set(name, listed);
   }
 
@@ -55,6 +69,7 @@ export class Listing {
     listed.gone = true;
     if (listed.type === S_IFDIR) this.subdirs--;
     this.#byName.delete(name);
+    if (this.#holder !== undefined) this.#holder.listedNames--;
     if (this.#names.length > 64 && this.#names.length > 2 * this.#byName.size) {
       this.#names = this.#names.filter((other) => !other.gone);
     }

@@ -15,7 +15,7 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { type MemoryBudget, type MemoryHolder, NODE_BYTES } from '../memory-budget.ts';
 import { BaseDirectories } from './base-directories.ts';
 import type { HostFiles } from './host-files.ts';
-import { mergedListing } from './merged-listing.ts';
+import { knownListing } from './merged-listing.ts';
 import type { Node, NodeOwner } from './node.ts';
 import type { NodeTable } from './node-table.ts';
 
@@ -92,7 +92,8 @@ export class NodeTree {
     if (entry !== undefined) return { inode: entry, base: undefined };
     if (dir.basePath === undefined) return undefined;
     // The listing has every name of the base: what is not in it is not looked for on the disk.
-    if (dir.misses >= MISSES_TO_LIST && mergedListing(this.#workspace, dir).get(name) === undefined) return undefined;
+    const listing = dir.misses < MISSES_TO_LIST ? undefined : knownListing(this.#workspace, dir);
+    if (listing !== undefined && listing.get(name) === undefined) return undefined;
     const base = this.#base.lstat(joinPath(dir.basePath, name));
     if (base === undefined) {
       dir.misses++;

@@ -65,8 +65,6 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   denied: Set<ByteString> | 'many' | undefined;
 
   #listing: Listing | undefined;
-  /** Names of the listing that count for the workspace. */
-  #listed = 0;
   /** Directory: how many names it was asked for that the base has not. */
   misses = 0;
   /** Open host file, or -1. */
@@ -85,10 +83,9 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   }
 
   set listing(listing: Listing | undefined) {
-    const listed = listing?.size ?? 0;
-    if (this.workspace !== undefined) this.workspace.listedNames += listed - this.#listed;
+    this.#listing?.countFor(undefined);
+    listing?.countFor(this.workspace);
     this.#listing = listing;
-    this.#listed = listed;
   }
 
   get inode(): Inode | undefined {

@@ -32,14 +32,16 @@ export function readdir(
 ): void {
   if (!dir.isDirectory) throw ENOTDIR;
   if (!isVisibleNode(access, dir)) throw ENOENT;
+  // Removed while somebody is in it: there is nothing left to list. Before anything is emitted: it may be Postponed.
+  const isGone = dir.links.length === 0 && dir !== workspace.tree.root;
+  const listing = isGone ? undefined : mergedListing(workspace, dir);
   const ino = inoOf(workspace, dir);
   if (cookie < 1 && !emit('.', 1, ino, DT_DIR, undefined)) return;
   const parent = dir.parent ?? dir;
   if (cookie < 2 && !emit('..', 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
-  // Removed while somebody is in it: there is nothing left to list.
-  if (dir.links.length === 0 && dir !== workspace.tree.root) return;
+  if (listing === undefined) return;
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
-  for (const { name, cookie: next, type } of mergedListing(workspace, dir).after(cookie)) {
+  for (const { name, cookie: next, type } of listing.after(cookie)) {
     if (!allVisible && !isVisible(access.ruleOf(dir, name), type === S_IFDIR)) continue;
     const node = visibleChild(workspace, access, dir, name);
     if (node === undefined) continue;

@@ -8,7 +8,8 @@ import { joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { Change } from '../history/change.ts';
-import { mergedListing } from '../nodes/merged-listing.ts';
+import type { Listing } from '../nodes/listing.ts';
+import { listNames, type Unlooked } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { NAME_MAX } from '../nodes/node-tree.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
@@ -135,11 +136,16 @@ function requireMovable(workspace: Workspace, access: Access, node: Node, from: 
  * Throws EACCES unless all below may be changed: by the rules of where it is, by those of where it goes (`to`), and
  * what it shows of the base also by those of where the base has it.
  */
-export function requireSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): void {
+function requireSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): void {
   const from = access.rule(top);
   const base = access.baseRule(top);
   if (allWritable(from, to, base)) return;
   workspace.findOut([subtree, access, top, from, to, base], () => subtree(workspace, access, top, from, to, base));
+}
+
+/** As `requireSubtree`, as steps. The caller holds the workspace. */
+export function* requiringSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): Steps<void> {
+  yield* subtree(workspace, access, top, access.rule(top), to, access.baseRule(top));
 }
 
 function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined): boolean {
@@ -161,7 +167,8 @@ function* subtree(
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [dir, from, to, base] = next;
     if (allWritable(from, to, base)) continue;
-    for (const [name, below, directory] of namesBelow(workspace, dir)) {
+    const listing = yield* listNames(workspace, dir);
+    for (const [name, below, directory] of namesBelow(workspace, dir, listing)) {
       const [fromState, toState] = [from.child(name), to.child(name)];
       const baseState =
         below.inode === undefined ? base?.child(name) : access.baseRuleAt(workspace.rules, below.basePath);
@@ -174,11 +181,11 @@ function* subtree(
   }
 }
 
-/** A directory of the merged tree the kernel need not know: an index directory, a base directory, or both. */
-type Unlooked = Pick<Node, 'inode' | 'basePath' | 'listing'>;
-
-function* namesBelow(workspace: Workspace, dir: Unlooked): Generator<[ByteString, Unlooked, boolean]> {
-  const listing = mergedListing(workspace, dir);
+function* namesBelow(
+  workspace: Workspace,
+  dir: Unlooked,
+  listing: Listing,
+): Generator<[ByteString, Unlooked, boolean]> {
   for (const { name, type } of listing.values()) {
     const inode = dir.inode?.entries?.get(name);
     const own = inode !== undefined && inode !== WHITEOUT;

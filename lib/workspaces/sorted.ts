@@ -1,0 +1,40 @@
+import type { ByteString } from '../byte-string.ts';
+import { Counted, type Steps } from '../fuse/connection/steps.ts';
+
+/** Names that are sorted, or merged, in one step. */
+const AT_ONCE = 512;
+
+/** Sorts names in the order of their bytes (one char is one byte), a part at a time: a bottom-up merge sort. */
+export function* sorted(names: readonly ByteString[]): Steps<ByteString[], undefined> {
+  const counted = new Counted(AT_ONCE);
+  let runs: ByteString[][] = [];
+  for (let start = 0; start < names.length; start += AT_ONCE) {
+    runs.push(names.slice(start, start + AT_ONCE).sort());
+    yield;
+  }
+  while (runs.length > 1) {
+    const merged: ByteString[][] = [];
+    for (let at = 0; at < runs.length; at += 2) {
+      const next = runs[at + 1];
+      merged.push(next === undefined ? runs[at]! : yield* merge(runs[at]!, next, counted));
+    }
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+function* merge(a: readonly ByteString[], b: readonly ByteString[], counted: Counted): Steps<ByteString[], undefined> {
+  const merged: ByteString[] = [];
+  for (let [i, j] = [0, 0]; i < a.length || j < b.length; ) {
+    const [first, second] = [a[i], b[j]];
+    if (second === undefined || (first !== undefined && first <= second)) {
+      merged.push(first!);
+      i++;
+    } else {
+      merged.push(second);
+      j++;
+    }
+    yield* counted.one();
+  }
+  return merged;
+}

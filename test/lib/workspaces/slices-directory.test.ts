@@ -1,0 +1,145 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
+import { Postponed } from '../../../lib/fuse/filesystem.ts';
+import { sorted } from '../../../lib/workspaces/sorted.ts';
+import { outcome, rule, Sandbox } from './sandbox.ts';
+
+const FILES = 3600;
+const NAMES = Array.from({ length: FILES }, (_, n) => `${n}`.padEnd(60, '-'));
+let base: string;
+
+beforeAll(() => {
+  base = mkdtempSync(`${tmpdir()}/large-directory-`);
+  for (const dir of ['d', 'e']) {
+    mkdirSync(`${base}/${dir}`);
+    for (const name of NAMES) writeFileSync(`${base}/${dir}/${name}`, '');
+  }
+});
+afterAll(() => rmSync(base, { recursive: true }));
+
+/** A sandbox with large directories in its base. Its long work waits until the test goes on with it. */
+function sliced(rules = [rule('/**', 'WRITE')]) {
+  const started: Steps<unknown>[] = [];
+  const s = new Sandbox({}, { rules, base }, { startSteps: (steps) => started.push(steps) });
+  return { s, started };
+}
+
+function postponedBy(act: () => unknown): number {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof Postponed) return thrown.cause;
+    throw thrown;
+  }
+  throw new Error('it was not postponed');
+}
+
+function count(steps: Steps<unknown>): number {
+  let taken = 1;
+  while (!steps.next().done) taken++;
+  return taken;
+}
+
+describe('a directory with many names', () => {
+  it('is listed a part at a time, while only its own sandbox waits', () => {
+    const { s, started } = sliced();
+    s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
+    expect(s.stat('d').nlink).toBeGreaterThan(0);
+    const cause = postponedBy(() => s.list('d'));
+    expect(postponedBy(() => s.stat('d'))).toBe(cause);
+    const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
+    s.fs.create(s.caller, root, 'meanwhile', 0o644, 0);
+    expect(count(started[0]!)).toBeGreaterThan(FILES / 64);
+    expect(s.list('d').length).toBe(FILES);
+    s.create('d/another');
+    expect(s.list('d').length).toBe(FILES + 1);
+    expect(started.length).toBe(1);
+    s.fs.detach('sb_2');
+  });
+
+  it('is listed with what the codebase became meanwhile', () => {
+    const { s, started } = sliced();
+    const changed = [`d/${NAMES[0]!}`, 'd/new'];
+    s.id('d');
+    s.fs.baseChanging('cb_1', changed);
+    postponedBy(() => s.list('d'));
+    started[0]!.next();
+    rmSync(`${s.spec.base}/${changed[0]!}`);
+    writeFileSync(`${s.spec.base}/d/new`, '');
+    postponedBy(() => s.fs.begin('baseChanged', ['cb_1', changed]));
+    complete(started[0]!);
+    complete(s.fs.begin('baseChanged', ['cb_1', changed])!);
+    postponedBy(() => s.list('d'));
+    complete(started[1]!);
+    expect(new Set(s.list('d'))).toEqual(new Set([...NAMES.slice(1), 'new']));
+    rmSync(`${base}/d/new`);
+    writeFileSync(`${base}/${changed[0]!}`, '');
+  });
+
+  it('is listed after the kernel forgot it meanwhile', () => {
+    const { s, started } = sliced();
+    postponedBy(() => s.list('d'));
+    s.forgetAll();
+    complete(started[0]!);
+    expect(s.list('d').length).toBe(FILES);
+    expect(started.length).toBe(1);
+  });
+
+  it('is searched a part at a time for what keeps it from being removed or replaced', () => {
+    const { s, started } = sliced([rule('/**', 'WRITE'), rule('/d/*', 'NONE', 1), rule('/e/*', 'NONE', 1)]);
+    postponedBy(() => s.rmdir('d'));
+    expect(count(started[0]!)).toBeGreaterThan(FILES / 64);
+    expect(outcome(() => s.rmdir('d'))).toBe('EACCES');
+    expect(started.length).toBe(1);
+  });
+
+  it('is renamed over another one after both were looked through', () => {
+    const { s, started } = sliced([rule('/**', 'WRITE'), rule('**/secret', 'NONE', 1)]);
+    const results: string[] = [];
+    for (let tries = 0; tries < 8 && results.at(-1) !== 'ENOTEMPTY'; tries++) {
+      try {
+        results.push(outcome(() => s.rename('d', 'e')));
+      } catch {
+        results.push('postponed');
+      }
+      for (const steps of started.splice(0)) complete(steps);
+    }
+    expect(results.at(-1)).toBe('ENOTEMPTY');
+  });
+
+  it('is listed and removed for callers of the service a step at a time', () => {
+    const { s, started } = sliced();
+    const list = s.fs.begin('files', ['sb_1', 'agent', 'list', ['d', false, '', 10]])!;
+    list.next();
+    postponedBy(() => s.stat('d'));
+    expect(count(list)).toBeGreaterThan(FILES / 64);
+    const remove = s.fs.begin('files', ['sb_1', 'agent', 'remove', ['d', true, false, 50]])!;
+    expect(count(remove)).toBeGreaterThan(FILES / 64);
+    postponedBy(() => s.list('d'));
+    complete(started[0]!);
+    expect(s.list('d').length).toBe(FILES - 50);
+  });
+
+  it('has its changes listed a step at a time', () => {
+    const { s } = sliced();
+    s.rename('d', 'f');
+    const steps = s.fs.begin('changes', ['sb_1', '', 1])!;
+    expect(count(steps)).toBeGreaterThan((4 * FILES) / 64);
+  });
+});
+
+describe('names', () => {
+  it('are sorted as by the engine’s own sort, a part at a time', () => {
+    const names = Array.from({ length: 5000 }, (_, n) => `${(n * 7919) % 4001}/\xff`.slice(0, (n % 5) + 1));
+    const steps = sorted(names);
+    for (let taken = 1; ; taken++) {
+      const { done, value } = steps.next();
+      if (!done) continue;
+      expect(taken).toBeGreaterThan(16);
+      expect(value).toEqual([...names].sort());
+      return;
+    }
+  });
+});
