@@ -1,7 +1,7 @@
 import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
+import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
-import type { Rpcs } from '../lib/messages.ts';
 import type { Services } from '../lib/services.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
 import { readRequest } from './input/request.ts';

@@ -1,5 +1,5 @@
+import type { ExecStreamChunk } from '../lib/contract/messages.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
-import type { ExecStreamChunk } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { command, define, messagePieces } from './define.ts';
 

@@ -1,8 +1,8 @@
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ExecResponse } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
-import type { ExecResponse } from '../lib/messages.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { command, define } from './define.ts';
 

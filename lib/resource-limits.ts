@@ -1,4 +1,4 @@
-import type { ResourceLimits } from './messages.ts';
+import type { ResourceLimits } from './contract/messages.ts';
 
 export type LimitName = keyof ResourceLimits;
 

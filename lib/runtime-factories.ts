@@ -1,8 +1,8 @@
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
+import type { Runtime as RuntimeName } from './contract/messages.ts';
 import type { Descriptors } from './descriptors.ts';
 import type { Log } from './log.ts';
-import type { Runtime as RuntimeName } from './messages.ts';
 import { createBwrapRuntime } from './runtime/bwrap/index.ts';
 import { createDockerRuntime } from './runtime/docker/index.ts';
 import { createMockRuntime } from './runtime/mock/index.ts';

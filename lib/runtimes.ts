@@ -1,4 +1,4 @@
-import type { Runtime as RuntimeName } from './messages.ts';
+import type { Runtime as RuntimeName } from './contract/messages.ts';
 import type { Runtime } from './runtime/runtime.ts';
 
 /** Creates a runtime. Throws a one-line ServiceError if this build or configuration does not have it. */

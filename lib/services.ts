@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice } from './field-values.ts';
 import type {
   Checkpoint,
   Codebase,
@@ -26,7 +25,8 @@ import type {
   StatFileRequest,
   UpdatePermissionsRequest,
   WriteFileRequest,
-} from './messages.ts';
+} from './contract/messages.ts';
+import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice } from './field-values.ts';
 import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';

@@ -1,7 +1,7 @@
 // Writes what the program knows of the contract from the .proto files of proto/service/v1:
 //
-//   lib/messages.ts   types of messages and enums, with the comments of the .proto files
-//   lib/contract/schema.ts     fields, enums and rpcs as data: the handlers read requests by it
+//   lib/contract/messages.ts  types of messages and enums, with the comments of the .proto files
+//   lib/contract/schema.ts    fields, enums and rpcs as data: the handlers read requests by it
 //   proto/service/v1/released.txt   numbers and types that clients rely on
 //
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails when one of them differs.
@@ -27,7 +27,7 @@ export function generate() {
   const broken = brokenPromises(textOf(RELEASED), released);
   if (broken.length > 0) throw new Error(`clients rely on definitions that changed:\n${broken.join('\n')}`);
   return {
-    [join(CONTRACT, '../messages.ts')]: renderMessages(contract),
+    [join(CONTRACT, 'messages.ts')]: renderMessages(contract),
     [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
     [RELEASED]: released,
   };

@@ -1,5 +1,5 @@
 const HEADER = `// Generated from proto/service/v1 by \`npm run generate\`; do not edit.
-import * as messages from '../messages.ts';
+import * as messages from './messages.ts';
 
 `;
 

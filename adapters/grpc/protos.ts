@@ -10,7 +10,7 @@ import sandbox from '../../proto/service/v1/sandbox.proto';
 export const protoFiles = [sandbox, codebase, health, reflectionV1, reflectionV1alpha].flatMap(({ files }) => files);
 
 /**
- * Decodes messages to the types of lib/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
+ * Decodes messages to the types of lib/contract/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
  * field, whose absence is visible without it.
  */
 const asMessages: Options = { keepCase: true, longs: Number, enums: String, defaults: true };

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ByteString } from '../byte-string.ts';
+import type { FileInfo } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import type { Log } from '../log.ts';
-import type { FileInfo } from '../messages.ts';
 import type { Page } from '../paging.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { StoredFile } from '../services.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { Codebase, FileInfo } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
-import type { Codebase, FileInfo } from '../messages.ts';
 import { type Page, pageById } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
 import { Checksums } from './checksums.ts';

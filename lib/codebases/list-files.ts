@@ -1,6 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
+import type { FileInfo } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
-import type { FileInfo } from '../messages.ts';
 import { cursorOf, type Page, tokenOf } from '../paging.ts';
 import { parseDirectoryPath, shown, textOf } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';

@@ -1,5 +1,5 @@
 // Generated from proto/service/v1 by `npm run generate`; do not edit.
-import * as messages from '../messages.ts';
+import * as messages from './messages.ts';
 
 const { Permission, PatternType, SandboxStatus, Runtime, ChangeKind, FileType, OutputStream } = messages;
 

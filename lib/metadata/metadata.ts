@@ -1,5 +1,5 @@
+import type { Checkpoint, Codebase, ResourceLimits, Sandbox } from '../contract/messages.ts';
 import type { AutoCommit } from '../field-values.ts';
-import type { Checkpoint, Codebase, ResourceLimits, Sandbox } from '../messages.ts';
 
 export type CodebaseRecord = Readonly<Codebase>;
 

@@ -1,5 +1,5 @@
+import { PatternType, Permission, type PermissionRule } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
-import { PatternType, Permission, type PermissionRule } from '../messages.ts';
 import { parsePattern } from './parse-pattern.ts';
 import { MAX_NAMES, MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
 import { comparePrecedence } from './precedence.ts';

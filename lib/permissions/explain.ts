@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import type { Permission } from '../messages.ts';
+import type { Permission } from '../contract/messages.ts';
 import { NONE, permissionOf } from './levels.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';
 

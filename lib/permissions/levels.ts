@@ -1,4 +1,4 @@
-import { Permission } from '../messages.ts';
+import { Permission } from '../contract/messages.ts';
 
 /** Access of a command to a path. Ordered: each level includes the lower ones. */
 export type Level = 0 | 1 | 2 | 3;

@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import type { PatternType } from '../messages.ts';
+import type { PatternType } from '../contract/messages.ts';
 import { MAX_NAME_BYTES } from '../path-limits.ts';
 import { parseComponent } from './parse-component.ts';
 import { bytesOf, MAX_PATTERN_BYTES, PatternError } from './pattern-limits.ts';

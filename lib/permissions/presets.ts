@@ -1,4 +1,4 @@
-import type { Permission, PermissionRule } from '../messages.ts';
+import type { Permission, PermissionRule } from '../contract/messages.ts';
 
 export interface Preset {
   name: string;

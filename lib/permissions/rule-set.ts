@@ -1,5 +1,5 @@
 import type { ByteString } from '../byte-string.ts';
-import type { PermissionRule } from '../messages.ts';
+import type { PermissionRule } from '../contract/messages.ts';
 import type { Level } from './levels.ts';
 
 /**

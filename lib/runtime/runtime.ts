@@ -1,4 +1,4 @@
-import type { OutputStream, ResourceLimits } from '../messages.ts';
+import type { OutputStream, ResourceLimits } from '../contract/messages.ts';
 
 /** The parameters of one sandbox. The workspace is a path: a runtime does not know FUSE. */
 export interface SandboxSpec {

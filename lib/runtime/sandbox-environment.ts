@@ -1,4 +1,4 @@
-import type { ResourceLimits } from '../messages.ts';
+import type { ResourceLimits } from '../contract/messages.ts';
 
 /** The environment of a command in a sandbox, common to all runtimes. */
 

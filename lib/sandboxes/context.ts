@@ -1,6 +1,6 @@
+import type { ResourceLimits, Runtime as RuntimeName } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { ResourceLimits, Runtime as RuntimeName } from '../messages.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import type { Clock } from './host/clock.ts';

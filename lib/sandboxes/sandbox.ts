@@ -1,5 +1,5 @@
+import type { Sandbox, SandboxStatus } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
-import type { Sandbox, SandboxStatus } from '../messages.ts';
 import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';

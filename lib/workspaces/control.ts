@@ -1,6 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
+import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
-import type { PermissionRule } from '../messages.ts';
 import type { BackgroundCopy } from './delta/contents/background-copy.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { ByteString } from '../byte-string.ts';
+import type { PermissionRule } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Actor } from '../field-values.ts';
 import type { ControlledFileSystem } from '../fuse/connection/control.ts';
@@ -18,7 +19,6 @@ import {
 import { hostFault } from '../host-error.ts';
 import { EACCES, EDQUOT, ENOSPC, EPERM, Errno, hostErrno } from '../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
-import type { PermissionRule } from '../messages.ts';
 import { bytesOf } from '../permissions/index.ts';
 import { AGENT, type AgentAccess } from './access/access.ts';
 import { setRules } from './access/rule-changes.ts';

@@ -1,8 +1,8 @@
 import type { ByteString } from '../byte-string.ts';
+import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
 import type { HostFile } from '../host-tree/host-file.ts';
 import type { Time } from '../linux/time.ts';
-import type { PermissionRule } from '../messages.ts';
 import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
 
 /** One sandbox's view of a codebase: base, delta and rules. */

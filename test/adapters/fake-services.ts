@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import type { Codebase, Sandbox } from '../../lib/messages.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
 import type { Codebases, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
 

@@ -1,7 +1,7 @@
 import { type ServiceError as GrpcError, Metadata } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { CreateSandboxRequest } from '../../lib/contract/messages.ts';
 import { CODES, type Code, ServiceError } from '../../lib/errors.ts';
-import type { CreateSandboxRequest } from '../../lib/messages.ts';
 import { grpcOver, type Rpc } from './clients.ts';
 import { aCodebase, aSandbox, execution, exit, fakeServices, output } from './fake-services.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Codebase, ExecStreamChunk, Sandbox } from '../../lib/messages.ts';
+import type { Codebase, ExecStreamChunk, Sandbox } from '../../lib/contract/messages.ts';
 import { EVERYTHING, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';

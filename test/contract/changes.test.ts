@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
-import type { FileChange, Sandbox } from '../../lib/messages.ts';
+import type { FileChange, Sandbox } from '../../lib/contract/messages.ts';
 import { collect } from './client.ts';
 import { hide, write } from './rules.ts';
 import { expectRefusal, type Scene } from './scene.ts';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import type { ForkResult, Sandbox } from '../../lib/messages.ts';
+import type { ForkResult, Sandbox } from '../../lib/contract/messages.ts';
 import { EVERYTHING, hide, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';

@@ -1,4 +1,3 @@
-import type { Code } from '../../lib/errors.ts';
 import type {
   Checkpoint,
   Codebase,
@@ -13,7 +12,8 @@ import type {
   PermissionExplanation,
   Preset,
   Sandbox,
-} from '../../lib/messages.ts';
+} from '../../lib/contract/messages.ts';
+import type { Code } from '../../lib/errors.ts';
 
 export type Protocol = 'rest' | 'grpc';
 export const PROTOCOLS: readonly Protocol[] = ['rest', 'grpc'];

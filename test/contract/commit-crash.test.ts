@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Codebase, Sandbox } from '../../lib/messages.ts';
+import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
 import { eventually, type Scene } from './scene.ts';
 import { useServer } from './use-server.ts';
 

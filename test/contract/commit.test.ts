@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Codebase, Sandbox } from '../../lib/messages.ts';
+import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
 import { filePath } from './rest-client.ts';
 import { hide, read, write } from './rules.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 

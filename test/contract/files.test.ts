@@ -1,8 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import type { FileStat, Sandbox } from '../../lib/contract/messages.ts';
 import type { Code } from '../../lib/errors.ts';
-import type { FileStat, Sandbox } from '../../lib/messages.ts';
 import { CallError, type Content, collect } from './client.ts';
 import { ABSENT, DENIED, outcome } from './outcome.ts';
 import { hide, read, view, write } from './rules.ts';

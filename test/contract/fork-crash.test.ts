@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import { eventually, type Scene } from './scene.ts';
 import { useServer } from './use-server.ts';
 

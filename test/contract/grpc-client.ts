@@ -14,8 +14,8 @@ import {
   type ServiceClientConstructor,
 } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
+import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
-import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/messages.ts';
 import {
   CallError,
   type Client,

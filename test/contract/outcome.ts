@@ -1,4 +1,4 @@
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import type { Scene } from './scene.ts';
 
 export const ABSENT = 'No such file or directory';

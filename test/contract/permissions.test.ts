@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { PermissionRule } from '../../lib/messages.ts';
+import type { PermissionRule } from '../../lib/contract/messages.ts';
 import { ABSENT, DENIED, outcome } from './outcome.ts';
 import { hide, read, view, write } from './rules.ts';
 import { expectRefusal } from './scene.ts';

@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
-import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/messages.ts';
 import {
   CallError,
   type Client,

@@ -1,4 +1,4 @@
-import type { PatternType, Permission, PermissionRule } from '../../lib/messages.ts';
+import type { PatternType, Permission, PermissionRule } from '../../lib/contract/messages.ts';
 
 /** A rule: `path/` is DIRECTORY, anything with a wildcard GLOB, the rest FILE. */
 function rule(permission: Permission, pattern: string, priority: number): PermissionRule {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
+import type { Codebase, ExecResponse, PermissionRule, Sandbox } from '../../lib/contract/messages.ts';
 import type { Code } from '../../lib/errors.ts';
-import type { Codebase, ExecResponse, PermissionRule, Sandbox } from '../../lib/messages.ts';
 import { CallError, type Client, type Content, collect, type Protocol } from './client.ts';
 import { GrpcClient } from './grpc-client.ts';
 import { RestClient } from './rest-client.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../handlers/create-sandbox.ts';
-import type { CreateSandboxRequest } from '../../lib/messages.ts';
+import type { CreateSandboxRequest } from '../../lib/contract/messages.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, json, message } from './call.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { execStream } from '../../handlers/exec-stream.ts';
+import type { ExecStreamChunk } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import type { ExecStreamChunk } from '../../lib/messages.ts';
 import type { CommandEvent } from '../../lib/runtime/runtime.ts';
 import { execution, exit, output } from '../adapters/fake-services.ts';
 import { call, json } from './call.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { exec } from '../../handlers/exec.ts';
+import type { ExecRequest } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import type { ExecRequest } from '../../lib/messages.ts';
 import type { CommandEvent } from '../../lib/runtime/runtime.ts';
 import type { Services } from '../../lib/services.ts';
 import { Shares } from '../../lib/shares.ts';

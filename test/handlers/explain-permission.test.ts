@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainPermission } from '../../handlers/explain-permission.ts';
-import type { PermissionExplanation } from '../../lib/messages.ts';
+import type { PermissionExplanation } from '../../lib/contract/messages.ts';
 import { call } from './call.ts';
 
 const answer: PermissionExplanation = {

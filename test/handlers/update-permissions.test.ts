@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { updatePermissions } from '../../handlers/update-permissions.ts';
-import type { UpdatePermissionsRequest } from '../../lib/messages.ts';
+import type { UpdatePermissionsRequest } from '../../lib/contract/messages.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, json, message } from './call.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { type Composition, compose } from '../../lib/composition.ts';
 import { loadConfig } from '../../lib/config/load.ts';
+import type { PermissionRule } from '../../lib/contract/messages.ts';
 import type { Log } from '../../lib/log.ts';
-import type { PermissionRule } from '../../lib/messages.ts';
 import type { Sandboxes } from '../../lib/services.ts';
 import { State } from '../contract/server.ts';
 import { bundleEntry } from './fuse/bundle-entry.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import { CallError } from '../contract/client.ts';
 import type { Scene } from '../contract/scene.ts';
 import { BOMBS, type Bomb } from './bombs.ts';

@@ -1,4 +1,4 @@
-import type { ResourceLimits } from '../../lib/messages.ts';
+import type { ResourceLimits } from '../../lib/contract/messages.ts';
 
 const MIB = 1024 * 1024;
 

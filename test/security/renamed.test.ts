@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import { collect } from '../contract/client.ts';
 import { EVERYTHING, hide, write } from '../contract/rules.ts';
 import { expectRefusal, type Scene } from '../contract/scene.ts';

@@ -1,5 +1,5 @@
 import { type ClientRequest, request } from 'node:http';
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 
 /** The few REST calls these tests make; every call is a connection of its own, as servers come and go. */
 export class Api {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ExecResponse } from '../../lib/messages.ts';
+import type { ExecResponse } from '../../lib/contract/messages.ts';
 import { Server, type StartOptions, State } from '../contract/server.ts';
 import { Api } from './api.ts';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ExecResponse, Sandbox } from '../../lib/messages.ts';
+import type { ExecResponse, Sandbox } from '../../lib/contract/messages.ts';
 import { BUNDLE, Server, State } from '../contract/server.ts';
 import { Api } from './api.ts';
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ExecResponse, Sandbox } from '../../lib/messages.ts';
+import type { ExecResponse, Sandbox } from '../../lib/contract/messages.ts';
 import { Server, State } from '../contract/server.ts';
 import { type Daemon, startDaemon } from '../docker/daemon.ts';
 import { importImage } from '../docker/images.ts';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sandbox } from '../../lib/messages.ts';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import type { Scene } from '../contract/scene.ts';
 
 export const CGROUPS = '/sys/fs/cgroup';

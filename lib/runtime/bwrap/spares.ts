@@ -1,4 +1,4 @@
-import type { ResourceLimits } from '../../messages.ts';
+import type { ResourceLimits } from '../../contract/messages.ts';
 import type { Launcher } from './launcher.ts';
 
 /** Number of spares. Each is a blocked shell of about 200 kB and four empty cgroups. */

@@ -1,5 +1,5 @@
+import type { ResourceLimits } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { ResourceLimits } from '../../messages.ts';
 import { CPU_PERIOD_US, isAllowed, type LimitName, RESOURCE_RANGES } from '../../resource-limits.ts';
 
 export const CONTROLLER_OF: Readonly<Record<LimitName, 'memory' | 'cpu' | 'pids'>> = {

@@ -1,10 +1,10 @@
 import { mkdirSync, openSync, readdirSync, readFileSync, readSync, rmdirSync, writeFile, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ResourceLimits } from '../../contract/messages.ts';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
 import { closeQuietly } from '../../linux/close.ts';
-import type { ResourceLimits } from '../../messages.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
 import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';

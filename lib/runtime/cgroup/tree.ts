@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ResourceLimits } from '../../messages.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, parseHierarchies, parseMembership } from './mounts.ts';
 import { killTree, readPids } from './process-group.ts';

@@ -1,9 +1,9 @@
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ResourceLimits } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ResourceLimits } from '../../messages.ts';
 import { type Hierarchy, parseHierarchies, parseMembership } from '../cgroup/mounts.ts';
 import { killTree, readPids } from '../cgroup/process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';

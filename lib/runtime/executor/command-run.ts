@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import type { OutputStream } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { OutputStream } from '../../messages.ts';
 import type { Command } from '../runtime.ts';
 import type { CommandScript } from './command-script.ts';
 import { EventQueue } from './execution.ts';

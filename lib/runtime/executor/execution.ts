@@ -1,4 +1,4 @@
-import type { OutputStream } from '../../messages.ts';
+import type { OutputStream } from '../../contract/messages.ts';
 import type { CommandEvent, Execution } from '../runtime.ts';
 
 /** Bytes of output held for a slow consumer; above it reading pauses and the program blocks. */

@@ -1,7 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
-import type { CommitResponse } from '../../messages.ts';
 import type { CommitChanges } from '../../services.ts';
 import type { OwnDirectory, Settled, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { textOf } from '../../codebases/file-path.ts';
-import type { ChangeKind, FileChange, FileType } from '../../messages.ts';
+import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
 import type { ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';

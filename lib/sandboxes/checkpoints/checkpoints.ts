@@ -1,5 +1,5 @@
+import type { Checkpoint, Sandbox } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Checkpoint, Sandbox } from '../../messages.ts';
 import type { CheckpointRecord } from '../../metadata/metadata.ts';
 import { resumeAutoCommit } from '../changes/resume-auto-commit.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';

@@ -1,7 +1,7 @@
+import type { ForkResult } from '../../contract/messages.ts';
 import { CODES, ServiceError } from '../../errors.ts';
 import { toServiceError } from '../../host-error.ts';
 import { newId } from '../../ids.ts';
-import type { ForkResult } from '../../messages.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
 import type { NewForks } from '../../services.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';

@@ -1,5 +1,5 @@
+import type { ExecRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ExecRequest } from '../../messages.ts';
 import type { CommandEvent, Execution } from '../../runtime/runtime.ts';
 import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';

@@ -1,5 +1,5 @@
+import type { ExecRequest } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { ExecRequest } from '../../messages.ts';
 
 export interface Timeouts {
   /** Milliseconds. */

@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { ExportFilesRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ExportFilesRequest } from '../../messages.ts';
 import { type Member, tar } from '../../patch/tar.ts';
 import type { ArchiveAccess, ByteStream } from '../../services.ts';
 import type { FileStatus, OpenedFile } from '../../workspaces/workspace-files.ts';

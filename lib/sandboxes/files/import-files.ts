@@ -1,5 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
-import type { ImportFilesRequest, ImportFilesResponse } from '../../messages.ts';
+import type { ImportFilesRequest, ImportFilesResponse } from '../../contract/messages.ts';
 import { type Entry, invalid, untar } from '../../patch/untar.ts';
 import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { ArchiveAccess } from '../../services.ts';

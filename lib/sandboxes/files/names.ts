@@ -1,4 +1,3 @@
-import { ServiceError } from '../../errors.ts';
 import type {
   DeleteFileRequest,
   FileStat,
@@ -6,7 +5,8 @@ import type {
   MakeDirectoryRequest,
   MoveFileRequest,
   StatFileRequest,
-} from '../../messages.ts';
+} from '../../contract/messages.ts';
+import { ServiceError } from '../../errors.ts';
 import { cursorOf, tokenOf } from '../../paging.ts';
 import type { FileAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
+import type { ReadFileRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { ReadFileRequest } from '../../messages.ts';
 import type { FileAccess, ReadableFile } from '../../services.ts';
 import type { OpenedFile } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';

@@ -1,5 +1,5 @@
 import { textOf } from '../../codebases/file-path.ts';
-import type { FileStat } from '../../messages.ts';
+import type { FileStat } from '../../contract/messages.ts';
 import { type Level, permissionOf } from '../../permissions/index.ts';
 import type { FileStatus } from '../../workspaces/workspace-files.ts';
 import { typeOf } from '../changes/list-changes.ts';

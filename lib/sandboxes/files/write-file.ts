@@ -1,4 +1,4 @@
-import type { FileStat, WriteFileRequest } from '../../messages.ts';
+import type { FileStat, WriteFileRequest } from '../../contract/messages.ts';
 import type { FileAccess } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { filePath } from './paths.ts';

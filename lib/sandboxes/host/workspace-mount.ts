@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ByteString } from '../../byte-string.ts';
+import type { PermissionRule } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Actor } from '../../field-values.ts';
 import { settlesWithin } from '../../fuse/connection/deferred.ts';
 import type { Log } from '../../log.ts';
-import type { PermissionRule } from '../../messages.ts';
 import type { FileOperation, WorkspaceFiles } from '../../workspaces/workspace-files.ts';
 import type { Death, WorkspaceSpec, Workspaces } from '../../workspaces/workspaces.ts';
 import { DeathRecord } from './death-record.ts';

@@ -1,10 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Admit, Plan } from '../../codebases/codebase-tree.ts';
+import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Runtime as RuntimeName } from '../../messages.ts';
 import type { RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { WorkspaceSpec, Workspaces } from '../../workspaces/workspaces.ts';

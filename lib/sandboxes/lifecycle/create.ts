@@ -1,6 +1,6 @@
+import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
-import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../../messages.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
 import type { NewSandbox } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';

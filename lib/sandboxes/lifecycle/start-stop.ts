@@ -1,5 +1,5 @@
+import type { Sandbox } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Sandbox } from '../../messages.ts';
 import { hasJournal } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';

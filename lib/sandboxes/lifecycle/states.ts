@@ -1,4 +1,4 @@
-import type { SandboxStatus } from '../../messages.ts';
+import type { SandboxStatus } from '../../contract/messages.ts';
 
 export type SandboxEvent = 'start' | 'launched' | 'failed' | 'stop' | 'lost';
 

@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { parseDirectoryPath, textOf } from '../../codebases/file-path.ts';
-import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../messages.ts';
+import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../contract/messages.ts';
 import { compileRules, type Explanation, explain, levelOf } from '../../permissions/index.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';

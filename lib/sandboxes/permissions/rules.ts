@@ -1,5 +1,5 @@
+import type { PermissionRule } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import type { PermissionRule } from '../../messages.ts';
 import { compileRules, findPreset, PRESETS } from '../../permissions/index.ts';
 
 /**

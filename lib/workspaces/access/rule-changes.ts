@@ -1,7 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
+import type { PermissionRule } from '../../contract/messages.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import type { PermissionRule } from '../../messages.ts';
 import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';

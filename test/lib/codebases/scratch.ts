@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
+import type { Codebase } from '../../../lib/contract/messages.ts';
 import { silentLog } from '../../../lib/log.ts';
-import type { Codebase } from '../../../lib/messages.ts';
 
 /** Records that are durable at once; `fail` makes the next change fail as a full disk would. */
 class FakeRecords {

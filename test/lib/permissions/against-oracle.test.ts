@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PermissionRule } from '../../../lib/messages.ts';
-import { PatternType, Permission } from '../../../lib/messages.ts';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
+import { PatternType, Permission } from '../../../lib/contract/messages.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
 import { slowLevel } from './oracle.ts';
 

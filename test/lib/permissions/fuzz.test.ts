@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { PatternType } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import { PatternType } from '../../../lib/messages.ts';
 import { bytesOf, compileRules, explain } from '../../../lib/permissions/index.ts';
 import { glob, matches } from './rules.ts';
 

@@ -1,5 +1,5 @@
-import type { PermissionRule } from '../../../lib/messages.ts';
-import { Permission } from '../../../lib/messages.ts';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
+import { Permission } from '../../../lib/contract/messages.ts';
 
 /**
  * The rules' meaning said once more, slowly and plainly: patterns are multiplied out and matched by trying everything,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { PermissionRule } from '../../../lib/messages.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
 import { directory, file, glob } from './rules.ts';
 

@@ -1,4 +1,4 @@
-import type { PermissionRule } from '../../../lib/messages.ts';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { bytesOf, compileRules, permissionOf } from '../../../lib/permissions/index.ts';
 
 type Short = 'NONE' | 'VIEW' | 'READ' | 'WRITE';

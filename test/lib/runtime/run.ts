@@ -1,5 +1,5 @@
+import type { ResourceLimits } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { ResourceLimits } from '../../../lib/messages.ts';
 import type { Command, RunningSandbox } from '../../../lib/runtime/runtime.ts';
 
 export const RESOURCES: ResourceLimits = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };

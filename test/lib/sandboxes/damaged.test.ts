@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../../lib/messages.ts';
+import type { Sandbox } from '../../../lib/contract/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { DirectMount } from './direct-mount.ts';
 import { createRequest, Fixture } from './fixture.ts';

@@ -1,11 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ExecRequest, PermissionRule } from '../../../lib/contract/messages.ts';
 import { Descriptors } from '../../../lib/descriptors.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 import { silentLog } from '../../../lib/log.ts';
-import type { ExecRequest, PermissionRule } from '../../../lib/messages.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
 import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';

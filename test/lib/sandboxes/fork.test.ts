@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { Sandbox } from '../../../lib/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks } from '../../../lib/services.ts';
 import { createRequest, execRequest, Fixture, NO_LIMITS, never } from './fixture.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { Sandbox } from '../../../lib/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { createRequest, execRequest, Fixture, never } from './fixture.ts';
 

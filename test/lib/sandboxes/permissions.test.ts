@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { PermissionRule } from '../../../lib/messages.ts';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { PRESETS } from '../../../lib/permissions/index.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { createRequest, Fixture } from './fixture.ts';

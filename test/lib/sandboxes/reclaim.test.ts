@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Sandbox } from '../../../lib/messages.ts';
+import type { Sandbox } from '../../../lib/contract/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks } from '../../../lib/services.ts';
 import { DirectMount } from './direct-mount.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PermissionRule } from '../../../lib/messages.ts';
+import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import type { FileStatus } from '../../../lib/workspaces/workspace-files.ts';
 import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
 

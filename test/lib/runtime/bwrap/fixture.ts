@@ -1,8 +1,8 @@
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
+import type { ResourceLimits } from '../../../../lib/contract/messages.ts';
 import { silentLog } from '../../../../lib/log.ts';
-import type { ResourceLimits } from '../../../../lib/messages.ts';
 import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
 import type { RunningSandbox, Runtime, SandboxSpec } from '../../../../lib/runtime/runtime.ts';
 import { RESOURCES } from '../run.ts';

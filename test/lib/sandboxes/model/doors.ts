@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
+import type { FileChange } from '../../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { Errno } from '../../../../lib/linux/errno.ts';
-import type { FileChange } from '../../../../lib/messages.ts';
 import { untar } from '../../../../lib/patch/untar.ts';
 import { type FileSession, withFiles } from '../../../../lib/sandboxes/files/session.ts';
 import type { FileStatus, OpenedFile } from '../../../../lib/workspaces/workspace-files.ts';

@@ -1,4 +1,4 @@
-import type { FileChange } from '../../../../lib/messages.ts';
+import type { FileChange } from '../../../../lib/contract/messages.ts';
 import type { SandboxPrograms } from './doors.ts';
 import type { Tree } from './tree.ts';
 

@@ -1,4 +1,4 @@
-import type { FileChange } from '../../../../lib/messages.ts';
+import type { FileChange } from '../../../../lib/contract/messages.ts';
 import { CANARY } from './canary.ts';
 import { UNREADABLE } from './doors.ts';
 import type { Judged } from './known.ts';

@@ -1,4 +1,4 @@
-import type { PermissionRule } from '../../../../lib/messages.ts';
+import type { PermissionRule } from '../../../../lib/contract/messages.ts';
 import { compileRules } from '../../../../lib/permissions/index.ts';
 import { rule } from '../../workspaces/sandbox.ts';
 
