@@ -114,6 +114,11 @@ export interface Notifier {
   /** The cached answer, positive or negative, for a name. */
   invalEntry(parent: number, name: ByteString): void;
   /**
+   * A name is gone: the kernel drops it and all that it knows below it, and forgets the nodes that nobody has open. After
+   * `invalEntry` alone it keeps, and counts as known, a file that nobody asks for again.
+   */
+  dropEntry(parent: number, name: ByteString): void;
+  /**
    * Attributes only, and at once. Only for a node of which the kernel never had contents: the call waits for an inode that
    * is being evicted, which in turn waits for the contents that are under way, which only this thread can bring.
    */

@@ -66,6 +66,19 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'files and directories that go are no longer counted for the quota, though no program asks for them again',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn(TREE);
+      await scene.output(sandbox, 'head -c 1000000 /dev/zero > big; mkdir -p n/m; touch n/1 n/m/2; ls -lR');
+      await discard(scene, sandbox);
+      await eventually('nothing is counted', async () => {
+        const used = await scene.output(sandbox, 'df --output=used,iused . | tail -n 1');
+        return /^\s*0\s+[01]\s*$/.test(used) ? true : undefined;
+      });
+    },
+  },
+  {
     name: 'a path inside of a renamed directory is refused, and nothing is changed',
     needs: ['commands'],
     async run(scene) {

@@ -58,6 +58,10 @@ export class NotificationQueue implements Notifier {
     if (directory !== undefined) this.#invalEntry(directory, WORKSPACE_NAME, false);
   }
 
+  dropEntry(parent: number, name: ByteString): void {
+    this.#invalEntry(parent, name, false);
+  }
+
   #invalEntry(parent: number, name: ByteString, expireOnly: boolean): void {
     this.#reserve(invalEntrySize(name));
     this.#used += encodeInvalEntry(this.#buffer, this.#used, parent, name, expireOnly);

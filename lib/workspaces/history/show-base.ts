@@ -70,7 +70,7 @@ function* showName(
   } else {
     yield* letGo(workspace, node);
     tree.detach(node, dir, name);
-    shared.notifier.invalEntry(dir.id, name);
+    shared.notifier.dropEntry(dir.id, name);
   }
   shared.notifier.invalInode(node.id);
   return undefined;
@@ -89,7 +89,7 @@ export function* letGo(workspace: OpenWorkspace, top: Node): Steps<void> {
   // From the inside out.
   for (const [dir, name, child] of below.reverse()) {
     workspace.tree.detach(child, dir, name);
-    workspace.shared.notifier.invalEntry(dir.id, name);
+    workspace.shared.notifier.dropEntry(dir.id, name);
     yield* counted.one();
   }
 }

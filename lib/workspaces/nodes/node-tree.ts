@@ -159,7 +159,7 @@ export class NodeTree {
       }
       const link = node.links[0];
       if (node.isDirectory || node.nlookup === 0 || link === undefined) continue;
-      notifier.invalEntry(link.parent.id, link.name);
+      notifier.dropEntry(link.parent.id, link.name);
       told++;
     }
     memory.claim(this.#workspace, NODE_BYTES, true);

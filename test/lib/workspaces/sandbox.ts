@@ -18,12 +18,19 @@ export class Notices implements Notifier {
   readonly inodes: number[] = [];
   readonly entries: string[] = [];
   readonly attributes: number[] = [];
+  /** Of `entries`, those that the kernel was to drop. */
+  readonly dropped: string[] = [];
 
   invalInode(nodeid: number): void {
     this.inodes.push(nodeid);
   }
 
   invalEntry(parent: number, name: ByteString): void {
+    this.entries.push(`${parent}/${name}`);
+  }
+
+  dropEntry(parent: number, name: ByteString): void {
+    this.dropped.push(`${parent}/${name}`);
     this.entries.push(`${parent}/${name}`);
   }
 

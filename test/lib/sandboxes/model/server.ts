@@ -20,7 +20,7 @@ import { type Hold, inBackground, inRun, Run } from './disk.ts';
 const UIDS = { start: 700_000, size: 1000 };
 const ABSORBED_AT_ONCE = 100;
 
-const silent: Notifier = { invalInode() {}, invalEntry() {}, invalAttributesNow() {} };
+const silent: Notifier = { invalInode() {}, invalEntry() {}, dropEntry() {}, invalAttributesNow() {} };
 
 /**
  * The server without its ports, its device and its processes: everything between the handlers and the kernel's requests
