@@ -181,7 +181,7 @@ export class BwrapSandbox implements RunningSandbox {
     const { init } = this;
     try {
       if (init !== undefined) process.kill(init, 'SIGKILL');
-      else this.#launcher.child.kill('SIGKILL');
+      else this.#launcher.kill();
     } catch {
       // It has just exited.
     }
@@ -192,7 +192,7 @@ export class BwrapSandbox implements RunningSandbox {
     this.#executor.close(reason);
     const deadline = Date.now() + STOP_MS;
     await Promise.race([this.#exited, delay(STOP_MS, undefined, { ref: false })]);
-    this.#launcher.child.kill('SIGKILL');
+    this.#launcher.kill();
     const { cgroup } = this.#launcher;
     if (cgroup && !(await this.#remove(cgroup, deadline))) this.#tree.leave(this.#id, cgroup);
     remove(this.#argumentsFile);

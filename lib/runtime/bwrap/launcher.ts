@@ -70,9 +70,17 @@ export class Launcher {
     this.child.stderr?.destroy();
   }
 
+  /**
+   * Sends SIGKILL to the process. A process that could not be started has no pid: until its 'error' event, `child.kill`
+   * would send the signal to pid 0, which is the server's own process group (kill(2)).
+   */
+  kill(): void {
+    if (this.child.pid !== undefined) this.child.kill('SIGKILL');
+  }
+
   /** Kills a launcher that was never launched and removes its cgroups. */
   async discard(): Promise<void> {
-    this.child.kill('SIGKILL');
+    this.kill();
     await this.ended;
     const deadline = Date.now() + DISCARD_MS;
     while (!this.#removeCgroup() && Date.now() < deadline) await delay(5);
