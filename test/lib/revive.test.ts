@@ -65,7 +65,9 @@ it('brings sandboxes back after the end of the request worker, but the one that 
     status: 'SANDBOX_RUNNING',
     status_reason: 'it was brought up again: the workspace file system died: the request worker ended',
   });
-  expect(logged.find((line) => line.startsWith('workspace file system failed, remounting'))).toContain(`"serving":"${breaking}"`);
+  expect(logged.find((line) => line.startsWith('workspace file system failed, remounting'))).toContain(
+    `"serving":"${breaking}"`,
+  );
 
   await expect(run(breaking, 'touch end-the-worker-again')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   expect(await run(other, 'cat file')).toBe('other\n');

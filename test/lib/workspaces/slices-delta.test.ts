@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
-import { Postponed } from '../../../lib/fuse/filesystem.ts';
 import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
 import { Node } from '../../../lib/workspaces/nodes/node.ts';
 import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
 import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
+import { count, postponedBy } from './stepping.ts';
 
 const FILES = 400;
 const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
@@ -25,16 +25,6 @@ function sliced(base: Record<string, string> = {}, options: WorkspaceFileSystemO
   return { s, started, released };
 }
 
-function postponedBy(act: () => unknown): number {
-  try {
-    act();
-  } catch (thrown) {
-    if (thrown instanceof Postponed) return thrown.cause;
-    throw thrown;
-  }
-  throw new Error('it was not postponed');
-}
-
 /** What a killed server leaves is read, all of it, by the next one. */
 function restart(s: Sandbox, started: Steps<unknown>[]): void {
   s.restart();
@@ -45,12 +35,6 @@ function restart(s: Sandbox, started: Steps<unknown>[]): void {
 function take(steps: Steps<unknown>, count: number): boolean {
   for (let step = 0; step < count; step++) if (steps.next().done) return true;
   return false;
-}
-
-function count(steps: Steps<unknown>): number {
-  let taken = 1;
-  while (!steps.next().done) taken++;
-  return taken;
 }
 
 function begin(s: Sandbox, operation: Operation, ...args: unknown[]): Steps<unknown> {

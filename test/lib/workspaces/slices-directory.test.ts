@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
-import { Postponed } from '../../../lib/fuse/filesystem.ts';
 import { sorted } from '../../../lib/workspaces/sorted.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
+import { count, postponedBy } from './stepping.ts';
 
 const FILES = 3600;
 const NAMES = Array.from({ length: FILES }, (_, n) => `${n}`.padEnd(60, '-'));
@@ -24,22 +24,6 @@ function sliced(rules = [rule('/**', 'WRITE')]) {
   const started: Steps<unknown>[] = [];
   const s = new Sandbox({}, { rules, base }, { startSteps: (steps) => started.push(steps) });
   return { s, started };
-}
-
-function postponedBy(act: () => unknown): number {
-  try {
-    act();
-  } catch (thrown) {
-    if (thrown instanceof Postponed) return thrown.cause;
-    throw thrown;
-  }
-  throw new Error('it was not postponed');
-}
-
-function count(steps: Steps<unknown>): number {
-  let taken = 1;
-  while (!steps.next().done) taken++;
-  return taken;
 }
 
 describe('a directory with many names', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Tasks } from '../../../lib/fuse/connection/tasks.ts';
-import { Postponed } from '../../../lib/fuse/filesystem.ts';
 import type { ChangePage } from '../../../lib/workspaces/workspaces.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
+import { count, postponedBy } from './stepping.ts';
 
 const FILES = 2200;
 
@@ -21,22 +21,6 @@ function sliced(base: Record<string, string> = {}, rules = [rule('/**', 'WRITE')
     { startSteps: (steps) => started.push(steps), released: (cause) => released.push(cause) },
   );
   return { s, started, released };
-}
-
-function postponedBy(act: () => unknown): number {
-  try {
-    act();
-  } catch (thrown) {
-    if (thrown instanceof Postponed) return thrown.cause;
-    throw thrown;
-  }
-  throw new Error('it was not postponed');
-}
-
-function count(steps: Steps<unknown>): number {
-  let taken = 1;
-  while (!steps.next().done) taken++;
-  return taken;
 }
 
 describe('a listing of many changes', () => {
