@@ -134,3 +134,20 @@ describe('the look at sizes', () => {
     ]);
   });
 });
+
+describe('the look at steps', () => {
+  it('refuses a generator that is called as a statement, by whatever name its type has', () => {
+    const code = [
+      'type Steps = Generator<undefined, void, void>;',
+      'declare function work(): Steps;',
+      'declare function all(steps: Steps): void;',
+      'export function* good(): Steps { yield* work(); all(work()); }',
+      'export function bad(): void { work(); }',
+      '',
+    ];
+    writeFileSync(join(directory, 'tsconfig.json'), '{ "compilerOptions": { "target": "es2022" }, "files": ["a.ts"] }');
+    writeFileSync(join(directory, 'a.ts'), code.join('\n'));
+    const { code: status, out } = run('lint-steps.mjs');
+    expect({ status, out }).toEqual({ status: 1, out: 'a.ts:5: the steps of this call are never taken: work();\n' });
+  });
+});

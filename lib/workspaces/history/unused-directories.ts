@@ -54,7 +54,7 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
     yield;
     if (base === undefined) {
       const dir = nodes.at(path.slice(0, Math.max(0, path.length - name.length - 1)));
-      if (dir !== undefined) showBase(workspace, dir, name);
+      if (dir !== undefined) yield* showBase(workspace, dir, name);
     } else {
       const node = tree.nodeOf(inode);
       if (node !== undefined) {
