@@ -82,6 +82,8 @@ export interface WorkspaceChange {
   base?: ChangeSide;
   /** Added: where the codebase has it, as far as that is known. */
   renamedFrom?: ByteString;
+  /** File or symlink: the path at which the codebase had it when the sandbox first changed it, if that is another one. */
+  movedFrom?: ByteString;
   /** The codebase no longer has what the sandbox copied or hid here. */
   conflict: boolean;
   /** The rules let the sandbox write the path, and the place in the codebase of what it shows there. */

@@ -187,6 +187,21 @@ const cases: Case[] = [
     },
   },
   {
+    name: "a renamed file whose new place is decided for the codebase's version comes back at its old place",
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const sandbox = await scene.sandbox(codebase);
+      await scene.output(sandbox, 'mv a n; mv d/x d/sub/z; echo mine > mine');
+      await scene.client.upload(codebase.id, 'n', 'uploaded\n');
+      const { changes, conflicts } = await commit(scene, sandbox, { on_conflict: 'theirs' });
+      expect(conflicts).toEqual(['n']);
+      expect(changes.map(({ path }) => path)).toEqual(['d/sub/z', 'd/x', 'mine']);
+      expect(await changed(scene, sandbox)).toEqual([]);
+      expect(await scene.output(sandbox, 'cat a n d/sub/z; ls d')).toBe('one\nuploaded\nx\nsub\n');
+    },
+  },
+  {
     name: 'names that are no words, or not even UTF-8, and links are committed as they are',
     needs: ['commands'],
     async run(scene) {

@@ -13,8 +13,8 @@ export interface Decided {
 
 /**
  * Gives up the changes in conflict and those that depend on them: everything below a directory that is given up, a
- * replacement of a directory with an entry that stays, and the old path of a renamed directory whose new path is given
- * up (otherwise its files would be at neither path). `changes` must be in byte order of their paths.
+ * replacement of a directory with an entry that stays, and the old path of a renamed file or directory whose new path is
+ * given up (otherwise its contents would be at neither path). `changes` must be in byte order of their paths.
  */
 export function decideForCodebase(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Decided {
   const replaced = new Set(changes.filter(replacesDirectory).map(({ path }) => path));
@@ -29,11 +29,14 @@ export function decideForCodebase(changes: readonly WorkspaceChange[], own: read
     for (const { origin } of atOrBelow(renamed, top)) origins.push(origin!);
   };
   const origins: ByteString[] = [];
+  const removed = new Map(changes.filter(({ now }) => now === undefined).map((change) => [change.path, change]));
   const staying = new Set<ByteString>();
   for (let change = waiting.pop(); change !== undefined; change = waiting.pop()) {
-    const { path, now, base } = change;
+    const { path, now, base, movedFrom } = change;
     if (single.has(path)) continue;
     single.add(path);
+    const old = movedFrom === undefined ? undefined : removed.get(movedFrom);
+    if (old !== undefined) waiting.push(old);
     const top = topOf(path, replaced);
     if (top !== undefined) giveUpWhole(top);
     if (replaced.has(path) || (isDirectory(now) && !isDirectory(base))) giveUpWhole(path);

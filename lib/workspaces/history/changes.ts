@@ -222,9 +222,12 @@ function* compare(
 ): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable' | 'hidden'> | undefined, void> {
   if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
   const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
+  const movedFrom = movedFromOf(workspace, path, now);
+  const moved = movedFrom !== undefined && { movedFrom };
   if (was === undefined) {
     const renamedFrom = originOf(workspace, path, now);
     return {
+      ...moved,
       path,
       kind: 'added',
       contentChanged: true,
@@ -234,7 +237,7 @@ function* compare(
   }
   const contentChanged = !(yield* isSame(workspace, path, now, was));
   if (!contentChanged && sameMode(present.mode, was.mode)) return undefined;
-  return { path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
+  return { ...moved, path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
 }
 
 /** Whether the base no longer has what the sandbox took up here. */
@@ -319,6 +322,13 @@ function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteStrin
 }
 
 /** Where the codebase has what the sandbox now has here, if the sandbox took it away there. */
+/** A copy keeps the inode number that the file has in the base. */
+function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present): ByteString | undefined {
+  if (inode === undefined || inode.isDirectory) return undefined;
+  const from = delta.table.seen.pathOf(inode.ino);
+  return from === path ? undefined : from;
+}
+
 function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
   if (basePath !== undefined) return basePath === path ? undefined : basePath;
   if (inode === undefined) return undefined;

@@ -45,6 +45,18 @@ it('takes the removal of what is in a directory, which stays for the entry in co
   expect(decide(changes)).toEqual({ taken: ['d/y'], givenUp: ['d'] });
 });
 
+it('gives up the old place of a renamed file whose new place is given up, and keeps that of another', () => {
+  const changes = changesOf(
+    ['f', 'file', undefined],
+    ['g', 'file', undefined],
+    ['n', 'file', 'file', 'conflict'],
+    ['o', undefined, 'file'],
+  );
+  changes[2] = { ...changes[2]!, movedFrom: 'f' };
+  changes[3] = { ...changes[3]!, movedFrom: 'g' };
+  expect(decide(changes)).toEqual({ taken: ['g', 'o'], givenUp: ['f', 'n'] });
+});
+
 it('gives up the old place of a renamed directory whose new place is given up, and so on from place to place', () => {
   const changes = changesOf(
     ['a', 'directory', undefined],
