@@ -1,6 +1,7 @@
 /**
- * A finite resource shared by all sandboxes, like memory or descriptors. A holder may have at most as much as it leaves
- * free: a single one gets half, n greedy ones get 1/(n+1) each, and a newcomer always finds some.
+ * A finite resource shared by all sandboxes, like memory or descriptors. A holder may take until it has as much as it
+ * leaves free: a single one gets half, and each further one half of what is left. So k holders leave at least 1/2^k of
+ * the whole.
  */
 export class Shares<Holder> {
   readonly total: number;
