@@ -1,10 +1,13 @@
 /**
  * Reads vitest's JSON reports and ends the run with `N passed, N failed` of them all. Exit code 1 when anything failed,
  * was skipped or left to do, or when nothing ran for one of them: a test that cannot run on this machine is a failure,
- * not a gap.
+ * not a gap. Where REPORT.again exists (scripts/run-again.mjs), a test that failed in REPORT and passed there has passed;
+ * it is named. Each failure is named with its first line.
  * usage: test-summary.mjs REPORT...
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+
+const AGAIN = '.again';
 
 function report(path) {
   try {
@@ -14,20 +17,51 @@ function report(path) {
   }
 }
 
-const reports = process.argv.slice(2).map((path) => ({ path, ...report(path) }));
-const sum = (count) => reports.reduce((total, each) => total + count(each), 0);
-const results = reports.flatMap(({ testResults }) => testResults);
-const notRun = results
-  .flatMap((file) => file.assertionResults.map((test) => ({ file: file.name, ...test })))
-  .filter((test) => test.status !== 'passed' && test.status !== 'failed');
-const empty = reports.filter(({ numPassedTests, numFailedTests }) => numPassedTests + numFailedTests === 0);
+const key = (file, test) => `${file.name}\n${test.fullName}`;
+const testsOf = ({ testResults }) =>
+  testResults.flatMap((file) =>
+    file.assertionResults.map((test) => ({ file: file.name, key: key(file, test), ...test })),
+  );
+const firstLine = ({ failureMessages = [] }) => (failureMessages[0] ?? '').split('\n')[0];
+const say = (line) => process.stdout.write(`${line}\n`);
 
-for (const test of notRun) process.stdout.write(`not run (${test.status}): ${test.file}: ${test.fullName}\n`);
-for (const { path } of empty) process.stdout.write(`no test was run: ${path}\n`);
-// A file that could not be loaded fails without having a test to count.
-const brokenFiles = results.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length;
-const passed = sum(({ numPassedTests }) => numPassedTests);
-const failed = sum(({ numFailedTests }) => numFailedTests) + brokenFiles;
-const pending = sum(({ numPendingTests, numTodoTests }) => numPendingTests + numTodoTests) + notRun.length;
-process.stdout.write(`${passed} passed, ${failed} failed\n`);
+const paths = process.argv.slice(2).filter((path) => !path.endsWith(AGAIN));
+const reports = paths.map((path) => {
+  const first = report(path);
+  const second = existsSync(path + AGAIN) ? report(path + AGAIN) : { testResults: [] };
+  const passedNow = new Set(testsOf(second).flatMap((test) => (test.status === 'passed' ? [test.key] : [])));
+  const failed = testsOf(first).filter((test) => test.status === 'failed');
+  // A file that could not be loaded, or failed outside of its tests, has no test to count.
+  const loadedNow = new Set(second.testResults.filter(({ status }) => status === 'passed').map(({ name }) => name));
+  const broken = first.testResults.filter(
+    (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),
+  );
+  return {
+    path,
+    passed: first.numPassedTests,
+    failed: first.numFailedTests,
+    pending: first.numPendingTests + first.numTodoTests,
+    notRun: testsOf(first).filter(({ status }) => status !== 'passed' && status !== 'failed'),
+    recovered: failed.filter((test) => passedNow.has(test.key)),
+    failures: failed.filter((test) => !passedNow.has(test.key)),
+    brokenFiles: broken.filter(({ name }) => !loadedNow.has(name)),
+  };
+});
+const all = (list) => reports.flatMap(list);
+const sum = (count) => reports.reduce((total, each) => total + count(each), 0);
+const empty = reports.filter(({ passed, failed }) => passed + failed === 0);
+const notRun = all(({ notRun }) => notRun);
+const recovered = all(({ recovered }) => recovered);
+const brokenFiles = all(({ brokenFiles }) => brokenFiles);
+
+for (const test of notRun) say(`not run (${test.status}): ${test.file}: ${test.fullName}`);
+for (const { path } of empty) say(`no test was run: ${path}`);
+for (const test of recovered) say(`passed on the second run: ${test.file}: ${test.fullName}: ${firstLine(test)}`);
+for (const test of all(({ failures }) => failures)) say(`failed: ${test.file}: ${test.fullName}: ${firstLine(test)}`);
+for (const file of brokenFiles) say(`failed: ${file.name}: ${(file.message ?? '').split('\n')[0]}`);
+
+const passed = sum((each) => each.passed) + recovered.length;
+const failed = sum((each) => each.failed) - recovered.length + brokenFiles.length;
+const pending = sum((each) => each.pending) + notRun.length;
+say(`${passed} passed, ${failed} failed`);
 process.exit(failed > 0 || pending > 0 || passed === 0 || empty.length > 0 ? 1 : 0);

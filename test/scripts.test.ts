@@ -49,7 +49,7 @@ describe('the summary of a test run', () => {
   it('fails when one failed', () => {
     expect(summary({ passed: 1, failed: 1, tests: ['passed', 'failed'] })).toEqual({
       code: 1,
-      out: '1 passed, 1 failed\n',
+      out: 'failed: a.test.ts: a test that is failed: \n1 passed, 1 failed\n',
     });
   });
 
@@ -62,7 +62,7 @@ describe('the summary of a test run', () => {
     const broken = { name: 'b.test.ts', status: 'failed', assertionResults: [] };
     expect(summary({ passed: 1, tests: ['passed'], files: [broken] })).toEqual({
       code: 1,
-      out: '1 passed, 1 failed\n',
+      out: 'failed: b.test.ts: \n1 passed, 1 failed\n',
     });
   });
 
@@ -74,12 +74,56 @@ describe('the summary of a test run', () => {
 
   it('adds several reports up, each of which has to be there', () => {
     summary({ passed: 2, failed: 1, tests: ['passed', 'passed', 'failed'] });
-    expect(run('test-summary.mjs', 'report.json', 'report.json').out).toBe('4 passed, 2 failed\n');
+    expect(run('test-summary.mjs', 'report.json', 'report.json').out).toContain('\n4 passed, 2 failed\n');
     summary({ passed: 2, tests: ['passed', 'passed'] });
     expect(run('test-summary.mjs', 'report.json', 'absent.json')).toEqual({
       code: 1,
       out: 'no test was run: absent.json\n2 passed, 0 failed\n',
     });
+  });
+});
+
+describe('a second run of what failed', () => {
+  const tests = (...results: [name: string, status: string][]) =>
+    results.map(([fullName, status]) => ({
+      fullName,
+      status,
+      failureMessages: status === 'failed' ? ['no\nat x'] : [],
+    }));
+
+  function write(name: string, files: Record<string, ReturnType<typeof tests>>) {
+    const all = Object.values(files).flat();
+    const count = (status: string) => all.filter((test) => test.status === status).length;
+    const testResults = Object.entries(files).map(([file, assertionResults]) => ({
+      name: file,
+      status: assertionResults.every(({ status }) => status === 'passed') ? 'passed' : 'failed',
+      assertionResults,
+    }));
+    const counts = { numPassedTests: count('passed'), numFailedTests: count('failed'), numPendingTests: 0 };
+    writeFileSync(join(directory, name), JSON.stringify({ ...counts, numTodoTests: 0, testResults }));
+  }
+
+  it('makes a test pass that passed there, and names it', () => {
+    write('report.json', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });
+    write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'passed']) });
+    expect(run('test-summary.mjs', 'report.json', 'report.json.again')).toEqual({
+      code: 0,
+      out: 'passed on the second run: a.test.ts: two: no\n2 passed, 0 failed\n',
+    });
+  });
+
+  it('fails what failed twice, and names it', () => {
+    write('report.json', { 'a.test.ts': tests(['one', 'failed'], ['two', 'failed']) });
+    write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });
+    const { code, out } = run('test-summary.mjs', 'report.json');
+    expect([code, out.split('\n').slice(1, 3)]).toEqual([1, ['failed: a.test.ts: two: no', '1 passed, 1 failed']]);
+  });
+
+  it('is not made of a report without failures, of many failed files, or of none', () => {
+    write('passed.json', { 'a.test.ts': tests(['one', 'passed']) });
+    const many = Array.from({ length: 11 }, (_, index) => [`${index}.test.ts`, tests(['one', 'failed'])]);
+    write('many.json', Object.fromEntries(many));
+    for (const name of ['passed.json', 'many.json', 'absent.json']) expect(run('run-again.mjs', name).code).toBe(1);
   });
 });
 

@@ -8,6 +8,10 @@ import { isOutOfDescriptors } from '../../descriptors.ts';
  */
 const KILL_ROUNDS = 50;
 const ROUND_MS = 2;
+/** Rounds for which a killed process may take to end: of ROUND_MS, and of SLOW_ROUND_MS after these. */
+const ENDING_ROUNDS = 50;
+const SLOW_ENDING_ROUNDS = 25;
+const SLOW_ROUND_MS = 20;
 /** Number of kills per step, which takes about a millisecond. */
 const KILLS_AT_ONCE = 512;
 /** Bytes that hold the first two pids of a list. */
@@ -131,8 +135,29 @@ export class CgroupProcessGroup {
     }
   }
 
+  /**
+   * Kills all processes in it, and resolves when they have ended: a signal that is sent has not yet ended a process. One
+   * that is stuck in the kernel is not waited for longer than about 600 ms. Throws only if no descriptor is free; never
+   * rejects.
+   */
   kill(): void | Promise<void> {
-    if (!this.#removed) return killTree(this.#dir);
+    if (!this.#removed) return this.#ended(killTree(this.#dir));
+  }
+
+  async #ended(killing: void | Promise<void>): Promise<void> {
+    await killing;
+    for (let round = 0; round < ENDING_ROUNDS + SLOW_ENDING_ROUNDS && !this.#empty(); round++) {
+      await delay(round < ENDING_ROUNDS ? ROUND_MS : SLOW_ROUND_MS);
+    }
+  }
+
+  #empty(): boolean {
+    try {
+      return this.pids().length === 0;
+    } catch {
+      // ENODEV or ENOENT: the cgroup is gone. EMFILE: it cannot be read now.
+      return !existsSync(this.#dir);
+    }
   }
 
   /** Returns false while a process is in it. Never throws. */

@@ -17,7 +17,10 @@ const STOP_SHELLS = `
 for p in /proc/[0-9]*; do
   [ $p = /proc/$PPID ] && continue
   case $(tr '\\0' ' ' <$p/cmdline) in
-    '/bin/sh /run/agent/'*.req*) kill -STOP \${p#/proc/}; for fd in $p/fd/1[0-9]; do
+    '/bin/sh /run/agent/'*.req*) kill -STOP \${p#/proc/}
+      # Not yet stopped, it would make room in the pipe by one more read.
+      until grep -q '^State:.T' $p/status; do :; done
+      for fd in $p/fd/1[0-9]; do
       case $(readlink $fd) in *.req*) dd if=/dev/zero of=$fd bs=4096 count=300 oflag=nonblock 2>/dev/null;; esac
     done; echo stopped;;
   esac
