@@ -53,8 +53,8 @@ function cgroupsOf(stateDir: string, id: string): string[] {
 describe('a command past its timeout', () => {
   it('is killed with all it started, and nothing else is', async () => {
     await run(box, 'setsid sleep 4321 >/dev/null 2>&1 &');
-    const other = run(box, 'sleep 0.6; echo unharmed');
-    const result = await run(box, ESCAPES(1234), { timeoutMs: 300 });
+    const other = run(box, 'sleep 2.5; echo unharmed');
+    const result = await run(box, ESCAPES(1234), { timeoutMs: 2000 });
     expect(result).toMatchObject({ code: 'DEADLINE_EXCEEDED', stdout: 'started\n' });
     expect(await alive(box, 1234)).toBe(0);
     expect(await alive(box, 4321)).toBe(1);
@@ -62,7 +62,7 @@ describe('a command past its timeout', () => {
   });
 
   it('delivers what it wrote before, and is followed by others', async () => {
-    const result = await run(box, 'head -c 200000 /dev/zero; echo err >&2; sleep 60', { timeoutMs: 300 });
+    const result = await run(box, 'head -c 200000 /dev/zero; echo err >&2; sleep 60', { timeoutMs: 2000 });
     expect([result.stdout.length, result.stderr, result.code]).toEqual([200_000, 'err\n', 'DEADLINE_EXCEEDED']);
     expect(await run(box, 'echo next')).toMatchObject({ stdout: 'next\n' });
   });
@@ -183,9 +183,11 @@ describe('the death of a sandbox', () => {
 
   it('does not follow a stopped agent at once; commands that need it keep their timeout and can be cancelled', async () => {
     const sandbox = await bwrap.launch();
-    const busy = run(sandbox, 'sleep 0.5; kill -STOP 2; sleep 60', { timeoutMs: 3000 });
+    // Runners for the three commands that are not to need the agent.
+    await Promise.all(['sleep 0.5', 'sleep 0.5', 'sleep 0.5'].map((text) => run(sandbox, text)));
     const abort = new AbortController();
     const cancelled = run(sandbox, 'sleep 60', { signal: abort.signal });
+    const busy = run(sandbox, 'kill -STOP 2; sleep 60', { timeoutMs: 3000 });
     await until('the agent is stopped', async () =>
       /^State:\tT/m.test((await run(sandbox, 'cat /proc/2/status')).stdout),
     );

@@ -85,7 +85,7 @@ describe('a sandbox in a container', () => {
     const sandbox = await scene.launch();
     await sh(sandbox, 'sleep 601 >/dev/null 2>&1 &');
     const bad = sh(sandbox, "trap '' TERM; (setsid sh -c 'sleep 602 & sleep 603' &); echo before; sleep 604", {
-      timeoutMs: 500,
+      timeoutMs: 2000,
     });
     await expect(bad).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     expect((await sh(sandbox, "ps axo args | grep '^sleep'")).stdout).toBe('sleep 601\n');
