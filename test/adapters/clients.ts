@@ -111,7 +111,7 @@ function rpcOf(method: string): MethodDefinition<object, object> {
 
 /** Resolves when `holds` does; fails after 10 s. */
 export async function until(holds: () => boolean): Promise<void> {
-  const deadline = Date.now() + 10_000;
+  const deadline = Date.now() + 30_000;
   while (!holds()) {
     if (Date.now() > deadline) throw new Error('it never came to hold');
     await new Promise((resolve) => setTimeout(resolve, 5));

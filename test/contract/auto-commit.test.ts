@@ -65,10 +65,14 @@ const cases: Case[] = [
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       const sandbox = await sandboxThat(scene, codebase, 'on_exec');
-      await scene.output(sandbox, '(sleep 0.3; echo later > a; sleep 60) >/dev/null 2>&1 &');
+      await scene.output(
+        sandbox,
+        '(until test -e go; do sleep 0.02; done; echo later > t; mv t a; sleep 60) >/dev/null 2>&1 &',
+      );
       expect(await scene.content(codebase, 'a')).toBe('one\n');
+      await scene.client.writeFile({ sandbox_id: sandbox.id, path: 'go' }, '');
       await eventually('the program has written', async () =>
-        (await changed(scene, sandbox)).length > 0 ? true : undefined,
+        (await changed(scene, sandbox)).includes('a') ? true : undefined,
       );
       expect(await scene.content(codebase, 'a')).toBe('one\n');
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
@@ -244,7 +248,7 @@ describe('a server that is killed while it commits automatically', () => {
     await first.output(sandbox, 'for i in $(seq 400); do echo $i > f$i; done; rm a');
     const directory = join(served.state.directory, 'codebases', codebase.id);
     const stopping = first.client.call('StopSandbox', { sandbox_id: sandbox.id }).catch(() => undefined);
-    const end = Date.now() + 15_000;
+    const end = Date.now() + 30_000;
     while (!existsSync(join(directory, moment)) && Date.now() < end) await new Promise((done) => setImmediate(done));
     await served.server.stop('SIGKILL');
     await stopping;

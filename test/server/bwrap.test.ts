@@ -54,7 +54,7 @@ describe('a bwrap server', () => {
     await expect.poll(() => sleepers()).toBe(3);
     await first.server.stop('SIGKILL');
     await hanging;
-    await expect.poll(() => state.processes(), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => state.processes(), { timeout: 30_000 }).toEqual([]);
 
     const { api } = await start();
     expect((await api.sandbox(id)).status).toBe('SANDBOX_RUNNING');

@@ -120,7 +120,7 @@ describe('a docker server', () => {
     };
     await expect.poll(statuses, { timeout: 30_000 }).not.toContain('SANDBOX_PENDING');
     const running = (await statuses()).filter((status) => status === 'SANDBOX_RUNNING');
-    await expect.poll(containers, { timeout: 10_000 }).toHaveLength(running.length);
+    await expect.poll(containers, { timeout: 30_000 }).toHaveLength(running.length);
   });
 
   it('says that a sandbox whose container was removed is broken, and starts it again with its files', async () => {
@@ -129,7 +129,7 @@ describe('a docker server', () => {
     await run(api, id, 'echo kept > file');
     const [container] = await containers();
     await dockerd.docker.getContainer(container!).remove({ force: true });
-    await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 10_000 }).toBe('SANDBOX_ERROR');
+    await expect.poll(async () => (await api.sandbox(id)).status, { timeout: 30_000 }).toBe('SANDBOX_ERROR');
     expect((await api.sandbox(id)).status_reason).toMatch(/^its container /);
     expect((await api.post(`/v1/sandboxes/${id}/start`, {})).status).toBe(200);
     expect(await run(api, id, 'cat file')).toBe('kept\n');
@@ -169,7 +169,7 @@ describe('a docker server', () => {
   it('destroys what has expired', async () => {
     const { api } = await start({ sandbox: { cleanup_interval: '100ms' } });
     const id = await api.create(await api.codebase(), { permissions: WRITE, expires_in: 1 });
-    await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 15_000 }).toBe(404);
+    await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 30_000 }).toBe(404);
     await expect.poll(containers).toEqual([]);
   });
 

@@ -45,10 +45,10 @@ it('a start after a kill -9 that leaves a thread waiting in the kernel ends that
   const id = String(line).trim();
   // A program waits for the request worker and has a directory locked; the notifier waits for that lock.
   await expect.poll(() => state.processes().some((line) => /: ls hold-the-lock/.test(line))).toBe(true);
-  await expect.poll(() => waitsOf(pid), { timeout: 10_000 }).toContain('fuse_reverse_inval_entry');
+  await expect.poll(() => waitsOf(pid), { timeout: 30_000 }).toContain('fuse_reverse_inval_entry');
   child.kill('SIGKILL');
   // The first thread, a zombie, and the notifier.
-  await expect.poll(() => waitsOf(pid), { timeout: 10_000 }).toEqual(['0', 'fuse_reverse_inval_entry']);
+  await expect.poll(() => waitsOf(pid), { timeout: 30_000 }).toEqual(['0', 'fuse_reverse_inval_entry']);
   expect(() => takeLock(join(state.directory, 'metadata.json.lock'))).toThrow('another server runs on this state');
 
   server = await Server.start(state);

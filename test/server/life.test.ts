@@ -85,7 +85,7 @@ describe('a server', () => {
   it('destroys expired sandboxes at the next cleanup', async () => {
     const { api } = await start({ config: { sandbox: { cleanup_interval: '250ms' } } });
     const id = await api.create(await api.codebase(), { expires_in: 1 });
-    await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 10_000 }).toBe(404);
+    await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 30_000 }).toBe(404);
   });
 });
 

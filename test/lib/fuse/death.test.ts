@@ -153,7 +153,7 @@ describe('a server process that ends without closing', () => {
       seen = wait === 'request_wait_answer' ? seen + 1 : 0;
       return seen;
     };
-    await expect.poll(waits, { timeout: 10_000 }).toBeGreaterThan(4);
+    await expect.poll(waits, { timeout: 30_000 }).toBeGreaterThan(4);
     const ended = Promise.all([once(child, 'exit'), once(launch, 'exit')]);
     child.kill('SIGKILL');
     await ended;

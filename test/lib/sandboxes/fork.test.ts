@@ -41,7 +41,7 @@ describe('forks that wait for their turn', () => {
   it('are brought up before whoever finds them meanwhile runs a command in one or destroys one', async () => {
     const release = heldLaunches();
     const forking = sandboxes.fork(forkRequest({ count: 20 }));
-    await vi.waitUntil(() => forks().length === 20);
+    await vi.waitUntil(() => forks().length === 20, { timeout: 30_000 });
     expect(forks().map(({ status }) => status)).toEqual(Array(20).fill('SANDBOX_PENDING'));
     const [first, last] = [forks()[18]!, forks()[19]!];
     const executed = sandboxes.exec(execRequest(first.id), never);
@@ -69,7 +69,7 @@ describe('forks that wait for their turn', () => {
   it('of a server that ends are not begun any more', async () => {
     const release = heldLaunches();
     const forking = sandboxes.fork(forkRequest({ count: 30 }));
-    await vi.waitUntil(() => forks().length === 30);
+    await vi.waitUntil(() => forks().length === 30, { timeout: 30_000 });
     const closed = sandboxes.close();
     release();
     const results = await forking;

@@ -27,7 +27,7 @@ const fails = async () => {
 
 async function broken(): Promise<void> {
   fixture.runtime.up.get(sandbox.id)!.die('the agent ended');
-  await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR');
+  await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR', { timeout: 30_000 });
 }
 
 describe('stop and start', () => {
@@ -118,7 +118,7 @@ describe('a runtime that died', () => {
   it('makes the sandbox SANDBOX_ERROR with the reason, durably; start brings it back', async () => {
     await broken();
     expect(sandboxes.get(sandbox.id).status_reason).toBe('the agent ended');
-    await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR');
+    await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR', { timeout: 30_000 });
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
       message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
@@ -173,9 +173,9 @@ describe('a workspace file system that died', () => {
     };
     die();
     back();
-    await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR');
+    await vi.waitUntil(() => statusOf() === 'SANDBOX_ERROR', { timeout: 30_000 });
     expect(sandboxes.get(sandbox.id).status_reason).toBe('it died twice while it served this sandbox');
-    await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR');
+    await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR', { timeout: 30_000 });
   });
 
   it('under a launch has it done again on the next one', async () => {
@@ -197,9 +197,9 @@ describe('a workspace file system that died', () => {
     });
     vi.spyOn(fixture.metadata.sandboxes, 'put').mockReturnValueOnce(held);
     const creating = sandboxes.create(createRequest());
-    await vi.waitUntil(() => fixture.runtime.up.size === 2);
+    await vi.waitUntil(() => fixture.runtime.up.size === 2, { timeout: 30_000 });
     const id = fixture.runtime.launches.at(-1)!;
-    await vi.waitUntil(() => fixture.mount.attached.has(id));
+    await vi.waitUntil(() => fixture.mount.attached.has(id), { timeout: 30_000 });
     await new Promise((resolve) => setImmediate(resolve));
     die();
     stored();
@@ -217,7 +217,7 @@ describe('a workspace file system that died', () => {
     die();
     back();
     await Promise.all([stopping, destroying]);
-    await vi.waitUntil(() => !fixture.context.sandboxes.has(other.id));
+    await vi.waitUntil(() => !fixture.context.sandboxes.has(other.id), { timeout: 30_000 });
     await sandboxes.explainPermission(sandbox.id, 'a');
     await fixture.context.find(sandbox.id).queue.run(async () => undefined);
     expect([statusOf(), fixture.runtime.up.size, fixture.mount.attached.size]).toEqual(['SANDBOX_STOPPED', 0, 0]);
@@ -240,7 +240,7 @@ describe('destroy', () => {
     let proceed = () => {};
     fixture.runtime.before = () => new Promise((resolve) => (proceed = resolve));
     const creating = sandboxes.create(createRequest());
-    await vi.waitUntil(() => fixture.runtime.launches.length === 2);
+    await vi.waitUntil(() => fixture.runtime.launches.length === 2, { timeout: 30_000 });
     const id = fixture.runtime.launches[1]!;
     expect(statusOf(id)).toBe('SANDBOX_PENDING');
     const destroying = sandboxes.destroy(id);
@@ -416,7 +416,7 @@ describe('a restart', () => {
     let most = 0;
     fixture.runtime.before = async () => {
       most = Math.max(most, fixture.runtime.launches.length - fixture.runtime.up.size);
-      await vi.waitUntil(() => most >= 8);
+      await vi.waitUntil(() => most >= 8, { timeout: 30_000 });
       await new Promise((resolve) => setImmediate(resolve));
     };
     const resuming = resume();

@@ -55,7 +55,7 @@ export function useBwrap(): Bwrap {
 }
 
 /** Polls until `condition` holds; the failure names what was waited for. */
-export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms in vain: ${what}`);
