@@ -124,6 +124,7 @@ export class Connection {
       return;
     }
     process.off('exit', this.#onExit);
+    threads.control.release();
     await this.#eager?.close();
     await this.#device.close();
   }

@@ -4,6 +4,10 @@ import { ServiceError } from '../../errors.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID } from '../session/control-node.ts';
 import { type ControlRequest, decodeError, type WorkerMessage } from './control.ts';
+import { isTransient } from './write-device.ts';
+
+/** Time between attempts to wake the request worker while the host is short of memory. */
+const WAKE_AGAIN_MS = 20;
 
 type Answer = Extract<WorkerMessage, { kind: 'answer' }>;
 
@@ -28,6 +32,7 @@ export class ControlClient {
   #nextId = 1;
   #writtenBatch = 0;
   #closed: string | undefined;
+  #wakeAgain: NodeJS.Timeout | undefined;
 
   constructor(fd: number, port: MessagePort) {
     this.#fd = fd;
@@ -58,9 +63,22 @@ export class ControlClient {
   #wake(): void {
     try {
       writeSync(this.#fd, this.#wakeUp, 0, this.#wakeUp.length, null);
-    } catch {
-      // The connection has ended: the worker comes out of read(2) by itself, and its end rejects all calls.
+    } catch (thrown) {
+      // Otherwise the connection has ended: the worker comes out of read(2) by itself, and its end rejects all calls.
+      if (isTransient(thrown)) this.#wakeLater();
     }
+  }
+
+  #wakeLater(): void {
+    this.#wakeAgain ??= setTimeout(() => {
+      this.#wakeAgain = undefined;
+      this.#wake();
+    }, WAKE_AGAIN_MS);
+  }
+
+  /** Call before the descriptor is closed: nothing is written to it any more. */
+  release(): void {
+    clearTimeout(this.#wakeAgain);
   }
 
   /** A call with parts resolves with an array of them and its answer. */

@@ -1,7 +1,11 @@
-import { readSync, writeSync } from 'node:fs';
+import { readSync } from 'node:fs';
 import type { Session } from '../session/session.ts';
 import type { Descriptor, RequestReader } from './request-reader.ts';
 import type { Waiting } from './waiting.ts';
+import { isTransient, writeDevice } from './write-device.ts';
+
+/** How long an answer is retried; all sandboxes wait meanwhile. */
+const PATIENCE_MS = 20;
 
 /** What ended a connection from the kernel's side. */
 export type EndReason = 'stopped' | 'unmounted' | 'aborted';
@@ -64,13 +68,9 @@ export function descriptor(fd: number): Descriptor {
       try {
         return readSync(fd, into, 0, into.length, null);
       } catch (thrown) {
-        switch (codeOf(thrown)) {
-          // Nothing there, a signal, or a request that was interrupted before it was read.
-          case 'EAGAIN':
-          case 'EINTR':
-          case 'ENOENT':
-            return undefined;
-        }
+        // Nothing there, a signal, a request that the kernel could not copy and has failed, or (ENOENT) one that was
+        // interrupted before it was read.
+        if (isTransient(thrown) || codeOf(thrown) === 'ENOENT') return undefined;
         throw thrown;
       } finally {
         Error.stackTraceLimit = stackTraceLimit;
@@ -81,7 +81,7 @@ export function descriptor(fd: number): Descriptor {
 
 function answer(fd: number, session: Session, size: number): void {
   try {
-    writeSync(fd, session.reply, 0, size, null);
+    writeDevice(fd, session.reply, 0, size, PATIENCE_MS);
   } catch (thrown) {
     session.undeliver();
     switch (codeOf(thrown)) {
@@ -94,7 +94,7 @@ function answer(fd: number, session: Session, size: number): void {
     }
     // The kernel finds no sense in the reply. Whoever asked must not wait for ever.
     try {
-      writeSync(fd, session.reply, 0, session.failReply(), null);
+      writeDevice(fd, session.reply, 0, session.failReply(), PATIENCE_MS);
     } catch {
       // It took the first reply for an answer after all.
     }

@@ -13,6 +13,8 @@ import { type ParentDirectories, WORKSPACE_NAME } from '../session/parent-direct
 import { type NotificationBatch, writeNotifications } from './notifier.ts';
 
 const CHUNK_SIZE = 64 * 1024;
+/** How long the request worker retries a notification; all sandboxes wait meanwhile. */
+const PATIENCE_MS = 20;
 
 /**
  * The request worker's end: gathers notifications and hands them to the notifier thread. Not written to the device from
@@ -69,7 +71,7 @@ export class NotificationQueue implements Notifier {
 
   invalAttributesNow(nodeid: number): void {
     encodeInvalAttributes(this.#now, 0, nodeid);
-    writeNotifications(this.#fd, this.#now);
+    writeNotifications(this.#fd, this.#now, PATIENCE_MS);
   }
 
   /** Call when the change that was announced is in effect. */

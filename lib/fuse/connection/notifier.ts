@@ -1,11 +1,14 @@
-import { writeSync } from 'node:fs';
 import type { MessagePort } from 'node:worker_threads';
+import { writeDevice } from './write-device.ts';
 
 /** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
 export interface NotificationBatch {
   batch: number;
   bytes: Uint8Array<ArrayBuffer>;
 }
+
+/** How long a notification is retried. After that the thread ends, and the mount with it: the kernel's caches are stale. */
+const PATIENCE_MS = 10_000;
 
 /** What the main thread starts the notifier thread with. */
 export interface FuseNotifierData {
@@ -25,16 +28,17 @@ export function serveNotifications({ fd, batches, written }: FuseNotifierData): 
   // ENOENT is a common answer, and the stacks of those errors would cost more than the notifications.
   Error.stackTraceLimit = 0;
   batches.on('message', ({ batch, bytes }: NotificationBatch) => {
-    writeNotifications(fd, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length));
+    writeNotifications(fd, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), PATIENCE_MS);
     written.postMessage(batch);
   });
 }
 
-export function writeNotifications(fd: number, messages: Buffer): void {
+/** A transient errno is retried for `patienceMs` milliseconds per message. Throws any errno that leaves a cache stale. */
+export function writeNotifications(fd: number, messages: Buffer, patienceMs: number): void {
   for (let at = 0; at < messages.length; ) {
     const size = messages.readUInt32LE(at);
     try {
-      writeSync(fd, messages, at, size, null);
+      writeDevice(fd, messages, at, size, patienceMs);
     } catch (thrown) {
       const { code } = thrown as NodeJS.ErrnoException;
       if (code === 'ENODEV' || code === 'ECONNABORTED' || code === 'EPERM') return;

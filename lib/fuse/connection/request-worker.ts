@@ -1,4 +1,4 @@
-import { readlinkSync, writeSync } from 'node:fs';
+import { readlinkSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { basename } from 'node:path';
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
@@ -21,9 +21,12 @@ import { RequestReader } from './request-reader.ts';
 import type { Steps } from './steps.ts';
 import { Tasks } from './tasks.ts';
 import { Waiting } from './waiting.ts';
+import { writeDevice } from './write-device.ts';
 
 /** Of this thread's message to itself, to go on with tasks. */
 const GO_ON = 2;
+/** How long that message is retried. */
+const PATIENCE_MS = 20;
 
 /** What the main thread starts the request worker with. */
 export interface FuseWorkerData {
@@ -107,11 +110,12 @@ export function serveRequests(
    */
   const keepGoing = () => {
     if (tasks.size === 0 || goingOn) return;
-    goingOn = true;
     try {
-      writeSync(data.fd, goOn, 0, goOn.length, null);
+      writeDevice(data.fd, goOn, 0, goOn.length, PATIENCE_MS);
+      goingOn = true;
     } catch {
-      // The connection has ended, and the next read tells. What is left is not waited for by anybody.
+      // Either the connection has ended, which the next read reports, or the next request, at the latest the watchdog's,
+      // tries again.
     }
   };
 

@@ -9,8 +9,14 @@ export function tellChildren({ shared }: Workspace, dir: Node): void {
   for (const file of files) {
     // Gone, or told by another of its names.
     if (!file.untold || shared.nodes.find(file.id) !== file) continue;
+    try {
+      shared.notifier.invalAttributesNow(file.id);
+    } catch (thrown) {
+      // The next request for the directory tries again.
+      dir.untoldChildren = files;
+      throw thrown;
+    }
     file.untold = false;
-    shared.notifier.invalAttributesNow(file.id);
   }
 }
 

@@ -1,0 +1,48 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { MessageChannel } from 'node:worker_threads';
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { ControlClient } from '../../../lib/fuse/connection/control-client.ts';
+
+vi.mock('node:fs', async (original) => {
+  const fs = await original<typeof import('node:fs')>();
+  return { ...fs, writeSync: vi.fn(fs.writeSync) };
+});
+
+const write = vi.mocked(writeSync);
+const { port1, port2 } = new MessageChannel();
+let fd: number;
+let client: ControlClient;
+
+beforeEach(() => {
+  fd = openSync('/dev/null', 'w');
+  client = new ControlClient(fd, port1);
+  write.mockClear();
+});
+afterEach(() => {
+  client.release();
+  closeSync(fd);
+});
+afterAll(() => port2.close());
+
+function failOnce(code: string): void {
+  write.mockImplementationOnce(() => {
+    throw Object.assign(new Error(code), { code });
+  });
+}
+
+it('wakes the request worker later when the host is short of memory', async () => {
+  failOnce('ENOMEM');
+  failOnce('ENOMEM');
+  client.call('ping').catch(() => undefined);
+  await expect.poll(() => write.mock.calls.length, { timeout: 30_000 }).toBe(3);
+});
+
+it('writes nothing after its release', () => {
+  vi.useFakeTimers();
+  failOnce('ENOMEM');
+  client.stop();
+  client.release();
+  vi.runAllTimers();
+  vi.useRealTimers();
+  expect(write).toHaveBeenCalledTimes(1);
+});

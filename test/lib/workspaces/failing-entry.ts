@@ -1,0 +1,26 @@
+import { workerData } from 'node:worker_threads';
+import { type FuseWorkerData, serveRequests } from '../../../lib/fuse/connection/request-worker.ts';
+import { optionsOf, runFuseNotifier } from '../../../lib/workspaces/worker.ts';
+import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
+import { WorkerFaults } from './worker-faults.ts';
+
+/** The workspaces' own file system; `usage` of "slow" takes several slices of the worker's time. */
+class FailingFileSystem extends WorkspaceFileSystem {
+  override begin(...args: Parameters<WorkspaceFileSystem['begin']>): ReturnType<WorkspaceFileSystem['begin']> {
+    return args[0] === 'usage' && args[1][0] === 'slow' ? slowly() : super.begin(...args);
+  }
+}
+
+function* slowly() {
+  for (let slice = 0; slice < 3; slice++) {
+    yield;
+    for (const begun = performance.now(); performance.now() < begun + 3; );
+  }
+  return 'slowly';
+}
+
+WorkerFaults.install();
+const data = workerData as FuseWorkerData;
+if (data.role === 'fuse')
+  serveRequests(data, (host, current) => new FailingFileSystem(host.notifier, optionsOf(host, current)));
+else runFuseNotifier(workerData);
