@@ -14,7 +14,6 @@ import { openMetadata } from './metadata/store.ts';
 import { runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
 import { SandboxContext, type Settings } from './sandboxes/context.ts';
-import { abandonMount } from './sandboxes/host/abandon-mount.ts';
 import { systemClock } from './sandboxes/host/clock.ts';
 import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/host/layout.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
@@ -22,7 +21,7 @@ import { WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import type { Services } from './services.ts';
 import { Shares } from './shares.ts';
-import { clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
+import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
 export interface Composition {
   services: Services;

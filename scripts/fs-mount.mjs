@@ -61,8 +61,8 @@ async function serve() {
     execFileSync('mount', ['-i', '--bind', path, mountPoint], { cwd: '/' });
     process.send?.({});
     if (process.connected) process.disconnect();
-    const why = await Promise.race([stopped, unmounted()]);
-    if (why !== 'unmounted') execFileSync('umount', ['-i', '-l', mountPoint], { cwd: '/' });
+    const why = await Promise.race([stopped, unmounted(fileSystem)]);
+    if (why !== 'unmounted') await fileSystem.unmount(mountPoint, 'detach');
   } finally {
     await workspaces.close();
     rmSync(directory, { recursive: true, force: true });
@@ -84,9 +84,8 @@ function workspace() {
   };
 }
 
-async function unmounted() {
-  const wanted = ` ${mountPoint.replace(/[ \t\n\\]/g, (char) => `\\${char.charCodeAt(0).toString(8).padStart(3, '0')}`)} `;
-  while (readFileSync('/proc/self/mountinfo', 'utf8').includes(wanted)) await sleep(WATCH_MS);
+async function unmounted({ findMount }) {
+  while (await findMount(mountPoint)) await sleep(WATCH_MS);
   return 'unmounted';
 }
 

@@ -1,8 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { mkdirSync, rmSync } from 'node:fs';
+import { mount, unmount } from '../linux/mount.ts';
+import { findMount } from '../linux/mountinfo.ts';
 
 /** Parent of the directories that hold the agent files of servers. */
 export const RUNTIME_DIRECTORY = '/run/paddock';
@@ -18,17 +16,11 @@ export const REQUEST_BYTES = 192 * 1024 * 1024;
  */
 export async function mountAgentFiles(directory: string): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o711 });
-  await run('mount', ['-t', 'tmpfs', '-o', OPTIONS, 'agent', directory], { cwd: '/' });
+  await mount({ type: 'tmpfs', options: OPTIONS, source: 'agent', mountPoint: directory });
 }
 
 /** Removes the directory and every mount on it, including those of a dead server. No sandbox may be running. */
 export async function unmountAgentFiles(directory: string): Promise<void> {
-  while (isMountPoint(directory)) await run('umount', ['-l', directory], { cwd: '/' });
+  while (await findMount(directory)) await unmount(directory, 'detach');
   rmSync(directory, { recursive: true, force: true });
-}
-
-function isMountPoint(directory: string): boolean {
-  return readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .some((line) => line.split(' ')[4] === directory);
 }

@@ -12,6 +12,8 @@ import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.
  * the server has it counts requests by operation (`usage` has them as `requests`), and writes a CPU profile of the
  * request worker to the file that PADDOCK_FS_PROFILE names.
  */
+export { unmount } from '../../lib/linux/mount.ts';
+export { findMount } from '../../lib/linux/mountinfo.ts';
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
 /** What the thread calls between requests: not counted. */

@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mount, unmount } from '../../lib/linux/mount.ts';
 import type { Protocol } from './client.ts';
 import { PROTOCOLS } from './client.ts';
 import { eventually, expectRefusal, Scene } from './scene.ts';
@@ -15,13 +15,13 @@ describe('a full disk of the host', () => {
 
   beforeEach(async () => {
     state = await State.create();
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=48m,mode=0711', 'tmpfs', state.directory]);
+    await mount({ type: 'tmpfs', options: 'size=48m,mode=0711', source: 'tmpfs', mountPoint: state.directory });
     server = await Server.start(state);
   });
 
   afterEach(async () => {
     await server.stop();
-    execFileSync('umount', [state.directory]);
+    await unmount(state.directory, 'force');
     const left = await state.leftovers();
     await state.remove();
     expect(left).toEqual([]);

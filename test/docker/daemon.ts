@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import Docker from 'dockerode';
-import { mountsUnder, unmount } from './mounts.ts';
+import { unmount } from '../../lib/linux/mount.ts';
+import { mountsUnder } from './mounts.ts';
 
 /**
  * A Docker daemon of the test's own: Debian's docker.io with data, state, socket, cgroups and network namespace that
@@ -70,7 +71,7 @@ export async function startDaemon({ args = [], ownNetwork = true }: DaemonOption
     await Promise.allSettled(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
     await end('SIGTERM');
     await killLeftovers(root);
-    for (const mount of await mountsUnder(root)) await unmount(mount);
+    for (const mountPoint of mountsUnder(root)) await unmount(mountPoint, 'detach');
     await rm(root, { recursive: true, force: true });
     await removeCgroups(cgroupParent(root));
   }

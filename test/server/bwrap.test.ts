@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ExecResponse } from '../../lib/contract/messages.ts';
+import { readMountsSync } from '../../lib/linux/mountinfo.ts';
 import { Server, type StartOptions, State } from '../contract/server.ts';
 import { Api } from './api.ts';
 
@@ -37,10 +38,10 @@ async function run(api: Api, id: string, command: string): Promise<string> {
 
 /** The mount point of the one workspace file system that `server` serves. */
 function mountPointOf(server: Server): string {
-  const mounts = readFileSync(`/proc/${server.pid}/mountinfo`, 'utf8').split('\n');
-  const own = mounts.find((line) => line.includes(state.directory) && line.includes(' - fuse '));
-  const aside = mounts.filter((line) => line.includes('/run/paddock/workspaces-') && line.includes(' - fuse '));
-  const path = (own ?? aside.at(-1))?.split(' ')[4];
+  const paths = readMountsSync(server.pid).flatMap(({ type, mountPoint }) => (type === 'fuse' ? [mountPoint] : []));
+  const path =
+    paths.find((each) => each.startsWith(state.directory)) ??
+    paths.findLast((each) => each.startsWith('/run/paddock/workspaces-'));
   if (!path) throw new Error('nothing is mounted');
   return path;
 }

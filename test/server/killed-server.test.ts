@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { bundle } from '../../esbuild.config.mjs';
-import { unmount } from '../../lib/fuse/connection/mount.ts';
+import { unmountAll } from '../../lib/fuse/connection/mount.ts';
 import { takeLock } from '../../lib/metadata/lock.ts';
 import { Server, State } from '../contract/server.ts';
 import { Api } from './api.ts';
@@ -21,7 +21,7 @@ afterEach(async () => {
   // Where the test failed: the stuck server must not outlive it.
   if (child?.exitCode === null && child.signalCode === null) {
     child.kill('SIGKILL');
-    await unmount(join(state.directory, 'mounts/fs'));
+    await unmountAll(join(state.directory, 'mounts/fs'));
   }
   expect(await state.leftovers()).toEqual([]);
   await state.remove();

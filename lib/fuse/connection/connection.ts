@@ -1,20 +1,13 @@
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { unmountSync } from '../../linux/mount.ts';
+import { findMount } from '../../linux/mountinfo.ts';
 import type { Log } from '../../log.ts';
 import { cloneDevice } from './clone-device.ts';
 import { settlesWithin } from './deferred.ts';
-import {
-  clearStaleMount,
-  findMount,
-  makeMountPoint,
-  mountDevice,
-  primeMount,
-  raiseReadAhead,
-  unmount,
-} from './mount.ts';
+import { clearStaleMount, makeMountPoint, mountDevice, primeMount, raiseReadAhead, unmountAll } from './mount.ts';
 import { openDevice } from './open-device.ts';
 import { startThreads, type Threads } from './threads.ts';
 
@@ -80,7 +73,7 @@ export class Connection {
     this.threads = startThreads({ ...options, fd: device.fd, eagerFd: eager?.fd, controlName });
     this.#onExit = () => {
       this.threads.stopAtExit();
-      spawnSync('umount', ['-i', '-c', '-l', options.mountPoint], { cwd: '/', stdio: 'ignore' });
+      unmountSync(options.mountPoint, 'detach');
     };
     process.on('exit', this.#onExit);
   }
@@ -118,7 +111,7 @@ export class Connection {
     const { threads } = this;
     await this.#controlFile?.close();
     const stopped = !force && (await settlesWithin(threads.stop(), STOP_TIMEOUT_MS));
-    await unmount(mountPoint);
+    await unmountAll(mountPoint);
     if (!stopped && !(await settlesWithin(threads.terminate(), STOP_TIMEOUT_MS))) {
       log.error('a thread of the workspace file system does not end', { mountPoint });
       return;

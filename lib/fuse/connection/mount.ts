@@ -1,80 +1,64 @@
-import { spawn } from 'node:child_process';
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { mount, unmount, unmountSync } from '../../linux/mount.ts';
+import { findMount, type MountInfo } from '../../linux/mountinfo.ts';
+import { run } from '../../linux/run.ts';
 
 const FSNAME = 'workspace';
 const READ_AHEAD_KB = 4096;
-/** Children start here: never in a directory that may be inside the mount. */
-const CHILD_CWD = '/';
+/** The child of `mount` has the device as its descriptor 3. */
+const OPTIONS = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions,nosuid,nodev';
+const ABANDON_MS = 1000;
 
 /**
- * Attaches an open /dev/fuse to a directory. Nothing answers yet: until a worker does, everything that touches the
- * directory waits. mount(8) itself does not.
+ * Mounts an open /dev/fuse. Nothing answers yet: until a worker does, everything that touches the directory waits.
+ * Rejects with the message of mount(8). The caller owns the mount and removes it with `unmountAll`.
  */
 export async function mountDevice(fd: number, mountPoint: string): Promise<void> {
-  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other,default_permissions,nosuid,nodev';
-  // The child gets the descriptor as its number 3; no other child can inherit it, Node opens all files close-on-exec.
-  const { code, stderr } = await run('mount', ['-i', '-t', 'fuse', '-o', options, FSNAME, mountPoint], fd);
-  if (code !== 0) throw new Error(`mount on ${mountPoint}: ${stderr || `exit code ${code}`}`);
+  await mount({ type: 'fuse', options: OPTIONS, source: FSNAME, mountPoint, fd3: fd });
 }
 
 /**
- * Takes every mount of ours off `mountPoint`, without waiting for those who use it. Forcing aborts the connection, which ends all
- * waiting requests with ECONNABORTED; where that is not allowed (user namespaces) closing the device does it.
+ * Removes every workspace mount from `mountPoint` without waiting for its users. `force` aborts the connection, which
+ * fails all pending requests with ECONNABORTED; where it is not permitted (user namespaces), closing the device does.
  */
-export async function unmount(mountPoint: string): Promise<void> {
-  while (isOurs(await findMount(mountPoint))) {
-    // --no-canonicalize: resolving the path would ask a file system that may not answer.
-    if ((await run('umount', ['-i', '-c', '-f', mountPoint])).code === 0) continue;
-    const { code, stderr } = await run('umount', ['-i', '-c', '-l', mountPoint]);
-    if (code !== 0 && isOurs(await findMount(mountPoint))) throw new Error(`umount ${mountPoint}: ${stderr}`);
+export async function unmountAll(mountPoint: string): Promise<void> {
+  while (isWorkspaceMount(await findMount(mountPoint))) {
+    try {
+      await unmount(mountPoint, 'force');
+    } catch {
+      await unmount(mountPoint, 'detach').catch(async (error: unknown) => {
+        if (isWorkspaceMount(await findMount(mountPoint))) throw error;
+      });
+    }
   }
 }
 
 /**
- * Removes what a server that was killed left behind: its mount, which answers ENOTCONN to everything, so it is looked for
- * in the mount table and not touched.
+ * Unmounts in a process that cannot shut down in order; blocks for at most two seconds. `force` fails every pending
+ * request, which also wakes the thread that is blocked in a read of the device and would block exit(2).
+ */
+export function abandonMount(mountPoint: string): void {
+  for (const mode of ['force', 'detach'] as const) unmountSync(mountPoint, mode, ABANDON_MS);
+}
+
+/**
+ * Removes the mount of a server that was killed. It fails every operation with ENOTCONN, so it is looked up in the mount
+ * table and not touched.
  */
 export async function clearStaleMount(mountPoint: string): Promise<void> {
-  await unmount(resolve(mountPoint));
+  await unmountAll(resolve(mountPoint));
 }
 
-export interface MountInfo {
-  /** "major:minor" of st_dev. */
-  device: string;
-  type: string;
-  source: string;
-}
-
-function isOurs(mount: MountInfo | undefined): boolean {
+function isWorkspaceMount(mount: MountInfo | undefined): boolean {
   return mount?.type === 'fuse' && mount.source === FSNAME;
 }
 
-/** The number of the connection of our mount on exactly this path. */
+/** The connection number of the workspace mount on exactly this path: the minor device number of its files. */
 export async function connectionAt(mountPoint: string): Promise<number | undefined> {
   const mount = await findMount(resolve(mountPoint));
   const minor = Number(mount?.device.split(':')[1]);
-  return isOurs(mount) && minor > 0 ? minor : undefined;
-}
-
-/** The topmost mount on exactly this path, if any. */
-export async function findMount(mountPoint: string): Promise<MountInfo | undefined> {
-  return parseMountInfo(await readFile('/proc/self/mountinfo', 'latin1'), Buffer.from(mountPoint).toString('latin1'));
-}
-
-/** https://man7.org/linux/man-pages/man5/proc_pid_mountinfo.5.html; text and path are byte strings. */
-export function parseMountInfo(text: string, mountPoint: string): MountInfo | undefined {
-  let found: MountInfo | undefined;
-  for (const line of text.split('\n')) {
-    const fields = line.split(' ');
-    const path = fields[4]?.replace(/\\([0-7]{3})/g, (_, octal: string) =>
-      String.fromCharCode(Number.parseInt(octal, 8)),
-    );
-    if (path !== mountPoint) continue;
-    const [type = '', source = ''] = fields.slice(fields.indexOf('-') + 1);
-    found = { device: fields[2] ?? '', type, source };
-  }
-  return found;
+  return isWorkspaceMount(mount) && minor > 0 ? minor : undefined;
 }
 
 /** Makes the directory and its missing parents, passable but not listable for others. */
@@ -116,17 +100,4 @@ async function exists(path: string): Promise<boolean> {
       throw error;
     },
   );
-}
-
-function run(command: string, args: readonly string[], fd3?: number): Promise<{ code: number | null; stderr: string }> {
-  return new Promise((resolve, reject) => {
-    const stdio = ['ignore', 'ignore', 'pipe', ...(fd3 === undefined ? [] : [fd3])] as const;
-    const child = spawn(command, args, { cwd: CHILD_CWD, stdio: [...stdio] });
-    let stderr = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text;
-    });
-    child.on('error', reject);
-    child.on('close', (code) => resolve({ code, stderr: stderr.trim().replaceAll('\n', '; ') }));
-  });
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
-import { mountDevice, unmount } from './mount.ts';
+import { mountDevice, unmountAll } from './mount.ts';
 import { openDevice } from './open-device.ts';
 
 /** Rejects with FAILED_PRECONDITION, in one line, when this process cannot serve a FUSE mount. */
@@ -25,7 +25,7 @@ export async function probeFuse(): Promise<void> {
       await device.close();
     }
   } finally {
-    await unmount(directory);
+    await unmountAll(directory);
     await rmdir(directory);
   }
 }

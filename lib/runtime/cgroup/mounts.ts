@@ -1,3 +1,7 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type MountInfo, readMountsSync } from '../../linux/mountinfo.ts';
+
 /**
  * A mounted cgroup hierarchy. The controllers of a v2 hierarchy are those of its root; on a hybrid host there may be
  * none.
@@ -8,22 +12,27 @@ export interface Hierarchy {
   controllers: readonly string[];
 }
 
-const unescapeOctal = (field: string) =>
-  field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+/** The hierarchies that are mounted where this process sees them. Throws if a v2 hierarchy cannot be read. */
+export function mountedHierarchies(): Hierarchy[] {
+  return findHierarchies(readMountsSync(), (mountPoint) =>
+    readFileSync(join(mountPoint, 'cgroup.controllers'), 'latin1'),
+  );
+}
 
 /**
- * Parses /proc/self/mountinfo (proc_pid_mountinfo(5)) into hierarchies: pure v1, pure v2 or hybrid. `v2Controllers`
- * returns cgroup.controllers of a mount point.
+ * The cgroup hierarchies among these mounts: pure v1, pure v2 or hybrid. `v2Controllers` returns cgroup.controllers of a
+ * mount point. See cgroups(7).
  */
-export function parseHierarchies(mountinfo: string, v2Controllers: (mountPoint: string) => string): Hierarchy[] {
+export function findHierarchies(
+  mounts: readonly MountInfo[],
+  v2Controllers: (mountPoint: string) => string,
+): Hierarchy[] {
   const found: Hierarchy[] = [];
-  for (const line of mountinfo.split('\n')) {
-    const [before, after] = line.split(' - ');
-    const mountPoint = unescapeOctal(before?.split(' ')[4] ?? '');
-    const [type, , superOptions] = after?.split(' ') ?? [];
+  for (const { mountPoint: bytes, type, superOptions } of mounts) {
+    const mountPoint = Buffer.from(bytes, 'latin1').toString();
     if (found.some((each) => each.mountPoint === mountPoint)) continue;
     if (type === 'cgroup') {
-      found.push({ version: 1, mountPoint, controllers: (superOptions ?? '').split(',') });
+      found.push({ version: 1, mountPoint, controllers: superOptions });
     } else if (type === 'cgroup2') {
       found.push({ version: 2, mountPoint, controllers: v2Controllers(mountPoint).split(/\s+/).filter(Boolean) });
     }

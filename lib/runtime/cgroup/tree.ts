@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
-import { type Hierarchy, parseHierarchies, parseMembership } from './mounts.ts';
+import { type Hierarchy, mountedHierarchies, parseMembership } from './mounts.ts';
 import { killTree, readPids } from './process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
 
@@ -122,9 +122,7 @@ function descendants(dir: string, prefix = ''): string[] {
 }
 
 function findRoots(name: string): CgroupRoots | undefined {
-  const hierarchies = parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), (mountPoint) =>
-    readFileSync(join(mountPoint, 'cgroup.controllers'), 'latin1'),
-  );
+  const hierarchies = mountedHierarchies();
   const membership = parseMembership(readFileSync('/proc/self/cgroup', 'utf8'));
   const limits: { [name in (typeof CONTROLLERS)[number]]?: { version: 1 | 2; dir: string } } = {};
   let groups: string | undefined;

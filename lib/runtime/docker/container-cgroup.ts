@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Hierarchy, parseHierarchies, parseMembership } from '../cgroup/mounts.ts';
+import { type Hierarchy, mountedHierarchies, parseMembership } from '../cgroup/mounts.ts';
 import { killTree, readPids } from '../cgroup/process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
@@ -30,12 +30,6 @@ export function containerPlace(containerId: string, initPid: number, groupsName:
   const place = placeIn(mountedHierarchies(), readFileSync(`/proc/${initPid}/cgroup`, 'utf8'), groupsName);
   if (!place?.pids.includes(containerId)) throw new Error('the process is not in the cgroup of its container');
   return place;
-}
-
-function mountedHierarchies(): Hierarchy[] {
-  return parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), (mountPoint) =>
-    readFileSync(join(mountPoint, 'cgroup.controllers'), 'latin1'),
-  );
 }
 
 /**

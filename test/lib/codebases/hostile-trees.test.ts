@@ -13,6 +13,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mount, unmount } from '../../../lib/linux/mount.ts';
 import { chunks, codeOf, Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -170,13 +171,13 @@ describe('a full disk', () => {
   const mounted = process.getuid?.() === 0;
   it.runIf(mounted)('is RESOURCE_EXHAUSTED and leaves what was there', async () => {
     const tmp = join(scratch.files(id), '../tmp');
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', tmp]);
+    await mount({ type: 'tmpfs', options: 'size=1m', source: 'tmpfs', mountPoint: tmp });
     try {
       const upload = scratch.codebases.upload(id, 'a', chunks(...Array(20).fill(Buffer.alloc(100_000))));
       expect(await codeOf(upload)).toBe('RESOURCE_EXHAUSTED');
       expect(scratch.incoming(id)).toEqual([]);
     } finally {
-      execFileSync('umount', [tmp]);
+      await unmount(tmp, 'force');
     }
     rmSync(tmp, { recursive: true });
     expect(readdirSync(scratch.files(id))).toEqual([]);

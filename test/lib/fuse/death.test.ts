@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { clearStaleMount, makeMountPoint, unmount } from '../../../lib/fuse/connection/mount.ts';
+import { clearStaleMount, makeMountPoint, unmountAll } from '../../../lib/fuse/connection/mount.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
 
@@ -25,7 +25,7 @@ afterEach(async () => {
   mount = undefined;
 });
 afterAll(async () => {
-  await unmount(join(directory, 'mnt'));
+  await unmountAll(join(directory, 'mnt'));
   await rm(directory, { recursive: true });
   await bundle.remove();
   await server.remove();

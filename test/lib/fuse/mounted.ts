@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { unmount } from '../../../lib/fuse/connection/mount.ts';
+import { unmountAll } from '../../../lib/fuse/connection/mount.ts';
 import type { Log } from '../../../lib/log.ts';
 import { type MountOptions, mountWorkspaces } from '../../../lib/workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec, Workspaces } from '../../../lib/workspaces/workspaces.ts';
@@ -35,7 +35,7 @@ export async function mounted(entry: URL, options: Partial<MountOptions> = {}): 
     logged,
     async remove() {
       await workspaces.close();
-      await unmount(mountPoint);
+      await unmountAll(mountPoint);
       await rm(directory, { recursive: true });
     },
   };

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { afterAll, expect, it } from 'vitest';
-import { findMount } from '../../../lib/fuse/connection/mount.ts';
+import { findMount } from '../../../lib/linux/mountinfo.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { mounted } from './mounted.ts';
 

@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { silentLog } from '../../../../lib/log.ts';
 import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
-import { instanceDir, instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
+import { instanceDir } from '../../../../lib/runtime/bwrap/instance.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
 import { command, run } from '../run.ts';
-import { until, useBwrap } from './fixture.ts';
+import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
 let box: RunningSandbox;
@@ -39,15 +38,6 @@ function processesOf(uid: number): string[] {
       return false;
     }
   });
-}
-
-/** Directories of this runtime in every cgroup hierarchy, and of one sandbox in them. */
-function cgroupsOf(stateDir: string, id: string): string[] {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  return mounts
-    .filter((line) => line.includes(' - cgroup'))
-    .map((line) => join(line.split(' ')[4]!, `paddock-${instanceName(stateDir)}`, id))
-    .filter(existsSync);
 }
 
 describe('a command past its timeout', () => {
@@ -117,11 +107,11 @@ describe('stop', () => {
     const sandbox = await bwrap.runtime.launch(spec);
     await run(sandbox, `(${ESCAPES(5678)}) >/dev/null 2>&1 &`);
     const running = run(sandbox, 'sleep 60');
-    expect(cgroupsOf(bwrap.stateDir, spec.id).length).toBeGreaterThan(0);
+    expect(runtimeCgroups(bwrap.stateDir, spec.id).length).toBeGreaterThan(0);
     await sandbox.stop();
     expect(await running).toMatchObject({ code: 'UNAVAILABLE' });
     expect(processesOf(spec.uid)).toEqual([]);
-    expect(cgroupsOf(bwrap.stateDir, spec.id)).toEqual([]);
+    expect(runtimeCgroups(bwrap.stateDir, spec.id)).toEqual([]);
     expect(existsSync(spec.runDir)).toBe(false);
     expect(await run(sandbox, 'true')).toMatchObject({ code: 'UNAVAILABLE' });
     await sandbox.stop();
@@ -225,14 +215,14 @@ describe('reclaim', () => {
     await next.reclaim();
     expect(await left.exited).toMatch(/main process ended/);
     expect(processesOf(spec.uid)).toEqual([]);
-    expect(cgroupsOf(`${bwrap.stateDir}/other`, '')).not.toEqual([]);
-    expect(cgroupsOf(`${bwrap.stateDir}/other`, spec.id)).toEqual([]);
+    expect(runtimeCgroups(`${bwrap.stateDir}/other`, '')).not.toEqual([]);
+    expect(runtimeCgroups(`${bwrap.stateDir}/other`, spec.id)).toEqual([]);
     const again = await next.launch(spec);
     expect(await run(again, 'echo again')).toMatchObject({ stdout: 'again\n' });
     await again.stop();
     await next.close?.();
     expect(existsSync(instanceDir(`${bwrap.stateDir}/other`, true))).toBe(false);
-    expect(cgroupsOf(`${bwrap.stateDir}/other`, '')).toEqual([]);
+    expect(runtimeCgroups(`${bwrap.stateDir}/other`, '')).toEqual([]);
   });
 
   const useless = (stateDir: string) => createBwrapRuntime({ bwrapPath: '/usr/bin/bwrap', stateDir, log: silentLog });

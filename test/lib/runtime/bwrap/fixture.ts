@@ -1,9 +1,11 @@
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import type { ResourceLimits } from '../../../../lib/contract/messages.ts';
+import { readMountsSync } from '../../../../lib/linux/mountinfo.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
+import { instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
 import type { RunningSandbox, Runtime, SandboxSpec } from '../../../../lib/runtime/runtime.ts';
 import { RESOURCES } from '../run.ts';
 
@@ -61,4 +63,12 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     if (Date.now() > deadline) throw new Error(`waited ${ms} ms in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
+}
+
+/** The runtime's directory in every cgroup hierarchy that has one, or what is at `path` below it. */
+export function runtimeCgroups(stateDir: string, path = ''): string[] {
+  return readMountsSync()
+    .filter(({ type }) => type === 'cgroup' || type === 'cgroup2')
+    .map(({ mountPoint }) => join(mountPoint, `paddock-${instanceName(stateDir)}`, path))
+    .filter(existsSync);
 }

@@ -1,24 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import { RESOURCES, run } from '../run.ts';
-import { until, useBwrap } from './fixture.ts';
+import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
 const MIB = 1 << 20;
 
 /** The value of a limit's file for a sandbox, in whichever hierarchy has it. */
 function limitOf(id: string, files: readonly string[]): string | undefined {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  for (const line of mounts.filter((each) => each.includes(' - cgroup'))) {
-    for (const file of files) {
-      const path = join(line.split(' ')[4]!, `paddock-${instanceName(bwrap.stateDir)}`, id, file);
-      if (existsSync(path)) return readFileSync(path, 'latin1').trim();
-    }
-  }
-  return undefined;
+  const paths = runtimeCgroups(bwrap.stateDir, id).flatMap((group) => files.map((file) => join(group, file)));
+  const path = paths.find((each) => existsSync(each));
+  return path && readFileSync(path, 'latin1').trim();
 }
 
 describe('memory_bytes', () => {

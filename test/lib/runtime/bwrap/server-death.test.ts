@@ -3,11 +3,12 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, 
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mountAt, readMountsSync } from '../../../../lib/linux/mountinfo.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
-import { instanceDir, instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
+import { instanceDir } from '../../../../lib/runtime/bwrap/instance.ts';
 import { RESOURCES, run } from '../run.ts';
-import { until } from './fixture.ts';
+import { runtimeCgroups, until } from './fixture.ts';
 
 const base = mkdtempSync('/tmp/paddock-death-');
 const uid = 330_000 + (process.pid % 1000);
@@ -91,11 +92,7 @@ function living(owner: number): string[] {
 
 /** The directories of spare launchers, in each hierarchy. */
 function cgroupsOf(stateDir: string): string[] {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  return mounts
-    .filter((line) => line.includes(' - cgroup'))
-    .map((line) => join(line.split(' ')[4]!, `paddock-${instanceName(stateDir)}`))
-    .filter(existsSync)
+  return runtimeCgroups(stateDir)
     .flatMap((root) => readdirSync(root).map((name) => join(root, name)))
     .filter((path) => path.includes('/spare-'));
 }
@@ -142,8 +139,7 @@ describe('a server killed with SIGKILL', () => {
     await sandbox.stop();
     await next.close();
     expect(existsSync(instanceDir(dir, true))).toBe(false);
-    const mounts = readFileSync('/proc/self/mountinfo', 'utf8');
-    expect(mounts).not.toContain(instanceDir(dir, true));
+    expect(mountAt(readMountsSync(), instanceDir(dir, true))).toBeUndefined();
     expect(cgroups()).toEqual([]);
   });
 });

@@ -6,19 +6,13 @@ import { createBwrapRuntime } from '../../../../lib/runtime/bwrap/index.ts';
 import { instanceName } from '../../../../lib/runtime/bwrap/instance.ts';
 import { Spares } from '../../../../lib/runtime/bwrap/spares.ts';
 import { RESOURCES, run } from '../run.ts';
-import { until, useBwrap } from './fixture.ts';
+import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
 const LIMITED = { memory_bytes: 1 << 28, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 50 };
 
 /** This runtime's directory in each hierarchy that it uses. */
-function roots(stateDir = bwrap.stateDir): string[] {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  return mounts
-    .filter((line) => line.includes(' - cgroup'))
-    .map((line) => join(line.split(' ')[4]!, `paddock-${instanceName(stateDir)}`))
-    .filter(existsSync);
-}
+const roots = (stateDir = bwrap.stateDir) => runtimeCgroups(stateDir);
 
 /** The shells that wait, each in the agent's part of cgroups named spare-*. */
 function waiting(): number[] {

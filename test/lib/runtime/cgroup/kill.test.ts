@@ -2,12 +2,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseHierarchies } from '../../../../lib/runtime/cgroup/mounts.ts';
+import { readMountsSync } from '../../../../lib/linux/mountinfo.ts';
+import { findHierarchies } from '../../../../lib/runtime/cgroup/mounts.ts';
 import { SandboxCgroup } from '../../../../lib/runtime/cgroup/sandbox-cgroup.ts';
 import { until } from '../bwrap/fixture.ts';
 import { RESOURCES } from '../run.ts';
 
-const hierarchies = parseHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), () => '');
+const hierarchies = findHierarchies(readMountsSync(), () => '');
 const named = (controller: string) => hierarchies.find((each) => each.controllers.includes(controller))?.mountPoint;
 /** Whatever this host has that groups can be made in: v2 with cgroup.kill, and the v1 freezer. */
 const roots = [hierarchies.find((each) => each.version === 2)?.mountPoint, named('freezer')].filter(

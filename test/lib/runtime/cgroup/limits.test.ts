@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { parseMounts } from '../../../../lib/linux/mountinfo.ts';
 import { cpuWeight, limitWrites, pidsMax } from '../../../../lib/runtime/cgroup/limits.ts';
-import { parseHierarchies, parseMembership } from '../../../../lib/runtime/cgroup/mounts.ts';
+import { findHierarchies, parseMembership } from '../../../../lib/runtime/cgroup/mounts.ts';
 
 const all = { memory_bytes: 1 << 28, cpu_quota: 150_000, cpu_shares: 1024, pids_limit: 64 };
 const shown = (version: 1 | 2) =>
@@ -67,7 +68,7 @@ describe('the hierarchies of a host', () => {
       '31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct',
       '32 24 0:28 / /sys/fs/cgroup/mem\\040ory rw - cgroup cgroup rw,memory',
     ].join('\n');
-    expect(parseHierarchies(text, controllers(''))).toEqual([
+    expect(findHierarchies(parseMounts(text), controllers(''))).toEqual([
       { version: 1, mountPoint: '/sys/fs/cgroup/cpu,cpuacct', controllers: ['rw', 'cpu', 'cpuacct'] },
       { version: 1, mountPoint: '/sys/fs/cgroup/mem ory', controllers: ['rw', 'memory'] },
     ]);
@@ -75,14 +76,14 @@ describe('the hierarchies of a host', () => {
 
   it('are read from a v2 host, once for one mount point', () => {
     const line = '26 22 0:24 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate';
-    expect(parseHierarchies(`${line}\n${line}`, controllers('cpu memory pids\n'))).toEqual([
+    expect(findHierarchies(parseMounts(`${line}\n${line}`), controllers('cpu memory pids\n'))).toEqual([
       { version: 2, mountPoint: '/sys/fs/cgroup', controllers: ['cpu', 'memory', 'pids'] },
     ]);
   });
 
   it('are none where nothing is mounted', () => {
-    expect(parseHierarchies('22 1 0:20 / /proc rw - proc proc rw\n', controllers(''))).toEqual([]);
-    expect(parseHierarchies('', controllers(''))).toEqual([]);
+    expect(findHierarchies(parseMounts('22 1 0:20 / /proc rw - proc proc rw\n'), controllers(''))).toEqual([]);
+    expect(findHierarchies([], controllers(''))).toEqual([]);
   });
 
   it('have the server’s own place in them', () => {
