@@ -230,15 +230,29 @@ const LAYERS: Weights = {
 /** What can come to need layers, or need them no more, while these are reclaimed. */
 const WHILE_HELD: Weights = { fork: 5, rollback: 5, create: 1, checkpoint: 1, drop: 1, destroy: 1 };
 
-/** A sandbox with something to roll back, then steps that meet one reclaiming of layers. */
+/** What makes another sandbox need a layer, and what makes this one need it no more. */
+const NEEDED_BY_ANOTHER: Weights = { fork: 1 };
+const NEEDED_NO_MORE: Weights = { rollback: 3, destroy: 1 };
+
+/**
+ * A sandbox with something to roll back, then steps that meet one reclaiming of layers. First another sandbox goes, which
+ * leaves its place to a fork.
+ */
 function reclaimings(scope: Scope): fc.Arbitrary<Step[]> {
   return scope.place.chain((place) => {
     const ofOne = { ...scope, place: fc.constant(place) };
-    const { checkpoint, create, hold, release } = kindsOf(ofOne);
-    const meanwhile = fc.array(stepsOf(WHILE_HELD, ofOne), { minLength: 1, maxLength: 4, size: 'max' });
+    const { checkpoint, create, hold, release, restart } = kindsOf(ofOne);
+    const { destroy } = kindsOf({
+      ...scope,
+      place: fc.integer({ min: 1, max: PLACES - 1 }).map((by) => (place + by) % PLACES),
+    });
+    const any = fc.array(stepsOf(WHILE_HELD, ofOne), { maxLength: 2 });
+    const meanwhile = fc
+      .tuple(any, stepsOf(NEEDED_BY_ANOTHER, ofOne), any, stepsOf(NEEDED_NO_MORE, ofOne), any)
+      .map(([first, needed, second, noMore, third]) => [...first, needed, ...second, noMore, ...third]);
     return fc
-      .tuple(checkpoint, create, hold, meanwhile, release)
-      .map(([first, second, held, steps, last]) => [first, second, held, ...steps, last]);
+      .tuple(destroy, checkpoint, create, hold, meanwhile, release, restart)
+      .map(([gone, first, second, held, steps, ...last]) => [gone, first, second, held, ...steps, ...last]);
   });
 }
 
