@@ -14,6 +14,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
+import { isSameHost } from '../host-name.ts';
 import { isLarge } from '../http/json-pieces.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
 import { messagesOf } from './client-stream.ts';
@@ -24,7 +25,7 @@ type Message = object;
 
 /** Status of a call whose message was sent already: grpc-js then sends the status only. */
 const SENT: Partial<StatusObject> = { code: status.OK, details: 'OK' };
-type AnyCall = EventEmitter & { metadata: Metadata };
+type AnyCall = EventEmitter & { metadata: Metadata; getHost(): string };
 
 export interface Mount {
   services: Services;
@@ -87,6 +88,13 @@ function startCall(call: AnyCall, { services, calls }: Mount): StartedCall {
   };
 }
 
+/** A Host header of another host than `:authority` makes a request malformed (RFC 9113 section 8.3.1). */
+function requireOneHost(call: AnyCall): void {
+  const [host] = call.metadata.get('host');
+  if (host !== undefined && !isSameHost(String(host), call.getHost()))
+    throw new ServiceError('INVALID_ARGUMENT', 'the :authority and the host header must name the same host');
+}
+
 async function respond(
   operation: Operation,
   mount: Mount,
@@ -97,6 +105,7 @@ async function respond(
 ): Promise<void> {
   const { context, headers, end } = startCall(call, mount);
   try {
+    requireOneHost(call);
     if (input.body instanceof ServiceError) throw input.body;
     const result = await operation.handler({ headers, ...input }, context);
     end();
@@ -113,6 +122,7 @@ async function respond(
 async function send(operation: Operation, mount: Mount, call: ServerWritableStream<Message, Message>): Promise<void> {
   const { context, headers, end } = startCall(call, mount);
   try {
+    requireOneHost(call);
     if (call.request instanceof ServiceError) throw call.request;
     const messages = await operation.handler({ headers, body: call.request }, context);
     const writing = writer(call, context.signal);

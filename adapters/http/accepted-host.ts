@@ -2,6 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../lib/errors.ts';
+import { hostNameOf, isSameHost, normalizedHost } from '../host-name.ts';
+import { authorityOf } from './router.ts';
 
 /** Limit of the cache of accepted hosts, which makes the check one look-up per request. */
 const MAX_KNOWN = 1000;
@@ -19,31 +21,38 @@ export class AcceptedHosts {
 
   /** `bound`: the configured host; empty means all interfaces. `allowed`: names and addresses without ports. */
   constructor(bound: string, allowed: readonly string[]) {
-    this.#bound = plain(bound);
-    this.#allowed = new Set(allowed.map(plain));
+    this.#bound = normalizedHost(bound);
+    this.#allowed = new Set(allowed.map(normalizedHost));
   }
 
   /**
    * Throws INVALID_ARGUMENT for several Host fields (RFC 9112 section 3.2): Node returns the first, and a proxy in
-   * front of this server may have used the last. Throws PERMISSION_DENIED unless Host, and Origin if present, are
-   * accepted.
+   * front of this server may have used the last. The same for an absolute request target of another host than Host
+   * (section 3.2.2). Throws PERMISSION_DENIED unless Host, the target's host and Origin, as far as present, are accepted.
    */
   check({
     headers: { host, origin },
     rawHeaders,
     socket,
-  }: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket'>): void {
+    url = '/',
+  }: Pick<IncomingMessage, 'headers' | 'rawHeaders' | 'socket' | 'url'>): void {
     if (countOf('host', rawHeaders) > 1)
       throw new ServiceError('INVALID_ARGUMENT', 'a request must have one Host header');
     if (host !== undefined) this.#require('Host', host, socket.localAddress);
+    const authority = authorityOf(url);
+    if (authority !== undefined) {
+      if (host !== undefined && !isSameHost(host, authority))
+        throw new ServiceError('INVALID_ARGUMENT', 'the request target and the Host header must name the same host');
+      this.#require('host of the request target', authority, socket.localAddress);
+    }
     if (origin !== undefined) this.#require('Origin', originHost(origin), socket.localAddress);
   }
 
   #require(header: string, host: string, localAddress = ''): void {
     const key = `${localAddress} ${host}`;
     if (this.#known.has(key)) return;
-    const name = nameOf(host);
-    if (name === undefined || !this.#accepts(name, plain(localAddress))) {
+    const name = hostNameOf(host);
+    if (name === undefined || !this.#accepts(name, normalizedHost(localAddress))) {
       const shown = JSON.stringify(host.slice(0, 200));
       throw new ServiceError(
         'PERMISSION_DENIED',
@@ -72,25 +81,6 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
   return count;
 }
 
-/**
- * Normalizes a host: lower case, without the trailing dot of a fully qualified name, the zone of an address, and the
- * IPv6 prefix of a mapped IPv4 address.
- */
-function plain(host: string): string {
-  return host
-    .toLowerCase()
-    .replace(/\.$/, '')
-    .replace(/%.*$/, '')
-    .replace(/^::ffff:(?=\d+\.)/, '');
-}
-
-/** The host without its port, or undefined if it is not a valid host. */
-function nameOf(host: string): string | undefined {
-  const match = /^(?:\[([0-9a-f:.]+)\]|([^:/?#@[\]\s]+))(?::\d*)?$/i.exec(host);
-  const name = match?.[1] ?? match?.[2];
-  return name && plain(name);
-}
-
 function originHost(origin: string): string {
   return URL.canParse(origin) ? new URL(origin).host : origin;
 }
@@ -100,5 +90,7 @@ function isLoopback(bound: string): boolean {
 }
 
 function isOwnAddress(address: string): boolean {
-  return Object.values(networkInterfaces()).some((all) => all?.some((each) => plain(each.address) === address));
+  return Object.values(networkInterfaces()).some((all) =>
+    all?.some((each) => normalizedHost(each.address) === address),
+  );
 }

@@ -19,9 +19,16 @@ interface Route {
   rest: string | undefined;
 }
 
+const ORIGIN = /^https?:\/\/([^/?#]*)/i;
+
+/** `host[:port]` of a request target in absolute form (RFC 9112 section 3.2.2), which clients of a proxy send. */
+export function authorityOf(raw: string): string | undefined {
+  return raw.startsWith('/') ? undefined : ORIGIN.exec(raw)?.[1];
+}
+
 /** Splits a request target. The URL parser would remove `..` segments before lib could refuse them. */
 export function parseTarget(raw: string): Target {
-  const path = raw.startsWith('/') ? raw : raw.replace(/^https?:\/\/[^/?#]*/i, '');
+  const path = raw.startsWith('/') ? raw : raw.replace(ORIGIN, '');
   const question = path.indexOf('?');
   return question < 0 ? { path, query: '' } : { path: path.slice(0, question), query: path.slice(question + 1) };
 }

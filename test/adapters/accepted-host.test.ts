@@ -4,9 +4,14 @@ import { AcceptedHosts } from '../../adapters/http/accepted-host.ts';
 
 const OWN = Object.values(networkInterfaces()).flat()[0]!.address;
 
-function isAccepted(hosts: AcceptedHosts, headers: { host?: string; origin?: string }, localAddress = '127.0.0.1') {
+function isAccepted(
+  hosts: AcceptedHosts,
+  headers: { host?: string; origin?: string; url?: string },
+  localAddress = '127.0.0.1',
+) {
   try {
-    hosts.check({ headers, rawHeaders: [], socket: { localAddress } } as unknown as Parameters<
+    const { url, ...fields } = headers;
+    hosts.check({ headers: fields, rawHeaders: [], socket: { localAddress }, url } as unknown as Parameters<
       AcceptedHosts['check']
     >[0]);
     return true;
@@ -56,6 +61,18 @@ describe('the Host of a request', () => {
   it('may be absent, as no browser has it', () => {
     expect(isAccepted(new AcceptedHosts('', []), {})).toBe(true);
   });
+});
+
+it.each([
+  ['http://localhost:8080/health', true],
+  ['http://LOCALHOST', true],
+  ['/health', true],
+  ['http://evil.example/health', false],
+  ['HTTPS://evil.example?x', false],
+  ['http://localhost@evil.example/', false],
+  ['http:///health', false],
+])('the request target %s without a Host: %s', (url, accepted) => {
+  expect(isAccepted(new AcceptedHosts('', []), { url })).toBe(accepted);
 });
 
 it.each([

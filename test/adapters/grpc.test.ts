@@ -24,6 +24,20 @@ describe('gRPC', () => {
     expect(await rpc.unary('service.v1.CodebaseService/GetCodebase', { codebase_id: 'cb_1' })).toEqual(aCodebase);
   });
 
+  it('refuses a host header of another host than :authority', async () => {
+    await start({ sandboxes: { get: () => aSandbox } });
+    const get = (host: string) => {
+      const metadata = new Metadata();
+      metadata.set('host', host);
+      return rpc.unary('service.v1.SandboxService/GetSandbox', { sandbox_id: 'sb_1' }, metadata);
+    };
+    expect(await failure(get('evil.example'))).toMatchObject({
+      code: CODES.INVALID_ARGUMENT.grpc,
+      details: 'the :authority and the host header must name the same host',
+    });
+    expect(await get('127.0.0.1')).toEqual(aSandbox);
+  });
+
   it('answers Empty', async () => {
     await start({ sandboxes: { destroy: async () => {} }, codebases: { delete: async () => {} } });
     expect(await rpc.unary('service.v1.SandboxService/DestroySandbox', { sandbox_id: 'sb_1' })).toEqual({});

@@ -253,7 +253,7 @@ describe('REST', () => {
     await start();
     const answer = await rawRequest(
       rest.port,
-      'GET http://x/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+      'GET http://localhost:80/health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
     );
     expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
@@ -288,6 +288,17 @@ describe('REST', () => {
       }
     }
     expect(await get('/health', 'host: localhost')).toMatch(/^HTTP\/1.1 200 /);
+  });
+
+  it('refuses a request target of another host than Host', async () => {
+    await start();
+    for (const target of ['http://evil.example/health', 'HTTP://127.0.0.2/health', 'https://evil.example']) {
+      const answer = await rawRequest(
+        rest.port,
+        `GET ${target} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
+      );
+      expect(answer).toMatch(/^HTTP\/1.1 400 .*the request target and the Host header must name the same host/s);
+    }
   });
 
   it('refuses a request with several Host headers, in any order and case', async () => {

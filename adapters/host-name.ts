@@ -1,0 +1,23 @@
+/**
+ * Normalizes a host: lower case, without the trailing dot of a fully qualified name, the zone of an address, and the
+ * IPv6 prefix of a mapped IPv4 address.
+ */
+export function normalizedHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/\.$/, '')
+    .replace(/%.*$/, '')
+    .replace(/^::ffff:(?=\d+\.)/, '');
+}
+
+/** The normalized host of `host[:port]`, or undefined if that is not valid. */
+export function hostNameOf(authority: string): string | undefined {
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:/?#@[\]\s]+))(?::\d*)?$/i.exec(authority);
+  const name = match?.[1] ?? match?.[2];
+  return name && normalizedHost(name);
+}
+
+/** Whether both name the same host; their ports may differ. */
+export function isSameHost(one: string, other: string): boolean {
+  return one === other || (hostNameOf(one) !== undefined && hostNameOf(one) === hostNameOf(other));
+}
