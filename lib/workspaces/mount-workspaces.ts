@@ -133,7 +133,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     files: (id, actor, operation, ...args) => call('files', id, actor, operation, args),
     usage: (id) => call('usage', id),
     died: died.promise,
-    ended: connection.threads.gone,
+    ended: connection.threads.exited,
     async check() {
       await watchdog.checkMount();
       // `died` is heard of first.

@@ -11,13 +11,15 @@ import { clearStaleMount, makeMountPoint, mountDevice, primeMount, raiseReadAhea
 import { openDevice } from './open-device.ts';
 import { startThreads, type Threads } from './threads.ts';
 
+/** Options of `Connection.open`. */
 export interface ConnectionOptions {
-  /** Absolute. */
+  /** Absolute path of the mount point; created if absent. */
   mountPoint: string;
-  /** Module that runs the workers, by the role in their workerData. */
+  /** Module that runs the worker threads; it selects the thread by `workerData.role`. */
   entry: URL;
-  /** As of `ThreadOptions`. */
+  /** `ThreadOptions.options`. */
   options: unknown;
+  /** `ThreadOptions.onEvent`. */
   onEvent: (event: unknown) => void;
   log: Log;
 }
@@ -25,33 +27,38 @@ export interface ConnectionOptions {
 const READY_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 5_000;
 
-/** The device, the mount and the threads that serve it, as one thing that comes up whole or not at all. */
+/** A FUSE connection: the device, the mount, and the threads that serve it. */
 export class Connection {
   readonly threads: Threads;
   readonly #options: ConnectionOptions;
   readonly #device: FileHandle;
-  readonly #eager: FileHandle | undefined;
+  readonly #nonBlocking: FileHandle | undefined;
   #controlFile: FileHandle | undefined;
   #mountId = '';
   #teardown: Promise<void> | undefined;
   readonly #onExit: () => void;
 
+  /**
+   * Mounts and starts the threads; resolves when the mount serves requests. Rejects, with everything cleaned up, if a
+   * step fails or takes longer than 30 s. A mount that a killed server left on the mount point is removed first. The
+   * caller closes it.
+   */
   static async open(options: ConnectionOptions): Promise<Connection> {
     const { mountPoint } = options;
     await clearStaleMount(mountPoint);
     await makeMountPoint(mountPoint);
     const device = await openDevice();
     const controlName = `.control-${randomBytes(16).toString('hex')}`;
-    let eager: FileHandle | undefined;
+    let nonBlocking: FileHandle | undefined;
     try {
       await mountDevice(device.fd, mountPoint);
-      // On one CPU, who asks cannot run while the worker looks for what it asks.
-      if (availableParallelism() > 1) eager = await cloneDevice(device);
+      // With one CPU polling only keeps the requesting program from running.
+      if (availableParallelism() > 1) nonBlocking = await cloneDevice(device);
     } catch (thrown) {
       await device.close();
       throw thrown;
     }
-    const connection = new Connection(options, device, eager, controlName);
+    const connection = new Connection(options, device, nonBlocking, controlName);
     try {
       await connection.#bringUp(controlName);
     } catch (thrown) {
@@ -64,13 +71,13 @@ export class Connection {
   private constructor(
     options: ConnectionOptions,
     device: FileHandle,
-    eager: FileHandle | undefined,
+    nonBlocking: FileHandle | undefined,
     controlName: string,
   ) {
     this.#options = options;
     this.#device = device;
-    this.#eager = eager;
-    this.threads = startThreads({ ...options, fd: device.fd, eagerFd: eager?.fd, controlName });
+    this.#nonBlocking = nonBlocking;
+    this.threads = startThreads({ ...options, fd: device.fd, nonBlockingFd: nonBlocking?.fd, controlName });
     this.#onExit = () => {
       this.threads.stopAtExit();
       unmountSync(options.mountPoint, 'detach');
@@ -86,21 +93,25 @@ export class Connection {
     this.#mountId = (await findMount(mountPoint))?.device ?? '';
     if (!(await settlesWithin(primeMount(mountPoint, controlName), READY_TIMEOUT_MS)))
       throw new Error('the mount does not answer');
-    // Not before the kernel has taken the answer to its INIT, which sets its own limit: whoever was answered came after.
+    // After INIT, because the kernel sets its own limit when it processes the reply; the lookup of `primeMount` came
+    // later.
     await raiseReadAhead(mountPoint);
-    // Sends no message any more: the child before has looked it up, and opens are not asked for.
+    // No request is sent for this open: `primeMount` has looked the file up, and OPEN has been answered with ENOSYS.
     this.#controlFile = await open(join(mountPoint, controlName));
     const ping = threads.control.call('ping');
     if (!(await settlesWithin(ping, READY_TIMEOUT_MS))) throw new Error('the request worker cannot be woken');
     await ping;
   }
 
-  /** Whether the mount is still where it was put. */
+  /** Whether this connection's mount is still the topmost one on the mount point. */
   async isMounted(): Promise<boolean> {
     return (await findMount(this.#options.mountPoint))?.device === this.#mountId;
   }
 
-  /** Ends everything within seconds; with `force`, at once and in the middle of whatever it does. Idempotent. */
+  /**
+   * Unmounts, stops both threads and closes the device, within seconds; with `force`, without letting requests in
+   * progress finish. Idempotent. If a thread does not end, this is logged, and the device stays open.
+   */
   close({ force = false } = {}): Promise<void> {
     this.#teardown ??= this.#close(force);
     return this.#teardown;
@@ -113,12 +124,12 @@ export class Connection {
     const stopped = !force && (await settlesWithin(threads.stop(), STOP_TIMEOUT_MS));
     await unmountAll(mountPoint);
     if (!stopped && !(await settlesWithin(threads.terminate(), STOP_TIMEOUT_MS))) {
-      log.error('a thread of the workspace file system does not end', { mountPoint });
+      log.error('a file system thread did not exit', { mountPoint });
       return;
     }
     process.off('exit', this.#onExit);
     threads.control.release();
-    await this.#eager?.close();
+    await this.#nonBlocking?.close();
     await this.#device.close();
   }
 }

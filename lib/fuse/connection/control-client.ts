@@ -17,54 +17,59 @@ interface Call {
 }
 
 /**
- * The main thread's end of the control channel. Requests are answered in order; a successful answer is held back until
- * all notifications that it caused were written, so that the caller finds the kernel's caches in agreement with it.
+ * The main thread's end of the control channel. Requests are answered in order. A successful answer is delivered only
+ * after all invalidations that its operation caused are written, so that its caller finds the kernel's caches up to
+ * date.
  */
 export class ControlClient {
   readonly #fd: number;
   readonly #port: MessagePort;
   readonly #wakeUp = encodeRetrieveNothing(CONTROL_NODEID);
   readonly #calls = new Map<number, Call>();
-  /** Answers that wait for their batch, oldest first. */
+  /** Successful answers whose notification batch is not written yet, oldest first. */
   readonly #held: Answer[] = [];
-  /** Of answers that are still to come. */
+  /** Partial results of calls without an answer yet, by call id. */
   readonly #parts = new Map<number, unknown[]>();
   #nextId = 1;
   #writtenBatch = 0;
   #closed: string | undefined;
   #wakeAgain: NodeJS.Timeout | undefined;
 
+  /** `fd`: the device; `port`: the control channel to the request worker. The caller owns and closes both. */
   constructor(fd: number, port: MessagePort) {
     this.#fd = fd;
     this.#port = port;
   }
 
+  /**
+   * Runs an operation of the file system in the request worker. Arguments and result cross by structured clone. Rejects
+   * with the error that the operation threw (`ControlledFileSystem.toError`), or with UNAVAILABLE after `close`. A call
+   * with partial results resolves with an array: the partial results in order, then the answer.
+   */
   call(operation: string, ...args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(unavailable(this.#closed));
     return new Promise((resolve, reject) => {
       const request: ControlRequest = { id: this.#nextId++, operation, args };
-      // First: what cannot be cloned throws here.
+      // Before the call is registered: this throws for an argument that cannot be cloned.
       this.#port.postMessage(request);
       this.#calls.set(request.id, { resolve, reject });
       this.#wake();
     });
   }
 
-  /** Lets the request worker end after what it is doing; also after `close`. */
+  /** Asks the request worker to exit after the request in progress. Also allowed after `close`. */
   stop(): void {
     const request: ControlRequest = { id: 0, operation: 'stop', args: [] };
     this.#port.postMessage(request);
     this.#wake();
   }
 
-  /**
-   * Brings the request worker out of read(2). Does not block: the kernel queues its message.
-   */
+  /** Wakes the request worker from read(2). Does not block: the kernel queues the message. */
   #wake(): void {
     try {
       writeSync(this.#fd, this.#wakeUp, 0, this.#wakeUp.length, null);
     } catch (thrown) {
-      // Otherwise the connection has ended: the worker comes out of read(2) by itself, and its end rejects all calls.
+      // For other errors the connection has ended: read(2) of the worker fails, and its exit rejects all calls.
       if (isTransient(thrown)) this.#wakeLater();
     }
   }
@@ -76,34 +81,36 @@ export class ControlClient {
     }, WAKE_AGAIN_MS);
   }
 
-  /** Call before the descriptor is closed: nothing is written to it any more. */
+  /** Cancels pending wake-ups. Call it before the descriptor is closed. */
   release(): void {
     clearTimeout(this.#wakeAgain);
   }
 
-  /** A call with parts resolves with an array of them and its answer. */
-  part(id: number, value: unknown): void {
+  /** Receives a partial result of a call. */
+  onPart(id: number, value: unknown): void {
     const parts = this.#parts.get(id);
     if (parts === undefined) this.#parts.set(id, [value]);
     else parts.push(value);
   }
 
-  answered(answer: Answer): void {
+  /** Receives the answer to a call. */
+  onAnswer(answer: Answer): void {
     if (answer.error) {
       this.#parts.delete(answer.id);
-      this.#take(answer.id)?.reject(decodeError(answer.error));
+      this.#remove(answer.id)?.reject(decodeError(answer.error));
       return;
     }
     this.#held.push(answer);
     this.#release();
   }
 
-  batchWritten(batch: number): void {
+  /** Receives the number of the last notification batch that is written to the device. */
+  onBatchWritten(batch: number): void {
     this.#writtenBatch = batch;
     this.#release();
   }
 
-  /** Every call, also those under way, rejects with UNAVAILABLE from now on. */
+  /** Rejects all pending and later calls with UNAVAILABLE and `reason`. Idempotent. */
   close(reason: string): void {
     if (this.#closed) return;
     this.#closed = reason;
@@ -118,11 +125,11 @@ export class ControlClient {
       const answer = this.#held.shift() as Answer;
       const parts = this.#parts.get(answer.id);
       this.#parts.delete(answer.id);
-      this.#take(answer.id)?.resolve(parts === undefined ? answer.value : [...parts, answer.value]);
+      this.#remove(answer.id)?.resolve(parts === undefined ? answer.value : [...parts, answer.value]);
     }
   }
 
-  #take(id: number): Call | undefined {
+  #remove(id: number): Call | undefined {
     const call = this.#calls.get(id);
     this.#calls.delete(id);
     return call;

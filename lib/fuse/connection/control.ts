@@ -3,63 +3,74 @@ import { Errno } from '../../linux/errno.ts';
 import type { FileSystem, Notifier } from '../filesystem.ts';
 import type { Steps } from './steps.ts';
 
-/** A file system that the main thread calls, too: operations by their names, one at a time between the kernel's requests. */
+/**
+ * A file system with operations that the main thread can call, by name and one at a time, between requests of the
+ * kernel.
+ */
 export interface ControlledFileSystem extends FileSystem {
   /**
-   * An operation that may take long, as steps between which requests are served. undefined: `control` is called instead.
-   * Throws what `control` would.
+   * Starts a long operation as steps; requests are served between them. Returns undefined for an operation that
+   * `control` runs. Throws what `control` would throw.
    */
   begin(operation: string, args: readonly unknown[]): Steps<unknown> | undefined;
-  /** Runs an operation. Its value goes to the caller by structured clone; an error rejects the call; Postponed: run again. */
+  /**
+   * Runs an operation to its end. Its result is sent to the caller by structured clone; an exception rejects the call;
+   * after `Postponed` the operation is run again.
+   */
   control(operation: string, args: readonly unknown[]): unknown;
-  /** What the caller of an operation is told of what it threw: a ServiceError keeps its code and details. */
+  /**
+   * Converts an exception of an operation to the error that its caller receives. A ServiceError keeps its code and
+   * details.
+   */
   toError(thrown: unknown): unknown;
-  /** Called when an operation, or a step of one, is over. */
+  /** Called after each operation and after each first slice of a long one. */
   operationEnded(): void;
-  /** Called when a request is over and all that was postponed and released was run again. */
+  /** Called after each request, when released requests have been run again, too. */
   requestEnded(): void;
 }
 
-/** What the thread of a file system offers it. */
+/** What the request worker provides to its file system. */
 export interface FileSystemHost {
   notifier: Notifier;
   /** Posts an event to the main thread by structured clone. */
   emit(event: unknown): void;
-  /** Continues the steps between requests. */
+  /** Runs the steps between requests. */
   startSteps(steps: Steps<unknown>): void;
-  /** Runs again what was Postponed by this cause. */
+  /** Runs the requests and operations again that were `Postponed` with this cause. */
   release(cause: number): void;
 }
 
+/** A message of the main thread to the request worker. */
 export interface ControlRequest {
   id: number;
-  /** One of the file system's, or `ping`, which only answers, or `stop`, which ends the worker. */
+  /** An operation of the file system, or `ping` (does nothing), or `stop` (exits the worker). */
   operation: string;
   args: readonly unknown[];
 }
 
-/** An error as it crosses threads; `code` only for a ServiceError. */
+/** An error in a form that crosses threads; `code` is set only for a ServiceError. */
 export interface ControlError {
   code?: Code;
   message: string;
   details: readonly unknown[];
   stack: string;
-  /** The errno and the message of the host's error that a ServiceError was made of. */
+  /** Code (such as ENOSPC) and message of the system error that caused a ServiceError. */
   cause?: { code: string | undefined; message: string };
 }
 
-/** What the worker posts to the main thread. */
+/** A message of the request worker to the main thread. */
 export type WorkerMessage =
   | { kind: 'ready'; minor: number }
-  /** Holds when the notifications up to `batch` were written. */
+  /** The answer to a call. Valid when all notifications up to `batch` are written. */
   | { kind: 'answer'; id: number; value?: unknown; error?: ControlError; batch: number }
-  /** Comes before the answer, which has the rest. */
+  /** A partial result; the answer with the rest follows. */
   | { kind: 'part'; id: number; value: unknown }
   /** From `FileSystemHost.emit`. */
   | { kind: 'event'; event: unknown }
   | { kind: 'defect'; operation: number; error: ControlError }
   | { kind: 'ended'; reason: string };
 
+/** Converts a thrown value to a form that crosses threads. */
 export function encodeError(thrown: unknown): ControlError {
   if (thrown instanceof ServiceError) {
     const { code, message, details, stack = '', cause } = thrown;
@@ -73,6 +84,7 @@ export function encodeError(thrown: unknown): ControlError {
   return { message: error.message, details: [], stack: error.stack ?? '' };
 }
 
+/** Restores an error of the other thread, with its stack there. */
 export function decodeError({ code, message, details, stack, cause }: ControlError): Error {
   const options = cause && { cause: Object.assign(new Error(cause.message), { code: cause.code }) };
   const error = code ? new ServiceError(code, message, details, options) : new Error(message);

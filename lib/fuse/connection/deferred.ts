@@ -1,4 +1,4 @@
-/** `Promise.withResolvers`, which Node has from version 22. */
+/** A promise with its resolvers, as `Promise.withResolvers` (Node 22 and later). */
 export class Deferred<T> {
   readonly promise: Promise<T>;
   resolve!: (value: T) => void;
@@ -12,7 +12,7 @@ export class Deferred<T> {
   }
 }
 
-/** Whether the promise settled, either way, in time. */
+/** Whether the promise settles, either way, within `milliseconds`. Never rejects. */
 export function settlesWithin(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), milliseconds);

@@ -1,16 +1,16 @@
 import { readSync } from 'node:fs';
 import type { Session } from '../session/session.ts';
 import type { Descriptor, RequestReader } from './request-reader.ts';
-import type { Waiting } from './waiting.ts';
+import type { WaitQueue } from './wait-queue.ts';
 import { isTransient, writeDevice } from './write-device.ts';
 
-/** How long an answer is retried; all sandboxes wait meanwhile. */
-const PATIENCE_MS = 20;
+/** How long the write of a reply is retried, in ms; all sandboxes wait in the meantime. */
+const RETRY_MS = 20;
 
-/** What ended a connection from the kernel's side. */
+/** Why `serve` returned: `stopped` by the server, or ended by the kernel. */
 export type EndReason = 'stopped' | 'unmounted' | 'aborted';
 
-/** A request that is to be run again, and the descriptor it came by. */
+/** A postponed request with the descriptor it was read from. */
 export interface PostponedRequest {
   fd: number;
   request: Buffer;
@@ -19,13 +19,14 @@ export interface PostponedRequest {
 const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException).code;
 
 /**
- * Answers requests until the connection ends or `served` returns false, which is asked after each one. Blocks its
- * thread: nothing but a request (or the wake-up of control-node.ts) brings it out of read(2).
+ * Serves requests until the connection ends or `served`, which is called after each request, returns false. Postponed
+ * requests are run again once released. Blocks its thread: only a request wakes it from read(2) (see `ControlNode`).
+ * Throws unexpected errors of read(2).
  */
 export function serve(
   reader: RequestReader,
   session: Session,
-  postponed: Waiting<PostponedRequest>,
+  postponed: WaitQueue<PostponedRequest>,
   served: () => boolean,
 ): EndReason {
   for (;;) {
@@ -50,26 +51,27 @@ export function serve(
   }
 }
 
-function run(fd: number, length: number, session: Session, postponed: Waiting<PostponedRequest>): void {
+function run(fd: number, length: number, session: Session, postponed: WaitQueue<PostponedRequest>): void {
   const size = session.handle(length);
   const { postponedBy } = session;
   if (postponedBy !== undefined) {
     postponed.add(postponedBy, { fd, request: Buffer.from(session.request.subarray(0, length)) });
-  } else if (size > 0) answer(fd, session, size);
+  } else if (size > 0) sendReply(fd, session, size);
 }
 
+/** A descriptor of the device as a `Descriptor`. The caller owns `fd`. */
 export function descriptor(fd: number): Descriptor {
   return {
     fd,
     read(into) {
-      // Most of what is thrown is EAGAIN, which needs no stack.
+      // Most exceptions here are EAGAIN, and nobody reads their stacks.
       const { stackTraceLimit } = Error;
       Error.stackTraceLimit = 0;
       try {
         return readSync(fd, into, 0, into.length, null);
       } catch (thrown) {
-        // Nothing there, a signal, a request that the kernel could not copy and has failed, or (ENOENT) one that was
-        // interrupted before it was read.
+        // Transient: no request, a signal, or a request that the kernel failed because it could not copy it. ENOENT:
+        // the request was interrupted before it was read.
         if (isTransient(thrown) || codeOf(thrown) === 'ENOENT') return undefined;
         throw thrown;
       } finally {
@@ -79,24 +81,24 @@ export function descriptor(fd: number): Descriptor {
   };
 }
 
-function answer(fd: number, session: Session, size: number): void {
+function sendReply(fd: number, session: Session, size: number): void {
   try {
-    writeDevice(fd, session.reply, 0, size, PATIENCE_MS);
+    writeDevice(fd, session.reply, 0, size, RETRY_MS);
   } catch (thrown) {
-    session.undeliver();
+    session.revertLookups();
     switch (codeOf(thrown)) {
-      // The request was aborted, or the connection is gone: the next read tells.
+      // The request was aborted, or the connection has ended, which the next read(2) reports.
       case 'ENOENT':
       case 'ENODEV':
       case 'ECONNABORTED':
       case 'EPERM':
         return;
     }
-    // The kernel finds no sense in the reply. Whoever asked must not wait for ever.
+    // The kernel rejected the reply as malformed. The requesting program must not wait forever.
     try {
-      writeDevice(fd, session.reply, 0, session.failReply(), PATIENCE_MS);
+      writeDevice(fd, session.reply, 0, session.failReply(), RETRY_MS);
     } catch {
-      // It took the first reply for an answer after all.
+      // The kernel had accepted the first reply.
     }
   }
 }

@@ -11,7 +11,7 @@ const OPTIONS = 'fd=3,rootmode=40000,user_id=0,group_id=0,allow_other,default_pe
 const ABANDON_MS = 1000;
 
 /**
- * Mounts an open /dev/fuse. Nothing answers yet: until a worker does, everything that touches the directory waits.
+ * Mounts an open /dev/fuse. Until INIT is answered, every access to the directory blocks; mount(8) itself does not.
  * Rejects with the message of mount(8). The caller owns the mount and removes it with `unmountAll`.
  */
 export async function mountDevice(fd: number, mountPoint: string): Promise<void> {
@@ -61,7 +61,7 @@ export async function connectionAt(mountPoint: string): Promise<number | undefin
   return isWorkspaceMount(mount) && minor > 0 ? minor : undefined;
 }
 
-/** Makes the directory and its missing parents, passable but not listable for others. */
+/** Creates the directory and its missing parents with mode 0711: other users can pass through but not list them. */
 export async function makeMountPoint(mountPoint: string): Promise<void> {
   const missing: string[] = [];
   for (let path = mountPoint; !(await exists(path)); path = dirname(path)) missing.unshift(path);
@@ -71,23 +71,27 @@ export async function makeMountPoint(mountPoint: string): Promise<void> {
   }
 }
 
-/** The kernel's default is 128 KiB. Only makes sequential reads faster, so a refusal (no sysfs) is ignored. */
+/**
+ * Raises the mount's read-ahead from the kernel's default of 128 KiB. Errors (no sysfs) are ignored: it only affects
+ * the speed of sequential reads.
+ */
 export async function raiseReadAhead(mountPoint: string): Promise<void> {
   const mount = await findMount(mountPoint);
   if (mount) await writeFile(`/sys/class/bdi/${mount.device}/read_ahead_kb`, String(READ_AHEAD_KB)).catch(() => {});
 }
 
 /**
- * Asks once for everything that is answered ENOSYS for ever, so that no program's first request is different. A child
- * does it: a process that waits for its own mount while it is killed never ends. Dies with the server at the latest.
+ * Sends one request for each opcode that is answered with ENOSYS, because the kernel treats the first one differently.
+ * `file`: a readable file in the root. The requests are made by a child process: a process that is killed while it
+ * waits for its own mount never ends. The child ends with the connection at the latest.
  */
 export async function primeMount(mountPoint: string, file: string): Promise<void> {
-  // Opens, reads and closes the file; lists the directory; getxattr and statx come from ls.
+  // `read` sends OPEN, READ, FLUSH and RELEASE; `ls` sends GETXATTR and STATX.
   const script = 'read -r _ <"$1/$2"; exec ls -ld --time=birth "$1/$2"';
   await run('/bin/sh', ['-c', script, 'sh', mountPoint, file]);
 }
 
-/** Writes back what programs changed in mapped pages. A child does it, as in `primeMount`. */
+/** Writes back dirty pages of memory mappings (syncfs(2)) by a child process, as in `primeMount`. */
 export async function syncMount(mountPoint: string): Promise<void> {
   await run('sync', ['-f', mountPoint]);
 }

@@ -13,32 +13,36 @@ import { type ParentDirectories, WORKSPACE_NAME } from '../session/parent-direct
 import { type NotificationBatch, writeNotifications } from './notifier.ts';
 
 const CHUNK_SIZE = 64 * 1024;
-/** How long the request worker retries a notification; all sandboxes wait meanwhile. */
-const PATIENCE_MS = 20;
+/** How long the request worker retries a notification, in ms; all sandboxes wait in the meantime. */
+const RETRY_MS = 20;
 
 /**
- * The request worker's end: gathers notifications and hands them to the notifier thread. Not written to the device from
- * here: INVAL_ENTRY waits inside write(2) for requests that only this thread can answer, and so does dropping pages.
+ * Collects notifications in the request worker and posts them to the notifier thread. The request worker must not write
+ * them itself: FUSE_NOTIFY_INVAL_ENTRY and the invalidation of pages wait in write(2) for requests that only the
+ * request worker can serve.
  */
 export class NotificationQueue implements Notifier {
   readonly #port: MessagePort;
   readonly #fd: number;
   readonly #parents: ParentDirectories;
-  readonly #now = Buffer.alloc(INVAL_INODE_SIZE);
+  readonly #immediate = Buffer.alloc(INVAL_INODE_SIZE);
   #buffer = Buffer.allocUnsafeSlow(CHUNK_SIZE);
   #used = 0;
   #batch = 0;
-  /** Nodes in the buffer: what is told after a change is in effect need be told once. */
+  /**
+   * Nodes with an invalidation in the buffer. One per batch is enough, as a batch is sent when its changes are in
+   * effect.
+   */
   readonly #inodes = new Set<number>();
 
-  /** `fd`: the device. */
+  /** `port`: to the notifier thread; `fd`: the device. The caller owns both. */
   constructor(port: MessagePort, fd: number, parents: ParentDirectories) {
     this.#port = port;
     this.#parents = parents;
     this.#fd = fd;
   }
 
-  /** The number of the last batch handed over; 0: none yet. */
+  /** Number of the last batch that was posted; 0: none yet. */
   get lastBatch(): number {
     return this.#batch;
   }
@@ -50,13 +54,13 @@ export class NotificationQueue implements Notifier {
     this.#used += encodeInvalInode(this.#buffer, this.#used, nodeid);
   }
 
-  /** A name in the root is a whole workspace, which the kernel is to let go of; other names are only to be asked again. */
+  /** In the root a name is a whole workspace, whose dentry the kernel must drop at once. Other names only expire. */
   invalEntry(parent: number, name: ByteString): void {
     if (parent !== ROOT_NODEID) {
       this.#invalEntry(parent, name, true);
       return;
     }
-    const directory = this.#parents.leave(name);
+    const directory = this.#parents.remove(name);
     if (directory !== undefined) this.#invalEntry(directory, WORKSPACE_NAME, false);
   }
 
@@ -70,11 +74,11 @@ export class NotificationQueue implements Notifier {
   }
 
   invalAttributesNow(nodeid: number): void {
-    encodeInvalAttributes(this.#now, 0, nodeid);
-    writeNotifications(this.#fd, this.#now, PATIENCE_MS);
+    encodeInvalAttributes(this.#immediate, 0, nodeid);
+    writeNotifications(this.#fd, this.#immediate, RETRY_MS);
   }
 
-  /** Call when the change that was announced is in effect. */
+  /** Posts the collected notifications as one batch. Call it when their changes are in effect. */
   flush(): void {
     if (this.#used === 0) return;
     const bytes = new Uint8Array(this.#buffer.buffer, 0, this.#used);
@@ -85,7 +89,9 @@ export class NotificationQueue implements Notifier {
     this.#inodes.clear();
   }
 
-  /** Grows instead of sending early: a notification must not reach the kernel before its change is in effect. */
+  /**
+   * Grows the buffer instead of sending early: a notification must not reach the kernel before its change is in effect.
+   */
   #reserve(size: number): void {
     if (this.#used + size <= this.#buffer.length) return;
     const larger = Buffer.allocUnsafeSlow(this.#buffer.length * 2);

@@ -1,34 +1,40 @@
 import type { MessagePort } from 'node:worker_threads';
 import { writeDevice } from './write-device.ts';
 
-/** Whole notification messages one after the other, each with its own length; written in the order of `batch`. */
+/**
+ * Complete notification messages, each with its own length, back to back. Batches are written in the order of their
+ * numbers.
+ */
 export interface NotificationBatch {
   batch: number;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** How long a notification is retried. After that the thread ends, and the mount with it: the kernel's caches are stale. */
-const PATIENCE_MS = 10_000;
+/**
+ * How long a notification is retried, in ms. After that the thread exits, and the mount is removed, because the
+ * kernel's caches are stale.
+ */
+const RETRY_MS = 10_000;
 
-/** What the main thread starts the notifier thread with. */
+/** workerData of the notifier thread. */
 export interface FuseNotifierData {
   role: 'fuse-notifier';
   fd: number;
-  /** Batches come in here from the request worker. */
+  /** Receives `NotificationBatch` from the request worker. */
   batches: MessagePort;
-  /** The number of each batch goes out here when all of it was written or the connection has ended. */
+  /** Sends each batch number when the batch is written or the connection has ended. */
   written: MessagePort;
 }
 
 /**
- * The thread that tells the kernel what changed. It has an event loop and nothing else waits for it but the callers of
- * the main thread, so it may wait inside write(2) for a directory's lock while the request worker serves its holder.
+ * Runs the notifier thread, which writes invalidations to the device. It may block in write(2) on a directory's lock
+ * while the request worker serves the lock's holder; only calls of the main thread wait for it.
  */
 export function serveNotifications({ fd, batches, written }: FuseNotifierData): void {
-  // ENOENT is a common answer, and the stacks of those errors would cost more than the notifications.
+  // ENOENT is frequent, and capturing stack traces for it would cost more than the notifications.
   Error.stackTraceLimit = 0;
   batches.on('message', ({ batch, bytes }: NotificationBatch) => {
-    writeNotifications(fd, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), PATIENCE_MS);
+    writeNotifications(fd, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), RETRY_MS);
     written.postMessage(batch);
   });
 }
@@ -42,7 +48,8 @@ export function writeNotifications(fd: number, messages: Buffer, patienceMs: num
     } catch (thrown) {
       const { code } = thrown as NodeJS.ErrnoException;
       if (code === 'ENODEV' || code === 'ECONNABORTED' || code === 'EPERM') return;
-      // ENOENT: the kernel does not hold it. ENOTEMPTY, EBUSY: a mount point, which is kept.
+      // ENOENT: the kernel holds no such node or dentry. ENOTEMPTY, EBUSY: a mount point, which the kernel keeps.
+      // ENOTDIR: the parent is no directory any more.
       if (code !== 'ENOENT' && code !== 'ENOTEMPTY' && code !== 'EBUSY' && code !== 'ENOTDIR') throw thrown;
     }
     at += size;

@@ -2,7 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../../errors.ts';
 
-/** Reads and writes block: for worker threads. The caller closes it, which aborts the connection. */
+/**
+ * Opens /dev/fuse for blocking reads and writes. The caller closes it, which aborts the connection. Throws
+ * FAILED_PRECONDITION with advice if it cannot be opened.
+ */
 export async function openDevice(): Promise<FileHandle> {
   try {
     return await open('/dev/fuse', constants.O_RDWR);

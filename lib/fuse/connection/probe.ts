@@ -5,7 +5,10 @@ import { ServiceError } from '../../errors.ts';
 import { mountDevice, unmountAll } from './mount.ts';
 import { openDevice } from './open-device.ts';
 
-/** Rejects with FAILED_PRECONDITION, in one line, when this process cannot serve a FUSE mount. */
+/**
+ * Mounts and unmounts a FUSE file system in a temporary directory. Rejects with FAILED_PRECONDITION, in one line, if
+ * this process is not able or not permitted to.
+ */
 export async function probeFuse(): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'fuse-probe-'));
   try {
@@ -21,7 +24,7 @@ export async function probeFuse(): Promise<void> {
         { cause: thrown },
       );
     } finally {
-      // Closing first aborts the connection; an INIT that nobody answers would hold up umount.
+      // Closing the device first aborts the connection; otherwise umount would wait for the INIT that nobody answers.
       await device.close();
     }
   } finally {

@@ -1,55 +1,61 @@
-/** How long the next request is awaited awake, in ms: programs mostly ask for the next thing as soon as they can. */
-const AWAKE_MS = 0.05;
-/** So much more often in vain than not: so many requests, 2 to the power of it, are awaited asleep. */
+/** How long to poll for the next request, in ms: programs usually send the next request immediately. */
+const POLL_MS = 0.05;
+/** Upper limit of the back-off: at most `2 ** MAX_BACKOFF - 1` requests are read without polling. */
 const MAX_BACKOFF = 6;
 
-/** read(2): the number of bytes, or undefined when there is nothing yet. */
+/**
+ * A descriptor of the device. `read` is read(2): it returns the number of bytes, or undefined if there is no request.
+ */
 export interface Descriptor {
   readonly fd: number;
   read(into: Buffer): number | undefined;
 }
 
 /**
- * Where requests come from. Waking a thread that sleeps in read(2) on an idle CPU takes longer than serving a request,
- * so after a request it looks for the next one for a moment by `eager`, which does not block, before it sleeps in
- * `blocking`. On a busy machine, where looking keeps others from running, it hardly ever finds one and soon desists.
+ * Reads requests. Waking a thread from read(2) on an idle CPU takes longer than serving a request, so after each
+ * request the reader polls a non-blocking descriptor for a moment before it blocks. On a busy host, where polling takes
+ * CPU time from the programs, it seldom finds a request, and the exponential back-off stops it.
  */
 export class RequestReader {
   readonly #blocking: Descriptor;
-  readonly #eager: Descriptor | undefined;
+  readonly #nonBlocking: Descriptor | undefined;
   readonly #now: () => number;
-  #inVain = 0;
-  #asleep = 0;
-  /** What the last request came by: its answer goes the same way. */
+  #backoff = 0;
+  #pollsToSkip = 0;
+  /** Descriptor that the last request was read from; its reply must be written to the same one. */
   fd: number;
 
-  constructor(blocking: Descriptor, eager: Descriptor | undefined, now: () => number = () => performance.now()) {
+  /** The caller owns the descriptors. `now`: a clock in ms. */
+  constructor(blocking: Descriptor, nonBlocking: Descriptor | undefined, now: () => number = () => performance.now()) {
     this.#blocking = blocking;
-    this.#eager = eager;
+    this.#nonBlocking = nonBlocking;
     this.#now = now;
     this.fd = blocking.fd;
   }
 
-  /** Throws what read(2) does. 0 when there is no request after all. */
+  /**
+   * Reads the next request into `into` and returns its size in bytes; 0: the request was interrupted. Throws the errors
+   * of read(2).
+   */
   next(into: Buffer): number {
-    if (this.#eager !== undefined && this.#asleep-- <= 0) {
-      const length = this.#look(this.#eager, into);
+    if (this.#nonBlocking !== undefined && this.#pollsToSkip-- <= 0) {
+      const length = this.#poll(this.#nonBlocking, into);
       if (length !== undefined) {
-        this.#inVain = Math.max(0, this.#inVain - 1);
-        this.fd = this.#eager.fd;
+        this.#backoff = Math.max(0, this.#backoff - 1);
+        this.fd = this.#nonBlocking.fd;
         return length;
       }
-      this.#asleep = 2 ** this.#inVain - 1;
-      this.#inVain = Math.min(this.#inVain + 1, MAX_BACKOFF);
+      this.#pollsToSkip = 2 ** this.#backoff - 1;
+      this.#backoff = Math.min(this.#backoff + 1, MAX_BACKOFF);
     }
     this.fd = this.#blocking.fd;
     return this.#blocking.read(into) ?? 0;
   }
 
-  #look(eager: Descriptor, into: Buffer): number | undefined {
-    const until = this.#now() + AWAKE_MS;
+  #poll(nonBlocking: Descriptor, into: Buffer): number | undefined {
+    const until = this.#now() + POLL_MS;
     for (;;) {
-      const length = eager.read(into);
+      const length = nonBlocking.read(into);
       if (length !== undefined || this.#now() > until) return length;
     }
   }

@@ -20,36 +20,36 @@ import { NotificationQueue } from './notification-queue.ts';
 import { RequestReader } from './request-reader.ts';
 import type { Steps } from './steps.ts';
 import { Tasks } from './tasks.ts';
-import { Waiting } from './waiting.ts';
+import { WaitQueue } from './wait-queue.ts';
 import { writeDevice } from './write-device.ts';
 
-/** Of this thread's message to itself, to go on with tasks. */
-const GO_ON = 2;
-/** How long that message is retried. */
-const PATIENCE_MS = 20;
+/** `unique` of the wake-up by which this thread continues its tasks. */
+const CONTINUE_TASKS = 2;
+/** How long that wake-up is retried, in ms. */
+const RETRY_MS = 20;
 
-/** What the main thread starts the request worker with. */
+/** workerData of the request worker. */
 export interface FuseWorkerData {
   role: 'fuse';
-  /** /dev/fuse, mounted; owned by the main thread. */
+  /** The mounted /dev/fuse. The main thread owns it. */
   fd: number;
-  /** Another descriptor of the connection, which does not block, if there is one. */
-  eagerFd: number | undefined;
-  /** Name of the control node in the root, and the uid that may find it. */
+  /** A non-blocking descriptor of the same connection, if there is one. */
+  nonBlockingFd: number | undefined;
+  /** Name of the control node in the root, and the uid that can look it up. */
   controlName: string;
   controlUid: number;
-  /** ControlRequest in, WorkerMessage out. */
+  /** Receives `ControlRequest`, sends `WorkerMessage`. */
   control: MessagePort;
-  /** NotificationBatch out, to the notifier thread. */
+  /** Sends `NotificationBatch` to the notifier thread. */
   notifications: MessagePort;
-  /** For the maker of the file system. */
+  /** Passed to `makeFileSystem`. */
   options: unknown;
 }
 
 /**
- * The thread that owns the file system and serves the kernel until the mount ends. It sleeps in read(2), so it has no
- * event loop: control requests are fetched when the control node wakes it. Uses only *Sync calls (a promise would never
- * settle) and must not touch the mount.
+ * Runs the request worker: the thread that owns the file system and serves the kernel until the mount ends or `stop` is
+ * called. It blocks in read(2) and has no event loop: control requests are received when the control node wakes it.
+ * File systems must use *Sync calls only (a promise never settles here) and must not access the mount.
  */
 export function serveRequests(
   data: FuseWorkerData,
@@ -58,8 +58,8 @@ export function serveRequests(
   const post = (message: WorkerMessage) => data.control.postMessage(message);
   const parents = new ParentDirectories();
   const notifications = new NotificationQueue(data.notifications, data.fd, parents);
-  const requests = new Waiting<PostponedRequest>();
-  const controls = new Waiting<ControlRequest>();
+  const requests = new WaitQueue<PostponedRequest>();
+  const controls = new WaitQueue<ControlRequest>();
   const release = (cause: number) => {
     controls.release(cause);
     requests.release(cause);
@@ -77,45 +77,45 @@ export function serveRequests(
     data.options,
   );
   const errorOf = (thrown: unknown) => encodeError(fileSystem.toError(thrown));
-  const goOn = encodeRetrieveNothing(CONTROL_NODEID, GO_ON);
-  let goingOn = false;
+  const continueMessage = encodeRetrieveNothing(CONTROL_NODEID, CONTINUE_TASKS);
+  let continuePending = false;
   let serving = true;
 
   const events: SessionEvents = {
     onInit: ({ minor }) => post({ kind: 'ready', minor }),
     onDefect: (operation, thrown) => post({ kind: 'defect', operation, error: encodeError(thrown) }),
     onWake: (unique) => {
-      if (unique === GO_ON) {
-        goingOn = false;
+      if (unique === CONTINUE_TASKS) {
+        continuePending = false;
         tasks.run();
-        runAgain();
+        retryPostponed();
       }
       for (;;) {
         const mail = receiveMessageOnPort(data.control) as { message: ControlRequest } | undefined;
         if (!mail) return;
         control(mail.message);
-        runAgain();
+        retryPostponed();
       }
     },
   };
   const session = new Session(fileSystem, new ControlNode(data.controlName, data.controlUid), events, parents);
 
-  const runAgain = () => {
+  const retryPostponed = () => {
     for (let again = controls.next(); again !== undefined; again = controls.next()) control(again);
   };
 
   /**
-   * The message to itself comes behind every request that waits already: whoever asked something meanwhile is served
-   * before the next slice, whichever descriptor it came by.
+   * Wakes this thread once more after all pending requests, whichever descriptor they come by, so that those are served
+   * before the next slice of a task.
    */
-  const keepGoing = () => {
-    if (tasks.size === 0 || goingOn) return;
+  const requestContinue = () => {
+    if (tasks.size === 0 || continuePending) return;
     try {
-      writeDevice(data.fd, goOn, 0, goOn.length, PATIENCE_MS);
-      goingOn = true;
+      writeDevice(data.fd, continueMessage, 0, continueMessage.length, RETRY_MS);
+      continuePending = true;
     } catch {
-      // Either the connection has ended, which the next read reports, or the next request, at the latest the watchdog's,
-      // tries again.
+      // Either the connection has ended, which the next read(2) reports, or the next request (at the latest the
+      // watchdog's ping) tries again.
     }
   };
 
@@ -150,17 +150,17 @@ export function serveRequests(
     try {
       post({ kind: 'answer', id, ...answer, batch });
     } catch (thrown) {
-      // A value that cannot be cloned.
+      // The result cannot be cloned.
       post({ kind: 'answer', id, error: encodeError(thrown), batch });
     }
   };
 
-  goFirst();
-  const eager = data.eagerFd === undefined ? undefined : descriptor(data.eagerFd);
-  const reason = serve(new RequestReader(descriptor(data.fd), eager), session, requests, () => {
+  raisePriority();
+  const nonBlocking = data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd);
+  const reason = serve(new RequestReader(descriptor(data.fd), nonBlocking), session, requests, () => {
     fileSystem.requestEnded();
     notifications.flush();
-    keepGoing();
+    requestContinue();
     return serving;
   });
   post({ kind: 'ended', reason });
@@ -182,13 +182,13 @@ function run(
 }
 
 /**
- * Everyone who waits for the file system waits for this thread, and it never runs longer than a request takes: where
- * that is allowed it goes before the programs that keep the processors busy. Linux has a priority for each thread.
+ * Raises the priority of this thread, where permitted: every program that uses the file system waits for it, and it
+ * never runs longer than a request takes. On Linux setpriority(2) with a thread id affects that thread only.
  */
-function goFirst(): void {
+function raisePriority(): void {
   try {
     setPriority(Number(basename(readlinkSync('/proc/thread-self'))), constants.priority.PRIORITY_HIGH);
   } catch {
-    // Not allowed, or no /proc: it is only faster.
+    // Not permitted, or no /proc. Only speed depends on it.
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Long work, done a step at a time: between two of them others may be served. A step takes a fraction of a millisecond.
- * What is yielded, besides undefined, is a part of the result that need not wait for the rest.
+ * Long work in steps of a fraction of a millisecond; other requests are served between them. A yielded value other than
+ * undefined is a partial result that can be delivered before the rest.
  */
 export type Steps<T, Part = unknown> = Generator<Part | undefined, T, void>;
 
-/** After every so many of what is counted, a step is done. */
+/** Ends a step after every `of` items of a loop. */
 export class Counted {
   readonly #of: number;
   #count = 0;
@@ -13,12 +13,13 @@ export class Counted {
     this.#of = of;
   }
 
+  /** Counts one item. */
   *one(): Steps<void, undefined> {
     if (++this.#count % this.#of === 0) yield;
   }
 }
 
-/** Does all of it at once. */
+/** Runs all steps at once and returns the result; partial results are dropped. */
 export function complete<T>(steps: Steps<T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,45 +1,51 @@
 import type { Steps } from './steps.ts';
 
-/** How long one task is gone on with before others are served, in ms. */
+/** How long one task runs before other requests are served, in ms. */
 const SLICE_MS = 2;
 
+/** Steps with the receiver of their result. */
 export interface Task {
   steps: Steps<unknown>;
-  /** A part of the result. */
+  /** Called with each partial result. */
   part(value: unknown): void;
+  /** Called once with the result. */
   done(value: unknown): void;
+  /** Called once with the exception that ended the steps. */
   failed(thrown: unknown): void;
 }
 
-/** Long work that is gone on with between requests: each task in turn, a slice at a time. */
+/** Runs long work between requests, round-robin, one slice of 2 ms at a time. */
 export class Tasks {
-  readonly #waiting: Task[] = [];
+  readonly #queue: Task[] = [];
   readonly #now: () => number;
-  /** Steps taken since the last slice began. */
+  /** Steps run in the current or last slice. */
   stepsInSlice = 0;
+  /** Slices run so far. */
   slices = 0;
 
+  /** `now`: a clock in ms. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
+  /** Number of unfinished tasks. */
   get size(): number {
-    return this.#waiting.length;
+    return this.#queue.length;
   }
 
-  /** To be gone on with when those before it had their slice. */
+  /** Appends a task to the queue. */
   add(task: Task): void {
-    this.#waiting.push(task);
+    this.#queue.push(task);
   }
 
-  /** Short ones are done when it returns. */
+  /** Runs the first slice of a task at once, so that a short one is finished on return; the rest is queued. */
   begin(task: Task): void {
     this.#slice(task);
   }
 
-  /** One slice of the task that waits longest. */
+  /** Runs one slice of the task at the head of the queue. */
   run(): void {
-    const task = this.#waiting.shift();
+    const task = this.#queue.shift();
     if (task !== undefined) this.#slice(task);
   }
 
@@ -62,6 +68,6 @@ export class Tasks {
       }
       if (result.value !== undefined) task.part(result.value);
     } while (this.#now() < until);
-    this.#waiting.push(task);
+    this.#queue.push(task);
   }
 }

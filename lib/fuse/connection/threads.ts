@@ -7,14 +7,17 @@ import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
 
+/** Options of `startThreads`. */
 export interface ThreadOptions {
-  /** /dev/fuse, mounted. */
+  /** The mounted /dev/fuse. The caller closes it after the threads exited. */
   fd: number;
-  eagerFd: number | undefined;
-  /** Module that runs the workers, by the role in their workerData. */
+  /** A non-blocking descriptor of the same connection, if there is one. The caller closes it, too. */
+  nonBlockingFd: number | undefined;
+  /** Module that runs the worker threads; it selects the thread by `workerData.role`. */
   entry: URL;
+  /** Name of the control node in the root. */
   controlName: string;
-  /** For the maker of the file system, in the request worker. */
+  /** Passed to `makeFileSystem` in the request worker, by structured clone. */
   options: unknown;
   /** Called with each event that the file system emits. */
   onEvent: (event: unknown) => void;
@@ -24,35 +27,42 @@ export interface ThreadOptions {
 /** Why a connection ended. */
 export interface ConnectionEnd {
   reason: string;
-  /** The request worker ended by itself or hangs: what it was doing is the cause. */
+  /** The request worker exited by itself or hangs: the cause is the request that it was serving. */
   byWorker: boolean;
 }
 
-/** How much earlier than the request worker's end that of the notifier may be told. */
+/**
+ * The exit of the request worker makes the notifier exit, too, and the exit events can arrive in either order. Time in
+ * ms to wait for the request worker's exit event after the notifier's.
+ */
 const WORKER_END_MS = 200;
 
 /** The request worker and the notifier of one connection. */
 export interface Threads {
   control: ControlClient;
-  /** Settles when the kernel's INIT was answered: from then on the mount serves. */
+  /** Resolves when the kernel's INIT was answered and the mount serves requests. Rejects if a thread ends before. */
   ready: Promise<void>;
-  /** Settles when either thread has ended, for whatever reason. */
+  /** Resolves when either thread has ended, for any reason. Never rejects. */
   ended: Promise<ConnectionEnd>;
-  /** Settles when both threads have ended: nothing is written any more. */
-  gone: Promise<unknown>;
+  /** Resolves when both threads have exited: nothing is written any more. Never rejects. */
+  exited: Promise<unknown>;
   /**
-   * Ends both threads at the end of what they are doing. The notifier goes first: the request worker still serves
-   * whoever holds the lock that a notification waits for. Pending for as long as a thread hangs.
+   * Ends both threads after the request in progress. The notifier ends first, while the request worker still serves the
+   * holder of the lock that a notification may wait for. Does not resolve while a thread hangs.
    */
   stop(): Promise<void>;
-  /** Ends both wherever they are; out of a system call only when the connection was aborted. */
+  /** Terminates both threads. A thread blocked in a system call ends only if the connection was aborted. */
   terminate(): Promise<void>;
-  /** The same for an 'exit' listener of the process, which cannot wait: else the exit hangs on the parked worker. */
+  /**
+   * Synchronous `stop` for an 'exit' listener of the process: without it the exit hangs on the request worker in
+   * read(2).
+   */
   stopAtExit(): void;
 }
 
+/** Starts the request worker and the notifier. The caller ends them with `stop` or `terminate`. */
 export function startThreads(options: ThreadOptions): Threads {
-  const { fd, eagerFd, entry, controlName, log } = options;
+  const { fd, nonBlockingFd, entry, controlName, log } = options;
   const control = new MessageChannel();
   const notifications = new MessageChannel();
   const written = new MessageChannel();
@@ -60,7 +70,7 @@ export function startThreads(options: ThreadOptions): Threads {
   const workerData: FuseWorkerData = {
     role: 'fuse',
     fd,
-    eagerFd,
+    nonBlockingFd,
     controlName,
     controlUid: process.getuid?.() ?? 0,
     control: control.port2,
@@ -82,15 +92,15 @@ export function startThreads(options: ThreadOptions): Threads {
 
   const ready = new Deferred<void>();
   const ended = new Deferred<ConnectionEnd>();
-  written.port2.on('message', (batch: number) => client.batchWritten(batch));
+  written.port2.on('message', (batch: number) => client.onBatchWritten(batch));
   const received = (message: WorkerMessage) => {
     switch (message.kind) {
       case 'ready':
         return ready.resolve();
       case 'answer':
-        return client.answered(message);
+        return client.onAnswer(message);
       case 'part':
-        return client.part(message.id, message.value);
+        return client.onPart(message.id, message.value);
       case 'event':
         return options.onEvent(message.event);
       case 'defect':
@@ -103,7 +113,7 @@ export function startThreads(options: ThreadOptions): Threads {
     }
   };
   control.port1.on('message', received);
-  // The thread's end overtakes its last messages.
+  // The exit event can arrive before the last messages of the thread.
   worker.on('exit', () => {
     for (let last = receiveMessageOnPort(control.port1); last; last = receiveMessageOnPort(control.port1))
       received(last.message as WorkerMessage);
@@ -114,10 +124,13 @@ export function startThreads(options: ThreadOptions): Threads {
       log.error(`the ${name} failed`, { err });
       end(isOutOfMemory(err) ? 'ran out of memory' : 'failed');
     });
-    // The worker's end closes the notifier's port and so ends the notifier, which may be heard of first.
+    // The exit of the request worker closes the port of the notifier, which then exits, possibly with the earlier
+    // event.
     thread.on('exit', () => (thread === worker ? end('ended') : void setTimeout(() => end('ended'), WORKER_END_MS)));
   }
-  const gone = Promise.all([worker, notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))));
+  const exited = Promise.all(
+    [worker, notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))),
+  );
   void ended.promise.then(({ reason }) => ready.reject(new Error(reason)));
   ready.promise.catch(() => {});
 
@@ -125,7 +138,7 @@ export function startThreads(options: ThreadOptions): Threads {
     control: client,
     ready: ready.promise,
     ended: ended.promise,
-    gone,
+    exited,
     async stop() {
       await notifier.terminate();
       const exited = once(worker, 'exit');

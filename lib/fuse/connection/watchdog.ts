@@ -3,19 +3,23 @@ import { Deferred } from './deferred.ts';
 import type { ConnectionEnd } from './threads.ts';
 
 const TICKS = 4;
-/** One read of /proc/self/mountinfo. Nothing that Node can wait for tells of a change of mounts. */
+/**
+ * Interval of the mount check in ms, each one read of /proc/self/mountinfo. Node cannot poll(2) that file for changes.
+ */
 const MOUNT_CHECK_MS = 1000;
 
+/** A running watchdog. The caller calls `stop`. */
 export interface Watchdog {
+  /** Resolves with the reason when the connection is found dead. Never rejects. */
   alarm: Promise<ConnectionEnd>;
-  /** Raises the alarm when the mount is gone; resolves when that is known. */
+  /** Checks the mount now; `alarm` is resolved before this resolves if the mount is gone. */
   checkMount(): Promise<void>;
   stop(): void;
 }
 
 /**
- * Raises the alarm when the request worker leaves a ping unanswered for about `milliseconds`, or the mount is no longer
- * there. Counts ticks of this thread's own timer, so that a pause of the whole process is no alarm.
+ * Watches a connection. Raises the alarm when the request worker does not answer a ping for about `milliseconds`, or
+ * when the mount is gone. It counts ticks of this thread's timer, so a pause of the whole process raises no alarm.
  */
 export function watch(connection: Connection, milliseconds: number): Watchdog {
   const { control } = connection.threads;
@@ -39,9 +43,9 @@ export function watch(connection: Connection, milliseconds: number): Watchdog {
       });
   }, milliseconds / TICKS);
   const checkMount = async () => {
-    // Unknown (no descriptor is left for the look) is not gone.
+    // An error (for example EMFILE) does not mean that the mount is gone.
     const mounted = await connection.isMounted().catch(() => true);
-    if (!mounted) alarm.resolve({ reason: 'the mount was taken away', byWorker: false });
+    if (!mounted) alarm.resolve({ reason: 'the mount was removed', byWorker: false });
   };
   const check = setInterval(() => void checkMount(), MOUNT_CHECK_MS);
   const timers = [ping, check];

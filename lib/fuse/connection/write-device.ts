@@ -1,12 +1,13 @@
 import { writeSync } from 'node:fs';
 
-/** Errnos of a host that is short of memory for a moment; the same write can succeed later. */
+/** Errors of a host that is short of memory for a moment: the same write can succeed later. */
 const TRANSIENT: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EINTR', 'ENOBUFS', 'ENOMEM']);
 const FIRST_WAIT_MS = 1;
 const LONGEST_WAIT_MS = 500;
 
 const nobody = new Int32Array(new SharedArrayBuffer(4));
 
+/** Whether an error of read(2) or write(2) on the device is worth a retry. */
 export function isTransient(thrown: unknown): boolean {
   return TRANSIENT.has((thrown as NodeJS.ErrnoException).code);
 }

@@ -1,7 +1,8 @@
 import { IN_HEADER_SIZE, INIT_OUT_SIZE } from './opcodes.ts';
 
+/** FUSE_KERNEL_VERSION: the major version of the protocol. */
 export const KERNEL_VERSION = 7;
-/** 5.10 speaks 7.32; nothing before it is served. */
+/** Smallest minor version that is accepted. Linux 5.10, the oldest supported kernel, offers 7.32. */
 export const MINIMUM_MINOR = 31;
 const OUR_MINOR = 45;
 
@@ -18,8 +19,10 @@ const HANDLE_KILLPRIV_V2 = 1 << 28;
 const INIT_EXT = 1 << 30;
 
 /**
- * Never ATOMIC_O_TRUNC: together with opens that send no message it loses O_TRUNC. Never WRITEBACK_CACHE: it costs two
- * SETATTR a new file. Not POSIX_LOCKS or FLOCK_LOCKS: the kernel then keeps locks itself, which is right for one host.
+ * The flags to request of fuse_init_out. Left out on purpose:
+ * - ATOMIC_O_TRUNC: combined with opens that send no message (ENOSYS to OPEN) the kernel loses O_TRUNC.
+ * - WRITEBACK_CACHE: it costs two SETATTR for each new file.
+ * - POSIX_LOCKS and FLOCK_LOCKS: without them the kernel keeps locks itself, which is correct for a mount on one host.
  */
 const WANTED =
   ASYNC_READ |
@@ -34,13 +37,14 @@ const WANTED =
   HANDLE_KILLPRIV_V2 |
   INIT_EXT;
 
-/** The largest READ, WRITE and READDIR. */
+/** Largest data of one READ, WRITE or READDIR, in bytes. */
 export const MAX_WRITE = 1 << 20;
 const MAX_PAGES_COUNT = 256;
 const MAX_BACKGROUND = 64;
 const CONGESTION_THRESHOLD = 48;
 const TIME_GRANULARITY = 1;
 
+/** struct fuse_init_in without `flags2`, which is not used. */
 export interface InitIn {
   major: number;
   minor: number;
@@ -48,7 +52,7 @@ export interface InitIn {
   flags: number;
 }
 
-/** fuse_init_in; what kernels before 5.17 send ends after `flags`. */
+/** Decodes fuse_init_in. Kernels before 5.17 send only the fields up to `flags`. */
 export function decodeInit(request: Buffer): InitIn {
   return {
     major: request.readUInt32LE(IN_HEADER_SIZE),
@@ -58,7 +62,9 @@ export function decodeInit(request: Buffer): InitIn {
   };
 }
 
-/** fuse_init_out; only flags the kernel offered are asked for. Returns its size. */
+/**
+ * Encodes fuse_init_out at byte `offset`, with those wanted flags that the kernel offered. Returns its size in bytes.
+ */
 export function encodeInit(into: Buffer, offset: number, offer: InitIn): number {
   into.fill(0, offset, offset + INIT_OUT_SIZE);
   into.writeUInt32LE(KERNEL_VERSION, offset);

@@ -1,4 +1,7 @@
-/** Names and numbers of include/uapi/linux/fuse.h (protocol 7.45). Little endian throughout. */
+/**
+ * Opcodes with the names and numbers of include/uapi/linux/fuse.h (protocol 7.45). All integers of the protocol are in
+ * host byte order; only little-endian hosts are supported.
+ */
 export const Opcode = {
   LOOKUP: 1,
   FORGET: 2,
@@ -47,9 +50,12 @@ export const Opcode = {
   COPY_FILE_RANGE_64: 53,
 } as const;
 
+/** FUSE_ROOT_ID */
 export const ROOT_NODEID = 1;
+/** Longest name of a directory entry in bytes (NAME_MAX of limits.h). */
 export const NAME_MAX = 255;
 
+// Sizes of the structs of include/uapi/linux/fuse.h in bytes.
 export const IN_HEADER_SIZE = 40;
 export const OUT_HEADER_SIZE = 16;
 export const ENTRY_OUT_SIZE = 128;

@@ -10,12 +10,15 @@ import {
   WRITE_OUT_SIZE,
 } from './opcodes.ts';
 
-/** How long the kernel may answer from its caches, seconds. Everything that changes earlier is invalidated. */
+/** How long the kernel may use its caches, in seconds. Every earlier change is invalidated by a notification. */
 const CACHE_SECONDS = 86_400;
 const BLOCK_SIZE = 4096;
 const FOPEN_KEEP_CACHE = 1 << 1;
 
-/** fuse_out_header. `unique` is taken over from the request, byte for byte. */
+/**
+ * Encodes fuse_out_header. `length` counts the header, too; `error` is 0 or a negative errno; `unique` is copied from
+ * `request`.
+ */
 export function encodeHeader(into: Buffer, length: number, error: number, request: Buffer): void {
   into.writeUInt32LE(length, 0);
   into.writeInt32LE(error, 4);
@@ -43,15 +46,17 @@ function encodeAttr(into: Buffer, offset: number, attr: Attr): void {
   into.writeUInt32LE(0, offset + 84);
 }
 
-/** fuse_entry_out. Node ids are never used twice, so the generation is always 0. */
-/** `seconds`: how long the kernel may keep the name. */
+/**
+ * Encodes fuse_entry_out and returns its size in bytes. Node ids are never reused, so the generation is always 0.
+ * `seconds`: how long the kernel may cache the name.
+ */
 export function encodeEntry(into: Buffer, offset: number, entry: Entry, seconds = CACHE_SECONDS): number {
   encodeEntryHead(into, offset, entry.nodeid, seconds);
   encodeAttr(into, offset + 40, entry.attr);
   return ENTRY_OUT_SIZE;
 }
 
-/** "There is no such name", which the kernel may remember as long as an entry. */
+/** Encodes a negative lookup (node id 0), which the kernel may cache as long as an entry. Returns its size in bytes. */
 export function encodeNegativeEntry(into: Buffer, offset: number): number {
   into.fill(0, offset + 40, offset + ENTRY_OUT_SIZE);
   encodeEntryHead(into, offset, 0, CACHE_SECONDS);
@@ -66,6 +71,7 @@ function encodeEntryHead(into: Buffer, offset: number, nodeid: number, seconds: 
   writeU64(into, 0, offset + 32);
 }
 
+/** Encodes fuse_attr_out and returns its size in bytes. */
 export function encodeAttrOut(into: Buffer, offset: number, attr: Attr): number {
   writeU64(into, CACHE_SECONDS, offset);
   writeU64(into, 0, offset + 8);
@@ -73,18 +79,23 @@ export function encodeAttrOut(into: Buffer, offset: number, attr: Attr): number 
   return ATTR_OUT_SIZE;
 }
 
-/** fuse_open_out as the kernel itself assumes it for an open that sends no message. */
+/**
+ * Encodes fuse_open_out and returns its size in bytes. The flags are those that the kernel assumes for an open that
+ * sends no message.
+ */
 export function encodeOpen(into: Buffer, offset: number): number {
   writeU64(into, 0, offset);
   writeU64(into, FOPEN_KEEP_CACHE, offset + 8);
   return OPEN_OUT_SIZE;
 }
 
+/** Encodes fuse_write_out and returns its size in bytes. `size`: bytes written. */
 export function encodeWrite(into: Buffer, offset: number, size: number): number {
   writeU64(into, size, offset);
   return WRITE_OUT_SIZE;
 }
 
+/** Encodes fuse_statfs_out and returns its size in bytes. */
 export function encodeStatfs(into: Buffer, offset: number, statfs: StatFs): number {
   into.fill(0, offset, offset + STATFS_OUT_SIZE);
   writeU64(into, statfs.blocks, offset);
@@ -98,12 +109,12 @@ export function encodeStatfs(into: Buffer, offset: number, statfs: StatFs): numb
   return STATFS_OUT_SIZE;
 }
 
-/** Bytes that a listing's record takes: records are padded to 8. */
+/** Size of a directory record in bytes: fuse_dirent, or fuse_direntplus with `plus`, padded to 8 bytes. */
 export function direntSize(nameLength: number, plus: boolean): number {
   return (plus ? ENTRY_OUT_SIZE : 0) + ((DIRENT_SIZE + nameLength + 7) & ~7);
 }
 
-/** fuse_dirent. `cookie` is where the listing goes on after this record. */
+/** Encodes fuse_dirent at byte `offset`. `cookie`: where the listing continues after this record. */
 export function encodeDirent(
   into: Buffer,
   offset: number,
@@ -121,7 +132,10 @@ export function encodeDirent(
   into.write(name, offset + DIRENT_SIZE, 'latin1');
 }
 
-/** The fuse_entry_out in front of a fuse_direntplus's dirent; nodeid 0 gives no attributes and counts no lookup. */
+/**
+ * Encodes the fuse_entry_out at the start of a fuse_direntplus. Without an entry the node id is 0: no attributes are
+ * given and no lookup is counted.
+ */
 export function encodeDirentEntry(into: Buffer, offset: number, entry: Entry | undefined): void {
   if (entry) encodeEntry(into, offset, entry);
   else into.fill(0, offset, offset + ENTRY_OUT_SIZE);

@@ -5,7 +5,7 @@ import type { SetAttr } from '../filesystem.ts';
 import { readS64, readU64 } from './integers.ts';
 import { IN_HEADER_SIZE, NAME_MAX } from './opcodes.ts';
 
-/** Fields of fuse_in_header. `unique` is never computed with: it is copied as bytes. */
+/** Fields of fuse_in_header. `unique` is not decoded: replies copy it as bytes. */
 export const readLength = (request: Buffer): number => request.readUInt32LE(0);
 export const readOpcode = (request: Buffer): number => request.readUInt32LE(4);
 export const readNodeid = (request: Buffer): number => readU64(request, 16);
@@ -13,25 +13,28 @@ export const readUid = (request: Buffer): number => request.readUInt32LE(24);
 export const readGid = (request: Buffer): number => request.readUInt32LE(28);
 export const readPid = (request: Buffer): number => request.readUInt32LE(32);
 
-/** A field of the operation's own struct, which follows the header. */
+/** A field of the struct that follows the header; `offset` in bytes from the start of that struct. */
 export const readArgU32 = (request: Buffer, offset: number): number => request.readUInt32LE(IN_HEADER_SIZE + offset);
 export const readArgU64 = (request: Buffer, offset: number): number => readU64(request, IN_HEADER_SIZE + offset);
 
-/** A size or position in a file. Files of 2^53 bytes and more are not served. */
+/** A file size or offset in bytes. Throws EFBIG for 2^53 and more. */
 export function readArgOffset(request: Buffer, offset: number): number {
   const value = readArgU64(request, offset);
   if (!Number.isSafeInteger(value)) throw EFBIG;
   return value;
 }
 
-/** Where the NUL of the string at `start` is. */
+/** Returns the index of the NUL that ends the string at `start`. Throws EIO if there is none within `length` bytes. */
 export function findStringEnd(request: Buffer, start: number, length: number): number {
   const end = request.indexOf(0, start);
   if (end < 0 || end >= length) throw EIO;
   return end;
 }
 
-/** One component. The kernel itself allows up to 1024 bytes, or 4095 from 6.15. */
+/**
+ * Decodes one path component. Throws ENAMETOOLONG for more than NAME_MAX bytes (the kernel allows 1024, from 6.15 4095)
+ * and EIO for a name that no directory entry can have.
+ */
 export function readName(request: Buffer, start: number, end: number): ByteString {
   if (end - start > NAME_MAX) throw ENAMETOOLONG;
   const name = request.toString('latin1', start, end);
@@ -49,7 +52,10 @@ const FATTR_ATIME_NOW = 1 << 7;
 const FATTR_MTIME_NOW = 1 << 8;
 const FATTR_KILL_SUIDGID = 1 << 11;
 
-/** fuse_setattr_in. Not taken: FH and LOCKOWNER (there are no handles), CTIME (it is the file system's to set). */
+/**
+ * Decodes fuse_setattr_in. Ignores FH and LOCKOWNER (there are no file handles) and CTIME (the file system sets it).
+ * Throws EFBIG as `readArgOffset`.
+ */
 export function decodeSetattr(request: Buffer): SetAttr {
   const valid = readArgU32(request, 0);
   const changes: SetAttr = {};

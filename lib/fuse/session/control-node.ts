@@ -5,21 +5,22 @@ import { IN_HEADER_SIZE, Opcode, OUT_HEADER_SIZE } from '../protocol/opcodes.ts'
 import { encodeAttrOut, encodeEntry } from '../protocol/replies.ts';
 import { type Exchange, NO_REPLY } from './exchange.ts';
 
-/** File systems count their node ids up from 2 and never get here. */
+/** Outside the range of node ids that a file system allocates. */
 export const CONTROL_NODEID = Number.MAX_SAFE_INTEGER;
 
-const NEVER = { sec: 0, nsec: 0 };
+const EPOCH = { sec: 0, nsec: 0 };
 
 /**
- * An empty file in the root, not listed and found only by the server's own uid under a name nobody knows. The main
- * thread keeps it open: a NOTIFY_RETRIEVE for it makes the kernel send a NOTIFY_REPLY, which wakes a reader that sleeps
- * in read(2) (the kernel takes this for regular files in its inode cache only).
+ * An empty, unlisted file in the root of the mount. Only the server's uid can look it up, under a random name. The main
+ * thread keeps it open: a FUSE_NOTIFY_RETRIEVE for it makes the kernel send a NOTIFY_REPLY, which wakes the request
+ * worker from read(2). The kernel accepts FUSE_NOTIFY_RETRIEVE only for a regular file in its inode cache.
  */
 export class ControlNode {
   readonly #name: Buffer;
   readonly #uid: number;
   readonly #attr: Attr;
 
+  /** `name`: the name in the root; `uid`: the only user that can look it up. */
   constructor(name: string, uid: number) {
     this.#name = Buffer.from(`${name}\0`, 'latin1');
     this.#uid = uid;
@@ -27,9 +28,9 @@ export class ControlNode {
       ino: CONTROL_NODEID,
       size: 0,
       blocks: 0,
-      atime: NEVER,
-      mtime: NEVER,
-      ctime: NEVER,
+      atime: EPOCH,
+      mtime: EPOCH,
+      ctime: EPOCH,
       mode: constants.S_IFREG | 0o400,
       nlink: 1,
       uid,
@@ -38,7 +39,7 @@ export class ControlNode {
     };
   }
 
-  /** Whether a LOOKUP in the root asks for it. */
+  /** Whether a LOOKUP in the root is for the control node and by its user. */
   isLookup({ request, length, caller }: Exchange): boolean {
     return (
       length === IN_HEADER_SIZE + this.#name.length &&
@@ -47,11 +48,15 @@ export class ControlNode {
     );
   }
 
+  /** Encodes the reply to that LOOKUP and returns its size in bytes. */
   lookup({ reply }: Exchange): number {
     return encodeEntry(reply, OUT_HEADER_SIZE, { nodeid: CONTROL_NODEID, attr: this.#attr });
   }
 
-  /** Requests about the node itself: it can be looked at, opened and forgotten. */
+  /**
+   * Serves a request for the node itself: it can be opened, read (it is empty) and forgotten. Returns the size of the
+   * reply's body in bytes or NO_REPLY. Throws EPERM for SETATTR and ENOSYS for other operations.
+   */
   run(opcode: number, { reply }: Exchange): number {
     switch (opcode) {
       case Opcode.GETATTR:

@@ -14,11 +14,15 @@ import { decodeSetattr, findStringEnd, readArgOffset, readArgU32, readArgU64, re
 import { type Exchange, NO_REPLY } from './exchange.ts';
 import { readdir } from './readdir.ts';
 
-/** Puts the answer's body behind the reply's header and returns its size, or NO_REPLY. Throws `Errno` to refuse. */
+/**
+ * Runs an operation and encodes the body of its reply after the header. Returns the body's size in bytes, or NO_REPLY.
+ * Throws an `Errno` to refuse the request.
+ */
 type Run = (fileSystem: FileSystem, exchange: Exchange) => number;
 
+/** How one opcode is served. */
 export interface Operation {
-  /** Size of the fixed struct after the header; a shorter request is malformed. */
+  /** Size in bytes of the fixed struct after the header; a shorter request is malformed. */
   readonly body: number;
   readonly run: Run;
 }
@@ -29,7 +33,7 @@ const BODY = OUT_HEADER_SIZE;
 const WRITE_KILL_SUIDGID = 1 << 2;
 const FSYNC_FDATASYNC = 1 << 0;
 
-/** Where the first name of a request is, by the size of the struct before it. */
+/** Decodes the name that follows a fixed struct of `body` bytes. */
 function nameAt(exchange: Exchange, body: number): string {
   const start = IN_HEADER_SIZE + body;
   return readName(exchange.request, start, findStringEnd(exchange.request, start, exchange.length));
@@ -52,7 +56,7 @@ function rename(fileSystem: FileSystem, exchange: Exchange, body: number, flags:
   return EMPTY;
 }
 
-function refuse(errno: Errno): Operation {
+function refuseWith(errno: Errno): Operation {
   return {
     body: 0,
     run: () => {
@@ -61,8 +65,11 @@ function refuse(errno: Errno): Operation {
   };
 }
 
-/** The kernel remembers ENOSYS for the connection and never asks again; all not named here are answered so, too. */
-const UNSENT = refuse(ENOSYS);
+/**
+ * For every opcode without an entry below. After one ENOSYS the kernel does not send that opcode again on the
+ * connection.
+ */
+const UNSUPPORTED = refuseWith(ENOSYS);
 
 const table: Record<number, Operation> = {
   [Opcode.LOOKUP]: {
@@ -191,23 +198,24 @@ const table: Record<number, Operation> = {
   },
   [Opcode.READDIR]: { body: 40, run: (fs, exchange) => readdir(fs, exchange, false) },
   [Opcode.READDIRPLUS]: { body: 40, run: (fs, exchange) => readdir(fs, exchange, true) },
-  /** Sent for files opened before the first OPEN was answered ENOSYS. */
+  /** Only for files that were opened before the first OPEN was answered with ENOSYS. */
   [Opcode.RELEASE]: { body: 0, run: () => EMPTY },
   [Opcode.RELEASEDIR]: { body: 0, run: () => EMPTY },
   [Opcode.DESTROY]: { body: 0, run: () => EMPTY },
-  /** No request takes long enough to be worth interrupting, and ignoring it is allowed. */
+  /** Ignored, which the protocol allows: requests are short. */
   [Opcode.INTERRUPT]: { body: 0, run: () => NO_REPLY },
   [Opcode.NOTIFY_REPLY]: { body: 0, run: () => NO_REPLY },
-  [Opcode.IOCTL]: refuse(ENOTTY),
+  [Opcode.IOCTL]: refuseWith(ENOTTY),
 };
 
-const operations: Operation[] = Array.from({ length: 64 }, (_, opcode) => table[opcode] ?? UNSENT);
+const operations: Operation[] = Array.from({ length: 64 }, (_, opcode) => table[opcode] ?? UNSUPPORTED);
 
+/** Returns how an opcode is served; ENOSYS for unknown ones. */
 export function operationOf(opcode: number): Operation {
-  return operations[opcode] ?? UNSENT;
+  return operations[opcode] ?? UNSUPPORTED;
 }
 
-/** Requests that must never be answered, not even with an error. */
+/** Whether the kernel waits for a reply. A reply to any other request, even an error, violates the protocol. */
 export function expectsReply(opcode: number): boolean {
   return (
     opcode !== Opcode.FORGET &&

@@ -1,14 +1,17 @@
 import type { Caller } from '../filesystem.ts';
 
-/** One request. The object and its buffers are the session's and used again for the next request. */
+/**
+ * One request with room for its reply. The session owns the object and its buffers and reuses them for the next
+ * request.
+ */
 export interface Exchange {
   readonly request: Buffer;
-  /** Bytes of `request` that are this request. */
+  /** Length of the request in bytes, from the start of `request`. */
   length: number;
   nodeid: number;
   readonly caller: Caller;
   readonly reply: Buffer;
 }
 
-/** The size of an answer that is not sent. */
+/** Returned in place of a reply size when no reply is sent. */
 export const NO_REPLY = -1;

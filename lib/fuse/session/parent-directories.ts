@@ -7,34 +7,39 @@ import { encodeAttrOut, encodeEntry } from '../protocol/replies.ts';
 import { findStringEnd, readName } from '../protocol/requests.ts';
 import { type Exchange, NO_REPLY } from './exchange.ts';
 
-/** What a workspace is called in its parent directory. */
+/** Name of a workspace in its parent directory. */
 export const WORKSPACE_NAME = 'workspace';
 
-/** Below the control node, and above what any file system counts up to. */
+/** First node id of a parent directory: above those of file systems, below the control node's. */
 const FIRST_NODEID = 2 ** 52;
-const LONG_AGO = { sec: 0, nsec: 0 };
+const EPOCH = { sec: 0, nsec: 0 };
 
 /**
- * Shows each name of the file system's root in a directory of its own, as `NAME/workspace`.
+ * Presents each name of the file system's root in a directory of its own, as `NAME/workspace`.
  *
- * When a workspace goes, the kernel is told to let go of its name, and the notifier thread waits for the lock of the
- * directory that the name is in. Whoever looks up a name holds that lock until the request worker has answered, and when
- * the server is killed then, the notifier, and with it the process, waits for ever. In the root that would be any launch
- * of any sandbox. In a directory of its own it is only this workspace's, which has ended by then; the root itself is
- * locked by look-ups only. The kernel is told not to keep the names of the root, neither those that are there nor those
- * that are not, so that it need not be told of them later.
+ * The reason is a hang when the server is killed. Removing a workspace sends FUSE_NOTIFY_INVAL_ENTRY for its name, and
+ * the notifier thread waits for the lock of the directory that holds the name. A process that looks up a name holds
+ * this lock until the request worker replies. If the server is killed at that moment, the notifier thread never wakes,
+ * and the server process never ends. In the root, the lookup could be by the launch of any sandbox. In a directory of
+ * its own it can only be by the removed workspace's sandbox, which has ended by then; the root is locked only by
+ * lookups. The kernel does not cache the names of the root, neither positive nor negative, so those need no
+ * invalidation.
  */
 export class ParentDirectories {
   readonly #byName = new Map<ByteString, number>();
   readonly #names = new Map<number, ByteString>();
   #next = FIRST_NODEID;
 
+  /** Whether `nodeid` is one of the parent directories. */
   has(nodeid: number): boolean {
     return this.#names.has(nodeid);
   }
 
-  /** The number of the directory in which the kernel knows the name; undefined: it does not. It is void from now on. */
-  leave(name: ByteString): number | undefined {
+  /**
+   * Removes the directory of `name`. Returns its node id, which is invalid from now on, or undefined if the kernel
+   * never looked the name up.
+   */
+  remove(name: ByteString): number | undefined {
     const nodeid = this.#byName.get(name);
     if (nodeid === undefined) return undefined;
     this.#byName.delete(name);
@@ -42,17 +47,23 @@ export class ParentDirectories {
     return nodeid;
   }
 
-  /** A LOOKUP in the root. */
+  /**
+   * Serves a LOOKUP in the root. Returns the size of the reply's body in bytes. Throws ENOENT if the name does not
+   * exist.
+   */
   lookup(fileSystem: FileSystem, exchange: Exchange): number {
     const name = nameOf(exchange);
     const entry = fileSystem.lookup(exchange.caller, ROOT_NODEID, name);
     if (entry === undefined) throw ENOENT;
     fileSystem.forget(entry.nodeid, 1);
-    const nodeid = this.#enter(name);
+    const nodeid = this.#nodeidOf(name);
     return encodeEntry(exchange.reply, OUT_HEADER_SIZE, { nodeid, attr: attrOf(nodeid) }, 0);
   }
 
-  /** A request about one of the directories. */
+  /**
+   * Serves a request for one of the directories. Returns the size of the reply's body in bytes or NO_REPLY. Throws
+   * ESTALE for a removed directory, ENOENT for a name it does not have, EACCES for other operations.
+   */
   run(opcode: number, fileSystem: FileSystem, exchange: Exchange): number {
     const { nodeid, caller, reply } = exchange;
     const name = this.#names.get(nodeid);
@@ -72,7 +83,8 @@ export class ParentDirectories {
     }
   }
 
-  #enter(name: ByteString): number {
+  /** Returns the node id of a name's directory and allocates one at its first lookup. */
+  #nodeidOf(name: ByteString): number {
     const known = this.#byName.get(name);
     if (known !== undefined) return known;
     const nodeid = this.#next++;
@@ -86,9 +98,9 @@ function nameOf({ request, length }: Exchange): ByteString {
   return readName(request, IN_HEADER_SIZE, findStringEnd(request, IN_HEADER_SIZE, length));
 }
 
-/** Everyone may pass through it, nothing of it changes. */
+/** Attributes of a parent directory: every user may search it, nobody may change it. */
 function attrOf(nodeid: number): Attr {
-  const times = { atime: LONG_AGO, mtime: LONG_AGO, ctime: LONG_AGO };
+  const times = { atime: EPOCH, mtime: EPOCH, ctime: EPOCH };
   return {
     ino: nodeid,
     size: 4096,

@@ -4,7 +4,10 @@ import { direntSize, encodeDirent, encodeDirentEntry } from '../protocol/replies
 import { readArgU32, readArgU64 } from '../protocol/requests.ts';
 import type { Exchange } from './exchange.ts';
 
-/** READDIR and READDIRPLUS: whole records only, as many as the kernel asked room for. */
+/**
+ * Serves READDIR and, with `plus`, READDIRPLUS: whole records only, up to the size that the kernel requested. Returns
+ * the size of the reply's body in bytes. Throws what the file system throws, if no entry was encoded before.
+ */
 export function readdir(fileSystem: FileSystem, exchange: Exchange, plus: boolean): number {
   const { request, reply, caller, nodeid } = exchange;
   const start = OUT_HEADER_SIZE;
@@ -20,7 +23,7 @@ export function readdir(fileSystem: FileSystem, exchange: Exchange, plus: boolea
       return true;
     });
   } catch (thrown) {
-    // The entries taken so far are lookups that were counted: deliver them. The next request meets the error again.
+    // The entries encoded so far count as lookups, so they must be delivered. The next request meets the error again.
     if (end === start) throw thrown;
   }
   return end - start;

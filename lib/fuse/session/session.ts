@@ -10,25 +10,29 @@ import { expectsReply, operationOf } from './dispatch.ts';
 import { type Exchange, NO_REPLY } from './exchange.ts';
 import type { ParentDirectories } from './parent-directories.ts';
 
-/** Room for the largest WRITE and its header, or for names; the kernel refuses to read into less. */
+/**
+ * Room for the largest WRITE with its header, or for names. read(2) on /dev/fuse fails with EINVAL for a smaller
+ * buffer.
+ */
 const REQUEST_SIZE = MAX_WRITE + 8192;
 const INIT_BODY_SIZE = 16;
 const MAX_REPORTS = 100;
 
+/** Callbacks of a session, called synchronously by `handle`. */
 export interface SessionEvents {
-  /** The kernel's INIT was answered. */
+  /** The kernel's INIT was accepted, and its reply is encoded. */
   onInit(offer: InitIn): void;
-  /** A NOTIFY_REPLY came: see `encodeRetrieveNothing`. */
+  /** A NOTIFY_REPLY was received; `unique` is that of `encodeRetrieveNothing`. */
   onWake(unique: number): void;
-  /** A defect: something other than an `Errno` was thrown. Once for each operation and message. */
+  /** An operation threw something other than an `Errno`. Called once for each pair of opcode and message. */
   onDefect(operation: number, thrown: unknown): void;
 }
 
-/** One FUSE connection without its device: bytes in, bytes out. */
+/** The protocol of one FUSE connection, without its device: bytes in, bytes out. */
 export class Session {
-  /** Where the next request is to be read to. */
+  /** Buffer to read the next request into. */
   readonly request = Buffer.allocUnsafeSlow(REQUEST_SIZE);
-  /** Where `handle` leaves the answer. */
+  /** Buffer that `handle` encodes the reply into. */
   readonly reply = Buffer.allocUnsafeSlow(REQUEST_SIZE);
 
   readonly #fileSystem: FileSystem;
@@ -39,10 +43,13 @@ export class Session {
   readonly #exchange: Exchange;
   readonly #reported = new Set<string>();
   #initialised = false;
-  /** What the last request waits for, when it was not answered but is to be run again. */
+  /**
+   * The cause of the last request's `Postponed`: it has no reply and is to be handled again after the release of that
+   * cause.
+   */
   postponedBy: number | undefined;
 
-  /** `parents`: shows the names of the root in directories of their own. */
+  /** `parents`: present the names of the root in directories of their own. */
   constructor(fileSystem: FileSystem, control: ControlNode, events: SessionEvents, parents?: ParentDirectories) {
     this.#parents = parents;
     this.#fileSystem = fileSystem;
@@ -51,7 +58,10 @@ export class Session {
     this.#exchange = { request: this.request, length: 0, nodeid: 0, caller: this.#caller, reply: this.reply };
   }
 
-  /** Serves the request in the first `length` bytes of `request`. Returns the size of the reply; 0: there is none. */
+  /**
+   * Handles the request in the first `length` bytes of `request`. Returns the size of the reply in bytes, or 0 for no
+   * reply. Never throws.
+   */
   handle(length: number): number {
     const { request } = this;
     this.postponedBy = undefined;
@@ -72,13 +82,13 @@ export class Session {
     }
   }
 
-  /** Takes the place of a reply that the kernel would not accept. */
+  /** Encodes EIO in place of a reply that the kernel rejected. Returns its size in bytes. */
   failReply(): number {
     return this.#answer(OUT_HEADER_SIZE, -EIO.errno);
   }
 
-  /** The kernel did not take the last reply (its request was aborted): takes back the lookups it granted. */
-  undeliver(): void {
+  /** Subtracts the lookups of the last reply, which the kernel did not accept because its request was aborted. */
+  revertLookups(): void {
     const { reply } = this;
     if (reply.readInt32LE(4) !== 0) return;
     const end = reply.readUInt32LE(0);
@@ -135,7 +145,7 @@ export class Session {
   #init(opcode: number, length: number): number {
     if (opcode !== Opcode.INIT || this.#initialised || length < IN_HEADER_SIZE + INIT_BODY_SIZE) throw EIO;
     const offer = decodeInit(this.request);
-    // To a newer major version the answer is our own, and the kernel asks again with that.
+    // A kernel of a newer major version sends INIT again with the version of this reply.
     if (offer.major > KERNEL_VERSION) return encodeInit(this.reply, OUT_HEADER_SIZE, offer);
     if (offer.major < KERNEL_VERSION || offer.minor < MINIMUM_MINOR) throw EPROTO;
     const size = encodeInit(this.reply, OUT_HEADER_SIZE, offer);

@@ -52,14 +52,14 @@ describe('a file system that stopped serving', () => {
     await expect(workspaces.usage('')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('is reported when its mount was taken away lazily while it was in use', async () => {
+  it('is reported when its mount was detached lazily while it was in use', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
     const holder = spawn('/bin/sh', ['-c', 'cd "$1" && echo && exec sleep 60', 'sh', mountPoint]);
     await once(holder.stdout, 'data');
     await shell('umount -l "$1"', mountPoint);
     await workspaces.check();
-    expect(await workspaces.died).toEqual({ reason: 'the mount was taken away' });
+    expect(await workspaces.died).toEqual({ reason: 'the mount was removed' });
     holder.kill('SIGKILL');
     await once(holder, 'exit');
   });

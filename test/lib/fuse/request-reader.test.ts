@@ -8,7 +8,7 @@ function reader({ arrives }: { arrives: (look: number) => boolean }) {
   const calls: string[] = [];
   let looks = 0;
   let now = 0;
-  const eager: Descriptor = {
+  const nonBlocking: Descriptor = {
     fd: 4,
     read: () => {
       calls.push('look');
@@ -23,7 +23,7 @@ function reader({ arrives }: { arrives: (look: number) => boolean }) {
       return 40;
     },
   };
-  return { calls, reader: new RequestReader(blocking, eager, () => now), blocking };
+  return { calls, reader: new RequestReader(blocking, nonBlocking, () => now), blocking };
 }
 
 describe('the reader of requests', () => {

@@ -333,7 +333,7 @@ describe('a reply that the kernel did not take', () => {
     const { session, send, calls, answers } = record();
     answers.lookup = () => ENTRY;
     send(message(1, 77, 'a\0'));
-    session.undeliver();
+    session.revertLookups();
     expect(calls[1]).toEqual(['forget', NODEID, 1]);
   });
 
@@ -344,19 +344,19 @@ describe('a reply that the kernel did not take', () => {
       throw new Error('defect');
     };
     send(message(1, 77, 'a\0'));
-    session.undeliver();
+    session.revertLookups();
     expect(events).toEqual(['defect 2 Error: defect']);
   });
 
   it('gives back nothing for an absent name or an error', () => {
     const { session, send, calls, answers } = record();
     send(message(1, 77, 'a\0'));
-    session.undeliver();
+    session.revertLookups();
     answers.mkdir = () => {
       throw new Errno(17);
     };
     send(message(9, 77, struct(8), 'a\0'));
-    session.undeliver();
+    session.revertLookups();
     expect(calls.filter(([name]) => name === 'forget')).toEqual([]);
   });
 
@@ -368,7 +368,7 @@ describe('a reply that the kernel did not take', () => {
       emit('b', 3, 1, 8, { nodeid: 6, attr: ATTR });
     };
     send(message(44, 77, struct(40, [16, 'u32', 4096])));
-    session.undeliver();
+    session.revertLookups();
     expect(calls.slice(1)).toEqual([
       ['forget', NODEID, 1],
       ['forget', 6, 1],
