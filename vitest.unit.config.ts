@@ -12,6 +12,7 @@ export default defineConfig({
       'test/lib/*.test.ts',
       'test/lib/{config,metadata,patch,permissions}/**/*.test.ts',
       'test/lib/linux/mountinfo.test.ts',
+      'test/lib/workspaces/calls.test.ts',
       'test/lib/fuse/protocol/**/*.test.ts',
       'test/lib/fuse/session*.test.ts',
       'test/lib/runtime/seccomp/**/*.test.ts',

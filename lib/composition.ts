@@ -17,7 +17,7 @@ import { SandboxContext, type Settings } from './sandboxes/context.ts';
 import { systemClock } from './sandboxes/host/clock.ts';
 import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/host/layout.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
-import { WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
+import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import type { Services } from './services.ts';
 import { Shares } from './shares.ts';
@@ -114,7 +114,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   cleanup.add('descriptors', () => descriptors.close());
   const runtimes = new Runtimes(runtimeFactories(config, { ...environment, descriptors }));
   cleanup.add('runtimes', () => runtimes.close());
-  const mount = new WorkspaceMount({
+  const mount = createWorkspaceMount({
     mount: async (unreadable) => {
       await probeFuse();
       await clearStaleMount(layout.fs);

@@ -6,10 +6,19 @@ import { syncMount } from '../fuse/connection/mount.ts';
 import { watch } from '../fuse/connection/watchdog.ts';
 import { WORKSPACE_NAME } from '../fuse/session/parent-directories.ts';
 import type { Log } from '../log.ts';
-import type { WorkspaceControl, WorkspaceEvent } from './control.ts';
+import {
+  type Answer,
+  type Arguments,
+  type Call,
+  callsThrough,
+  type Operation,
+  TRAITS,
+  type WorkspaceCalls,
+} from './calls.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import { copyInBackground } from './delta/contents/background-copy.ts';
-import type { ChangePage, DamageReport, Death, Workspaces } from './workspaces.ts';
+import type { WorkspaceEvent } from './events.ts';
+import type { DamageReport, Death, WorkspaceSpec } from './workspaces.ts';
 
 export interface MountOptions {
   /** Made when absent; its missing parents too. Nothing else may be kept in it. */
@@ -25,9 +34,31 @@ export interface MountOptions {
 
 const WATCHDOG_MS = 120_000;
 const SYNC_TIMEOUT_MS = 5_000;
-/** Contents moved while the file system serves nobody else: some milliseconds. */
-const ABSORBED_AT_ONCE = 100;
-const ABSORBING_CALLS = 100;
+/** Maximum calls of an operation that is to be called again. */
+const MAX_CALLS = 100;
+
+/**
+ * The mounted file system of all workspaces. All calls may be made concurrently; none touches the mount from the calling
+ * thread synchronously. After `close`, and after the mount failed, every call rejects with UNAVAILABLE.
+ */
+export interface Workspaces extends WorkspaceCalls {
+  /** The same operations, by their names. */
+  readonly call: Call;
+  /** Makes the workspace visible; returns its host path. ALREADY_EXISTS; INVALID_ARGUMENT: id. */
+  attach(spec: WorkspaceSpec): Promise<string>;
+  /** Takes it away: open files in it fail from now on. The delta stays on disk, synced. Unknown ids are ignored. */
+  detach(id: string): Promise<void>;
+  /** What programs have changed in mapped pages until now is in their files when it resolves. */
+  flush(): Promise<void>;
+  /** Settles once when the file system has stopped serving without `close`, before the system calls of programs fail. */
+  readonly died: Promise<Death>;
+  /** Settles when its threads have exited, which may be after `close`: from then on nothing writes to deltas. */
+  readonly ended: Promise<unknown>;
+  /** Checks at once that the mount is in place; `died` settles if not. Otherwise that takes a second. */
+  check(): Promise<void>;
+  /** Unmounts and ends the worker; deltas are synced. Idempotent. */
+  close(): Promise<void>;
+}
 
 /** Mounts the file system of all workspaces. Rejects, leaving nothing behind, when that cannot be done. */
 export async function mountWorkspaces(options: MountOptions): Promise<Workspaces> {
@@ -64,74 +95,42 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
       .catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
   });
 
-  const call = async <T>(operation: keyof WorkspaceControl, ...args: readonly unknown[]): Promise<T> => {
+  const request: Call = async <O extends Operation>(operation: O, args: Arguments<O>): Promise<Answer<O>> => {
     if (closing) throw new ServiceError('UNAVAILABLE', 'the workspace file system is not available: it is closed');
-    return (await control.call(operation, ...args)) as T;
+    const { join } = TRAITS[operation];
+    const answer = (await control.call(operation, ...args)) as Answer<O> | Answer<O>[];
+    return join === undefined ? (answer as Answer<O>) : join(Array.isArray(answer) ? answer : [answer]);
   };
 
-  /** Nobody waits for it; it ends with the attachment. */
+  /** Not awaited by anybody; ends with the attachment. */
   const trim = async (id: string) => {
     try {
-      while (await call<boolean>('trim', id));
+      while (await request('trim', [id]));
     } catch {
-      // Detached or closed: what is left is given back at the next load.
+      // Detached or closed: the rest is freed at the next load.
     }
   };
 
+  const call: Call = async (operation, args) => {
+    const { writeBack, again, trims } = TRAITS[operation];
+    if (writeBack?.(...args)) await syncMount(mountPoint);
+    let answer = await request(operation, args);
+    for (let calls = 1; again?.(answer) && calls < MAX_CALLS; calls++) answer = await request(operation, args);
+    if (trims) void trim(trims(...args));
+    return answer;
+  };
+
   return {
+    ...callsThrough(call),
+    call,
     async attach(spec) {
       if (spec.id === '' || spec.id === '.' || spec.id === '..' || /[/\0]/.test(spec.id))
         throw new ServiceError('INVALID_ARGUMENT', 'id: must be one path component');
-      await call('attach', spec);
+      await request('attach', [spec]);
       return join(mountPoint, spec.id, WORKSPACE_NAME);
     },
-    detach: (id) => call('detach', id),
-    setRules: (id, rules) => call('setRules', id, rules),
-    baseChanging: (codebaseId, paths) => call('baseChanging', codebaseId, paths),
-    baseChanged: (codebaseId, paths) => call('baseChanged', codebaseId, paths),
-    async changes(id, after, limit) {
-      // Pages that programs have mapped and changed are changes too.
-      if (after === '') await syncMount(mountPoint);
-      const answer = await call<ChangePage | ChangePage[]>('changes', id, after, limit);
-      const pages = Array.isArray(answer) ? answer : [answer];
-      return { changes: pages.flatMap(({ changes }) => changes), more: pages.at(-1)!.more };
-    },
-    contents: (id, inodes) => call('contents', id, inodes),
-    async revert(id, paths) {
-      await syncMount(mountPoint);
-      const count = await call<number>('revert', id, paths);
-      void trim(id);
-      return count;
-    },
-    renamed: (id) => call('renamed', id),
-    shownFrom: (id, path) => call('shownFrom', id, path),
-    keepRemoved: (spec, paths) => call('keepRemoved', spec, paths),
-    async settle(spec, settlement) {
-      await call('settle', spec, settlement);
-      void trim(spec.id);
-    },
-    async freeze(id, limited = false) {
-      await syncMount(mountPoint);
-      return call('freeze', id, limited);
-    },
-    requireForkRoom: (id, checkpoint) => call('requireForkRoom', id, checkpoint),
-    setCheckpoints: (id, layers) => call('setCheckpoints', id, layers),
-    async rollback(id, layer) {
-      // What is written back later would be written over what comes now.
-      await syncMount(mountPoint);
-      return call('rollback', id, layer);
-    },
-    async absorb(id, layers) {
-      for (let calls = 0; calls < ABSORBING_CALLS; calls++) {
-        const outcome = await call<ReturnType<WorkspaceControl['absorb']>>('absorb', id, layers, ABSORBED_AT_ONCE);
-        if (outcome !== 'more') return outcome;
-      }
-      return 'more';
-    },
-    layersRemoved: () => call('layersRemoved'),
+    detach: (id) => request('detach', [id]),
     flush: () => syncMount(mountPoint),
-    files: (id, actor, operation, ...args) => call('files', id, actor, operation, args),
-    usage: (id) => call('usage', id),
     died: died.promise,
     ended: connection.threads.exited,
     async check() {

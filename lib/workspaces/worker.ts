@@ -1,8 +1,8 @@
 import type { FileSystemHost } from '../fuse/connection/control.ts';
 import { type FuseNotifierData, serveNotifications } from '../fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../fuse/connection/request-worker.ts';
-import type { WorkspaceEvent } from './control.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
+import type { WorkspaceEvent } from './events.ts';
 import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from './workspace-file-system.ts';
 
 /** What the program's entry module runs in a worker thread whose workerData has the role 'fuse'. */

@@ -25,8 +25,8 @@ import { setRules } from './access/rule-changes.ts';
 import { baseChanged, baseChanging } from './base/base-changes.ts';
 import { BaseTrees } from './base/base-trees.ts';
 import { shownFrom } from './base/shown-from.ts';
+import type { WorkspaceOperations } from './calls.ts';
 import { Clock } from './clock.ts';
-import type { WorkspaceControl } from './control.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import type { BackgroundCopy } from './delta/contents/background-copy.ts';
 import { LargeCopies } from './delta/contents/large-copies.ts';
@@ -59,8 +59,17 @@ import { Workspace } from './workspace.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
 
+type BeginOperation = (...args: readonly unknown[]) => Steps<unknown> | undefined;
+type LongOperations = {
+  readonly [O in keyof WorkspaceOperations]?: (
+    ...args: Parameters<WorkspaceOperations[O]>
+  ) => Steps<ReturnType<WorkspaceOperations[O]>> | undefined;
+};
+
 /** Nodes that are let go of in one step. */
 const AT_ONCE = 64;
+/** Contents that `absorb` moves while no request is served: some milliseconds. */
+const ABSORBED_AT_ONCE = 100;
 
 export interface WorkspaceFileSystemOptions {
   /** Host files kept open besides those that must be; default 256. */
@@ -85,7 +94,7 @@ export interface WorkspaceFileSystemOptions {
  * All workspaces of one mount: the root shows each by its id, to its own uid and (only by name, for bind mounts) to
  * root. Every call is synchronous; a refusal is a thrown Errno.
  */
-export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceControl {
+export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOperations {
   readonly #workspaces = new Map<string, Workspace>();
   /** Not attached, and open for the length of a call. */
   readonly #visited = new Map<string, Workspace>();
@@ -155,68 +164,50 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     return new Workspace(spec, shared);
   }
 
-  /** Long ones as steps, during which the workspace is held; undefined: call it. */
+  /** As steps, during which the workspaces are held; undefined: done by the method of that name. */
+  readonly #long: LongOperations = {
+    changes: (id, after, limit) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, changePages(workspace, after, limit));
+    },
+    detach: (id) => {
+      const workspace = this.#workspaces.get(id);
+      return workspace && this.#hold(workspace, this.#detaching(workspace));
+    },
+    setRules: (id, rules) => {
+      const workspace = this.#get(id);
+      return this.#hold(workspace, setRules(workspace, rules));
+    },
+    baseChanging: (codebaseId, paths) => this.#holdBaseChange('baseChanging', codebaseId, paths),
+    baseChanged: (codebaseId, paths) => this.#holdBaseChange('baseChanged', codebaseId, paths),
+    revert: (id, paths) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, revert(workspace, paths));
+    },
+    settle: (spec, settlement) => this.#visit(spec, (workspace) => stepsOnHost(settle(workspace, settlement))),
+    keepRemoved: (spec, paths) => this.#visit(spec, (workspace) => keepRemoved(workspace, paths)),
+    renamed: (id) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, renamedDirectories(workspace));
+    },
+    files: (id, actor, operation, args) => {
+      if (!isLong(operation)) return undefined;
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, fileOperationSteps(workspace, actor, operation, args));
+    },
+    rollback: (id, layer) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, stepsOnHost(rollback(workspace, layer)));
+    },
+  };
+
   begin(operation: string, args: readonly unknown[]): Steps<unknown> | undefined {
-    switch (operation as keyof WorkspaceControl) {
-      case 'changes': {
-        const [id, after, limit] = args as Parameters<WorkspaceControl['changes']>;
-        const workspace = this.#get(id);
-        return this.#holdOpen(workspace, changePages(workspace, after, limit));
-      }
-      case 'detach': {
-        const workspace = this.#workspaces.get(args[0] as string);
-        return workspace && this.#hold(workspace, this.#detaching(workspace));
-      }
-      case 'setRules': {
-        const [id, rules] = args as Parameters<WorkspaceControl['setRules']>;
-        const workspace = this.#get(id);
-        return this.#hold(workspace, setRules(workspace, rules));
-      }
-      case 'baseChanging':
-      case 'baseChanged': {
-        const [codebaseId, paths] = args as Parameters<WorkspaceControl['baseChanged']>;
-        const workspaces = [...this.#ofCodebase(codebaseId)];
-        for (const workspace of workspaces) requireFree(workspace);
-        return this.#holdAll(
-          workspaces,
-          this.#baseChange(operation as 'baseChanging' | 'baseChanged', codebaseId, workspaces, paths),
-        );
-      }
-      case 'revert': {
-        const [id, paths] = args as Parameters<WorkspaceControl['revert']>;
-        const workspace = this.#get(id);
-        return this.#holdOpen(workspace, revert(workspace, paths));
-      }
-      case 'settle': {
-        const [spec, settlement] = args as Parameters<WorkspaceControl['settle']>;
-        return this.#visit(spec, (workspace) => stepsOnHost(settle(workspace, settlement)));
-      }
-      case 'keepRemoved': {
-        const [spec, paths] = args as Parameters<WorkspaceControl['keepRemoved']>;
-        return this.#visit(spec, (workspace) => keepRemoved(workspace, paths));
-      }
-      case 'renamed': {
-        const workspace = this.#get(args[0] as string);
-        return this.#holdOpen(workspace, renamedDirectories(workspace));
-      }
-      case 'files': {
-        const [id, actor, operation, rest] = args as Parameters<WorkspaceControl['files']>;
-        if (!isLong(operation)) return undefined;
-        const workspace = this.#get(id);
-        return this.#holdOpen(workspace, fileOperationSteps(workspace, actor, operation, rest));
-      }
-      case 'rollback': {
-        const [id, layer] = args as Parameters<WorkspaceControl['rollback']>;
-        const workspace = this.#get(id);
-        return this.#holdOpen(workspace, stepsOnHost(rollback(workspace, layer)));
-      }
-      default:
-        return undefined;
-    }
+    const long = this.#long[operation as keyof WorkspaceOperations] as BeginOperation | undefined;
+    return long?.(...args);
   }
 
   control(operation: string, args: readonly unknown[]): unknown {
-    const method = this[operation as keyof WorkspaceControl] as (...args: readonly unknown[]) => unknown;
+    const method = this[operation as keyof WorkspaceOperations] as (...args: readonly unknown[]) => unknown;
     return method.apply(this, [...args]);
   }
 
@@ -274,6 +265,16 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
       }
       this.#released(cause);
     }
+  }
+
+  #holdBaseChange(
+    operation: 'baseChanging' | 'baseChanged',
+    codebaseId: string,
+    paths: readonly ByteString[],
+  ): Steps<void> {
+    const workspaces = [...this.#ofCodebase(codebaseId)];
+    for (const workspace of workspaces) requireFree(workspace);
+    return this.#holdAll(workspaces, this.#baseChange(operation, codebaseId, workspaces, paths));
   }
 
   *#baseChange(
@@ -433,7 +434,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceContr
     onHost(() => complete(rollback(workspace, layer)));
   }
 
-  absorb(id: string, layers: readonly string[], limit: number): 'more' | 'done' | 'kept' {
+  absorb(id: string, layers: readonly string[], limit = ABSORBED_AT_ONCE): 'more' | 'done' | 'kept' {
     const { delta, tree } = this.#get(id);
     return delta.absorb(layers, limit, (inode) => {
       const node = tree.nodeOf(inode);

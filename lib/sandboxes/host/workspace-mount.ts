@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ByteString } from '../../byte-string.ts';
-import type { PermissionRule } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { Actor } from '../../field-values.ts';
 import { settlesWithin } from '../../fuse/connection/deferred.ts';
 import type { Log } from '../../log.ts';
-import type { FileOperation, WorkspaceFiles } from '../../workspaces/workspace-files.ts';
-import type { Death, WorkspaceSpec, Workspaces } from '../../workspaces/workspaces.ts';
+import { type Call, callsThrough, TRAITS, type WorkspaceCalls } from '../../workspaces/calls.ts';
+import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
+import type { Death, WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DeathRecord } from './death-record.ts';
 
 interface Options {
@@ -42,9 +40,20 @@ const THREADS_MS = 30_000;
 /**
  * The workspace file system for the life of the server: mounted on demand, and again after a failure, with a delay that
  * grows with the number of failures. A workspace that caused repeated failures is not attached for a while, so that the
- * others are served. A server with the mock runtime only never mounts.
+ * others are served. A server with the mock runtime only never mounts. Offers the operations of `WorkspaceCalls`, each on
+ * the present mount. The caller closes it.
  */
-export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ended'> {
+export type WorkspaceMount = MountKeeper & WorkspaceCalls;
+
+export function createWorkspaceMount(options: Options): WorkspaceMount {
+  const keeper = new MountKeeper(options);
+  return Object.assign(
+    keeper,
+    callsThrough((operation, args) => keeper.call(operation, args)),
+  );
+}
+
+class MountKeeper {
   readonly #options: Options;
   #observer: WorkspaceObserver | undefined;
   readonly #deaths: DeathRecord;
@@ -127,85 +136,16 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     await workspaces?.check();
   }
 
-  async setRules(id: string, rules: readonly PermissionRule[]): Promise<void> {
-    await (await this.ready()).setRules(id, rules);
-  }
-
-  async changes(...args: Parameters<Workspaces['changes']>): ReturnType<Workspaces['changes']> {
-    return (await this.ready()).changes(...args);
-  }
-
-  async contents(...args: Parameters<Workspaces['contents']>): ReturnType<Workspaces['contents']> {
-    return (await this.ready()).contents(...args);
-  }
-
-  async revert(id: string, paths: readonly ByteString[]): Promise<number> {
-    return (await this.ready()).revert(id, paths);
-  }
-
-  async shownFrom(id: string, path: ByteString): Promise<ByteString | undefined> {
-    return (await this.ready()).shownFrom(id, path);
-  }
-
-  async renamed(id: string): ReturnType<Workspaces['renamed']> {
-    return (await this.ready()).renamed(id);
-  }
-
-  async keepRemoved(...args: Parameters<Workspaces['keepRemoved']>): Promise<boolean> {
-    this.#requireNoRefusal(args[0].id);
-    return (await this.ready()).keepRemoved(...args);
-  }
-
-  async settle(...args: Parameters<Workspaces['settle']>): Promise<void> {
-    this.#requireNoRefusal(args[0].id);
-    await (await this.ready()).settle(...args);
-  }
-
-  async freeze(id: string, limited?: boolean): ReturnType<Workspaces['freeze']> {
-    return (await this.ready()).freeze(id, limited);
-  }
-
-  async requireForkRoom(id: string, checkpoint: string): Promise<void> {
-    await (await this.ready()).requireForkRoom(id, checkpoint);
-  }
-
-  /** Without a mount, the next attach passes the value. */
-  async setCheckpoints(id: string, layers: readonly string[]): Promise<void> {
-    await this.#tell((workspaces) => workspaces.setCheckpoints(id, layers));
-  }
-
-  async rollback(id: string, layer: string): Promise<void> {
-    await (await this.ready()).rollback(id, layer);
-  }
-
-  async absorb(id: string, layers: readonly string[]): ReturnType<Workspaces['absorb']> {
-    return (await this.ready()).absorb(id, layers);
-  }
-
-  /** Without a mount, no layer is held open. */
-  async layersRemoved(): Promise<void> {
-    await this.#tell((workspaces) => workspaces.layersRemoved());
-  }
+  /** Calls an operation on the present mount; FAILED_PRECONDITION for a workspace that caused repeated failures. */
+  readonly call: Call = async (operation, args) => {
+    const { unattached, unmounted } = TRAITS[operation];
+    if (unattached) this.#requireNoRefusal(unattached(...args));
+    const task = (workspaces: Workspaces) => workspaces.call(operation, args);
+    return unmounted ? this.#ifMounted(task, unmounted.answer) : task(await this.ready());
+  };
 
   async flush(): Promise<void> {
     await (await this.ready()).flush();
-  }
-
-  async files<O extends FileOperation>(
-    id: string,
-    actor: Actor,
-    operation: O,
-    ...args: Parameters<WorkspaceFiles[O]>
-  ): Promise<ReturnType<WorkspaceFiles[O]>> {
-    return (await this.ready()).files(id, actor, operation, ...args);
-  }
-
-  async baseChanging(codebaseId: string, paths: readonly ByteString[]): Promise<void> {
-    await this.#tell((workspaces) => workspaces.baseChanging(codebaseId, paths));
-  }
-
-  async baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void> {
-    await this.#tell((workspaces) => workspaces.baseChanged(codebaseId, paths));
   }
 
   async close(): Promise<void> {
@@ -221,15 +161,16 @@ export class WorkspaceMount implements Omit<Workspaces, 'usage' | 'died' | 'ende
     if (refusal !== undefined) throw new ServiceError('FAILED_PRECONDITION', refusal);
   }
 
-  /** Without a mount, no base is visible. */
-  async #tell(call: (workspaces: Workspaces) => Promise<void>): Promise<void> {
+  /** `otherwise`: the result without a mount, or if it fails meanwhile. */
+  async #ifMounted<T>(task: (workspaces: Workspaces) => Promise<T>, otherwise: T): Promise<T> {
     const mounted = this.#mounted;
     const workspaces = await mounted?.catch(() => undefined);
-    if (!workspaces) return;
+    if (!workspaces) return otherwise;
     try {
-      await call(workspaces);
+      return await task(workspaces);
     } catch (error) {
       if (this.#mounted === mounted) throw error;
+      return otherwise;
     }
   }
 

@@ -7,14 +7,15 @@ import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
-import type { WorkspaceSpec, Workspaces } from '../../workspaces/workspaces.ts';
+import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
+import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import type { Layout } from '../host/layout.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /** The components that a sandbox depends on. */
 export interface Platform {
   layout: Layout;
-  mount: Omit<Workspaces, 'usage' | 'died' | 'ended' | 'close' | 'baseChanging' | 'baseChanged'> & {
+  mount: Omit<Workspaces, 'call' | 'usage' | 'died' | 'ended' | 'close' | 'baseChanging' | 'baseChanged'> & {
     /** Whether the workspace is attached and its file system is serving. */
     holds(id: string): boolean;
   };

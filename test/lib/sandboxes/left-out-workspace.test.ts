@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { silentLog } from '../../../lib/log.ts';
-import { WorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
-import type { Death, WorkspaceSpec, Workspaces } from '../../../lib/workspaces/workspaces.ts';
+import { createWorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
+import type { Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
+import type { Death, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const spec = (id: string) => ({ id }) as WorkspaceSpec;
 
@@ -33,6 +34,10 @@ class Mounted {
     return Promise.resolve(false);
   }
 
+  call(operation: 'settle' | 'keepRemoved', args: [WorkspaceSpec]): Promise<unknown> {
+    return this[operation](...args);
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -41,7 +46,7 @@ class Mounted {
 it('is not read at a commit of others, when the file system died of it before', async () => {
   let now = 0;
   const mounts: Mounted[] = [];
-  const mount = new WorkspaceMount({
+  const mount = createWorkspaceMount({
     mount: () => {
       mounts.push(new Mounted());
       return Promise.resolve(mounts.at(-1) as unknown as Workspaces);

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
 import { silentLog } from '../../../lib/log.ts';
-import { WorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
-import type { Death, Workspaces } from '../../../lib/workspaces/workspaces.ts';
+import { createWorkspaceMount, type WorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
+import type { Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
+import type { Death } from '../../../lib/workspaces/workspaces.ts';
 
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
 
@@ -28,7 +29,7 @@ beforeEach(() => {
 
 function fakeWorkspaces(): Workspaces {
   const told = (name: string) => async (id: string) => void calls.push(`${name} ${id}`);
-  return {
+  const fake: Omit<Workspaces, 'call'> = {
     attach: async ({ id }) => {
       await attaching(id);
       return `/mnt/${id}`;
@@ -65,10 +66,11 @@ function fakeWorkspaces(): Workspaces {
       await closing();
     },
   };
+  return { ...fake, call: (operation, args) => Reflect.apply(Reflect.get(fake, operation), fake, args) };
 }
 
 function createUnobserved(): WorkspaceMount {
-  return new WorkspaceMount({
+  return createWorkspaceMount({
     mount: async (unreadable) => {
       calls.push('mount');
       reportUnreadable = unreadable;

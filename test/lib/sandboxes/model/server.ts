@@ -12,13 +12,13 @@ import { makeLayout } from '../../../../lib/sandboxes/host/layout.ts';
 import { UidSlots } from '../../../../lib/sandboxes/host/uid-slots.ts';
 import type { Platform } from '../../../../lib/sandboxes/lifecycle/bring-up.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../../lib/sandboxes/sandboxes.ts';
+import { callsThrough, TRAITS } from '../../../../lib/workspaces/calls.ts';
 import { WorkspaceFileSystem } from '../../../../lib/workspaces/workspace-file-system.ts';
 import { FakeRuntime, NO_LIMITS } from '../fixture.ts';
 import { type Hold, inBackground, inRun, Run } from './disk.ts';
 
 /** Far from users of the host. */
 const UIDS = { start: 700_000, size: 1000 };
-const ABSORBED_AT_ONCE = 100;
 
 const silent: Notifier = { invalInode() {}, invalEntry() {}, dropEntry() {}, invalAttributesNow() {} };
 
@@ -154,13 +154,19 @@ function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
     }
   };
   const attached = new Set<string>();
-  const trim = (id: string) => {
-    while (fs.trim(id));
-  };
+  const calls = callsThrough((operation, args) =>
+    call(() => {
+      const answer = fs.control(operation, structuredClone(args)) as never;
+      const trimmed = TRAITS[operation].trims?.(...args);
+      if (trimmed !== undefined && attached.has(trimmed)) while (fs.trim(trimmed));
+      return answer;
+    }),
+  );
   return {
+    ...calls,
     attach: (spec) =>
       call(() => {
-        fs.attach({ ...spec, rules: structuredClone(spec.rules) });
+        fs.attach(structuredClone(spec));
         attached.add(spec.id);
         return spec.id;
       }),
@@ -171,33 +177,6 @@ function mountOf(fs: WorkspaceFileSystem, run: Run): Mount {
       }),
     holds: (id) => attached.has(id),
     check: async () => {},
-    setRules: (id, rules) => call(() => fs.setRules(id, structuredClone(rules))),
-    baseChanging: (id, paths) => call(() => fs.baseChanging(id, paths)),
-    baseChanged: (id, paths) => call(() => fs.baseChanged(id, paths)),
-    changes: (id, after, limit) => call(() => fs.changes(id, after, limit)),
-    contents: (id, inodes) => call(() => fs.contents(id, inodes)),
-    revert: (id, paths) =>
-      call(() => {
-        const count = fs.revert(id, paths);
-        trim(id);
-        return count;
-      }),
-    renamed: (id) => call(() => fs.renamed(id)),
-    keepRemoved: (spec, paths) => call(() => fs.keepRemoved(spec, paths)),
-    settle: (spec, settlement) =>
-      call(() => {
-        fs.settle(spec, structuredClone(settlement));
-        if (attached.has(spec.id)) trim(spec.id);
-      }),
-    freeze: (id, limited) => call(() => fs.freeze(id, limited)),
-    requireForkRoom: (id, checkpoint) => call(() => fs.requireForkRoom(id, checkpoint)),
-    setCheckpoints: (id, layers) => call(() => fs.setCheckpoints(id, layers)),
-    rollback: (id, layer) => call(() => fs.rollback(id, layer)),
-    shownFrom: (id, path) => call(() => fs.shownFrom(id, path)),
-    absorb: (id, layers) => call(() => fs.absorb(id, layers, ABSORBED_AT_ONCE)),
-    layersRemoved: () => call(() => fs.layersRemoved()),
     flush: async () => {},
-    files: (id, actor, operation, ...args) =>
-      call(() => fs.files(id, actor, operation, args)) as ReturnType<Mount['files']> as never,
   };
 }

@@ -1,0 +1,175 @@
+import type { ByteString } from '../byte-string.ts';
+import type { PermissionRule } from '../contract/messages.ts';
+import type { Actor } from '../field-values.ts';
+import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
+import type { ChangePage, Frozen, OwnDirectory, Settlement, WorkspaceSpec } from './workspaces.ts';
+
+/**
+ * The operations that the main thread calls in the request worker: `WorkspaceFileSystem` implements them, and
+ * `WorkspaceCalls` is their form in the main thread. Arguments and answers cross threads by structured clone. A new
+ * operation is declared here, with its traits, and implemented there.
+ *
+ * Common errors: NOT_FOUND for a workspace that is not attached, DATA_LOSS for a damaged delta, RESOURCE_EXHAUSTED for a
+ * used-up quota or a full disk, UNAVAILABLE for a read-only disk.
+ */
+export interface WorkspaceOperations {
+  /** Makes the workspace visible below the mount point. ALREADY_EXISTS. */
+  attach(spec: WorkspaceSpec): void;
+  /** Takes it away: open files in it fail from now on. The delta stays on disk, synced. Unknown ids are ignored. */
+  detach(id: string): void;
+  /** From its answer on, every operation obeys the new rules. */
+  setRules(id: string, rules: readonly PermissionRule[]): void;
+  /** Call before files of a codebase change on disk (paths relative to its root): open readers keep the old content. */
+  baseChanging(codebaseId: string, paths: readonly ByteString[]): void;
+  /** Call after they did, also if the change failed: every attached sandbox sees the present state on return. */
+  baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
+  /** At most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
+  changes(id: string, after: ByteString, limit: number): ChangePage;
+  /**
+   * The present contents of small files of the sandbox's own (64 KiB each at most), by their inodes (of `version`);
+   * undefined for what is no longer a small file.
+   */
+  contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
+  /**
+   * Reverts paths ('': all) and everything below them to the base, also for open files; returns the number of names.
+   * FAILED_PRECONDITION, with nothing changed, for a path inside a directory that is not the base's.
+   */
+  revert(id: string, paths: readonly ByteString[]): number;
+  /** Directories of the sandbox's own that are not merged with the base at their own path. */
+  renamed(id: string): OwnDirectory[];
+  /**
+   * Call before files and directories of the codebase are removed: copies up what directories that the sandbox renamed
+   * show of them. Returns whether it has any renamed directory. The workspace need not be attached.
+   */
+  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
+  /**
+   * Call after the base has what the sandbox had at these paths, in order of the paths, and before `baseChanged`:
+   * removes the unmodified entries from the delta, journaled as one record. Open files stay valid. The workspace need not
+   * be attached.
+   */
+  settle(spec: WorkspaceSpec, settlement: Settlement): void;
+  /** Frees disk space of dropped contents, a part at a time; true: call again. */
+  trim(id: string): boolean;
+  /**
+   * Freezes the present state as a layer that never changes. A delta may start from it or return to it, for as long as
+   * the layers that it needs are there. One point in time for all programs; the previous layer if nothing has changed.
+   * `limited`: RESOURCE_EXHAUSTED, with nothing frozen, if the state with the index of the new layer exceeds the quota.
+   */
+  freeze(id: string, limited?: boolean): Frozen;
+  /**
+   * Call before a fork is made of a checkpoint (its layer), or of the present state (''). RESOURCE_EXHAUSTED if the
+   * layers that the fork would need hold more removed or overwritten contents than the quota.
+   */
+  requireForkRoom(id: string, checkpoint: string): void;
+  /** Sets the frozen layers of the sandbox's checkpoints. Ignored for a workspace that is not attached. */
+  setCheckpoints(id: string, layers: readonly string[]): void;
+  /**
+   * Returns the sandbox to the state of a layer. Open files show it, too; those that it does not have fail with ESTALE.
+   * The caller removes layers of the sandbox's own that this leaves unneeded.
+   */
+  rollback(id: string, layer: string): void;
+  /**
+   * Moves what the sandbox needs of these layers into its own layer, at most `limit` contents, where that frees disk
+   * space. No other delta, origin or checkpoint may need them until it returns. 'done': it no longer needs them. 'kept':
+   * moving them would not be worth it. 'more': call again.
+   */
+  absorb(id: string, layers: readonly string[], limit?: number): 'more' | 'done' | 'kept';
+  /** Call after frozen layers were removed on disk: closes their files. */
+  layersRemoved(): void;
+  /** A background copy is complete (errno 0) or failed: operations that wait for it are run again. */
+  copied(id: number, errno: number): void;
+  /** Runs one of `WorkspaceFiles`. */
+  files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown;
+  /**
+   * The path in the codebase of what a path shows, or would show, of it: another path below a renamed directory.
+   * undefined: what is there is the sandbox's own, or removed by it.
+   */
+  shownFrom(id: string, path: ByteString): ByteString | undefined;
+  /** What it has, together with what its checkpoints keep. */
+  usage(id: string): { bytes: number; files: number };
+  /** Makes all deltas durable. */
+  syncAll(): void;
+}
+
+export type Operation = keyof WorkspaceOperations;
+export type Arguments<O extends Operation> = Parameters<WorkspaceOperations[O]>;
+export type Answer<O extends Operation> = ReturnType<WorkspaceOperations[O]>;
+
+/** What the main thread does besides passing on a call. */
+interface Traits<O extends Operation> {
+  /** Whether pages that programs have mapped and changed are written back first: they are part of the state. */
+  writeBack?: (...args: Arguments<O>) => boolean;
+  /** The workspace whose disk space is freed afterwards, in the background. */
+  trims?: (...args: Arguments<O>) => string;
+  /** Whether the operation is to be called again with the same arguments. */
+  again?: (answer: Answer<O>) => boolean;
+  /** Combines answers that the worker sends in parts. */
+  join?: (parts: readonly Answer<O>[]) => Answer<O>;
+  /** What it returns without a mount. Absent: the call mounts the file system. */
+  unmounted?: { answer: Answer<O> };
+  /** The workspace need not be attached, so one that is refused after failures is checked for by its id. */
+  unattached?: (...args: Arguments<O>) => string;
+}
+
+const always = () => true;
+const NOTHING = { answer: undefined };
+
+export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
+  attach: {},
+  detach: {},
+  setRules: {},
+  baseChanging: { unmounted: NOTHING },
+  baseChanged: { unmounted: NOTHING },
+  changes: {
+    writeBack: (_id, after) => after === '',
+    join: (pages) => ({ changes: pages.flatMap(({ changes }) => changes), more: pages.at(-1)?.more ?? false }),
+  },
+  contents: {},
+  revert: { writeBack: always, trims: (id) => id },
+  renamed: {},
+  keepRemoved: { unattached: ({ id }) => id },
+  settle: { trims: ({ id }) => id, unattached: ({ id }) => id },
+  trim: {},
+  freeze: { writeBack: always },
+  requireForkRoom: {},
+  setCheckpoints: { unmounted: NOTHING },
+  // Pages that are written back later would overwrite the restored contents.
+  rollback: { writeBack: always },
+  absorb: { again: (outcome) => outcome === 'more' },
+  layersRemoved: { unmounted: NOTHING },
+  copied: {},
+  files: {},
+  shownFrom: {},
+  usage: {},
+  syncAll: {},
+};
+
+/** Calls an operation by its name. */
+export type Call = <O extends Operation>(operation: O, args: Arguments<O>) => Promise<Answer<O>>;
+
+/** For the file system's own threads, or with another form in the main thread. */
+const INTERNAL = ['attach', 'detach', 'trim', 'copied', 'files', 'syncAll'] as const satisfies readonly Operation[];
+type Shared = Exclude<Operation, (typeof INTERNAL)[number]>;
+
+/** The operations as the main thread calls them: asynchronous, with the same arguments and answers. */
+export type WorkspaceCalls = {
+  [O in Shared]: (...args: Arguments<O>) => Promise<Answer<O>>;
+} & {
+  /** Runs one of `WorkspaceFiles` in the worker. */
+  files<O extends FileOperation>(
+    id: string,
+    actor: Actor,
+    operation: O,
+    ...args: Parameters<WorkspaceFiles[O]>
+  ): Promise<ReturnType<WorkspaceFiles[O]>>;
+};
+
+/** One method an operation, each a call of it. */
+export function callsThrough(call: Call): WorkspaceCalls {
+  const internal: readonly string[] = INTERNAL;
+  const operations = (Object.keys(TRAITS) as Operation[]).filter((operation) => !internal.includes(operation));
+  const calls = operations.map((operation) => [operation, (...args: Arguments<Operation>) => call(operation, args)]);
+  const files = (id: string, actor: Actor, operation: FileOperation, ...args: readonly unknown[]) =>
+    call('files', [id, actor, operation, args]);
+  return { ...Object.fromEntries(calls), files };
+}

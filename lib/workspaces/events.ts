@@ -1,0 +1,9 @@
+import type { BackgroundCopy } from './delta/contents/background-copy.ts';
+import type { DamageReport } from './workspaces.ts';
+
+/** Events that the request worker emits to the main thread. */
+export type WorkspaceEvent =
+  /** The main thread copies a host file, and then calls `copied`. */
+  | { kind: 'copy'; copy: BackgroundCopy }
+  /** The main thread logs the damage, and marks the sandbox as failed if nothing of it can be read. */
+  | { kind: 'damaged'; report: DamageReport };

@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { callsThrough, TRAITS } from '../../../lib/workspaces/calls.ts';
+
+const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
+const SETTLEMENT = { commit: 'c', stage: 0, settled: [], givenUp: [], resumed: false };
+
+it('every method calls the operation of its name with its arguments', async () => {
+  const called: unknown[] = [];
+  const calls = callsThrough(async (operation, args) => {
+    called.push([operation, ...args]);
+    return undefined as never;
+  });
+  await calls.revert('sb', ['a']);
+  await calls.usage('sb');
+  await calls.files('sb', 'agent', 'stat', 'a');
+  expect(called).toEqual([
+    ['revert', 'sb', ['a']],
+    ['usage', 'sb'],
+    ['files', 'sb', 'agent', 'stat', ['a']],
+  ]);
+});
+
+it('operations that only the main thread itself calls are no methods', () => {
+  const names = Object.keys(callsThrough(() => new Promise(() => {})));
+  expect(names).toContain('files');
+  for (const internal of ['attach', 'detach', 'trim', 'copied', 'syncAll']) expect(names).not.toContain(internal);
+});
+
+it('arguments of another type, and operations of the worker alone, do not compile', () => {
+  const calls = callsThrough(() => new Promise(() => {}));
+  // @ts-expect-error: paths are a list.
+  void calls.revert('sb', 'a');
+  // @ts-expect-error: called by the main thread itself only.
+  void calls.copied;
+  // @ts-expect-error: `stat` takes a path.
+  void calls.files('sb', 'agent', 'stat', 1);
+});
+
+it('pages of changes that arrive in parts are joined, and only the first one writes mapped pages back', () => {
+  const page = (path: string, more: boolean) => ({
+    changes: [{ path, kind: 'deleted' as const, contentChanged: true, conflict: false, writable: true }],
+    more,
+  });
+  const joined = TRAITS.changes.join!([page('a', true), page('b', false)]);
+  expect([joined.changes.map(({ path }) => path), joined.more]).toEqual([['a', 'b'], false]);
+  expect([TRAITS.changes.writeBack!('sb', '', 1), TRAITS.changes.writeBack!('sb', 'a', 1)]).toEqual([true, false]);
+});
+
+it('a workspace is named by the id in its spec where it need not be attached', () => {
+  expect(TRAITS.settle.unattached!(SPEC, SETTLEMENT)).toBe('sb');
+  expect(TRAITS.settle.trims!(SPEC, SETTLEMENT)).toBe('sb');
+  expect(TRAITS.keepRemoved.unattached!(SPEC, [])).toBe('sb');
+});
