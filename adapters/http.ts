@@ -1,31 +1,12 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Operation, operations } from '../handlers/index.ts';
-import { CODES, ServiceError } from '../lib/errors.ts';
+import { ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
-import { answerAny, answerError, errorBody } from './http/answer.ts';
-import { respondRaw } from './http/body.ts';
-import { respondBytes } from './http/bytes.ts';
+import { errorBody } from './http/answer.ts';
 import { Connections } from './http/connections.ts';
-import { refuseCrossOrigin } from './http/cross-origin.ts';
-import { respondDownload } from './http/download.ts';
-import { respondEvents } from './http/events.ts';
-import type { Exchange } from './http/exchange.ts';
-import { respondUnary } from './http/json.ts';
-import { answerAndLinger, hasMuchToCome } from './http/lingering-close.ts';
-import { respondMultipart } from './http/multipart.ts';
-import { parseTarget, Router } from './http/router.ts';
-import { CallAbort, errorFor, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
-
-const carriers: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
-  unary: respondUnary,
-  events: respondEvents,
-  raw: respondRaw,
-  multipart: respondMultipart,
-  download: respondDownload,
-  bytes: respondBytes,
-};
+import { Requests } from './http/requests.ts';
+import { CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
 
 const OPTIONS = {
   noDelay: true,
@@ -49,49 +30,10 @@ export async function startHttp({
   maxConnections,
   log,
 }: ListenerOptions): Promise<Listener> {
-  const router = new Router(operations);
-  const hosts = new AcceptedHosts(address.host, allowedHosts);
-  const calls = new Set<CallAbort>();
   const turns = new Turns();
-
-  const serve = async (req: IncomingMessage, res: ServerResponse, call: CallAbort, requestId: string) => {
-    let name = 'unknown';
-    try {
-      hosts.check(req);
-      const { path, query } = parseTarget(req.url ?? '/');
-      const found = router.find(req.method ?? '', path, query);
-      if ('allow' in found) return answerNoRoute(res, `${req.method} ${path}`, found.allow);
-      const { operation, pathParameters } = found;
-      name = operation.operation;
-      refuseCrossOrigin(req);
-      const event = {
-        // The content type describes `body`, which is not read yet; json.ts sets both.
-        headers: { ...req.headers, 'content-type': undefined },
-        pathParameters,
-        ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
-      };
-      const answered = (release: () => void) => {
-        if (res.closed) release();
-        else res.once('close', release);
-      };
-      const context = { requestId, signal: call.signal, services, answered };
-      const carry = carriers[operation.kind] as (exchange: Exchange) => Promise<void>;
-      await carry({ req, res, operation, event, context, turns, log });
-    } catch (thrown) {
-      const error = errorFor(thrown, { operation: name, requestId, signal: call.signal, log });
-      const status = CODES[error.code].http;
-      if (res.headersSent) res.destroy();
-      else if (res.destroyed) return;
-      else if (hasMuchToCome(req))
-        await answerAndLinger({ req, res, signal: call.signal, turns }, status, errorBody(error));
-      else {
-        // An unread rest of a short body would block the next request on this connection.
-        req.on('error', () => {}).resume();
-        await answerAny(res, status, errorBody(error), turns);
-      }
-    }
-  };
-
+  const hosts = new AcceptedHosts(address.host, allowedHosts);
+  const requests = new Requests({ services, hosts, turns, log });
+  const calls = new Set<CallAbort>();
   const server = createServer(OPTIONS, (req, res) => {
     const call = new CallAbort();
     calls.add(call);
@@ -102,7 +44,7 @@ export async function startHttp({
       calls.delete(call);
       if (!res.writableFinished) call.clientGone();
     });
-    serve(req, res, call, requestId).catch((err: unknown) => {
+    requests.respond({ req, res, call, requestId }).catch((err: unknown) => {
       // Not even the error response could be sent.
       log.error('response could not be sent', { requestId, err });
       res.destroy();
@@ -134,16 +76,6 @@ function listen(server: Server, { host, port }: ListenerOptions['address']): Pro
     if (host === '') server.listen(port, listening);
     else server.listen(port, host, listening);
   });
-}
-
-function answerNoRoute(res: ServerResponse, what: string, allow: string[]): void {
-  const shown = what.slice(0, 200);
-  if (allow.length === 0) {
-    answerError(res, new ServiceError('NOT_FOUND', `there is no ${shown}`));
-    return;
-  }
-  const error = new ServiceError('UNIMPLEMENTED', `there is no ${shown}; this path has ${allow.join(', ')}`);
-  answerError(res, error, { allow: allow.join(', ') }, 405);
 }
 
 /** A request that could not be parsed has no response object. */

@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Operation, operations } from '../../handlers/index.ts';
+import { CODES, ServiceError } from '../../lib/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Services } from '../../lib/services.ts';
+import type { Turns } from '../../lib/turns.ts';
+import { type CallAbort, errorFor } from '../listener.ts';
+import type { AcceptedHosts } from './accepted-host.ts';
+import { answerAny, answerError, errorBody } from './answer.ts';
+import { respondRaw } from './body.ts';
+import { respondBytes } from './bytes.ts';
+import { refuseCrossOrigin } from './cross-origin.ts';
+import { respondDownload } from './download.ts';
+import { respondEvents } from './events.ts';
+import type { Exchange } from './exchange.ts';
+import { respondUnary } from './json.ts';
+import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
+import { respondMultipart } from './multipart.ts';
+import { parseTarget, Router } from './router.ts';
+
+const responders: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
+  unary: respondUnary,
+  events: respondEvents,
+  raw: respondRaw,
+  multipart: respondMultipart,
+  download: respondDownload,
+  bytes: respondBytes,
+};
+
+/** One request, its response, and what ends its call. */
+export interface Incoming {
+  req: IncomingMessage;
+  res: ServerResponse;
+  call: CallAbort;
+  requestId: string;
+}
+
+/** What the requests of one listener share. */
+interface Shared {
+  services: Services;
+  hosts: AcceptedHosts;
+  turns: Turns;
+  log: Log;
+}
+
+/** Responds to the requests of one listener: finds the operation, calls its handler, and encodes the result or error. */
+export class Requests {
+  readonly #router = new Router(operations);
+  readonly #shared: Shared;
+
+  constructor(shared: Shared) {
+    this.#shared = shared;
+  }
+
+  /** Rejects only when the response itself could not be sent; the caller then destroys it. */
+  async respond(incoming: Incoming): Promise<void> {
+    const { req, res } = incoming;
+    const found: { operation?: Operation } = {};
+    try {
+      this.#shared.hosts.check(req);
+      const { path, query } = parseTarget(req.url ?? '/');
+      const route = this.#router.find(req.method ?? '', path, query);
+      if ('allow' in route) {
+        answerNoRoute(res, `${req.method} ${path}`, route.allow);
+        return;
+      }
+      found.operation = route.operation;
+      refuseCrossOrigin(req);
+      const event = {
+        // The content type describes `body`, which is not read yet; json.ts sets both.
+        headers: { ...req.headers, 'content-type': undefined },
+        pathParameters: route.pathParameters,
+        ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
+      };
+      await this.#carry(incoming, route.operation, event);
+    } catch (thrown) {
+      await this.#respondError(incoming, found.operation?.operation ?? 'unknown', thrown);
+    }
+  }
+
+  #carry({ req, res, call, requestId }: Incoming, operation: Operation, event: Exchange['event']): Promise<void> {
+    const { services, turns, log } = this.#shared;
+    const answered = (release: () => void) => {
+      if (res.closed) release();
+      else res.once('close', release);
+    };
+    const context = { requestId, signal: call.signal, services, answered };
+    const respond = responders[operation.kind] as (exchange: Exchange) => Promise<void>;
+    return respond({ req, res, operation, event, context, turns, log });
+  }
+
+  async #respondError({ req, res, call, requestId }: Incoming, operation: string, thrown: unknown): Promise<void> {
+    const { turns, log } = this.#shared;
+    const error = errorFor(thrown, { operation, requestId, signal: call.signal, log });
+    const status = CODES[error.code].http;
+    if (res.headersSent) {
+      res.destroy();
+    } else if (hasMuchToCome(req) && !res.destroyed) {
+      await answerAndLinger({ req, res, signal: call.signal, turns }, status, errorBody(error));
+    } else if (!res.destroyed) {
+      // An unread rest of a short body would block the next request on this connection.
+      req.on('error', () => {}).resume();
+      await answerAny(res, status, errorBody(error), turns);
+    }
+  }
+}
+
+function answerNoRoute(res: ServerResponse, what: string, allow: string[]): void {
+  const shown = what.slice(0, 200);
+  if (allow.length === 0) {
+    answerError(res, new ServiceError('NOT_FOUND', `there is no ${shown}`));
+    return;
+  }
+  const error = new ServiceError('UNIMPLEMENTED', `there is no ${shown}; this path has ${allow.join(', ')}`);
+  answerError(res, error, { allow: allow.join(', ') }, 405);
+}
