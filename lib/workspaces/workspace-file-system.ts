@@ -68,8 +68,8 @@ type LongOperations = {
 
 /** Nodes that are let go of in one step. */
 const AT_ONCE = 64;
-/** Contents that `absorb` moves while no request is served: some milliseconds. */
-const ABSORBED_AT_ONCE = 100;
+/** Contents that one call of `absorb` moves while the sandbox waits: some tenths of a second. */
+const ABSORBED_AT_ONCE = 2000;
 
 export interface WorkspaceFileSystemOptions {
   /** Host files kept open besides those that must be; default 256. */
@@ -194,6 +194,18 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       if (!isLong(operation)) return undefined;
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, fileOperationSteps(workspace, actor, operation, args));
+    },
+    freeze: (id, limited = false) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, this.#freezing(workspace, limited));
+    },
+    requireForkRoom: (id, checkpoint) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, requireForkRoom(workspace, checkpoint));
+    },
+    absorb: (id, layers, limit = ABSORBED_AT_ONCE) => {
+      const workspace = this.#get(id);
+      return this.#holdOpen(workspace, this.#absorbing(workspace, layers, limit));
     },
     rollback: (id, layer) => {
       const workspace = this.#get(id);
@@ -414,15 +426,18 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   freeze(id: string, limited = false): Frozen {
-    const workspace = this.#get(id);
+    return complete(this.#freezing(this.#get(id), limited));
+  }
+
+  *#freezing(workspace: Workspace, limited: boolean): Steps<Frozen> {
     const { delta } = workspace;
     if (limited) requireRoom(workspace);
-    const layer = onHost(() => delta.freeze());
+    const layer = yield* stepsOnHost(delta.freezing());
     return { layer, files: delta.inodes, bytes: delta.bytes };
   }
 
   requireForkRoom(id: string, checkpoint: string): void {
-    requireForkRoom(this.#get(id), checkpoint);
+    complete(requireForkRoom(this.#get(id), checkpoint));
   }
 
   setCheckpoints(id: string, layers: readonly string[]): void {
@@ -435,8 +450,11 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   absorb(id: string, layers: readonly string[], limit = ABSORBED_AT_ONCE): 'more' | 'done' | 'kept' {
-    const { delta, tree } = this.#get(id);
-    return delta.absorb(layers, limit, (inode) => {
+    return complete(this.#absorbing(this.#get(id), layers, limit));
+  }
+
+  *#absorbing({ delta, tree }: Workspace, layers: readonly string[], limit: number): Steps<'more' | 'done' | 'kept'> {
+    return yield* delta.absorbing(layers, limit, (inode) => {
       const node = tree.nodeOf(inode);
       if (node !== undefined) this.#files.close(node);
     });

@@ -18,14 +18,14 @@ import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION
 import type { FrozenIndex, FrozenLayers } from './layers/frozen-layers.ts';
 import {
   addContents,
-  contentsOf,
   copyContents,
+  countingContents,
   hasContents,
   type LayerContents,
   type Sum,
 } from './layers/layer-contents.ts';
 import { countOf, indexPath, layerPath, newLayer } from './layers/layer-path.ts';
-import { makeSummary, readSummary, writeSummary } from './layers/layer-summary.ts';
+import { makingSummary, readSummary, writeSummary } from './layers/layer-summary.ts';
 import { Retained } from './layers/retained.ts';
 import { type Quota, Usage } from './usage.ts';
 
@@ -107,7 +107,7 @@ export class Delta {
     const { root, frozen } = layers;
     this.#retained = new Retained(layers.prefix, {
       read: (layer) => readSummary(root, layer),
-      make: (layer) => void makeSummary(root, layer, frozen),
+      making: (layer) => makingSummary(root, layer, frozen),
     });
     this.#usage = new Usage(quota, this.#retained);
     this.#now = now;
@@ -417,30 +417,34 @@ export class Delta {
 
   /**
    * Makes what there is now a frozen layer, which is on disk when it returns as far as the index goes; answers its name.
-   * The journal's replacement by one that goes on from it is the moment: before it, nothing has happened. A delta that
-   * has not changed since answers the same.
+   * The journal's replacement by one that goes on from it is the moment: before it, nothing has happened, and in the same
+   * step the table in memory goes on from it, too. A delta that has not changed since answers the same. The caller lets
+   * nobody use the delta between the steps.
    */
-  freeze(): string {
-    this.#recordTimes([...this.#written]);
+  *freezing(): Steps<string> {
+    yield* this.#recordingTimes();
     this.#requireHeader();
     if (this.#continues !== '' && this.#journal.size === this.#headerSize) {
       this.#journal.confirm();
       return this.#continues;
     }
-    if (this.#segments >= MAX_SEGMENTS) this.#rewrite();
-    else if (this.#isWasteful) complete(this.#compacting());
+    if (this.#segments >= MAX_SEGMENTS) yield* this.#rewriting();
+    else if (this.#isWasteful) yield* this.#compacting();
     const { root } = this.#layers;
     const frozen = this.#top;
+    const contents = (yield* countingContents(this.table.own())).get(frozen);
+    const nameless = (yield* this.table.findingUnnamed(this.#nameless)).map(({ id }) => id);
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
     this.#syncJournal();
     this.#journal.linkTo(indexPath(root, frozen));
     const index = this.#journal.size;
     this.#startFrom(frozen, [...this.#below, frozen], this.#nextTop());
-    this.#retained.frozen(frozen, contentsOf(this.table.own(), frozen).get(frozen));
+    this.#retained.frozen(frozen, contents);
     this.#contents.freeze(this.#top);
-    this.#handOver(frozen);
-    writeSummary(root, frozen, { index, layers: this.#below, contents: this.#retained.live });
+    this.#handOver(frozen, nameless);
     this.#segments++;
+    writeSummary(root, frozen, { index, layers: this.#below, contents: this.#retained.live });
+    if (this.table.depth > MAX_SEGMENTS) yield* this.#flattening();
     this.#journal.confirm();
     return frozen;
   }
@@ -475,20 +479,25 @@ export class Delta {
    * The bytes in frozen layers, for nothing of the present state and of no checkpoint that counts for the quota, when they
    * are more than `limit` and it would be worth it to have them removed; `checkpoint`: of its state instead of the present one.
    */
-  remainsAbove(limit: number, checkpoint: string): number | undefined {
+  *findingRemainsAbove(limit: number, checkpoint: string): Steps<number | undefined> {
     const { bytes, layers, live } = this.#retained.remains(checkpoint);
     if (bytes <= Math.max(limit, WORTHWHILE)) return undefined;
-    const disk = layers.reduce((sum, layer) => sum + this.#contents.diskSize(layer), 0);
+    const disk = yield* this.#diskSize(layers);
     // `absorb` leaves what is less, so nothing could be done about it.
     const used = live.bytes + live.files * BLOCK;
     return disk - used <= Math.max(limit, WORTHWHILE, used) ? undefined : bytes;
   }
 
+  *#diskSize(layers: Iterable<string>): Steps<number> {
+    let bytes = 0;
+    for (const layer of layers) bytes += yield* this.#contents.diskSize(layer);
+    return bytes;
+  }
+
   /** What is in memory becomes the frozen layer's, and is gone on from. */
-  #handOver(frozen: string): void {
+  #handOver(frozen: string, nameless: readonly number[]): void {
     const { table, bytes } = this;
     table.frozen = true;
-    const nameless = table.unnamed(this.#nameless).map(({ id }) => id);
     this.#nameless = nameless;
     const { root, frozen: all } = this.#layers;
     this.#indexes.push(
@@ -503,7 +512,6 @@ export class Delta {
       }),
     );
     this.#goOnFrom(table);
-    if (this.table.depth > MAX_SEGMENTS) this.#flatten();
   }
 
   #goOnFrom(table: InodeTable): void {
@@ -512,20 +520,22 @@ export class Delta {
   }
 
   /** One table for many that go on from each other; just after a freeze, when nothing but nodes knows any inode. */
-  #flatten(): void {
+  *#flattening(): Steps<void> {
     const { table } = this;
     table.frozen = true;
-    this.#goOnFrom(table.flattened());
+    this.#goOnFrom(yield* table.flattening());
     for (const index of this.#indexes.splice(0, this.#indexes.length - 1)) this.#layers.frozen.release(index);
   }
 
   /**
    * Has what a frozen layer had, and nothing else any more; durable after `confirm`. All inodes from before are void: not even
-   * open ones have contents. The caller removes the layers that nobody needs.
+   * open ones have contents. The caller removes the layers that nobody needs, and lets nobody use the delta between the
+   * steps.
    */
-  rollback(layer: string): void {
+  *rollingBack(layer: string): Steps<void> {
     const { root, frozen } = this.#layers;
-    const index = frozen.take(root, layer);
+    const counted = new Counted(AT_ONCE);
+    const index = yield* frozen.taking(root, layer);
     const table = new InodeTable(index.table);
     table.nextId = Math.max(table.nextId, this.table.nextId);
     table.nextIno = Math.max(table.nextIno, this.table.nextIno);
@@ -541,10 +551,13 @@ export class Delta {
     this.#nameless = index.nameless;
     this.table = table;
     this.older = index.older;
-    for (const inode of table.unnamed(index.nameless)) table.remove(inode);
-    this.#usage.restart(table.bytes(index.bytes));
-    this.#retained.restart(complete(this.#liveContents(index)));
     this.#written.clear();
+    for (const inode of yield* table.findingUnnamed(index.nameless)) {
+      table.remove(inode);
+      yield* counted.one();
+    }
+    this.#usage.restart(yield* table.countingBytes(index.bytes));
+    this.#retained.restart(yield* this.#liveContents(index));
   }
 
   /** After `rollback`: returns when a power failure cannot undo it. Throws when that is not known. */
@@ -556,30 +569,34 @@ export class Delta {
    * Takes what it needs of these layers, which no other delta and no checkpoint may need, into its own, so that they can
    * be removed with all that is in them and that nobody needs. Asked for again and again, since a call moves `limit`
    * contents at most: 'done' when the journal, durably, needs them no more, and 'kept' when that would free too little.
-   * `moved` is told whose data file is another one from then on.
+   * `moved` is told whose data file is another one from then on. The caller lets nobody use the delta between the steps.
    */
-  absorb(layers: readonly string[], limit: number, moved: (inode: Inode) => void): 'more' | 'done' | 'kept' {
+  *absorbing(layers: readonly string[], limit: number, moved: (inode: Inode) => void): Steps<'more' | 'done' | 'kept'> {
+    const counted = new Counted(AT_ONCE);
     const from = new Set(layers.filter((layer) => this.#below.includes(layer)));
     if (from.size === 0) return 'kept';
     const shared: number[] = [];
     let live = 0;
     for (const inode of this.table.found()) {
+      yield* counted.one();
       if (inode.data === undefined || !from.has(inode.data.layer)) continue;
       shared.push(inode.id);
       live += hasContents(inode) ? inode.size + BLOCK : 0;
     }
-    const disk = [...from].reduce((sum, layer) => sum + this.#contents.diskSize(layer), 0);
-    if (!this.#absorbing && from.size < MAX_SEGMENTS && disk - live < Math.max(WORTHWHILE, live)) return 'kept';
+    if (!this.#absorbing && from.size < MAX_SEGMENTS) {
+      if ((yield* this.#diskSize(from)) - live < Math.max(WORTHWHILE, live)) return 'kept';
+    }
     this.#absorbing = true;
     for (const id of shared.slice(0, limit)) {
       const inode = this.table.get(id)!;
       this.#contents.absorb(inode);
       moved(inode);
+      yield* counted.one();
     }
     if (shared.length > limit) return 'more';
     this.#absorbing = false;
     this.#contents.syncAll();
-    this.#rewrite();
+    yield* this.#rewriting();
     this.#journal.confirm();
     return 'done';
   }
@@ -716,10 +733,6 @@ export class Delta {
     return live;
   }
 
-  #rewrite(): void {
-    complete(this.#rewriting());
-  }
-
   *#rewriting(): Steps<void> {
     const counted = new Counted(AT_ONCE);
     yield* this.#recordHostTimes();
@@ -753,6 +766,18 @@ export class Delta {
     } catch {
       this.#rewrittenSize = this.#journal.size;
     }
+  }
+
+  *#recordingTimes(): Steps<void> {
+    const counted = new Counted(AT_ONCE);
+    const ops: Op[] = [];
+    const inodes = [...this.#written];
+    for (const inode of inodes) {
+      ops.push(this.attrOp(inode, inode));
+      yield* counted.one();
+    }
+    if (ops.length > 0) yield* this.committing(ops);
+    for (const inode of inodes) this.#written.delete(inode);
   }
 
   #recordTimes(inodes: readonly Inode[]): void {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
@@ -6,9 +7,9 @@ import type { Workspace } from '../workspace.ts';
  * removed or overwrote stays in the layers that it shares with forks and counts for none of them, so each fork must start
  * with no more of that than the quota. Throws RESOURCE_EXHAUSTED else.
  */
-export function requireForkRoom({ delta, spec }: Workspace, checkpoint: string): void {
+export function* requireForkRoom({ delta, spec }: Workspace, checkpoint: string): Steps<void> {
   const most = spec.maxBytes;
-  const remains = most === 0 ? undefined : delta.remainsAbove(most, checkpoint);
+  const remains = most === 0 ? undefined : yield* delta.findingRemainsAbove(most, checkpoint);
   if (remains === undefined) return;
   throw new ServiceError(
     'RESOURCE_EXHAUSTED',

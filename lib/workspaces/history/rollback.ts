@@ -1,5 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import type { Inode } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
@@ -11,7 +12,8 @@ const AT_ONCE = 16;
 
 /** What the kernel may know of a directory besides the names that are nodes. */
 interface Known {
-  names: readonly ByteString[];
+  /** Of a table that nothing changes any more. */
+  entries: Inode['entries'];
   basePath: ByteString | undefined;
 }
 
@@ -28,9 +30,9 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   for (const node of tree.nodes()) {
     yield* counted.one();
     if (!node.isDirectory) continue;
-    before.set(node, { names: [...(node.inode?.entries?.keys() ?? [])], basePath: node.basePath });
+    before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
-  delta.rollback(layer);
+  yield* delta.rollingBack(layer);
   workspace.countChange();
   const { loose } = tree;
   const orphans = new Set<Node>(loose);
@@ -67,8 +69,8 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
 function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<ByteString>> {
   const counted = new Counted(AT_ONCE);
   const names = new Set<ByteString>();
-  for (const known of [before.names, dir.inode?.entries?.keys()]) {
-    for (const name of known ?? []) {
+  for (const entries of [before.entries, dir.inode?.entries]) {
+    for (const name of entries?.keys() ?? []) {
       names.add(name);
       yield* counted.one();
     }

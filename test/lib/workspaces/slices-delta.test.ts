@@ -1,47 +1,13 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
+import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
 import { Node } from '../../../lib/workspaces/nodes/node.ts';
-import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
-import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
-import { count, postponedBy } from './stepping.ts';
+import { ALL_WRITE, outcome, rule } from './sandbox.ts';
+import { begin, count, postponedBy, restart, sliced, take } from './stepping.ts';
 
 const FILES = 400;
 const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
-
-type Operation = Parameters<Sandbox['fs']['begin']>[0];
-
-/** A sandbox whose long work waits until the test goes on with it. */
-function sliced(base: Record<string, string> = {}, options: WorkspaceFileSystemOptions = {}, { layers = false } = {}) {
-  const started: Steps<unknown>[] = [];
-  const released: number[] = [];
-  const startSteps = (steps: Steps<unknown>) => started.push(steps);
-  const s = new Sandbox(base, {}, { startSteps, released: (cause) => released.push(cause), ...options });
-  if (layers) {
-    mkdirSync(`${s.home}/layers`);
-    s.goOn({ ...s.spec, layers: `${s.home}/layers` });
-  }
-  return { s, started, released };
-}
-
-/** What a killed server leaves is read, all of it, by the next one. */
-function restart(s: Sandbox, started: Steps<unknown>[]): void {
-  s.restart();
-  postponedBy(() => s.id(''));
-  complete(started.at(-1)!);
-}
-
-function take(steps: Steps<unknown>, count: number): boolean {
-  for (let step = 0; step < count; step++) if (steps.next().done) return true;
-  return false;
-}
-
-function begin(s: Sandbox, operation: Operation, ...args: unknown[]): Steps<unknown> {
-  const begun = s.fs.begin(operation, args);
-  if (begun === undefined) throw new Error(`${operation} is done at once`);
-  return begun;
-}
 
 describe('a journal that has grown', () => {
   const TARGET = 'x'.repeat(4000);

@@ -146,7 +146,7 @@ export class ContentStore {
     this.#unsynced.add(inode);
   }
 
-  diskSize(layer: string): number {
+  diskSize(layer: string): Steps<number> {
     return this.#files.diskSize(layer);
   }
 

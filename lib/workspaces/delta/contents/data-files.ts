@@ -82,12 +82,16 @@ export class DataFiles {
   }
 
   /** What a layer takes on the disk, in bytes. */
-  diskSize(layer: string): number {
+  *diskSize(layer: string): Steps<number> {
+    const counted = new Counted(AT_ONCE);
     let size = 0;
     for (const name of namesIn(`${this.#root}/${layer}`)) {
       const path = `${this.#root}/${layer}/${name}`;
       const names = isNumber(name) ? namesIn(path).map((each) => `${path}/${each}`) : [path];
-      for (const each of names) size += (lstatSync(each, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+      for (const each of names) {
+        size += (lstatSync(each, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+        yield* counted.one();
+      }
     }
     return size;
   }

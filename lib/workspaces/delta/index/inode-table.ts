@@ -105,8 +105,9 @@ export class InodeTable implements Home {
     return depth;
   }
 
-  /** The same as one table. */
-  flattened(): InodeTable {
+  /** The same as one table, a part at a time: this one does not change meanwhile. */
+  *flattening(): Steps<InodeTable> {
+    const counted = new Counted(AT_ONCE);
     const flat = new InodeTable();
     flat.nextId = this.nextId;
     flat.nextIno = this.nextIno;
@@ -115,17 +116,23 @@ export class InodeTable implements Home {
       const copy = Inode.copyOf(inode, flat, ({ id }) => flat.#known(id));
       flat.#inodes.set(copy.id, copy);
       if (copy.ino < FIRST_INO) flat.#keep(copy.ino, 1);
+      yield* counted.one();
     }
     flat.size = flat.#inodes.size;
     for (const inode of flat.#inodes.values()) {
       inode.resolve();
       flat.#memory += memoryOfInode(inode) + memoryOfNames(inode) + HARD_LINK_BYTES * Math.max(0, inode.linkCount - 1);
+      yield* counted.one();
     }
     for (const key of this.#aliasKeys()) {
       const inode = this.#aliasOf(key);
       if (inode !== undefined) flat.#aliases.set(key, flat.get(inode.id));
+      yield* counted.one();
     }
-    for (const [path, identity] of this.seen.entries()) flat.seen.add(path, identity);
+    for (const [path, identity] of this.seen.entries()) {
+      flat.seen.add(path, identity);
+      yield* counted.one();
+    }
     return flat;
   }
 

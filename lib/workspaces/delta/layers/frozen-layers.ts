@@ -9,7 +9,7 @@ import { Damage } from '../damage.ts';
 import { InodeTable } from '../index/inode-table.ts';
 import { type JournalFile, readJournal } from '../index/journal.ts';
 import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
-import { contentsOf, type LayerContents } from './layer-contents.ts';
+import { countingContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
 /** Slabs of frozen layers kept open, for all deltas together. */
@@ -152,7 +152,7 @@ export class FrozenLayers {
       table,
       bytes: yield* table.countingBytes(0),
       layers: [...layers, layer],
-      contents: contentsOf(table.own()),
+      contents: yield* countingContents(table.own()),
       segments: segments.length,
       nameless,
       older: headerOf(segments.at(-1)!)[1] !== VERSION,

@@ -1,5 +1,9 @@
+import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import { NO_SLOT } from '../contents/slabs.ts';
 import type { Inode } from '../index/inode.ts';
+
+/** Inodes looked at in one step. */
+const AT_ONCE = 64;
 
 /** Contents of files: their size together, and how many they are. */
 export interface Sum {
@@ -14,12 +18,12 @@ export function hasContents(inode: Inode): boolean {
   return inode.data !== undefined && (inode.hasFile || inode.data.slot !== NO_SLOT);
 }
 
-/** `layer`: only what lies in that one. */
-export function contentsOf(inodes: Iterable<Inode>, layer?: string): LayerContents {
+export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents> {
+  const counted = new Counted(AT_ONCE);
   const contents: LayerContents = new Map();
   for (const inode of inodes) {
-    if (!hasContents(inode) || (layer !== undefined && inode.data!.layer !== layer)) continue;
-    addContents(contents, inode.data!.layer, inode.size, 1);
+    yield* counted.one();
+    if (hasContents(inode)) addContents(contents, inode.data!.layer, inode.size, 1);
   }
   return contents;
 }

@@ -1,7 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
-import { contentsOf, type LayerContents } from './layer-contents.ts';
+import { addContents, hasContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
+
+/** Inodes looked at in one step. */
+const AT_ONCE = 16;
 
 /** What the index of a frozen layer has, without its names. Never changes. */
 export interface LayerSummary {
@@ -40,13 +44,18 @@ export function readSummary(root: string, layer: string): LayerSummary | undefin
 }
 
 /** From the whole index. Where that cannot be read now, there stays none. */
-export function makeSummary(root: string, layer: string, frozen: FrozenLayers): void {
+export function* makingSummary(root: string, layer: string, frozen: FrozenLayers): Steps<void> {
+  const counted = new Counted(AT_ONCE);
   let taken: FrozenIndex | undefined;
   try {
-    taken = frozen.take(root, layer);
+    taken = yield* frozen.taking(root, layer);
     // Of those without a name the index does not tell which were open, and are there.
     const unnamed = new Set(taken.nameless);
-    const contents = contentsOf([...taken.table.found()].filter(({ id }) => !unnamed.has(id)));
+    const contents: LayerContents = new Map();
+    for (const inode of taken.table.found()) {
+      if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.data!.layer, inode.size, 1);
+      yield* counted.one();
+    }
     writeSummary(root, layer, { index: statSync(indexPath(root, layer)).size, layers: taken.layers, contents });
   } catch {
     // Damaged or gone: whoever needs it is told so when it is used.

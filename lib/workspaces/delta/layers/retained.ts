@@ -7,7 +7,7 @@ export interface Summaries {
   /** undefined: there is none. */
   read(layer: string): LayerSummary | undefined;
   /** Has one made from the whole index, where that is there and can be read. */
-  make(layer: string): void;
+  making(layer: string): Steps<void>;
 }
 
 /**
@@ -75,9 +75,9 @@ export class Retained {
     const missing = new Set<string>();
     for (const layer of this.#checkpoints) missing.add(layer);
     for (const layer of missing) {
-      const { read, make } = this.#summaries;
+      const { read, making } = this.#summaries;
       if (read(layer) === undefined) {
-        make(layer);
+        yield* making(layer);
         yield;
       }
       for (const below of read(layer)?.layers ?? []) if (this.#isOwn(below)) missing.add(below);

@@ -1,0 +1,128 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Steps } from '../../../lib/fuse/connection/steps.ts';
+import type { Frozen } from '../../../lib/workspaces/workspaces.ts';
+import type { Sandbox } from './sandbox.ts';
+import { begin, count, postponedBy, restart, sliced, take } from './stepping.ts';
+
+const FILES = 400;
+const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
+
+function changed() {
+  const made = sliced({}, {}, { layers: true });
+  for (const name of NAMES) made.s.create(name, 'first');
+  return made;
+}
+
+/** Every tenth file, enough to tell states apart. */
+function shown(s: Sandbox): string[] {
+  const some = NAMES.filter((_, n) => n % 10 === 0);
+  return [...new Set(some.map((name) => (s.exists(name) ? s.read(name) : 'removed')))];
+}
+
+describe('a checkpoint of many changes', () => {
+  it('is made a step at a time, while its sandbox waits', () => {
+    const { s, released } = changed();
+    const freezing = begin(s, 'freeze', 'sb_1') as Steps<Frozen>;
+    take(freezing, 2);
+    const cause = postponedBy(() => s.write('f1', 'later'));
+    const { steps, value } = finish(freezing);
+    expect(steps).toBeGreaterThan(FILES / 64);
+    expect(value).toMatchObject({ files: FILES + 1, bytes: FILES * 'first'.length });
+    expect(released).toEqual([cause]);
+    s.write('f1', 'later');
+    s.fs.rollback('sb_1', value.layer);
+    expect(s.read('f1')).toBe('first');
+  });
+
+  it('leaves the same changes when the server ends at any step', () => {
+    const { s, started } = changed();
+    for (const steps of [1, 8, 14]) {
+      take(begin(s, 'freeze', 'sb_1'), steps);
+      restart(s, started);
+      expect([s.list('').length, ...shown(s)]).toEqual([FILES, 'first']);
+      s.write('f7', 'another');
+      s.write('f7', 'first');
+    }
+  });
+
+  it('records the times of many files that are written to a step at a time', () => {
+    const { s } = sliced({}, {}, { layers: true });
+    const content = 'x'.repeat(100_000);
+    for (const name of NAMES.slice(0, 100)) s.create(name, content);
+    for (const name of NAMES.slice(0, 100)) s.write(name, 'y');
+    expect(count(begin(s, 'freeze', 'sb_1'))).toBeGreaterThan((2 * 100) / 16);
+  });
+});
+
+describe('a rollback of many changes', () => {
+  const checkpointed = () => {
+    const made = changed();
+    const { layer } = made.s.fs.freeze('sb_1');
+    for (const name of NAMES.slice(0, 200)) made.s.write(name, 'second');
+    for (const name of NAMES.slice(200)) made.s.unlink(name);
+    return { ...made, layer };
+  };
+
+  it('is made a step at a time, while its sandbox waits', () => {
+    const { s, layer, released } = checkpointed();
+    const steps = begin(s, 'rollback', 'sb_1', layer);
+    take(steps, 2);
+    const cause = postponedBy(() => s.read('f1'));
+    expect(count(steps)).toBeGreaterThan(FILES / 16);
+    expect(released).toEqual([cause]);
+    expect([s.list('').length, ...shown(s)]).toEqual([FILES, 'first']);
+  });
+
+  it('has happened wholly or not at all when the server ends at any step', () => {
+    const { s, started, layer } = checkpointed();
+    const found: string[] = [];
+    for (const steps of [3, 6, 40]) {
+      take(begin(s, 'rollback', 'sb_1', layer), steps);
+      restart(s, started);
+      const state = s.list('').length === FILES ? 'first' : 'second';
+      expect(shown(s)).toEqual(state === 'first' ? ['first'] : ['second', 'removed']);
+      found.push(state);
+    }
+    expect([found[0], found.at(-1)]).toEqual(['second', 'first']);
+  });
+
+  it('reads a checkpoint that is not in memory a step at a time, and changes nothing when that is damaged', () => {
+    const { s, started, layer } = checkpointed();
+    const later = s.fs.freeze('sb_1').layer;
+    s.fs.rollback('sb_1', layer);
+    restart(s, started);
+    const index = `${s.spec.layers}/${later}/index`;
+    const whole = readFileSync(index, 'latin1');
+    writeFileSync(index, whole.replace('"f399"', '"f398"'), 'latin1');
+    expect(() => count(begin(s, 'rollback', 'sb_1', later))).toThrow(/damaged/);
+    expect([s.list('').length, ...shown(s)]).toEqual([FILES, 'first']);
+    s.write('f0', 'third');
+    writeFileSync(index, whole, 'latin1');
+    expect(count(begin(s, 'rollback', 'sb_1', later))).toBeGreaterThan(FILES / 8);
+    expect(shown(s)).toEqual(['second', 'removed']);
+  });
+});
+
+describe('layers that only one sandbox needs', () => {
+  it('have what it still needs moved a step at a time, which is whole when the server ends at any step', () => {
+    const { s, started } = changed();
+    const layers = Array.from({ length: 33 }, (_, n) => {
+      s.write('f0', `version ${n}`);
+      return s.fs.freeze('sb_1').layer;
+    });
+    take(begin(s, 'absorb', 'sb_1', layers, 100), 30);
+    restart(s, started);
+    expect([s.read('f0'), s.read('f1'), s.read('f399')]).toEqual(['version 32', 'first', 'first']);
+    expect(count(begin(s, 'absorb', 'sb_1', layers, FILES))).toBeGreaterThan(FILES / 16);
+    restart(s, started);
+    expect([s.read('f0'), s.read('f1'), s.read('f399')]).toEqual(['version 32', 'first', 'first']);
+  });
+});
+
+function finish<T>(steps: Steps<T>): { steps: number; value: T } {
+  for (let taken = 1; ; taken++) {
+    const { done, value } = steps.next();
+    if (done) return { steps: taken, value };
+  }
+}
