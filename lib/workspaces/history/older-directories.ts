@@ -30,7 +30,7 @@ export function* seeOlderDirectories({ base, delta }: { readonly base: Base; rea
   const hidden: ByteString[] = [];
   const waiting = [{ dir: root, path: '' }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const [name, entry] of next.dir.entries!) {
+    for (const [name, entry] of next.dir.entries!.entries()) {
       yield* counted.one();
       const path = joinPath(next.path, name);
       if (path.length > MAX_PATH_BYTES) continue;

@@ -15,10 +15,11 @@ export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[],
   const counted = new Counted(AT_ONCE);
   const found: OwnDirectory[] = [];
   const origins = new Origins(workspace.base);
-  for (const inode of workspace.delta.table.values()) {
+  const { table } = workspace.delta;
+  for (const { id, isDirectory } of table.found()) {
     yield* counted.one();
-    const { id } = inode;
-    if (!inode.isDirectory || inode.linkCount === 0) continue;
+    const inode = isDirectory ? table.get(id) : undefined;
+    if (inode === undefined || inode.linkCount === 0) continue;
     const path = pathOf(inode);
     const origin = origins.of(inode);
     if (path === origin) continue;

@@ -99,7 +99,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
     if (known !== undefined && known[1] !== inode.mode) continue;
     // The base has nothing that names in it could hide once the directory is gone.
     if (unused && (now === undefined || (when === 'always' && inode.entries!.size === inode.subdirs))) {
-      for (const [name, entry] of inode.entries!) {
+      for (const [name, entry] of inode.entries!.found()) {
         if (entry === WHITEOUT) ops.push(['drop', inode.id, name]);
         yield* counted.one();
       }
@@ -128,7 +128,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
 
 /** Nothing in it is the sandbox's own, but for names that it removed. */
 function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, counted: Counted): Steps<boolean> {
-  for (const entry of entries!.values()) {
+  for (const [, entry] of entries!.found()) {
     if (entry !== WHITEOUT && !dropped.has(entry)) return false;
     yield* counted.one();
   }
@@ -170,8 +170,9 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
       if (looked.has(dir.inode)) continue;
       looked.add(dir.inode);
       if (dir.inode.subdirs === 0) continue;
-      for (const name of dir.inode.entries!.keys()) {
+      for (const [name, entry] of dir.inode.entries!.found()) {
         yield* counted.one();
+        if (entry === WHITEOUT || !entry.isDirectory) continue;
         const held = heldIn(dir, name);
         if (held === undefined) continue;
         found.set(held.inode, held);

@@ -89,7 +89,7 @@ export function* listNames(
     if (!entries?.has(name)) listing.add(name, type);
     yield* counted.one();
   }
-  for (const [name, entry] of entries ?? []) {
+  for (const [name, entry] of entries?.found() ?? []) {
     if (entry !== WHITEOUT) listing.add(name, entry.mode & S_IFMT);
     yield* counted.one();
   }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Steps } from '../../../lib/fuse/connection/steps.ts';
+import { Inode } from '../../../lib/workspaces/delta/index/inode.ts';
 import type { Frozen } from '../../../lib/workspaces/workspaces.ts';
 import type { Sandbox } from './sandbox.ts';
 import { begin, count, postponedBy, restart, sliced, take } from './stepping.ts';
@@ -101,6 +102,29 @@ describe('a rollback of many changes', () => {
     writeFileSync(index, whole, 'latin1');
     expect(count(begin(s, 'rollback', 'sb_1', later))).toBeGreaterThan(FILES / 8);
     expect(shown(s)).toEqual(['second', 'removed']);
+  });
+});
+
+describe('a dozen forks at once of many changes', () => {
+  it('each have copies of what they use only', () => {
+    const { s, started } = changed();
+    s.mkdir('sub');
+    const { layer } = s.fs.freeze('sb_1');
+    const copied = vi.spyOn(Inode, 'copyOf');
+    onTestFinished(() => copied.mockRestore());
+    const forks = Array.from({ length: 12 }, (_, n) => `fork_${n}`);
+    for (const id of forks) s.fs.attach({ ...s.spec, id, delta: `${s.spec.delta}-${id}`, origin: layer });
+    const use = (id: string) => {
+      postponedBy(() => s.fs.usage(id));
+      expect(count(started.pop()!)).toBeLessThan(FILES / 8);
+      const root = s.fs.lookup(s.caller, 1, id)!.nodeid;
+      const { nodeid } = s.fs.lookup(s.caller, root, 'f7')!;
+      s.fs.write(s.caller, nodeid, 0, Buffer.from(id), false);
+    };
+    for (const id of forks) use(id);
+    // The root, the directory in it and the file that is written to.
+    expect(copied.mock.calls.length).toBeLessThanOrEqual(3 * forks.length);
+    for (const id of forks) s.fs.detach(id);
   });
 });
 

@@ -28,8 +28,6 @@ export class InodeTable implements Home {
   rebased: { readonly commit: string; readonly stage: number } | undefined;
   /** Of what it holds itself, in bytes. */
   #memory = 0;
-  /** This table's own of an inode below. */
-  readonly #ownerOf = ({ id }: Inode): Inode => this.#known(id);
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
   size = 0;
@@ -51,10 +49,18 @@ export class InodeTable implements Home {
     if (own !== undefined || this.#below === undefined || this.#gone.has(id)) return own;
     const shared = this.#below.#find(id);
     if (shared === undefined) return undefined;
-    const inode = Inode.copyOf(shared, this, this.#ownerOf);
+    const inode = Inode.copyOf(shared, this);
     this.#inodes.set(id, inode);
     this.#memory += memoryOfInode(inode);
     return inode;
+  }
+
+  copy<E extends Inode | typeof WHITEOUT>(shared: E): E {
+    return (shared === WHITEOUT ? WHITEOUT : this.#known(shared.id)) as E;
+  }
+
+  look<E extends Inode | typeof WHITEOUT>(shared: E): E {
+    return (shared === WHITEOUT ? WHITEOUT : this.#find(shared.id)) as E;
   }
 
   /** Bytes of memory that it takes, about: without the tables below. */
@@ -76,13 +82,6 @@ export class InodeTable implements Home {
       if (inode !== undefined || table.#gone.has(id)) return inode;
     }
     return undefined;
-  }
-
-  *values(): Generator<Inode> {
-    for (const { id } of this.found()) {
-      const inode = this.get(id);
-      if (inode !== undefined) yield inode;
-    }
   }
 
   /** Each as it is, perhaps in a table below: only to be read. */
@@ -113,15 +112,19 @@ export class InodeTable implements Home {
     flat.nextIno = this.nextIno;
     flat.rebased = this.rebased;
     for (const inode of this.found()) {
-      const copy = Inode.copyOf(inode, flat, ({ id }) => flat.#known(id));
+      const copy = Inode.copyOf(inode, flat);
       flat.#inodes.set(copy.id, copy);
       if (copy.ino < FIRST_INO) flat.#keep(copy.ino, 1);
       yield* counted.one();
     }
     flat.size = flat.#inodes.size;
     for (const inode of flat.#inodes.values()) {
-      inode.resolve();
-      flat.#memory += memoryOfInode(inode) + memoryOfNames(inode) + HARD_LINK_BYTES * Math.max(0, inode.linkCount - 1);
+      yield* inode.resolving();
+      flat.#memory += memoryOfInode(inode) + HARD_LINK_BYTES * Math.max(0, inode.linkCount - 1);
+      for (const name of inode.entries?.keys() ?? []) {
+        flat.#memory += memoryOfName(name);
+        yield* counted.one();
+      }
       yield* counted.one();
     }
     for (const key of this.#aliasKeys()) {
@@ -205,8 +208,7 @@ export class InodeTable implements Home {
         break;
       case 'hide':
         this.#take(this.#dir(op[1]), op[2]);
-        this.#dir(op[1]).entries!.set(op[2], WHITEOUT);
-        this.#memory += ENTRY_BYTES + op[2].length;
+        this.#memory += this.#dir(op[1]).entries!.set(op[2], WHITEOUT) * memoryOfName(op[2]);
         break;
       case 'drop':
         this.#take(this.#dir(op[1]), op[2]);
@@ -330,13 +332,13 @@ export class InodeTable implements Home {
 
   /** The table as the shortest journal that makes it. */
   *snapshot(): Generator<Op[]> {
-    for (const inode of this.values()) {
+    for (const inode of this.found()) {
       const { id, ino, mode, uid, gid } = inode;
       yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
     }
-    for (const inode of this.values()) {
+    for (const inode of this.found()) {
       if (inode.entries === undefined) continue;
-      for (const [name, entry] of inode.entries) {
+      for (const [name, entry] of inode.entries.found()) {
         yield [entry === WHITEOUT ? ['hide', inode.id, name] : ['link', inode.id, name, entry.id]];
       }
     }
@@ -430,9 +432,8 @@ export class InodeTable implements Home {
 
   #link(dir: Inode, name: ByteString, inode: Inode): void {
     this.#take(dir, name);
-    dir.entries!.set(name, inode);
+    this.#memory += dir.entries!.set(name, inode) * memoryOfName(name);
     inode.addLink(dir, name);
-    this.#memory += ENTRY_BYTES + name.length;
     if (inode.linkCount > 1) this.#memory += HARD_LINK_BYTES;
     if (inode.isDirectory) dir.subdirs++;
     lengthen(dir, name.length + (inode.reach > 0 ? 1 + inode.reach : 0));
@@ -441,8 +442,7 @@ export class InodeTable implements Home {
   #take(dir: Inode, name: ByteString): void {
     const inode = dir.entries!.get(name);
     if (inode === undefined) return;
-    dir.entries!.delete(name);
-    this.#memory -= ENTRY_BYTES + name.length;
+    this.#memory += dir.entries!.delete(name) * memoryOfName(name);
     if (inode === WHITEOUT) return;
     if (inode.linkCount > 1) this.#memory -= HARD_LINK_BYTES;
     inode.removeLink(dir, name);
@@ -478,11 +478,9 @@ function memoryOfInode({ isDirectory, target, origin }: Inode): number {
   return INODE_BYTES + (isDirectory ? DIRECTORY_BYTES : 0) + (target?.length ?? 0) + (origin?.length ?? 0);
 }
 
-/** Of what it has in it. */
-function memoryOfNames({ entries }: Inode): number {
-  let bytes = 0;
-  for (const name of entries?.keys() ?? []) bytes += ENTRY_BYTES + name.length;
-  return bytes;
+/** Of an entry of a directory. */
+function memoryOfName(name: ByteString): number {
+  return ENTRY_BYTES + name.length;
 }
 
 function* parentsOf(path: ByteString): Generator<ByteString> {

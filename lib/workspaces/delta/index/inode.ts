@@ -1,8 +1,10 @@
 // Size: one class whose fields are packed; accessors keep its users from knowing how.
 
 import type { ByteString } from '../../../byte-string.ts';
+import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
+import { Entries, type Sharing } from './entries.ts';
 import { removeUnordered } from './remove-unordered.ts';
 
 /** One directory entry that names an inode. */
@@ -25,13 +27,17 @@ export interface DataRef extends FileRef {
 /** A name the sandbox removed although the base has it. Only in this index: nothing in the tree can stand for one. */
 export const WHITEOUT = null;
 
+/** What a name of the index stands for. */
+type Entry = Inode | typeof WHITEOUT;
+
+/** Names that one step goes through. */
+const AT_ONCE = 64;
+
 /** The table an inode is in. */
-export interface Home {
+export interface Home extends Sharing<Entry> {
   /** It changes no more: a copy of the inode, in the table that goes on from it, is what counts. */
   frozen: boolean;
 }
-
-export type Entries = Map<ByteString, Inode | typeof WHITEOUT>;
 
 /** What few inodes have. */
 interface Rare {
@@ -39,16 +45,8 @@ interface Rare {
   /** Links besides the first. */
   links: Link[] | undefined;
   hostMtime: Time | undefined;
-  /** Whose links and entries these are, as long as nobody asked for them. */
+  /** Whose links these are, as long as nobody asked for them. */
   shared: Inode | undefined;
-  ownerOf: ((shared: Inode) => Inode) | undefined;
-}
-
-/** What directories have. */
-interface Contained {
-  entries: Entries | undefined;
-  subdirs: number;
-  reach: number;
 }
 
 /** New inode numbers start here: above those host file systems give out, below 2^53. */
@@ -60,7 +58,7 @@ const SHORTENED = 4;
 const LOST = 8;
 const MERGES = 16;
 const MERGES_UNKNOWN = 32;
-/** Links and entries are those of `Rare.shared`. */
+/** Links are those of `Rare.shared`. */
 const LINKS_SHARED = 64;
 
 /**
@@ -94,7 +92,7 @@ export class Inode {
   /** The first link. */
   #dir: Inode | undefined;
   #name: ByteString = '';
-  #contained: Contained | undefined;
+  #entries: Entries<Entry> | undefined;
   #rare: Rare | undefined;
 
   constructor(
@@ -123,10 +121,10 @@ export class Inode {
   }
 
   /**
-   * One of the same contents, names and entries, which `of` gives for what they name: at the first use, so that a copy of
-   * a large tree costs what is used of it. `shared` never changes from now on.
+   * One of the same contents, names and entries, of which `home` has its own at the first use: a copy of a large tree costs
+   * what is used of it. `shared` never changes from now on.
    */
-  static copyOf(shared: Inode, home: Home, of: (shared: Inode) => Inode): Inode {
+  static copyOf(shared: Inode, home: Home): Inode {
     const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
     const inode = new Inode(home, id, ino, mode, uid, gid, atime, mtime, ctime);
     // Whoever compares versions finds the same one.
@@ -136,11 +134,8 @@ export class Inode {
     inode.#special = shared.#special;
     inode.#data = shared.#data;
     inode.#expected = shared.#expected;
-    inode.#rare = { aliases: shared.aliases, links: undefined, hostMtime: shared.hostMtime, shared, ownerOf: of };
-    if (shared.#contained !== undefined) {
-      const { subdirs, reach } = shared.#contained;
-      inode.#contained = { entries: undefined, subdirs, reach };
-    }
+    inode.#rare = { aliases: shared.aliases, links: undefined, hostMtime: shared.hostMtime, shared };
+    if (shared.#entries !== undefined) inode.#entries = new Entries(shared.#entries, home);
     return inode;
   }
 
@@ -209,20 +204,20 @@ export class Inode {
 
   /** Directory: how many entries are directories. */
   get subdirs(): number {
-    return this.#contained === undefined ? 0 : this.#contained.subdirs;
+    return this.#entries === undefined ? 0 : this.#entries.subdirs;
   }
 
   set subdirs(count: number) {
-    this.#makeContained().subdirs = count;
+    this.entries!.subdirs = count;
   }
 
-  /** Directory: bytes of the longest path of entries below it, at most: names that were taken away may still count. */
+  /** Directory: see `Entries.reach`. */
   get reach(): number {
-    return this.#contained === undefined ? 0 : this.#contained.reach;
+    return this.#entries === undefined ? 0 : this.#entries.reach;
   }
 
   set reach(bytes: number) {
-    this.#makeContained().reach = bytes;
+    this.entries!.reach = bytes;
   }
 
   /** Device: its number, as the kernel encodes it. */
@@ -358,31 +353,31 @@ export class Inode {
   #findLinks(): void {
     if (!this.#has(LINKS_SHARED)) return;
     this.#set(LINKS_SHARED, false);
-    const { shared, ownerOf } = this.#rare!;
-    for (const { dir, name } of shared!.links) this.addLink(ownerOf!(dir), name);
+    for (const { dir, name } of this.#rare!.shared!.links) this.addLink(this.home.copy(dir), name);
   }
 
   /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */
-  get entries(): Entries | undefined {
-    const known = this.#contained?.entries;
-    if (known !== undefined || !this.isDirectory) return known;
-    const entries: Entries = new Map();
-    this.#makeContained().entries = entries;
-    const rare = this.#rare;
-    for (const [name, entry] of rare?.shared?.entries ?? []) {
-      entries.set(name, entry === WHITEOUT ? WHITEOUT : rare!.ownerOf!(entry));
-    }
-    return entries;
+  get entries(): Entries<Entry> | undefined {
+    if (this.#entries === undefined && this.isDirectory) this.#entries = new Entries();
+    return this.#entries;
   }
 
-  /** Holds nothing of what it is a copy of. */
-  resolve(): void {
-    void this.entries;
+  /** From its end on it holds nothing of what it is a copy of. */
+  *resolving(): Steps<void> {
     this.#findLinks();
     const rare = this.#rare;
-    if (rare === undefined) return;
-    rare.shared = rare.ownerOf = undefined;
-    if (rare.aliases === 0 && rare.links === undefined && rare.hostMtime === undefined) this.#rare = undefined;
+    if (rare !== undefined) rare.shared = undefined;
+    if (rare?.aliases === 0 && rare.links === undefined && rare.hostMtime === undefined) this.#rare = undefined;
+    if (this.#entries === undefined) return;
+    const counted = new Counted(AT_ONCE);
+    const entries = new Entries<Entry>();
+    for (const [name, entry] of this.#entries.entries()) {
+      entries.set(name, entry);
+      yield* counted.one();
+    }
+    entries.subdirs = this.#entries.subdirs;
+    entries.reach = this.#entries.reach;
+    this.#entries = entries;
   }
 
   get isDirectory(): boolean {
@@ -403,13 +398,8 @@ export class Inode {
   }
 
   #makeRare(): Rare {
-    this.#rare ??= { aliases: 0, links: undefined, hostMtime: undefined, shared: undefined, ownerOf: undefined };
+    this.#rare ??= { aliases: 0, links: undefined, hostMtime: undefined, shared: undefined };
     return this.#rare;
-  }
-
-  #makeContained(): Contained {
-    this.#contained ??= { entries: undefined, subdirs: 0, reach: 0 };
-    return this.#contained;
   }
 }
 

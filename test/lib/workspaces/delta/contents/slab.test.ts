@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Slab } from '../../../../../lib/workspaces/delta/contents/slab.ts';
 import { Inode } from '../../../../../lib/workspaces/delta/index/inode.ts';
+import { InodeTable } from '../../../../../lib/workspaces/delta/index/inode-table.ts';
 
 const SIZE = 4096;
 const MIB = 1 << 20;
@@ -21,7 +22,7 @@ function makeSlab(): { slab: Slab; path: string } {
 
 function inode(id: number): Inode {
   const never = { sec: 0, nsec: 0 };
-  return new Inode({ frozen: false }, id, id, 0o100644, 0, 0, never, never, never);
+  return new Inode(new InodeTable(), id, id, 0o100644, 0, 0, never, never, never);
 }
 
 /** Takes slots and fills them. */
