@@ -49,7 +49,7 @@ import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
 import { getattr, setattr } from './operations/attributes.ts';
 import { fsync, read, readlink, write } from './operations/contents.ts';
 import { lookup, readdir } from './operations/directory.ts';
-import { enter, link, make, symlink } from './operations/entries.ts';
+import { createNode, entryFor, link, symlink } from './operations/entries.ts';
 import { readRoot, rootAttr } from './operations/mount-root.ts';
 import { openExisting } from './operations/open-existing.ts';
 import { rmdir, unlink } from './operations/removal.ts';
@@ -97,7 +97,7 @@ export interface WorkspaceFileSystemOptions {
 export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOperations {
   readonly #workspaces = new Map<string, Workspace>();
   /** Not attached, and open for the length of a call. */
-  readonly #visited = new Map<string, Workspace>();
+  readonly #leased = new Map<string, Workspace>();
   readonly #nodes = new NodeTable<Workspace>();
   readonly #files: HostFiles;
   readonly #bases: BaseTrees;
@@ -132,10 +132,10 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   attach(spec: WorkspaceSpec): void {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
-    const visited = this.#visited.get(spec.id);
-    if (visited !== undefined) requireFree(visited);
+    const visited = this.#leased.get(spec.id);
+    if (visited !== undefined) requireNotHeld(visited);
     makeDeltaDirectory(spec.delta);
-    this.#endVisit(spec.id);
+    this.#endLease(spec.id);
     this.#workspaces.set(spec.id, this.#make(spec));
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
   }
@@ -156,7 +156,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       startHeld:
         this.#startSteps &&
         ((workspace: Workspace, steps: Steps<unknown>) => {
-          requireFree(workspace);
+          requireNotHeld(workspace);
           this.#startSteps?.(this.#holdSame([workspace], steps));
           return workspace.heldBy;
         }),
@@ -184,8 +184,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, revert(workspace, paths));
     },
-    settle: (spec, settlement) => this.#visit(spec, (workspace) => stepsOnHost(settle(workspace, settlement))),
-    keepRemoved: (spec, paths) => this.#visit(spec, (workspace) => keepRemoved(workspace, paths)),
+    settle: (spec, settlement) => this.#lease(spec, (workspace) => stepsOnHost(settle(workspace, settlement))),
+    keepRemoved: (spec, paths) => this.#lease(spec, (workspace) => keepRemoved(workspace, paths)),
     renamed: (id) => {
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, renamedDirectories(workspace));
@@ -239,7 +239,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
-    requireFree(workspace);
+    requireNotHeld(workspace);
     return this.#holdAll([workspace], steps);
   }
 
@@ -273,7 +273,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     } finally {
       for (const workspace of workspaces) {
         workspace.heldBy = 0;
-        for (const [nodeid, nlookup] of workspace.forgotten.splice(0)) this.forget(nodeid, nlookup);
+        for (const [nodeid, nlookup] of workspace.pendingForgets.splice(0)) this.forget(nodeid, nlookup);
       }
       this.#released(cause);
     }
@@ -285,7 +285,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     paths: readonly ByteString[],
   ): Steps<void> {
     const workspaces = [...this.#ofCodebase(codebaseId)];
-    for (const workspace of workspaces) requireFree(workspace);
+    for (const workspace of workspaces) requireNotHeld(workspace);
     return this.#holdAll(workspaces, this.#baseChange(operation, codebaseId, workspaces, paths));
   }
 
@@ -295,8 +295,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     workspaces: readonly Workspace[],
     paths: readonly ByteString[],
   ): Steps<void> {
-    if (operation === 'baseChanging') this.#bases.willChange(codebaseId, paths);
-    else this.#bases.changed(codebaseId, paths);
+    if (operation === 'baseChanging') this.#bases.beginChange(codebaseId, paths);
+    else this.#bases.endChange(codebaseId, paths);
     for (const workspace of workspaces) {
       yield* this.#for(
         workspace,
@@ -315,16 +315,16 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   /** Steps with a workspace that need not be attached: nothing else knows of one that is not. */
-  #visit<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
+  #lease<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
     const attached = this.#workspaces.get(spec.id);
     if (attached !== undefined) return this.#holdOpen(attached, act(attached));
-    const visited = this.#visited.get(spec.id) ?? this.#make(spec);
-    requireFree(visited);
-    this.#visited.set(spec.id, visited);
-    return this.#hold(visited, this.#visiting(visited, whenOpen(visited, act(visited))));
+    const visited = this.#leased.get(spec.id) ?? this.#make(spec);
+    requireNotHeld(visited);
+    this.#leased.set(spec.id, visited);
+    return this.#hold(visited, this.#leasing(visited, whenOpen(visited, act(visited))));
   }
 
-  *#visiting<T>(visited: Workspace, steps: Steps<T>): Steps<T> {
+  *#leasing<T>(visited: Workspace, steps: Steps<T>): Steps<T> {
     let postponed = false;
     try {
       return yield* steps;
@@ -333,7 +333,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       postponed = error instanceof Postponed;
       throw error;
     } finally {
-      if (!postponed) this.#endVisit(visited.spec.id);
+      if (!postponed) this.#endLease(visited.spec.id);
     }
   }
 
@@ -341,7 +341,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   detach(id: string): void {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) return;
-    requireFree(workspace);
+    requireNotHeld(workspace);
     complete(this.#detaching(workspace));
   }
 
@@ -356,7 +356,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
         yield* counted.one();
       }
       workspace.handles.closeAll(workspace.tree);
-      workspace.tree.releaseLoose();
+      workspace.tree.releaseOrphans();
     }
     this.#workspaces.delete(id);
     this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
@@ -402,12 +402,12 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
-    return complete(this.#visit(spec, (workspace) => keepRemoved(workspace, paths)));
+    return complete(this.#lease(spec, (workspace) => keepRemoved(workspace, paths)));
   }
 
-  #endVisit(id: string): void {
-    const visited = this.#visited.get(id);
-    this.#visited.delete(id);
+  #endLease(id: string): void {
+    const visited = this.#leased.get(id);
+    this.#leased.delete(id);
     if (!visited?.isOpen) return;
     for (const node of visited.tree.nodes()) {
       this.#files.close(node);
@@ -417,7 +417,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   settle(spec: WorkspaceSpec, settlement: Settlement): void {
-    complete(this.#visit(spec, (workspace) => stepsOnHost(settle(workspace, settlement))));
+    complete(this.#lease(spec, (workspace) => stepsOnHost(settle(workspace, settlement))));
   }
 
   /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */
@@ -488,7 +488,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   /** Makes every delta outlive a power failure, contents of open files included. */
   syncAll(): void {
     // What is half done to one of them is finished first.
-    for (const workspace of this.#workspaces.values()) requireFree(workspace);
+    for (const workspace of this.#workspaces.values()) requireNotHeld(workspace);
     for (const [id, workspace] of this.#workspaces) {
       if (!workspace.isOpen) continue;
       this.#current.set(id);
@@ -504,15 +504,15 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
     if (workspace === undefined) return undefined;
-    requireFree(workspace);
+    requireNotHeld(workspace);
     this.#current.set(workspace.spec.id);
-    return enter(workspace, this.#access, workspace.tree.root);
+    return entryFor(workspace, this.#access, workspace.tree.root);
   }
 
   forget(nodeid: number, nlookup: number): void {
     const node = this.#nodes.find(nodeid);
     if (node?.workspace === undefined) return;
-    if (node.workspace.heldBy !== 0) node.workspace.forgotten.push([nodeid, nlookup]);
+    if (node.workspace.heldBy !== 0) node.workspace.pendingForgets.push([nodeid, nlookup]);
     else if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
     else {
       node.nlookup -= nlookup;
@@ -524,7 +524,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     if (nodeid === ROOT_NODEID) return rootAttr();
     const node = this.#nodes.get(nodeid);
     const workspace = node.workspace!;
-    requireFree(workspace);
+    requireNotHeld(workspace);
     this.#current.set(workspace.spec.id);
     // A container daemon binds the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
@@ -544,7 +544,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
     const dir = this.#nodeFor(caller, parent);
     const known = openExisting(dir.workspace!, this.#access, dir, name, flags);
-    return known ?? make(dir.workspace!, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
+    return known ?? createNode(dir.workspace!, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
   }
 
   mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
@@ -552,12 +552,12 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     const type = mode & S_IFMT || S_IFREG;
     // The mount is nodev, so a device is only a name; still none is a sandbox's to make.
     if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
-    return make(dir.workspace!, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
+    return createNode(dir.workspace!, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
   }
 
   mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return make(dir.workspace!, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
+    return createNode(dir.workspace!, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
   }
 
   symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
@@ -631,7 +631,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
     requireOwner(caller, node.workspace);
-    requireFree(node.workspace);
+    requireNotHeld(node.workspace);
     this.#current.set(node.workspace.spec.id);
     return node;
   }
@@ -644,7 +644,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   #kernelNode(nodeid: number): Node<Workspace> {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
-    requireFree(node.workspace);
+    requireNotHeld(node.workspace);
     this.#current.set(node.workspace.spec.id);
     return node;
   }
@@ -652,7 +652,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   #get(id: string): Workspace {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
-    requireFree(workspace);
+    requireNotHeld(workspace);
     this.#current.set(id);
     return workspace;
   }
@@ -699,7 +699,7 @@ function onHost<T>(act: () => T): T {
 }
 
 /** Throws Postponed while something long is done with it. */
-function requireFree(workspace: Workspace): void {
+function requireNotHeld(workspace: Workspace): void {
   if (workspace.heldBy !== 0) throw new Postponed(workspace.heldBy);
 }
 

@@ -16,13 +16,13 @@ import { pathOf } from './delta/index/path-of.ts';
 import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
-import { Findings } from './findings.ts';
 import { seeOlderDirectories } from './history/older-directories.ts';
 import { dropUnshown } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryBudget, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
 import type { NodeTable } from './nodes/node-table.ts';
 import { NodeTree } from './nodes/node-tree.ts';
+import { ResultCache } from './result-cache.ts';
 import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
 
 /** What all workspaces of a mount share. */
@@ -67,10 +67,10 @@ export class Workspace implements MemoryHolder {
    */
   heldBy = 0;
   /** What the kernel forgot meanwhile. */
-  readonly forgotten: [nodeid: number, nlookup: number][] = [];
+  readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
   /** Counted up by every change of names or rules, and when one begins: what was found out about a tree holds for one value. */
   generation = 0;
-  readonly #findings = new Findings();
+  readonly #results = new ResultCache();
   /** Nodes that the kernel knows, and names in listings of theirs. */
   knownNodes = 0;
   listedNames = 0;
@@ -168,8 +168,8 @@ export class Workspace implements MemoryHolder {
    * Postponed, and gives what was found when the request is run again, by `key`. In what is done while the workspace is
    * held it is found out at once: use the steps there.
    */
-  findOut<T>(key: readonly unknown[], find: () => Steps<T>): T {
-    const found = this.#findings.take(key, this.generation);
+  computeOrPostpone<T>(key: readonly unknown[], find: () => Steps<T>): T {
+    const found = this.#results.take(key, this.generation);
     if (found !== undefined) return found.result() as T;
     const steps = find();
     for (let step = 0; step < STEPS_AT_ONCE; step++) {
@@ -178,10 +178,10 @@ export class Workspace implements MemoryHolder {
     }
     const { startHeld } = this.shared;
     if (startHeld === undefined || this.heldBy !== 0) return complete(steps);
-    throw new Postponed(startHeld(this, this.#keepFound(key, steps)));
+    throw new Postponed(startHeld(this, this.#storeResult(key, steps)));
   }
 
-  *#keepFound<T>(key: readonly unknown[], steps: Steps<T>): Steps<void> {
+  *#storeResult<T>(key: readonly unknown[], steps: Steps<T>): Steps<void> {
     let result: () => T;
     try {
       const value = yield* steps;
@@ -191,7 +191,7 @@ export class Workspace implements MemoryHolder {
         throw error;
       };
     }
-    this.#findings.keep({ key, generation: this.generation, result });
+    this.#results.store({ key, generation: this.generation, result });
   }
 
   /** Makes index and contents outlive a power failure. */
@@ -244,11 +244,11 @@ export class Workspace implements MemoryHolder {
       const { done, value } = steps.next();
       if (done) return value;
     }
-    throw new Postponed(startHeld(this, this.#keepFailure(steps)));
+    throw new Postponed(startHeld(this, this.#storeFailure(steps)));
   }
 
   /** Whoever waited asks again, and is told. */
-  *#keepFailure(steps: Steps<unknown>): Steps<void> {
+  *#storeFailure(steps: Steps<unknown>): Steps<void> {
     try {
       yield* steps;
     } catch (error) {

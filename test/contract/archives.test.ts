@@ -208,11 +208,11 @@ const cases: Case[] = [
         yield (await archive(member('huge', { size }))).subarray(0, 512);
         for (let sent = 0; sent < size; sent += 1 << 20) yield Buffer.alloc(1 << 20);
       })();
-      await expectRefusal(scene.client.importFiles(at(sandbox), huge), 'RESOURCE_EXHAUSTED', /may write/);
+      await expectRefusal(scene.client.importFiles(at(sandbox), huge), 'RESOURCE_EXHAUSTED', /exceeds the quota/);
       const many = archive(...Array.from({ length: 1200 }, (_, index) => member(`m/${index}`)));
-      await expectRefusal(scene.client.importFiles(at(sandbox), await many), 'RESOURCE_EXHAUSTED', /may write/);
+      await expectRefusal(scene.client.importFiles(at(sandbox), await many), 'RESOURCE_EXHAUSTED', /exceeds the quota/);
       const one = scene.client.writeFile({ sandbox_id: sandbox.id, path: 'f' }, Buffer.alloc(20 << 20));
-      await expectRefusal(one, 'RESOURCE_EXHAUSTED', /may write/);
+      await expectRefusal(one, 'RESOURCE_EXHAUSTED', /exceeds the quota/);
       expect(await scene.output(sandbox, 'ls')).toBe('kept\n');
       await eventually('nothing is left of it', async () => {
         const used = await scene.output(sandbox, 'df --output=used,iused . | tail -n 1');

@@ -2,24 +2,27 @@ import type { ByteString } from '../../byte-string.ts';
 import type { Level, RuleSet, RuleState } from '../../permissions/index.ts';
 import type { Node } from '../nodes/node.ts';
 
-/** By whose authority an operation decides. It is given to each operation as a value; nothing else grants any. */
+/** The authority by which an operation decides. Every operation takes it as a parameter; there is no ambient one. */
 export interface Access {
   readonly actor: 'agent' | 'owner';
-  /** What may be done with a node: NONE (hidden) to WRITE. */
+  /** The level of a node: NONE (hidden), VIEW, READ or WRITE. */
   level(node: Node): Level;
-  /** The rules of a directory's path. */
+  /** The rules of a directory by its path. */
   rule(dir: Node): RuleState;
   /** The rules of a name in a directory. */
   ruleOf(dir: Node, name: ByteString): RuleState;
-  /** The rules of all that a directory shows; single names may have more. */
+  /** The rules of the entries of a directory; single entries may have a higher level. */
   shownRule(dir: Node): RuleState;
-  /** The rules of the base directory that a renamed directory shows, where these count beside those of its path. */
+  /**
+   * The rules of the base directory that a renamed directory shows. Returns undefined if they do not apply in addition
+   * to those of its path.
+   */
   baseRule(dir: Node): RuleState | undefined;
-  /** The same of a path in the base; undefined: there is none, or it does not count. */
+  /** As `baseRule`, for a path of the base. Returns undefined if there is no such path or its rules do not apply. */
   baseRuleAt(rules: RuleSet, basePath: ByteString | undefined): RuleState | undefined;
 }
 
-/** The sandbox, by its rules. The only access of the kernel's requests. */
+/** The access of the sandbox by its rules; the only access of the kernel's requests. */
 export class AgentAccess implements Access {
   readonly actor = 'agent';
 
@@ -48,9 +51,13 @@ export class AgentAccess implements Access {
   }
 }
 
+/** The one `AgentAccess`; it has no state. */
 export const AGENT = new AgentAccess();
 
-/** A directory that the sandbox made or changed may hold more than what it shows of the base. */
+/**
+ * The rules for entries of a directory, including entries that the sandbox adds: a directory in the delta may hold more
+ * than the entries of the base.
+ */
 export function ownRule(access: Access, dir: Node): RuleState {
   return dir.inode === undefined ? access.shownRule(dir) : access.rule(dir);
 }

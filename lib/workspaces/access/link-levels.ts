@@ -3,14 +3,14 @@ import { type Level, type RuleSet, type RuleState, strictest, WRITE } from '../.
 import type { Inode } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 
-/** Names looked at in one step. */
+/** Hard links examined in one step. */
 const AT_ONCE = 64;
 
 /**
- * Levels of files with several names under one set of rules: the strictest of all, whether the kernel knows them or not.
- * A sandbox can make a file tens of thousands of names in deep directories, so each file and each directory is looked at
- * once. Nothing but new rules changes an answer: names come and go only where everything is WRITE, and directories move
- * only from WRITE to WRITE.
+ * Levels of files with several hard links, under one set of rules: the strictest level of all links, known to the
+ * kernel or not. A sandbox can create tens of thousands of links in deep directories, so each file and each directory
+ * is examined once. The result changes only with the rules: links are added and removed only where the level is WRITE,
+ * and directories move only from WRITE to WRITE.
  */
 export class LinkLevels {
   readonly #rules: RuleSet;
@@ -20,6 +20,7 @@ export class LinkLevels {
     this.#rules = rules;
   }
 
+  /** Returns the level of a file, from the cache if it was computed before. */
   *find(inode: Inode): Steps<Level> {
     const known = this.#levels.get(inode);
     if (known !== undefined) return known;

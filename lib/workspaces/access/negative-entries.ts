@@ -5,24 +5,27 @@ import { listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Beyond these a directory does not remember: a program can ask for any number of names. */
+/** Limits of what one directory records, because a program can look up any number of names. */
 const MAX_NAMES = 16;
 const MAX_LENGTH = 64;
 
-/** The kernel is told that a name is not there: when rules are what hides it, other rules may show it. */
-export function deny(dir: Node, name: ByteString): void {
+/**
+ * Records a lookup that returns "not found" because rules hide the name: the kernel caches a negative dentry, which new
+ * rules must invalidate.
+ */
+export function recordHiddenMiss(dir: Node, name: ByteString): void {
   const known = dir.children?.get(name);
-  if (known !== undefined) known.stale = false;
-  if (dir.denied === 'many' || dir.agentRuleOf(name).level >= VIEW) return;
-  dir.denied ??= new Set();
-  if (dir.denied.size >= MAX_NAMES || name.length > MAX_LENGTH) dir.denied = 'many';
-  else dir.denied.add(name);
+  if (known !== undefined) known.staleDentry = false;
+  if (dir.hiddenMisses === 'many' || dir.agentRuleOf(name).level >= VIEW) return;
+  dir.hiddenMisses ??= new Set();
+  if (dir.hiddenMisses.size >= MAX_NAMES || name.length > MAX_LENGTH) dir.hiddenMisses = 'many';
+  else dir.hiddenMisses.add(name);
 }
 
-/** Names that the kernel may take for absent because rules hid them. */
-export function* deniedNames(workspace: Workspace, dir: Node): Steps<Iterable<ByteString>> {
-  if (dir.denied === undefined || (dir.links.length === 0 && dir !== workspace.tree.root)) return [];
-  if (dir.denied !== 'many') return dir.denied;
+/** Returns the names of which the kernel may hold a negative dentry because rules hid them. */
+export function* hiddenMisses(workspace: Workspace, dir: Node): Steps<Iterable<ByteString>> {
+  if (dir.hiddenMisses === undefined || (dir.links.length === 0 && dir !== workspace.tree.root)) return [];
+  if (dir.hiddenMisses !== 'many') return dir.hiddenMisses;
   const listing = yield* listNames(workspace, dir);
   return listing.names();
 }

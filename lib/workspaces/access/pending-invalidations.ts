@@ -1,29 +1,32 @@
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Before the kernel is given a directory's attributes: files in it of which it has others than the present rules say. */
-export function tellChildren({ shared }: Workspace, dir: Node): void {
-  const files = dir.untoldChildren;
+/**
+ * Invalidates the attributes of files in a directory that are pending after a change of rules. Called before the kernel
+ * gets the directory's own attributes.
+ */
+export function invalidateChildren({ shared }: Workspace, dir: Node): void {
+  const files = dir.pendingInvalidations;
   if (files === undefined) return;
-  dir.untoldChildren = undefined;
+  dir.pendingInvalidations = undefined;
   for (const file of files) {
-    // Gone, or told by another of its names.
-    if (!file.untold || shared.nodes.find(file.id) !== file) continue;
+    // Freed, or already invalidated through another link.
+    if (!file.needsInvalidation || shared.nodes.find(file.id) !== file) continue;
     try {
       shared.notifier.invalAttributesNow(file.id);
     } catch (thrown) {
       // The next request for the directory tries again.
-      dir.untoldChildren = files;
+      dir.pendingInvalidations = files;
       throw thrown;
     }
-    file.untold = false;
+    file.needsInvalidation = false;
   }
 }
 
-/** Contents of a file or symlink go to the kernel, or came from there: new rules must take its pages away from now on. */
+/** Records that the kernel may cache contents of a node, so that new rules must invalidate its pages, too. */
 export function markPaged({ shared }: Workspace, node: Node): void {
-  node.paged = true;
-  if (!node.untold) return;
-  node.untold = false;
+  node.mayHavePages = true;
+  if (!node.needsInvalidation) return;
+  node.needsInvalidation = false;
   shared.notifier.invalInode(node.id);
 }

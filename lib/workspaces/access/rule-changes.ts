@@ -6,70 +6,74 @@ import { compileRules, type Level, type RuleState, strictest, VIEW } from '../..
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { AGENT } from './access.ts';
-import { deniedNames } from './negative-entries.ts';
+import { hiddenMisses } from './negative-entries.ts';
 import { isVisible, isVisibleNode } from './visibility.ts';
 
-/** Files of one directory that may wait to be told: a request for the directory then takes some milliseconds at most. */
-const MAX_UNTOLD = 4096;
-/** Nodes looked at in one step. */
+/**
+ * Limit of pending invalidations in one directory, which bounds the time of a request for the directory to some
+ * milliseconds.
+ */
+const MAX_PENDING = 4096;
+/** Nodes examined in one step. */
 const AT_ONCE = 64;
 
 /**
- * New rules for a workspace. Throws INVALID_ARGUMENT, with the old rules still in force.
+ * Sets new rules. Throws INVALID_ARGUMENT for invalid ones; the old rules then stay in force.
  *
- * The kernel is told of directories, and of files whose contents it may hold. All other files (a sandbox may have a hundred
- * thousand cached) wait until somebody walks through their directory: that asks for the directory's attributes, which the
- * kernel has no longer, and the files are told before it gets them (`tellChildren`). A directory that stays visible keeps
- * its name in the kernel, so that processes working in it still know where they are. (FUSE_NOTIFY_INC_EPOCH would be one
- * message, but for the whole mount: all other sandboxes would lose their names, attributes and pages too.)
+ * Only directories, and files whose contents the kernel may cache, are invalidated at once. Of the other files a
+ * sandbox may have a hundred thousand cached. They wait until a program walks through their directory: the kernel then
+ * requests the directory's attributes, which were invalidated, and the files are invalidated before the reply
+ * (`invalidateChildren`). A directory that stays visible keeps its dentry, so that getcwd(2) works in processes below
+ * it. (FUSE_NOTIFY_INC_EPOCH would be a single message, but invalidates the dentries of all other sandboxes of the
+ * mount, too.)
  */
 export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]): Steps<void> {
   const compiled = compileRules(rules);
   workspace.rules = compiled;
   if (!workspace.isOpen) return;
   const { tree, shared } = workspace;
-  tree.renewLevels();
-  yield* renewBelow(workspace, tree.root, compiled.root);
-  for (const node of tree.loose) {
+  tree.resetLinkLevels();
+  yield* applyRulesBelow(workspace, tree.root, compiled.root);
+  for (const node of tree.orphans) {
     const state = workspace.stateOf(tree.pathOf(node));
     if (node.isDirectory) {
-      yield* renewBelow(workspace, node, state);
+      yield* applyRulesBelow(workspace, node, state);
     } else {
       const shown = node.inode === undefined && node.basePath !== undefined;
       const level = shown ? strictest(state.level, workspace.stateOf(node.basePath!).level) : state.level;
-      if (yield* renewLevel(workspace, node, level)) yield* tellFile(shared.notifier, node);
+      if (yield* updateLevel(workspace, node, level)) yield* invalidateFile(shared.notifier, node);
     }
   }
 }
 
-/** After the owner moved what the rules would not have let move: all of it comes under those of its new place. */
-export function renewMoved(workspace: Workspace, node: Node): void {
-  complete(renew(workspace, node));
+/** Applies the rules of its new path to a node that the owner moved, and to everything below it. */
+export function applyRulesToMoved(workspace: Workspace, node: Node): void {
+  complete(applyRules(workspace, node));
 }
 
-function* renew(workspace: Workspace, node: Node): Steps<void> {
+function* applyRules(workspace: Workspace, node: Node): Steps<void> {
   const link = node.links[0]!;
   const state = link.parent.agentRule!.child(link.name);
-  workspace.tree.renewLevels();
+  workspace.tree.resetLinkLevels();
   if (node.isDirectory) {
-    yield* renewBelow(workspace, node, state);
-    workspace.tree.levelLinks();
-  } else if (yield* renewLevel(workspace, node, state.level)) yield* tellFile(workspace.shared.notifier, node);
+    yield* applyRulesBelow(workspace, node, state);
+    workspace.tree.updateLinkLevels();
+  } else if (yield* updateLevel(workspace, node, state.level)) yield* invalidateFile(workspace.shared.notifier, node);
 }
 
 /**
- * All directories first: the level of a file with several names, which is found once, is then that of all of them. Trees
- * can be deeper than any stack: nothing here calls itself.
+ * Applies rules to a directory and everything below. All directories come first: the level of a file with several links
+ * is computed once and must be final. The tree can be deeper than the stack, so there is no recursion.
  */
-function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
+function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
     renewed.push([dir, dir.agentShownRule]);
-    workspace.tree.ruleDirectory(dir, to);
+    workspace.tree.applyRule(dir, to);
   };
   renewDirectory(top, state);
-  // It grows while it is gone through.
+  // Grows during the loop.
   for (const [dir] of renewed) {
     for (const [name, child] of dir.children ?? []) {
       yield* counted.one();
@@ -81,13 +85,16 @@ function* renewBelow(workspace: Workspace, top: Node, state: RuleState): Steps<v
   }
   const linked = new Set<Node>();
   for (const [dir, was] of renewed) {
-    const untold = yield* renewFiles(workspace, dir, linked, counted);
-    yield* tellDirectory(workspace, dir, was, yield* leftUntold(workspace, untold));
+    const untold = yield* updateFileLevels(workspace, dir, linked, counted);
+    yield* invalidateDirectory(workspace, dir, was, yield* invalidateUrgent(workspace, untold));
   }
 }
 
-/** Answers which files of the directory are to be told. `linked`: files with several names that have their level. */
-function* renewFiles(workspace: Workspace, dir: Node, linked: Set<Node>, counted: Counted): Steps<Set<Node>> {
+/**
+ * Updates the levels of the files in a directory and returns those to invalidate. `linked`: files with several links
+ * that already have their level.
+ */
+function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, counted: Counted): Steps<Set<Node>> {
   const { uniformBelow } = dir.agentRule!;
   const levelOf = (name: ByteString) =>
     dir.baseRule === undefined && uniformBelow !== undefined ? uniformBelow : dir.agentRuleOf(name).level;
@@ -97,52 +104,57 @@ function* renewFiles(workspace: Workspace, dir: Node, linked: Set<Node>, counted
     if (child.isDirectory) continue;
     const isNew = !linked.has(child);
     if (child.links.length > 1) linked.add(child);
-    if ((isNew && (yield* renewLevel(workspace, child, levelOf(name)))) || child.untold) untold.add(child);
+    if ((isNew && (yield* updateLevel(workspace, child, levelOf(name)))) || child.needsInvalidation) untold.add(child);
   }
   return untold;
 }
 
-/** Whether the level is another. */
-function* renewLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
+/** Updates the level of a file and returns whether it changed. */
+function* updateLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
   const level = yield* tree.findFileLevel(file, ofPath);
   if (level === file.agentLevel) return false;
   tree.setLevel(file, level);
-  file.untold = true;
-  file.stale = level < VIEW;
+  file.needsInvalidation = true;
+  file.staleDentry = level < VIEW;
   return true;
 }
 
-/** Tells what cannot wait, and returns what can. */
-function* leftUntold({ shared }: Workspace, files: ReadonlySet<Node>): Steps<Node[] | undefined> {
+/** Invalidates the files that cannot wait and returns the others. */
+function* invalidateUrgent({ shared }: Workspace, files: ReadonlySet<Node>): Steps<Node[] | undefined> {
   const waiting: Node[] = [];
   for (const file of files) {
-    if (file.paged || files.size > MAX_UNTOLD) yield* tellFile(shared.notifier, file);
+    if (file.mayHavePages || files.size > MAX_PENDING) yield* invalidateFile(shared.notifier, file);
     else waiting.push(file);
   }
   return waiting.length === 0 ? undefined : waiting;
 }
 
-function* tellFile(notifier: Notifier, file: Node): Steps<void> {
+function* invalidateFile(notifier: Notifier, file: Node): Steps<void> {
   const counted = new Counted(AT_ONCE);
-  for (const { parent, name } of file.stale ? file.links : []) {
+  for (const { parent, name } of file.staleDentry ? file.links : []) {
     notifier.invalEntry(parent.id, name);
     yield* counted.one();
   }
   notifier.invalInode(file.id);
-  file.untold = file.stale = false;
+  file.needsInvalidation = file.staleDentry = false;
   yield;
 }
 
-function* tellDirectory(workspace: Workspace, dir: Node, was: RuleState, untold: Node[] | undefined): Steps<void> {
+function* invalidateDirectory(
+  workspace: Workspace,
+  dir: Node,
+  was: RuleState,
+  untold: Node[] | undefined,
+): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const { notifier } = workspace.shared;
   const rule = dir.agentShownRule;
   const { uniformBelow } = rule;
-  dir.untoldChildren = untold;
+  dir.pendingInvalidations = untold;
   const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
   if (same && untold === undefined) return;
   notifier.invalInode(dir.id);
-  for (const name of yield* deniedNames(workspace, dir)) {
+  for (const name of yield* hiddenMisses(workspace, dir)) {
     if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);
     yield* counted.one();
   }

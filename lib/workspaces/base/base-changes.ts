@@ -9,29 +9,35 @@ import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import { joinPath, sameFile } from './base.ts';
 
-/** Nodes looked at in one step. */
+/** Nodes examined in one step. */
 const AT_ONCE = 16;
 
-/** Before base paths change on disk: whoever has one of the files open keeps what it is now. */
+/**
+ * Called before base paths change on disk: pins the host files of the nodes there, so that open files keep their
+ * contents.
+ */
 export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
   for (const path of paths) {
     for (const node of atBasePath(workspace, path)) yield* pin(workspace, node);
     yield;
-    for (const loose of workspace.tree.loose) {
+    for (const loose of workspace.tree.orphans) {
       if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) yield* pin(workspace, loose);
     }
   }
 }
 
-/** After they did, or did not: what was replaced is let go of, and the kernel looks again. */
+/**
+ * Called after base paths changed on disk, or failed to: detaches nodes of replaced files and invalidates what the
+ * kernel caches.
+ */
 export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
   yield* dropUnused(workspace, paths, 'base gone');
   const refresh = new Refresh(workspace);
   const looked = new Set<ByteString>();
   for (const path of paths) {
-    // A new file may have brought new directories, so every name on the way is looked at, the topmost first.
+    // A new file may come with new directories, so every component of the path is examined, the topmost first.
     const way: ByteString[] = [];
     for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) way.push(at);
     for (const each of way.reverse()) {
@@ -67,12 +73,12 @@ function pinFile(workspace: Workspace, node: Node): void {
   try {
     shared.files.pin(node, () => base.open(node.basePath!, node.base!));
   } catch {
-    // It can no longer be opened as what it was: reads of it will say so, and never mix old and new.
+    // The path has another file already: reads fail with ESTALE and never mix old and new contents.
   }
 }
 
-/** Everything known below a directory that is gone is gone too. */
-function* release(workspace: Workspace, dir: Node): Steps<void> {
+/** Detaches all nodes below a removed directory. */
+function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const below: Node[] = [];
   for (const node of nodesFrom(dir)) {
@@ -89,7 +95,7 @@ function* release(workspace: Workspace, dir: Node): Steps<void> {
   }
 }
 
-/** Every name the kernel may know or not know of a directory. */
+/** All names of a directory of which the kernel may hold a dentry, positive or negative. */
 function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
   const counted = new Counted(AT_ONCE);
   const names = new Set<ByteString>();
@@ -101,13 +107,16 @@ function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
   }
   for (const { name } of yield* workspace.base.reading(dir.basePath!)) {
     yield* counted.one();
-    // Names that came must leave the kernel's negative entries.
+    // Negative dentries of new names must be invalidated.
     if (dir.listing?.get(name) === undefined) names.add(name);
   }
   return names;
 }
 
-/** Of a set of changes, of which many lie in one directory or below another: each name is looked at once. */
+/**
+ * Refreshes names after a set of changes. Many of them can lie in one directory or below each other; each name is
+ * examined once.
+ */
 class Refresh {
   readonly #workspace: Workspace;
   readonly #names = new Map<Node, Set<ByteString>>();
@@ -129,7 +138,7 @@ class Refresh {
     yield* refreshName(this.#workspace, dir, name);
   }
 
-  /** All that the kernel may know of it. */
+  /** Refreshes a directory and everything below it. */
   *directory(top: Node): Steps<void> {
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
@@ -164,7 +173,7 @@ function* refreshName(workspace: Workspace, dir: Node, name: ByteString): Steps<
   } else if (stat !== undefined && child.base !== undefined && sameFile(stat, child.base)) {
     shared.files.unpin(child);
   } else {
-    yield* release(workspace, child);
+    yield* detachBelow(workspace, child);
     tree.detach(child, dir, name);
     shared.notifier.invalEntry(dir.id, name);
   }

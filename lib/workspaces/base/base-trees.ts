@@ -2,26 +2,29 @@ import type { ByteString } from '../../byte-string.ts';
 import { HeldDirectories } from '../../host-tree/held-directories.ts';
 import { HostTree } from '../../host-tree/host-tree.ts';
 
-/** Base paths of one codebase that are being replaced, with how many replacements are under way. */
+/** Base paths of one codebase that are being replaced, with the number of replacements in progress. */
 export type ChangingPaths = Map<ByteString, number>;
 
 interface Codebase {
   changing: ChangingPaths;
-  /** By root, with the number of workspaces that use each. */
+  /** By root, with the number of workspaces that use the tree. */
   trees: Map<string, { tree: HostTree; users: number }>;
 }
 
-/** The trees of all codebases that open workspaces lie on. Workspaces on one codebase share its open directories. */
+/** The host trees of all codebases with open workspaces. Workspaces of one codebase share its open directories. */
 export class BaseTrees {
   readonly #held: HeldDirectories;
   readonly #codebases = new Map<string, Codebase>();
 
-  /** `limit`: directories open at once. */
+  /** `limit`: number of directories kept open. */
   constructor(limit: number) {
     this.#held = new HeldDirectories(limit);
   }
 
-  /** The caller calls `release` when it needs the tree no more. Throws when the root is not there. */
+  /**
+   * Returns the tree of a codebase. The caller calls `release` when it no longer needs the tree. Throws if the root
+   * does not exist.
+   */
   use(codebaseId: string, root: string): HostTree {
     const { changing, trees } = this.#codebase(codebaseId);
     const known = trees.get(root) ?? { tree: new HostTree(root, this.#held, changing), users: 0 };
@@ -30,6 +33,7 @@ export class BaseTrees {
     return known.tree;
   }
 
+  /** Gives up one use of a tree; the last one closes it. */
   release(codebaseId: string, root: string): void {
     const { trees } = this.#codebase(codebaseId);
     const known = trees.get(root);
@@ -38,20 +42,22 @@ export class BaseTrees {
     known.tree.close();
   }
 
+  /** The paths of a codebase that are being replaced; updated in place. */
   changingOf(codebaseId: string): ChangingPaths {
     return this.#codebase(codebaseId).changing;
   }
 
-  /** Before the paths change, until as many calls of `changed`. */
-  willChange(codebaseId: string, paths: readonly ByteString[]): void {
+  /** Called before paths are replaced; ended by one `endChange` for each call. */
+  beginChange(codebaseId: string, paths: readonly ByteString[]): void {
     const { changing, trees } = this.#codebase(codebaseId);
     for (const path of paths) changing.set(path, (changing.get(path) ?? 0) + 1);
     for (const { tree } of trees.values()) tree.release();
   }
 
-  changed(codebaseId: string, paths: readonly ByteString[]): void {
+  /** Called after paths were replaced, or failed to be. */
+  endChange(codebaseId: string, paths: readonly ByteString[]): void {
     const { changing, trees } = this.#codebase(codebaseId);
-    // A file system that was mounted in between was not told before.
+    // The matching `beginChange` was not received if the file system was mounted in between.
     for (const path of paths) if (!changing.has(path)) changing.set(path, 1);
     for (const { tree } of trees.values()) tree.release();
     for (const path of paths) {

@@ -9,6 +9,7 @@ import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFREG, S_IFSOCK } from '
 import type { Time } from '../../linux/time.ts';
 import { timeOf } from '../clock.ts';
 
+/** Attributes of a base file, as lstat(2). */
 export interface BaseStat {
   dev: number;
   ino: number;
@@ -23,16 +24,20 @@ export interface BaseStat {
   ctime: Time;
 }
 
+/** One entry of a base directory. */
 export interface BaseName {
   name: ByteString;
   /** S_IFMT bits. */
   type: number;
 }
 
-/** Names that are read in one step. */
+/** Names read in one step. */
 const AT_ONCE = 64;
 
-/** The codebase's files, only read. Paths are relative to its root, '' is the root; no symbolic link is followed. */
+/**
+ * The files of a codebase, read-only (the lower layer of the workspace). Paths are relative to its root; '' is the
+ * root. Symlinks are never followed. All methods throw host errors as `Errno`.
+ */
 export class Base {
   readonly #root: string;
   readonly #tree: HostTree;
@@ -42,17 +47,18 @@ export class Base {
     this.#tree = tree;
   }
 
+  /** Returns the attributes at a path, or undefined if nothing is there. */
   lstat(path: ByteString): BaseStat | undefined {
     const stat = hosted(() => this.#tree.lstat(path));
     return stat === undefined ? undefined : fromHost(stat);
   }
 
-  /** Names of a directory; none when it is gone, or is no directory any more. */
+  /** Returns the entries of a directory, none if it no longer exists or is no directory. */
   readdir(path: ByteString): BaseName[] {
     return hosted(() => this.#tree.readdir(path)).map((dirent) => ({ name: dirent.name, type: typeOf(dirent) }));
   }
 
-  /** As `readdir`, a part at a time, for directories that may be large. */
+  /** As `readdir`, in steps, for directories that may be large. */
   *reading(path: ByteString): Steps<BaseName[], undefined> {
     const counted = new Counted(AT_ONCE);
     const names: BaseName[] = [];
@@ -67,14 +73,17 @@ export class Base {
     return names;
   }
 
-  /** Throws ESTALE when it is gone. */
+  /** Returns the target of a symlink. Throws ESTALE if it no longer exists. */
   readlink(path: ByteString): Buffer {
     const target = hosted(() => this.#tree.readlink(path));
     if (target === undefined) throw ESTALE;
     return target;
   }
 
-  /** The file `expected` describes, for reading, or ESTALE when the path has come to lead to another. The caller closes it. */
+  /**
+   * Opens a file for reading. Throws ESTALE unless the path still has the file that `expected` describes. The caller
+   * closes the descriptor.
+   */
   open(path: ByteString, expected: BaseStat): number {
     const fd = hosted(() => this.#tree.openFile(path));
     if (fd === undefined) throw ESTALE;
@@ -88,7 +97,7 @@ export class Base {
     throw ESTALE;
   }
 
-  /** For the server's own reading, which resolves it as this does. */
+  /** Identifies a file for reading by other parts of the server, which resolve it in the same way. */
   hostFile(path: ByteString, { ino }: Pick<BaseStat, 'ino'>): HostFile {
     return { root: this.#root, path, ino };
   }
@@ -102,7 +111,7 @@ function hosted<T>(call: () => T): T {
   }
 }
 
-/** The same file with the same contents, as far as stat can tell. */
+/** Whether two stats describe the same file with the same contents, as far as stat(2) can tell. */
 export function sameFile(a: BaseStat, b: BaseStat): boolean {
   return (
     a.ino === b.ino &&
@@ -114,6 +123,7 @@ export function sameFile(a: BaseStat, b: BaseStat): boolean {
   );
 }
 
+/** Joins a directory's path ('': the root) and a name. */
 export function joinPath(dir: ByteString, name: ByteString): ByteString {
   return dir === '' ? name : `${dir}/${name}`;
 }
@@ -128,7 +138,7 @@ function fromHost(stat: import('node:fs').BigIntStats): BaseStat {
     gid: Number(stat.gid),
     rdev: Number(stat.rdev),
     size: Number(stat.size),
-    // The host's atime tells who reads: sandboxes share the base, so none sees it.
+    // The host's atime would reveal reads by other sandboxes of the codebase.
     atime: timeOf(stat.mtimeNs),
     mtime: timeOf(stat.mtimeNs),
     ctime: timeOf(stat.ctimeNs),

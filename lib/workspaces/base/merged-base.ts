@@ -5,8 +5,9 @@ import type { Node } from '../nodes/node.ts';
 import { type Base, joinPath } from './base.ts';
 
 /**
- * The base directory that is merged below a directory of the sandbox's own, by its name in a directory over `parent`;
- * undefined: none. One that was made where the base had no directory is merged with the one the base has there later.
+ * Returns the base directory that is merged into a directory of the delta, given its name in a directory over `parent`;
+ * undefined: none. A directory that was made where the base had none is merged with a directory that the base gets
+ * there later.
  */
 export function mergedBase(
   base: Base,
@@ -20,18 +21,19 @@ export function mergedBase(
 }
 
 /**
- * Whether a directory that is to have a name is merged with what the base comes to have by it. Not when the base has a
- * directory there, which the sandbox removed or renamed: that one stays hidden.
+ * Whether a new directory of this name merges with what the base gets at its path later. Not if the base has a
+ * directory there now, which the sandbox removed or renamed: that one stays hidden.
  */
 export function mergesAt(workspace: { readonly base: Base }, dir: Node, name: ByteString): boolean {
   return dir.inode?.entries?.get(name) !== WHITEOUT || !hidesDirectory(workspace, dir, name);
 }
 
-/** Whether what gets the name takes the place of a base directory. */
+/** Whether a new entry of this name replaces a base directory. */
 export function hidesDirectory({ base }: { readonly base: Base }, dir: Node, name: ByteString): boolean {
   return dir.basePath !== undefined && isBaseDirectory(base, joinPath(dir.basePath, name));
 }
 
+/** Whether the base has a directory at a path. */
 export function isBaseDirectory(base: Base, path: ByteString): boolean {
   const stat = base.lstat(path);
   return stat !== undefined && isDirectory(stat.mode);

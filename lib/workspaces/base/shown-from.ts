@@ -6,8 +6,8 @@ import { joinPath } from './base.ts';
 import { mergedBase } from './merged-base.ts';
 
 /**
- * Where in the base lies what a path shows, or would show, of it: another path when a directory above was renamed.
- * undefined: what is there is the sandbox's own, or removed by it.
+ * Returns the base path that a workspace path shows, or would show: a different one below a renamed directory. Returns
+ * undefined if the path is the sandbox's own or removed by it.
  */
 export function shownFrom(workspace: Workspace, path: ByteString): ByteString | undefined {
   const names = path === '' ? [] : path.split('/');

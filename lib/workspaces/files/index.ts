@@ -5,24 +5,24 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import { AGENT } from '../access/access.ts';
 import type { Workspace } from '../workspace.ts';
 import type { FileOperation, WorkspaceFiles } from '../workspace-files.ts';
+import { toServiceError } from './errors.ts';
+import { FileRequest } from './file-request.ts';
 import { list } from './list.ts';
 import { makeDirectory, move, remove } from './names.ts';
 import { OWNER } from './owner-access.ts';
 import { mayPlace, place } from './place.ts';
 import { open, readOpen } from './read.ts';
-import { refusal } from './refusal.ts';
 import { append, seal, stage } from './stage.ts';
 import { statusOf } from './status.ts';
 import { mayUnpack, unpack } from './unpack.ts';
-import { Visit } from './visit.ts';
 
 interface Entry<O extends FileOperation, Result> {
-  run(visit: Visit, ...args: Parameters<WorkspaceFiles[O]>): Result;
-  /** The path that a refusal names. */
+  run(request: FileRequest, ...args: Parameters<WorkspaceFiles[O]>): Result;
+  /** The path that an error message names. */
   path(...args: Parameters<WorkspaceFiles[O]>): ByteString | undefined;
 }
 
-/** Operations on directories that may be large: done as steps. */
+/** Operations on directories that may be large; they run in steps. */
 type LongOperation = 'list' | 'remove';
 type Table = { [O in Exclude<FileOperation, LongOperation>]: Entry<O, ReturnType<WorkspaceFiles[O]>> };
 type LongTable = { [O in LongOperation]: Entry<O, Steps<ReturnType<WorkspaceFiles[O]>>> };
@@ -32,7 +32,7 @@ const second = (_: unknown, path: ByteString): ByteString => path;
 const none = (): undefined => undefined;
 
 const table: Table = {
-  stat: { run: (visit, path) => statusOf(visit, visit.find(path, false), path), path: first },
+  stat: { run: (request, path) => statusOf(request, request.find(path, false), path), path: first },
   open: { run: open, path: first },
   read: { run: readOpen, path: none },
   close: {
@@ -58,15 +58,16 @@ const longTable: LongTable = {
 };
 
 type Run = Entry<FileOperation, unknown> & {
-  run(visit: Visit, ...args: readonly unknown[]): unknown;
+  run(request: FileRequest, ...args: readonly unknown[]): unknown;
   path(...args: readonly unknown[]): ByteString | undefined;
 };
 
+/** Whether an operation runs in steps (`fileOperationSteps`). */
 export function isLong(operation: FileOperation): operation is LongOperation {
   return operation in longTable;
 }
 
-/** Throws only ServiceErrors, Postponed, and what is a defect. */
+/** Runs an operation of `WorkspaceFiles`. Throws ServiceError, Postponed, or an unexpected exception. */
 export function runFileOperation(
   workspace: Workspace,
   actor: Actor,
@@ -74,19 +75,19 @@ export function runFileOperation(
   args: readonly unknown[],
 ): unknown {
   const { run, path } = table[operation] as unknown as Run;
-  const visit = new Visit(workspace, actor === 'owner' ? OWNER : AGENT);
+  const request = new FileRequest(workspace, actor === 'owner' ? OWNER : AGENT);
   try {
     try {
-      return run(visit, ...args);
+      return run(request, ...args);
     } finally {
-      visit.end();
+      request.end();
     }
   } catch (error) {
-    throw error instanceof ServiceError ? error : refusal(error, path(...args));
+    throw error instanceof ServiceError ? error : toServiceError(error, path(...args));
   }
 }
 
-/** As `runFileOperation`. The caller holds the workspace: the nodes that the steps came by stay what they are. */
+/** As `runFileOperation`, in steps. The caller holds the workspace, so that nodes stay valid between the steps. */
 export function* fileOperationSteps(
   workspace: Workspace,
   actor: Actor,
@@ -94,14 +95,14 @@ export function* fileOperationSteps(
   args: readonly unknown[],
 ): Steps<unknown> {
   const { run, path } = longTable[operation] as unknown as Run;
-  const visit = new Visit(workspace, actor === 'owner' ? OWNER : AGENT);
+  const request = new FileRequest(workspace, actor === 'owner' ? OWNER : AGENT);
   try {
     try {
-      return yield* run(visit, ...args) as Steps<unknown>;
+      return yield* run(request, ...args) as Steps<unknown>;
     } finally {
-      visit.end();
+      request.end();
     }
   } catch (error) {
-    throw error instanceof ServiceError ? error : refusal(error, path(...args));
+    throw error instanceof ServiceError ? error : toServiceError(error, path(...args));
   }
 }

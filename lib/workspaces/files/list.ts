@@ -5,47 +5,48 @@ import { isDirectory } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import { isVisible } from '../access/visibility.ts';
 import { joinPath } from '../base/base.ts';
-import { keptListing } from '../nodes/merged-listing.ts';
+import { cachedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { sorted } from '../sorted.ts';
 import type { FileStatus } from '../workspace-files.ts';
+import { type FileRequest, MAY_PASS, MAY_READ } from './file-request.ts';
 import { statusOf } from './status.ts';
-import { MAY_PASS, MAY_READ, type Visit } from './visit.ts';
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 64;
-/** Entries told in one step. */
-const TOLD_AT_ONCE = 16;
+/** Entries returned in one step. */
+const ENTRIES_AT_ONCE = 16;
 
-/** A directory being listed. A key is a name, or a name and a slash: the place of what is below it. */
+/** A directory that is being listed. A key is a name, or for the position of its contents a name and a slash. */
 interface Frame {
   dir: Node;
   path: ByteString;
   keys: IterableIterator<ByteString>;
-  /** The last key taken; there are more behind `keys` when `cut`. */
+  /** The last key that was returned; more keys follow `keys` if `cut` is set. */
   last: ByteString;
   cut: boolean;
 }
 
 /**
- * In byte order of whole paths: a directory, then what sorts between its name and a slash, then what is in it. The caller
- * holds the workspace from the first step to the last.
+ * Lists entries in byte order of whole paths: a directory, then what sorts between its name and a slash, then its
+ * contents. Throws ENOTDIR, and EACCES if the top directory must not be read; such a directory below is listed without
+ * its contents. The caller holds the workspace from the first step to the last.
  */
 export function* list(
-  visit: Visit,
+  request: FileRequest,
   path: ByteString,
   recursive: boolean,
   after: ByteString,
   limit: number,
 ): Steps<{ entries: FileStatus[]; more: boolean }> {
-  const top = visit.find(path, true);
+  const top = request.find(path, true);
   if (!top.isDirectory) throw ENOTDIR;
-  visit.require(top, MAY_READ | MAY_PASS);
+  request.require(top, MAY_READ | MAY_PASS);
   const entries: FileStatus[] = [];
   const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: '', cut: true });
-  const counted = new Counted(TOLD_AT_ONCE);
+  const counted = new Counted(ENTRIES_AT_ONCE);
   const fill = function* (frame: Frame): Steps<Frame> {
-    const { keys, cut } = yield* keysOf(visit, frame, recursive, after, 2 * limit + 2);
+    const { keys, cut } = yield* keysOf(request, frame, recursive, after, 2 * limit + 2);
     return Object.assign(frame, { keys: keys.values(), cut });
   };
   const stack = [yield* open(top, path)];
@@ -60,22 +61,22 @@ export function* list(
     frame.last = key;
     const descend = key.endsWith('/');
     const name = descend ? key.slice(0, -1) : key;
-    const node = visit.child(frame.dir, name);
+    const node = request.child(frame.dir, name);
     const at = joinPath(frame.path, name);
     if (node === undefined) continue;
     if (descend) {
-      if (node.isDirectory && mayList(visit, node)) stack.push(yield* open(node, at));
+      if (node.isDirectory && mayList(request, node)) stack.push(yield* open(node, at));
       continue;
     }
     if (entries.length === limit) return { entries, more: true };
-    entries.push(statusOf(visit, node, at));
+    entries.push(statusOf(request, node, at));
   }
   return { entries, more: false };
 }
 
-/** The first `count` keys that are to come. A directory may be large: what is not asked for is not sorted. */
+/** The next `count` keys of a directory. Only these are sorted, as the directory may be large. */
 function* keysOf(
-  { workspace, access }: Visit,
+  { workspace, access }: FileRequest,
   { dir, path, last }: Frame,
   recursive: boolean,
   after: ByteString,
@@ -88,7 +89,7 @@ function* keysOf(
     if (key > last) keys.push(key);
   };
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
-  const listing = yield* keptListing(workspace, dir);
+  const listing = yield* cachedListing(workspace, dir);
   for (const { name, type } of listing.values()) {
     yield* counted.one();
     const directory = isDirectory(type);
@@ -105,10 +106,10 @@ function* keysOf(
   return { keys: keys.slice(0, count), cut };
 }
 
-/** find(1) says so and goes on. */
-function mayList(visit: Visit, dir: Node): boolean {
+/** Whether the contents of a directory may be listed; others are skipped, as by find(1). */
+function mayList(request: FileRequest, dir: Node): boolean {
   try {
-    visit.require(dir, MAY_READ | MAY_PASS);
+    request.require(dir, MAY_READ | MAY_PASS);
     return true;
   } catch (error) {
     if (error === EACCES) return false;

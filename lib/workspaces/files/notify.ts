@@ -1,15 +1,16 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { Node } from '../nodes/node.ts';
-import type { Visit } from './visit.ts';
+import type { FileRequest } from './file-request.ts';
 
-/** The kernel is to ask again for a name, and for what is in its directory. */
-export function tellName({ workspace }: Visit, dir: Node, name: ByteString): void {
+/** Invalidates a name and its directory in the kernel, if the kernel knows the directory. */
+export function invalidateName({ workspace }: FileRequest, dir: Node, name: ByteString): void {
   if (dir.nlookup === 0) return;
   const { notifier } = workspace.shared;
   notifier.invalInode(dir.id);
   notifier.invalEntry(dir.id, name);
 }
 
-export function tellInode({ workspace }: Visit, node: Node): void {
+/** Invalidates attributes and pages of a node in the kernel, if the kernel knows it. */
+export function invalidateInode({ workspace }: FileRequest, node: Node): void {
   if (node.nlookup > 0) workspace.shared.notifier.invalInode(node.id);
 }

@@ -1,7 +1,7 @@
 import { type Level, type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 
-/** The state of every path: no rule counts. */
+/** The rules of every path for the owner: none applies. */
 const EVERYTHING: RuleState = {
   level: WRITE,
   visibleBelow: true,
@@ -10,7 +10,7 @@ const EVERYTHING: RuleState = {
   child: () => EVERYTHING,
 };
 
-/** Who owns the sandbox: everything may be done everywhere. Only for operations on files that the owner asks for. */
+/** The access of the sandbox's owner, who may do everything. Only for file operations that the owner requests. */
 class OwnerAccess implements Access {
   readonly actor = 'owner';
 
@@ -35,4 +35,5 @@ class OwnerAccess implements Access {
   baseRuleAt(): undefined {}
 }
 
+/** The one `OwnerAccess`; it has no state. */
 export const OWNER = new OwnerAccess();

@@ -8,43 +8,50 @@ import { attributes, requireFile } from '../operations/contents.ts';
 import { requireAbsent } from '../operations/entries.ts';
 import { stageLoss } from '../operations/removal.ts';
 import type { FileStatus } from '../workspace-files.ts';
+import { type FileRequest, MAY_PASS, MAY_WRITE, type ResolvedPath } from './file-request.ts';
 import { makeOne } from './names.ts';
-import { tellInode, tellName } from './notify.ts';
+import { invalidateInode, invalidateName } from './notify.ts';
 import { statusOf } from './status.ts';
-import { MAY_PASS, MAY_WRITE, type Spot, type Visit } from './visit.ts';
 
 const FILE_MODE = 0o644;
 const DIRECTORY_MODE = 0o755;
 
-/** Without a change. What comes to be in between is found by `place`. */
-export function mayPlace(visit: Visit, path: ByteString): void {
-  const spot = foresee(visit, path);
-  if (spot !== undefined) requirePlace(visit, spot);
+/** Throws what `place` would throw, as far as it is known now; changes nothing. */
+export function mayPlace(request: FileRequest, path: ByteString): void {
+  const spot = resolveWithoutMaking(request, path);
+  if (spot !== undefined) requirePlace(request, spot);
 }
 
-/** Where a path leads; undefined: below directories that are still to be made, and may be. Throws where they may not. */
-export function foresee(visit: Visit, path: ByteString): Spot | undefined {
+/**
+ * Resolves a path without creating its missing directories. Returns undefined if a parent is missing and may be
+ * created. Throws EACCES or as `requireAbsent` if it may not.
+ */
+export function resolveWithoutMaking(request: FileRequest, path: ByteString): ResolvedPath | undefined {
   let absent = false;
-  const spot = visit.walk(path, true, (dir, name, rest) => {
-    requireAbsent(visit.workspace, visit.access, dir, name);
-    let state = visit.access.rule(dir).child(name);
+  const spot = request.walk(path, true, (dir, name, rest) => {
+    requireAbsent(request.workspace, request.access, dir, name);
+    let state = request.access.rule(dir).child(name);
     for (const each of rest) state = state.child(each);
     if (state.level !== WRITE) throw EACCES;
-    visit.require(dir, MAY_WRITE | MAY_PASS);
+    request.require(dir, MAY_WRITE | MAY_PASS);
     absent = true;
     return undefined;
   });
   return absent ? undefined : spot;
 }
 
-export function place(visit: Visit, handle: number, path: ByteString, mode: number): FileStatus {
-  const { workspace } = visit;
+/**
+ * Gives a staged file its name, in place of an existing file; see `WorkspaceFiles.place`. Throws ESTALE for an unknown
+ * handle, EISDIR, EACCES, EDQUOT and host errors.
+ */
+export function place(request: FileRequest, handle: number, path: ByteString, mode: number): FileStatus {
+  const { workspace } = request;
   const { tree, handles } = workspace;
   const staged = handles.get(handle);
   const inode = staged.inode!;
-  const made = (dir: Node, name: ByteString) => makeOne(visit, dir, name, DIRECTORY_MODE);
-  const spot = visit.walk(path, true, made);
-  const { dir, name, node: old } = requirePlace(visit, spot);
+  const made = (dir: Node, name: ByteString) => makeOne(request, dir, name, DIRECTORY_MODE);
+  const spot = request.walk(path, true, made);
+  const { dir, name, node: old } = requirePlace(request, spot);
   const bits = mode || ((old?.inode ?? old?.base)?.mode ?? FILE_MODE) & 0o777;
   Change.make(workspace, (change) => {
     if (old !== undefined) {
@@ -56,29 +63,29 @@ export function place(visit: Visit, handle: number, path: ByteString, mode: numb
     change.touch(dir);
   });
   if (old !== undefined) {
-    tree.unlink(visit.access, old, dir, name);
-    tellInode(visit, old);
+    tree.unlink(request.access, old, dir, name);
+    invalidateInode(request, old);
   }
   dir.listing?.add(name, S_IFREG);
-  // From here on it is found by its name, like any other.
+  // From here on the file is found by its name.
   handles.close(tree, handle);
-  tellName(visit, dir, name);
-  const node = visit.child(dir, name);
+  invalidateName(request, dir, name);
+  const node = request.child(dir, name);
   if (node === undefined) throw ESTALE;
-  return statusOf(visit, node, path);
+  return statusOf(request, node, path);
 }
 
-/** Throws unless a file may be written there, new or in place of the one that is there. */
-function requirePlace(visit: Visit, spot: Spot): Spot & { dir: Node } {
+/** Throws unless a file may be written there, new or in place of an existing one. */
+function requirePlace(request: FileRequest, spot: ResolvedPath): ResolvedPath & { dir: Node } {
   const { dir, name, node } = spot;
   if (dir === undefined) throw EISDIR;
   if (node !== undefined) {
     requireFile(node);
-    if (visit.access.level(node) < WRITE || visit.access.ruleOf(dir, name).level < WRITE) throw EACCES;
-    visit.require(node, MAY_WRITE);
+    if (request.access.level(node) < WRITE || request.access.ruleOf(dir, name).level < WRITE) throw EACCES;
+    request.require(node, MAY_WRITE);
   } else {
-    requireAbsent(visit.workspace, visit.access, dir, name);
-    visit.require(dir, MAY_WRITE | MAY_PASS);
+    requireAbsent(request.workspace, request.access, dir, name);
+    request.require(dir, MAY_WRITE | MAY_PASS);
   }
   return { ...spot, dir };
 }

@@ -3,32 +3,46 @@ import { ServiceError } from '../../errors.ts';
 import type { Node } from '../nodes/node.ts';
 import { read, requireFile } from '../operations/contents.ts';
 import type { OpenedFile } from '../workspace-files.ts';
+import { type FileRequest, MAY_READ } from './file-request.ts';
 import { statusOf, versionOf } from './status.ts';
-import { MAY_READ, type Visit } from './visit.ts';
 
-/** Bytes that come with the opening, and at most at once: the file system serves programs in between. */
+/** Largest number of bytes read at once, also with `open`: programs are served in between. */
 const AT_ONCE = 1 << 20;
 
-export function open(visit: Visit, path: ByteString): OpenedFile {
-  const { workspace } = visit;
-  const node = visit.find(path, true);
+/**
+ * Opens a regular file and reads its first bytes; see `WorkspaceFiles.open`. Throws EISDIR or EINVAL for other file
+ * types, EACCES, ABORTED if the file was truncated during the read.
+ */
+export function open(request: FileRequest, path: ByteString): OpenedFile {
+  const { workspace } = request;
+  const node = request.find(path, true);
   requireFile(node);
-  visit.require(node, MAY_READ);
-  const status = statusOf(visit, node, path);
-  const data = bytesOf(visit, node, 0, status.size);
+  request.require(node, MAY_READ);
+  const status = statusOf(request, node, path);
+  const data = bytesOf(request, node, 0, status.size);
   if (data.length < Math.min(status.size, AT_ONCE)) throw changed();
   const handle = data.length === status.size ? 0 : workspace.handles.open(node);
   return { ...status, version: versionOf(node), data, handle };
 }
 
-export function readOpen(visit: Visit, handle: number, version: string, offset: number, length: number): Uint8Array {
-  const node = visit.workspace.handles.get(handle);
+/**
+ * Reads up to `length` bytes at byte `offset`. Throws ESTALE for an unknown handle, ABORTED if the file's version
+ * changed.
+ */
+export function readOpen(
+  request: FileRequest,
+  handle: number,
+  version: string,
+  offset: number,
+  length: number,
+): Uint8Array {
+  const node = request.workspace.handles.get(handle);
   if (versionOf(node) !== version) throw changed();
-  return bytesOf(visit, node, offset, length);
+  return bytesOf(request, node, offset, length);
 }
 
-function bytesOf({ workspace, access }: Visit, node: Node, offset: number, length: number): Buffer {
-  // Of its own memory: a part of a shared one would cross to the other thread with all of it.
+function bytesOf({ workspace, access }: FileRequest, node: Node, offset: number, length: number): Buffer {
+  // Not from the shared pool: structured clone would copy the whole pool to the other thread.
   const into = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, AT_ONCE)));
   return into.subarray(0, read(workspace, access, node, offset, into));
 }

@@ -3,8 +3,8 @@ import { ServiceError } from '../../errors.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
-import { cameLater } from '../base/added-later.ts';
 import { type BaseStat, joinPath, sameFile } from '../base/base.ts';
+import { hasLaterEntries } from '../base/later-entries.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { Damage } from '../delta/damage.ts';
 import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
@@ -135,7 +135,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const rule = dir.rule.child(name);
     if (!descend) {
       const mayBeLater = now === undefined && was !== undefined && hidesKnown;
-      if (mayBeLater && (yield* cameLater(workspace, yield* originsOf(walk), path, was))) continue;
+      if (mayBeLater && (yield* hasLaterEntries(workspace, yield* originsOf(walk), path, was))) continue;
       const change = yield* compare(workspace, path, now, was);
       yield change && {
         ...change,

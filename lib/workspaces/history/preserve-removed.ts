@@ -4,7 +4,7 @@ import { Postponed } from '../../fuse/filesystem.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
 import { AGENT } from '../access/access.ts';
 import { isVisible } from '../access/visibility.ts';
-import { endOrigins } from '../base/end-origins.ts';
+import { clearOrigins } from '../base/clear-origins.ts';
 import type { Node } from '../nodes/node.ts';
 import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
@@ -37,7 +37,7 @@ export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[])
       }
     }
   }
-  yield* endOrigins(workspace, paths, renamed);
+  yield* clearOrigins(workspace, paths, renamed);
   if (failure !== undefined) throw failure.error;
   return renamed.length > 0;
 }

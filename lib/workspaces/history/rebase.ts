@@ -9,7 +9,7 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
-import { parentOf, Ways } from '../nodes/path-memo.ts';
+import { PathMemo, parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Settlement } from '../workspaces.ts';
 import { isAsInBase } from './changes.ts';
@@ -58,7 +58,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   const isShown = (path: ByteString) =>
     !isBelow(path, hidden) && showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
   const free: Inode[] = [];
-  const directories = new Ways<Inode | undefined>(root, directoryIn);
+  const directories = new PathMemo<Inode | undefined>(root, directoryIn);
   const shown: (Place & { base: BaseStat | undefined })[] = [];
   // Parents before what is in them: a directory shows the base's before its names do.
   for (const { path, version, removed, made } of settled) {
@@ -123,14 +123,14 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   yield* workspace.delta.committing(ops, true);
   yield* forgetShown(workspace, root);
   // A directory is shown as it is to be before what is in it is asked for.
-  const nodes = new Ways<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
+  const nodes = new PathMemo<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   // A directory that shows the base again has brought what is in it.
   const done = new Set<Node>();
   for (const { dirPath, name, base } of shown) {
     yield;
     const node = nodes.at(dirPath);
     if (node === undefined) continue;
-    if (node.inode?.origin !== undefined) workspace.tree.originChanged(node, node.inode.origin);
+    if (node.inode?.origin !== undefined) workspace.tree.changeOrigin(node, node.inode.origin);
     const entry = node.inode?.entries?.get(name);
     if (entry === undefined) {
       const child = node.children?.get(name);
@@ -139,7 +139,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     } else if (entry !== WHITEOUT && entry.origin !== undefined) yield* rebase(workspace, node, name, entry, done);
   }
   for (const inode of free) {
-    if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+    if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield;
   }
 }
@@ -177,7 +177,7 @@ function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode
   if (node === undefined) return;
   const isMerged = node.basePath === inode.origin;
   const base = workspace.base.lstat(inode.origin!);
-  if (base !== undefined) workspace.tree.merged(node, inode.origin!, base);
+  if (base !== undefined) workspace.tree.mergeWith(node, inode.origin!, base);
   node.listing = undefined;
   workspace.shared.notifier.invalInode(node.id);
   const children = [...(node.children?.keys() ?? [])];
@@ -190,7 +190,7 @@ function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode
   yield* mergeNodes(workspace, node, children);
 }
 
-function placeOf(directories: Ways<Inode | undefined>, path: ByteString): Place | undefined {
+function placeOf(directories: PathMemo<Inode | undefined>, path: ByteString): Place | undefined {
   const dirPath = parentOf(path);
   const dir = directories.at(dirPath);
   return dir && { dir, dirPath, name: path.slice(path.lastIndexOf('/') + 1) };

@@ -70,7 +70,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
     yield* counted.one();
   }
   for (const inode of dropped) {
-    if (inode.names === 0 && !workspace.tree.shows(inode)) workspace.delta.release(inode);
+    if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield* counted.one();
   }
   yield* dropUnused(workspace, new Set(topmost.map(([, { dirPath }]) => dirPath)), 'always');

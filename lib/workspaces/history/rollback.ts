@@ -34,9 +34,9 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   }
   yield* delta.rollingBack(layer);
   workspace.countChange();
-  const { loose } = tree;
+  const { orphans: loose } = tree;
   const orphans = new Set<Node>(loose);
-  tree.restart();
+  tree.reset();
   if (delta.older) yield* seeOlderDirectories(workspace);
   yield* dropUnshown(workspace, 'base gone');
   const shown = new Set<Node>([tree.root]);
@@ -46,8 +46,8 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     for (const [name, child] of [...(dir.children ?? [])]) {
       yield* counted.one();
       const first = !shown.has(child);
-      if (!tree.reshow(child, dir, name, shown)) {
-        child.dropLink(dir, name);
+      if (!tree.rebind(child, dir, name, shown)) {
+        child.removeLink(dir, name);
         shared.notifier.invalEntry(dir.id, name);
         orphans.add(child);
       } else if (first) {
@@ -89,11 +89,11 @@ function* end(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted)
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
     for (const [name, child] of [...(node.children ?? [])]) {
       notifier.invalEntry(node.id, name);
-      child.dropLink(node, name);
+      child.removeLink(node, name);
       if (child.links.length === 0) waiting.push(child);
     }
     notifier.invalInode(node.id);
-    tree.kill(node);
+    tree.expire(node);
     yield* counted.one();
   }
 }

@@ -58,13 +58,13 @@ function* showName(
   }
   const same = stat !== undefined && (stat.mode & S_IFMT) === node.type;
   if (same && isDirectory(stat.mode)) {
-    tree.uncopied(node, path!, stat);
+    tree.revertToBase(node, path!, stat);
     node.listing = undefined;
     shared.notifier.invalInode(node.id);
     return node;
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {
     const { inode } = node;
-    tree.uncopied(node, path!, stat);
+    tree.revertToBase(node, path!, stat);
     node.agentLevel = dir.agentRuleOf(name).level;
     if (inode !== undefined) delta.release(inode);
   } else {

@@ -7,7 +7,7 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 import type { Node } from '../nodes/node.ts';
 import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
-import { Ways } from '../nodes/path-memo.ts';
+import { PathMemo } from '../nodes/path-memo.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 import { showBase } from './show-base.ts';
 
@@ -48,7 +48,7 @@ interface Dropped {
 export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<void> {
   const dropped = yield* dropRecords(workspace, paths, when);
   const { tree, shared, delta } = workspace;
-  const nodes = new Ways<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
+  const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
   // A directory shows the base before what is in it does.
   for (const { inode, path, name, base } of dropped.reverse()) {
     yield;
@@ -58,11 +58,11 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
     } else {
       const node = tree.nodeOf(inode);
       if (node !== undefined) {
-        tree.uncopied(node, path, base);
+        tree.revertToBase(node, path, base);
         shared.notifier.invalInode(node.id);
       }
     }
-    if (inode.names === 0 && !tree.shows(inode)) delta.release(inode);
+    if (inode.names === 0 && !tree.hasNode(inode)) delta.release(inode);
   }
 }
 
@@ -83,7 +83,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
   const dropped = new Map<Inode, Dropped>();
   const counted = new Counted(AT_ONCE);
   const root = base.lstat('');
-  const bases = new Ways<BaseStat | undefined>(root, (above, _name, path) => {
+  const bases = new PathMemo<BaseStat | undefined>(root, (above, _name, path) => {
     const stat = above && base.lstat(path);
     return stat !== undefined && isDirectory(stat.mode) ? stat : undefined;
   });
@@ -156,7 +156,7 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return [];
   const top: Held = { inode: root, path: '', above: undefined, inPlace: true };
-  const ways = new Ways<Held | undefined>(top, (above, name) => {
+  const ways = new PathMemo<Held | undefined>(top, (above, name) => {
     const held = above && heldIn(above, name);
     if (held?.inPlace) found.set(held.inode, held);
     return held;

@@ -4,18 +4,20 @@ import type { Node } from './node.ts';
 const NONE: readonly Node[] = [];
 
 /**
- * The nodes that show each directory of the base. There is mostly one; a directory that the sandbox renamed, and then gave
- * its old place back to the base, is shown at both places.
+ * The nodes that show each base directory. Usually there is one; a directory that the sandbox renamed, and whose old
+ * path it then reverted, is shown at both paths.
  */
 export class BaseDirectories {
   readonly #nodes = new Map<ByteString, Node | Set<Node>>();
 
+  /** The nodes that show a base path. */
   at(path: ByteString): Iterable<Node> {
     const known = this.#nodes.get(path);
     if (known === undefined) return NONE;
     return known instanceof Set ? [...known] : [known];
   }
 
+  /** Records that a node shows a base path. */
   add(path: ByteString, node: Node): void {
     const known = this.#nodes.get(path);
     if (known === undefined) this.#nodes.set(path, node);
@@ -23,6 +25,7 @@ export class BaseDirectories {
     else if (known !== node) this.#nodes.set(path, new Set([known, node]));
   }
 
+  /** Removes that record. */
   remove(path: ByteString, node: Node): void {
     const known = this.#nodes.get(path);
     if (known === node) this.#nodes.delete(path);

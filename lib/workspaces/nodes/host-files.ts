@@ -2,11 +2,11 @@ import { closeQuietly } from '../../linux/close.ts';
 import type { Node } from './node.ts';
 
 /**
- * Open host files of nodes: at most `limit`, and pinned ones. The kernel does not tell of a close, so the least recently
- * used one is closed for a new one.
+ * Open host files of nodes: at most `limit`, plus pinned ones. With OPEN answered by ENOSYS the kernel sends no
+ * RELEASE, so the least recently used file is closed for a new one.
  *
- * The threat: every base file that a sandbox has looked at is pinned when another sandbox's commit replaces it, and stays
- * pinned until the kernel forgets it. So pinned files are bounded too: `maxPinned`, and as many again for files that are
+ * Threat: every base file that a sandbox has looked up is pinned when another sandbox's commit replaces it, until the
+ * kernel forgets the node. Pinned files are therefore limited, too: `maxPinned`, and as many again for files that are
  * open already.
  */
 export class HostFiles {
@@ -20,7 +20,7 @@ export class HostFiles {
     this.#maxPinned = maxPinned;
   }
 
-  /** The node's host file, opened by `open` when it is not. */
+  /** Returns the descriptor of the node's host file; `open` opens it if necessary. It stays owned by this class. */
   of(node: Node, open: () => number): number {
     if (node.fd === -1) {
       node.fd = open();
@@ -34,8 +34,8 @@ export class HostFiles {
   }
 
   /**
-   * Keeps the node's host file open, whatever else is opened, until `unpin` or `close`. Opened by `open` when it is not.
-   * Does nothing where too many are pinned: reads of such a file fail once its path has another file.
+   * Keeps the node's host file open until `unpin` or `close`; `open` opens it if necessary. Does nothing beyond the
+   * limit: reads of such a file fail once its path has another file.
    */
   pin(node: Node, open: () => number): void {
     if (node.pinned) return;
@@ -46,12 +46,14 @@ export class HostFiles {
     this.#byUse.delete(node);
   }
 
+  /** Makes a pinned file subject to eviction again. */
   unpin(node: Node): void {
     if (!node.pinned) return;
     this.#release(node);
     if (node.fd !== -1) this.#byUse.add(node);
   }
 
+  /** Closes the node's host file, pinned or not. */
   close(node: Node): void {
     this.#byUse.delete(node);
     if (node.fd !== -1) closeQuietly(node.fd);

@@ -1,6 +1,7 @@
 import type { ByteString } from '../../byte-string.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 
+/** One entry of a listing. */
 export interface ListedName {
   readonly name: ByteString;
   readonly cookie: number;
@@ -13,20 +14,20 @@ export interface ListedName {
 const FIRST_COOKIE = 3;
 
 /**
- * The names of one directory, base and delta merged, hidden ones too. A name's cookie is larger than that of every
- * name that was there before it, and stays: a reader that goes on from a cookie misses and repeats nothing, whatever
- * comes and goes meanwhile.
+ * The names of one directory, base and delta merged, hidden ones included. The cookie of a name is constant and larger
+ * than those of all earlier names: a reader that continues from a cookie neither misses nor repeats a name that exists
+ * throughout.
  */
 export class Listing {
   #names: ListedName[] = [];
   readonly #byName = new Map<ByteString, ListedName>();
   #nextCookie = FIRST_COOKIE;
-  /** How many of the names are directories. */
+  /** Number of names that are directories. */
   subdirs = 0;
-  /** Where its names count, while a node has it. */
+  /** The counter that includes this listing's names, while a node holds the listing. */
   #holder: { listedNames: number } | undefined;
 
-  /** undefined: nobody has it any more. */
+  /** Counts the names for the memory of `holder`; undefined: no node holds the listing any more. */
   countFor(holder: { listedNames: number } | undefined): void {
     if (this.#holder !== undefined) this.#holder.listedNames -= this.size;
     if (holder !== undefined) holder.listedNames += this.size;
@@ -49,6 +50,7 @@ export class Listing {
     return this.#byName.keys();
   }
 
+  /** Adds a name, or changes the type (S_IFMT bits) of an existing one. */
   add(name: ByteString, type: number): void {
     const known = this.#byName.get(name);
     if (type === S_IFDIR) this.subdirs++;
@@ -63,6 +65,7 @@ export class Listing {
     this.#byName.set(name, listed);
   }
 
+  /** Removes a name; does nothing if it is not listed. */
   remove(name: ByteString): void {
     const listed = this.#byName.get(name);
     if (listed === undefined) return;
@@ -75,7 +78,7 @@ export class Listing {
     }
   }
 
-  /** Names after `cookie`, in order. The listing is not changed while it is walked. */
+  /** The names after `cookie`, in order. The listing must not be changed during the iteration. */
   *after(cookie: number): Generator<ListedName> {
     let low = 0;
     let high = this.#names.length;

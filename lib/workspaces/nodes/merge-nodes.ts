@@ -6,8 +6,8 @@ import type { Workspace } from '../workspace.ts';
 import type { Node } from './node.ts';
 
 /**
- * After the base came to have, or to lack, directories where the sandbox made some: the known ones among `names` of a
- * directory, and below, show what they are merged with now.
+ * Updates nodes after directories were added to, or removed from, the base at paths where the sandbox made directories:
+ * of `names` in a directory and everything below, the known nodes show what they merge with now.
  */
 export function* mergeNodes(workspace: Workspace, top: Node, names: Iterable<ByteString>): Steps<void> {
   const waiting: [Node, Iterable<ByteString>][] = [[top, names]];
@@ -23,13 +23,13 @@ export function* mergeNodes(workspace: Workspace, top: Node, names: Iterable<Byt
   }
 }
 
-/** False: it shows it already. */
+/** Updates one node. Returns false if it shows the right directory already. */
 function* show(workspace: Workspace, parent: Node, name: ByteString, node: Node): Steps<boolean> {
   const { base, tree, shared } = workspace;
   const path = mergedBase(base, node.inode!, parent.basePath, name);
   if (path === node.basePath) return false;
-  if (path === undefined) tree.unmerged(node);
-  else tree.merged(node, path, base.lstat(path)!);
+  if (path === undefined) tree.unmerge(node);
+  else tree.mergeWith(node, path, base.lstat(path)!);
   node.listing = undefined;
   node.misses = 0;
   shared.notifier.invalInode(node.id);

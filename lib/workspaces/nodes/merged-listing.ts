@@ -9,58 +9,58 @@ import { LISTED_BYTES, type MemoryBudget, type MemoryHolder } from '../memory-bu
 import { Listing } from './listing.ts';
 import type { Node } from './node.ts';
 
-/** Entries of the sandbox's own from which on a directory is listed a part at a time. */
+/** Number of entries in the delta from which on a directory is listed in steps. */
 const MANY_ENTRIES = 4096;
-/** The same of a directory of the base, by its size on the disk: some thousand names on all file systems. */
+/** The same for a base directory, by its size on disk in bytes: several thousand names on all file systems. */
 const MANY_BYTES = 64 << 10;
-/** Names listed, or looked at, in one step. */
+/** Names listed or examined in one step. */
 const AT_ONCE = 64;
 
-/** What a listing needs of its workspace. */
-interface OnBase {
+/** The part of a workspace that listing names needs. */
+interface BaseOwner {
   readonly base: Base;
 }
 
-interface Listed extends OnBase, MemoryHolder {
+interface ListingOwner extends BaseOwner, MemoryHolder {
   readonly shared: { readonly memory: MemoryBudget };
 }
 
-interface Asked extends Listed {
-  findOut<T>(key: readonly unknown[], find: () => Steps<T>): T;
+interface RequestOwner extends ListingOwner {
+  computeOrPostpone<T>(key: readonly unknown[], find: () => Steps<T>): T;
 }
 
-/** A directory of the merged tree that the kernel need not know: of the index, of the base, or of both. */
-export type Unlooked = Pick<Node, 'inode' | 'basePath' | 'listing'>;
+/** A directory of the merged tree, with or without a node: of the delta, of the base, or of both. */
+export type DirectoryRef = Pick<Node, 'inode' | 'basePath' | 'listing'>;
 
-/** To list it takes more than one step. */
+/** Whether listing the directory takes more than one step. */
 function isLarge({ inode, basePath, base }: Node): boolean {
   return (inode?.entries?.size ?? 0) > MANY_ENTRIES || (basePath !== undefined && (base?.size ?? 0) > MANY_BYTES);
 }
 
 /**
- * All names of a directory, built at first use and kept up to date as long as its node lives. For requests, before they
- * change anything: throws Postponed while a large one is built, and EDQUOT when the sandbox may not keep so many names in
- * memory.
+ * Returns all names of a directory. The listing is built at first use and kept up to date while its node lives. For
+ * requests, before they change anything: throws Postponed while a large listing is built, and EDQUOT beyond the memory
+ * limit of the sandbox.
  *
- * A listing that is being built misses no change: the sandbox's own changes wait, since the workspace is held, and so does
- * `baseChanged`, which corrects each name that the base changed meanwhile once the node has the listing, or else has the
- * listing built anew.
+ * A listing misses no change while it is built: changes by the sandbox wait because the workspace is held.
+ * `baseChanged` waits, too; it then corrects each name that changed in the base if the node has the listing, and
+ * otherwise makes the listing be rebuilt.
  */
-export function mergedListing(workspace: Asked, dir: Node): Listing {
+export function mergedListing(workspace: RequestOwner, dir: Node): Listing {
   if (dir.listing !== undefined) return dir.listing;
   const { inode, basePath } = dir;
   const unlooked = { inode, basePath, listing: undefined };
-  // By what it shows: the node may be another one when the request is run again.
+  // Cached by inode and base path: when the request is run again, the node may be another one.
   const listing = isLarge(dir)
-    ? workspace.findOut([mergedListing, inode?.id, basePath], () => listNames(workspace, unlooked))
+    ? workspace.computeOrPostpone([mergedListing, inode?.id, basePath], () => listNames(workspace, unlooked))
     : complete(listNames(workspace, unlooked));
   workspace.shared.memory.claim(workspace, listing.size * LISTED_BYTES, true);
   dir.listing = listing;
   return listing;
 }
 
-/** As `mergedListing` where it costs little; undefined where it would take long, or more memory than there is. */
-export function knownListing(workspace: Listed, dir: Node): Listing | undefined {
+/** As `mergedListing` if it is cheap. Returns undefined if it would take long or exceed the memory limit. */
+export function cheapListing(workspace: ListingOwner, dir: Node): Listing | undefined {
   if (dir.listing !== undefined) return dir.listing;
   const names = dir.inode?.entries?.size ?? 0;
   if (isLarge(dir) || workspace.shared.memory.isOver(workspace, names * LISTED_BYTES, true)) return undefined;
@@ -68,18 +68,21 @@ export function knownListing(workspace: Listed, dir: Node): Listing | undefined 
   return dir.listing;
 }
 
-/** As `mergedListing` as steps. The caller holds the workspace. Where there is no memory for it the node does not keep it. */
-export function* keptListing(workspace: Listed, dir: Node): Steps<Listing, undefined> {
+/**
+ * As `mergedListing`, in steps. The caller holds the workspace. Beyond the memory limit the node does not keep the
+ * listing.
+ */
+export function* cachedListing(workspace: ListingOwner, dir: Node): Steps<Listing, undefined> {
   if (dir.listing !== undefined) return dir.listing;
   const listing = yield* listNames(workspace, dir);
   if (!workspace.shared.memory.isOver(workspace, listing.size * LISTED_BYTES, true)) dir.listing = listing;
   return listing;
 }
 
-/** The names of a directory, a part at a time; its node does not keep them. The caller holds the workspace. */
+/** Lists the names of a directory in steps; its node does not keep the listing. The caller holds the workspace. */
 export function* listNames(
-  workspace: OnBase,
-  { inode, basePath, listing: known }: Unlooked,
+  workspace: BaseOwner,
+  { inode, basePath, listing: known }: DirectoryRef,
 ): Steps<Listing, undefined> {
   if (known !== undefined) return known;
   const counted = new Counted(AT_ONCE);
@@ -96,21 +99,24 @@ export function* listNames(
   return listing;
 }
 
-/** What keeps a directory from being removed: something the rules show, only hidden things, or nothing. */
+/** Whether a directory can be removed: it is empty, or has only hidden entries, or visible ones. */
 export type Emptiness = 'empty' | 'hidden' | 'visible';
 
-/** For requests, before they change anything: throws Postponed while a large directory is looked through. */
-export function emptiness(workspace: Asked, access: Access, dir: Node): Emptiness {
+/**
+ * Returns whether a directory is empty. For requests, before they change anything: throws Postponed while a large
+ * directory is examined.
+ */
+export function emptiness(workspace: RequestOwner, access: Access, dir: Node): Emptiness {
   const { inode, basePath, listing } = dir;
   if ((listing?.size ?? inode?.entries?.size ?? 0) === 0 && (listing !== undefined || basePath === undefined))
     return 'empty';
   const find = () => findEmptiness(workspace, access, dir);
   return (listing?.size ?? 0) > MANY_ENTRIES || isLarge(dir)
-    ? workspace.findOut([emptiness, access, inode?.id, basePath], find)
+    ? workspace.computeOrPostpone([emptiness, access, inode?.id, basePath], find)
     : complete(find());
 }
 
-function* findEmptiness(workspace: OnBase, access: Access, dir: Node): Steps<Emptiness> {
+function* findEmptiness(workspace: BaseOwner, access: Access, dir: Node): Steps<Emptiness> {
   const counted = new Counted(AT_ONCE);
   const listing = yield* listNames(workspace, dir);
   if (listing.size === 0) return 'empty';

@@ -2,10 +2,10 @@ import { ESTALE } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import { Node, type NodeOwner } from './node.ts';
 
-/** The kernel's number for the root of a mount. */
+/** FUSE_ROOT_ID. */
 export const ROOT_NODEID = 1;
 
-/** Every node of the mount by its number. */
+/** All nodes of the mount, by node id. Node ids are never reused. */
 export class NodeTable<Owner extends NodeOwner = NodeOwner> {
   readonly #nodes = new Map<number, Node<Owner>>();
   #next = ROOT_NODEID + 1;
@@ -19,6 +19,7 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
     return this.#nodes.size;
   }
 
+  /** Allocates a node of a type (S_IFMT bits). */
   add(workspace: Owner, type: number): Node<Owner> {
     const node = new Node(this.#next++, workspace, type);
     this.#nodes.set(node.id, node);
@@ -26,17 +27,19 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
     return node;
   }
 
+  /** Returns a node, or undefined for an unknown id. */
   find(id: number): Node<Owner> | undefined {
     return this.#nodes.get(id);
   }
 
-  /** Throws ESTALE for what is not there (any more). */
+  /** Returns a node. Throws ESTALE for an unknown id or a closed workspace. */
   get(id: number): Node<Owner> {
     const node = this.#nodes.get(id);
     if (node === undefined || node.workspace?.isClosed) throw ESTALE;
     return node;
   }
 
+  /** Frees a node id. */
   delete(node: Node): void {
     if (!this.#nodes.delete(node.id) || node.workspace === undefined) return;
     node.workspace.knownNodes--;

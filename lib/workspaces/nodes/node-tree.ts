@@ -15,7 +15,7 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { type MemoryBudget, type MemoryHolder, NODE_BYTES } from '../memory-budget.ts';
 import { BaseDirectories } from './base-directories.ts';
 import type { HostFiles } from './host-files.ts';
-import { knownListing } from './merged-listing.ts';
+import { cheapListing } from './merged-listing.ts';
 import type { Node, NodeOwner } from './node.ts';
 import type { NodeTable } from './node-table.ts';
 
@@ -25,7 +25,7 @@ const MISSES_TO_LIST = 32;
 /** Names of one file that are looked at in one step. */
 const LINKS_AT_ONCE = 64;
 /** Names that the kernel is told to forget at once, at least. */
-const MIN_SHED = 64;
+const MIN_EVICTED = 64;
 
 /** What a name stands for, before there is a node for it. */
 export interface Found {
@@ -55,7 +55,7 @@ export class NodeTree {
   readonly #base: Base;
   readonly #delta: Delta;
   /** Nodes without a name, open somewhere. */
-  readonly loose = new Set<Node>();
+  readonly orphans = new Set<Node>();
   /** By id. */
   readonly #byInode = new Map<number, Node>();
   /** Unchanged base files with several names: `dev:ino:level`. Names of different levels are different nodes. */
@@ -64,15 +64,15 @@ export class NodeTree {
   readonly #byBasePath = new BaseDirectories();
   #levels: LinkLevels;
   /** Where `#makeRoom` goes on. */
-  #eldest: Generator<Node>;
-  #untilShed = 0;
+  #evictionCursor: Generator<Node>;
+  #untilEviction = 0;
 
   constructor(workspace: TreeOwner, base: Base, delta: Delta, root: Node) {
     this.#workspace = workspace;
     this.#base = base;
     this.#delta = delta;
     this.root = root;
-    this.#eldest = this.nodes();
+    this.#evictionCursor = this.nodes();
     this.#levels = new LinkLevels(workspace.rules);
     root.agentRule = workspace.rules.root;
     root.agentLevel = root.agentRule.level;
@@ -92,7 +92,7 @@ export class NodeTree {
     if (entry !== undefined) return { inode: entry, base: undefined };
     if (dir.basePath === undefined) return undefined;
     // The listing has every name of the base: what is not in it is not looked for on the disk.
-    const listing = dir.misses < MISSES_TO_LIST ? undefined : knownListing(this.#workspace, dir);
+    const listing = dir.misses < MISSES_TO_LIST ? undefined : cheapListing(this.#workspace, dir);
     if (listing !== undefined && listing.get(name) === undefined) return undefined;
     const base = this.#base.lstat(joinPath(dir.basePath, name));
     if (base === undefined) {
@@ -124,17 +124,17 @@ export class NodeTree {
     let node =
       inode !== undefined ? this.#byInode.get(inode.id) : key !== undefined ? this.#byBaseLink.get(key) : undefined;
     if (node !== undefined) {
-      this.loose.delete(node);
+      this.orphans.delete(node);
       node.addLink(dir, name);
       // Its other names were looked at when they came: a file may have tens of thousands.
       const known = node.links.length > 1 ? (node.agentLevel as Level) : this.fileLevel(node, state.level);
       if (!node.isDirectory) node.agentLevel = strictest(known, state.level);
       return node;
     }
-    this.#makeRoom();
+    this.#evictDentries();
     node = this.#workspace.shared.nodes.add(this.#workspace, (inode ?? base!).mode);
     node.addLink(dir, name);
-    this.#show(node, dir, name, state, found);
+    this.#bind(node, dir, name, state, found);
     return node;
   }
 
@@ -142,19 +142,19 @@ export class NodeTree {
    * The kernel keeps what it once looked up for as long as the machine has memory. A workspace that has more nodes than it
    * may has it forget the files that were looked at first; EDQUOT when it does not, because they are open.
    */
-  #makeRoom(): void {
+  #evictDentries(): void {
     const { memory, notifier } = this.#workspace.shared;
     if (!memory.isOver(this.#workspace, NODE_BYTES, false)) return;
-    const count = Math.max(MIN_SHED, Math.floor(this.#workspace.knownNodes / 8));
-    if (--this.#untilShed > 0) {
+    const count = Math.max(MIN_EVICTED, Math.floor(this.#workspace.knownNodes / 8));
+    if (--this.#untilEviction > 0) {
       memory.claim(this.#workspace, NODE_BYTES, true);
       return;
     }
-    this.#untilShed = Math.floor(count / 2);
+    this.#untilEviction = Math.floor(count / 2);
     for (let told = 0, looked = 0; told < count && looked < 4 * count; looked++) {
-      const { done, value: node } = this.#eldest.next();
+      const { done, value: node } = this.#evictionCursor.next();
       if (done) {
-        this.#eldest = this.nodes();
+        this.#evictionCursor = this.nodes();
         break;
       }
       const link = node.links[0];
@@ -165,7 +165,7 @@ export class NodeTree {
     memory.claim(this.#workspace, NODE_BYTES, true);
   }
 
-  #show(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base, isNew }: Found): void {
+  #bind(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base, isNew }: Found): void {
     const key = inode === undefined && base !== undefined ? linkKey(base, state.level) : undefined;
     node.inode = inode;
     if (inode !== undefined) {
@@ -178,13 +178,13 @@ export class NodeTree {
       if (key !== undefined) this.#byBaseLink.set(key, node);
     }
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.add(node.basePath, node);
-    if (node.isDirectory) this.ruleDirectory(node, dir.baseRule === undefined ? state : dir.agentRule!.child(name));
+    if (node.isDirectory) this.applyRule(node, dir.baseRule === undefined ? state : dir.agentRule!.child(name));
     else node.agentLevel = this.fileLevel(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
   }
 
   /** After the delta became another one: no node is known by what it showed. The root is shown anew. */
-  restart(): void {
+  reset(): void {
     for (const known of [this.#byInode, this.#byBaseLink, this.#byBasePath]) known.clear();
     const { root } = this;
     root.inode = this.#delta.table.get(ROOT_ID);
@@ -198,7 +198,7 @@ export class NodeTree {
    * Has a node, known by the name, show what was found there since `restart`. False: it cannot, being of another kind
    * or of other names.
    */
-  reshow(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
+  rebind(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
     const state = dir.agentRuleOf(name);
     const found = this.find(dir, name, state.level);
     if (found === undefined || ((found.inode ?? found.base!).mode & S_IFMT) !== node.type) return false;
@@ -213,19 +213,19 @@ export class NodeTree {
     node.basePath = undefined;
     node.listing = undefined;
     node.misses = 0;
-    this.#show(node, dir, name, state, found);
+    this.#bind(node, dir, name, state, found);
     return true;
   }
 
   /** A node that shows nothing any more: whoever has it open gets ESTALE. */
-  kill(node: Node): void {
+  expire(node: Node): void {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
-    this.loose.delete(node);
+    this.orphans.delete(node);
   }
 
   /** A node for a file that no name leads to. */
-  unnamed(inode: Inode): Node {
+  addUnlinked(inode: Inode): Node {
     const node = this.#workspace.shared.nodes.add(this.#workspace, inode.mode);
     node.inode = inode;
     node.agentLevel = WRITE;
@@ -253,7 +253,7 @@ export class NodeTree {
   }
 
   /** The node shows the base again, at `path`: the delta has nothing of it any more. */
-  uncopied(node: Node, path: ByteString, base: BaseStat): void {
+  revertToBase(node: Node, path: ByteString, base: BaseStat): void {
     this.#forgetBase(node);
     if (node.inode !== undefined && this.#byInode.get(node.inode.id) === node) this.#byInode.delete(node.inode.id);
     this.#workspace.shared.files.close(node);
@@ -262,29 +262,29 @@ export class NodeTree {
     node.basePath = path;
     if (!node.isDirectory) return;
     this.#byBasePath.add(path, node);
-    this.ruleDirectory(node, node.agentRule!);
+    this.applyRule(node, node.agentRule!);
   }
 
   /** A changed directory's node is merged with the base at `path` from now on. */
-  merged(node: Node, path: ByteString, base: BaseStat): void {
+  mergeWith(node: Node, path: ByteString, base: BaseStat): void {
     this.#forgetBase(node);
     node.base = base;
     node.basePath = path;
     this.#byBasePath.add(path, node);
-    this.ruleDirectory(node, node.agentRule!);
+    this.applyRule(node, node.agentRule!);
   }
 
   /** A changed directory's node shows another directory of the base from now on. */
-  originChanged(node: Node, origin: ByteString): void {
+  changeOrigin(node: Node, origin: ByteString): void {
     if (node.basePath === origin) return;
     if (node.basePath !== undefined) this.#byBasePath.remove(node.basePath, node);
     node.basePath = origin;
     this.#byBasePath.add(origin, node);
-    this.ruleDirectory(node, node.agentRule!);
+    this.applyRule(node, node.agentRule!);
   }
 
   /** A changed directory's node shows nothing of the base any more. */
-  unmerged(node: Node): void {
+  unmerge(node: Node): void {
     this.#forgetBase(node);
     node.base = undefined;
     node.basePath = undefined;
@@ -297,23 +297,23 @@ export class NodeTree {
   }
 
   /** Whether a node stands for it. */
-  shows(inode: Inode): boolean {
+  hasNode(inode: Inode): boolean {
     return this.#byInode.has(inode.id);
   }
 
   /** The node lost a name. Without any it lives on, loose, for those who have it open. */
   unlink(access: Access, node: Node, dir: Node, name: ByteString): void {
-    node.dropLink(dir, name);
-    if (access.actor === 'owner' && (node.inode?.names ?? 0) > 0) this.#relevel(node);
+    node.removeLink(dir, name);
+    if (access.actor === 'owner' && (node.inode?.names ?? 0) > 0) this.#resetLevel(node);
     if (node.links.length > 0) return;
     if (node.inode?.names === 0) this.#delta.unnamed(node.inode);
-    if (node.nlookup > 0 || node.children?.size) this.loose.add(node);
+    if (node.nlookup > 0 || node.children?.size) this.orphans.add(node);
     else this.free(node);
   }
 
   /** The node has another name for the one it had. */
   move(access: Access, node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
-    node.dropLink(dir, name);
+    node.removeLink(dir, name);
     node.addLink(newDir, newName);
     // What its owner moves may come under other rules: `renewMoved`.
     if (node.isDirectory && access.actor === 'agent') {
@@ -323,7 +323,7 @@ export class NodeTree {
 
   /** Two nodes have each other's names. */
   exchange(access: Access, a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
-    b.dropLink(bDir, bName);
+    b.removeLink(bDir, bName);
     this.move(access, a, aDir, aName, bDir, bName);
     b.addLink(aDir, aName);
     if (b.isDirectory) this.#setDirectoryRule(b, aDir.agentRule!.child(aName));
@@ -360,10 +360,10 @@ export class NodeTree {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
     this.#forgetBase(node);
-    this.loose.delete(node);
+    this.orphans.delete(node);
     const { inode } = node;
     const links = [...node.links];
-    for (const { parent, name } of links) node.dropLink(parent, name);
+    for (const { parent, name } of links) node.removeLink(parent, name);
     if (inode !== undefined && this.#byInode.get(inode.id) === node) {
       this.#byInode.delete(inode.id);
       if (inode.names === 0) this.#delta.release(inode);
@@ -374,12 +374,12 @@ export class NodeTree {
   /** Every node of the workspace, parents first. Trees can be deeper than any stack: nothing here calls itself. */
   *nodes(): Generator<Node> {
     yield* nodesFrom(this.root);
-    for (const node of this.loose) yield* nodesFrom(node);
+    for (const node of this.orphans) yield* nodesFrom(node);
   }
 
   /** Gives back what is only kept because it is open. */
-  releaseLoose(): void {
-    for (const { inode } of this.loose) if (inode !== undefined && inode.names === 0) this.#delta.release(inode);
+  releaseOrphans(): void {
+    for (const { inode } of this.orphans) if (inode !== undefined && inode.names === 0) this.#delta.release(inode);
   }
 
   /** The path by one of the node's names, or its last one. */
@@ -395,7 +395,7 @@ export class NodeTree {
   }
 
   /** The rules changed: levels of files are computed anew. */
-  renewLevels(): void {
+  resetLinkLevels(): void {
     this.#levels = new LinkLevels(this.#workspace.rules);
   }
 
@@ -413,17 +413,17 @@ export class NodeTree {
    * before and after.
    */
   #setDirectoryRule(top: Node, topState: RuleState): void {
-    this.ruleDirectory(top, topState);
+    this.applyRule(top, topState);
     for (const dir of nodesFrom(top)) {
       for (const [name, child] of dir.children ?? []) {
         if (!child.isDirectory) continue;
-        this.ruleDirectory(child, dir.agentRule!.child(name));
+        this.applyRule(child, dir.agentRule!.child(name));
       }
     }
   }
 
   /** Gives a directory the rules of its path, and those of the base directory that it shows. Its parent has its own. */
-  ruleDirectory(dir: Node, byPath: RuleState): void {
+  applyRule(dir: Node, byPath: RuleState): void {
     dir.agentRule = byPath;
     dir.baseRule = this.#baseRule(dir);
     const changed = dir.inode !== undefined || dir.baseRule === undefined;
@@ -460,20 +460,20 @@ export class NodeTree {
   }
 
   /** Files with several names anew, after their owner moved a directory that some of them are in. */
-  levelLinks(): void {
-    this.renewLevels();
+  updateLinkLevels(): void {
+    this.resetLinkLevels();
     for (const node of this.#byInode.values()) {
-      if (!node.isDirectory && (node.inode?.linkCount ?? 0) > 1) this.#levelAgain(node);
+      if (!node.isDirectory && (node.inode?.linkCount ?? 0) > 1) this.#updateLevel(node);
     }
   }
 
   /** One of them, after its owner took away a name that the rules would have kept. */
-  #relevel(node: Node): void {
-    this.renewLevels();
-    this.#levelAgain(node);
+  #resetLevel(node: Node): void {
+    this.resetLinkLevels();
+    this.#updateLevel(node);
   }
 
-  #levelAgain(node: Node): void {
+  #updateLevel(node: Node): void {
     const link = node.links[0];
     if (link === undefined) return;
     const level = this.fileLevel(node, link.parent.agentRuleOf(link.name).level);

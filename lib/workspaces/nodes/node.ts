@@ -54,15 +54,15 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   basePath: ByteString | undefined;
 
   /** The kernel may hold contents of it in its page cache. */
-  paged = false;
+  mayHavePages = false;
   /** New rules changed what its attributes show, and the kernel was not told yet: `untoldChildren` of its directory. */
-  untold = false;
+  needsInvalidation = false;
   /** New rules hide it from a kernel that has its name. */
-  stale = false;
+  staleDentry = false;
   /** Directory: `untold` files; told before the kernel is given the directory's own attributes again. */
-  untoldChildren: readonly Node[] | undefined;
+  pendingInvalidations: readonly Node[] | undefined;
   /** Directory: hidden names that the kernel was told are not there; 'many': not counted any more. */
-  denied: Set<ByteString> | 'many' | undefined;
+  hiddenMisses: Set<ByteString> | 'many' | undefined;
 
   #listing: Listing | undefined;
   /** Directory: how many names it was asked for that the base has not. */
@@ -129,7 +129,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     parent.children.set(name, this);
   }
 
-  dropLink(parent: Node, name: ByteString): void {
+  removeLink(parent: Node, name: ByteString): void {
     if (this.links.length === 1) this.lastLink = this.links[0];
     removeUnordered(this.links, (link) => link.parent === parent && link.name === name);
     if (parent.children?.get(name) === this) parent.children.delete(name);

@@ -4,18 +4,21 @@ import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from './node.ts';
 
 /**
- * Bytes of a path from the root of a workspace, as of the paths that the service takes. It bounds the depth, too: what
- * walks up from a node takes at most half as many steps. What a directory shows of the codebase without changes is not
- * counted, so a renamed one may lead to paths of twice the length.
+ * Largest length in bytes of a path from the root of a workspace, as of paths in API requests. It also bounds the
+ * depth: a walk up from a node takes at most half as many steps. Entries of the base that a directory shows unchanged
+ * are not counted, so paths below a renamed directory can have twice this length.
  */
 export const MAX_PATH_BYTES = 4096;
 
-/** Throws ENAMETOOLONG when a new name in `dir`, with a path of `below` bytes in it, is further from the root than that. */
+/** Throws ENAMETOOLONG if the path of a new name in `dir`, plus `below` bytes below it, exceeds MAX_PATH_BYTES. */
 export function requireShortPath(dir: Node, name: ByteString, below = 0): void {
   if (pathBytes(dir, name.length + below) > MAX_PATH_BYTES) throw ENAMETOOLONG;
 }
 
-/** The same of a name that `moved` is to have, with all that the sandbox has in it, unless that gets no longer. */
+/**
+ * Throws ENAMETOOLONG if a new name for `moved` would make a path below it in the delta too long, unless no path gets
+ * longer.
+ */
 export function requireShortPaths(dir: Node, name: ByteString, moved: Node): void {
   requireShortPath(dir, name);
   const { inode } = moved;
@@ -26,7 +29,9 @@ export function requireShortPaths(dir: Node, name: ByteString, moved: Node): voi
   if (inode.reach > room && reaches(inode, room)) throw ENAMETOOLONG;
 }
 
-/** Bytes of the path of what lies `below` bytes below the directory; only so far as to know that it is too long. */
+/**
+ * Length in bytes of the path of an entry `below` bytes below the directory; counts only until it exceeds the limit.
+ */
 function pathBytes(dir: Node, below = 0): number {
   let bytes = below;
   for (let link = dir.links[0]; link !== undefined && bytes <= MAX_PATH_BYTES; link = link.parent.links[0]) {
@@ -39,15 +44,15 @@ interface Frame {
   inode: Inode;
   room: number;
   entries: Iterator<[ByteString, Inode | typeof WHITEOUT]>;
-  /** The longest path so far, by the bounds of directories that have been looked at. */
+  /** The longest path so far, by the bounds of examined directories. */
   longest: number;
-  /** Bytes from the directory above to this one's names. */
+  /** Bytes between the parent's names and this directory's names. */
   step: number;
 }
 
 /**
- * Whether the directory has a path of more than `room` bytes. `reach` only grows while names are given, so it may be too
- * large after some were taken away: it is set right here on the way.
+ * Whether a path below the directory has more than `room` bytes. `reach` is an upper bound that removals do not lower;
+ * it is corrected here for each examined directory.
  */
 function reaches(top: Inode, room: number): boolean {
   const enter = (inode: Inode, into: number, step: number): Frame => {

@@ -1,19 +1,20 @@
 import type { ByteString } from '../../byte-string.ts';
 
 /**
- * What was found for each directory on the way to a path, so that many paths in one deep tree cost each of its directories
- * one step. Good for as long as nothing changes above the paths that were asked for.
+ * Caches a value for each directory on the way to a path, so that many paths in a deep tree cost one step for each
+ * directory. Valid while nothing changes above the requested paths.
  */
-export class Ways<T> {
+export class PathMemo<T> {
   readonly #known: Map<ByteString, T>;
   readonly #step: (above: T, name: ByteString, path: ByteString) => T;
 
-  /** `step` goes from a directory to the one in it that has the name, and the path. */
+  /** `step` computes the value of a directory from that of its parent, its name and its path. */
   constructor(root: T, step: (above: T, name: ByteString, path: ByteString) => T) {
     this.#known = new Map([['', root]]);
     this.#step = step;
   }
 
+  /** Returns the value of a path. */
   at(path: ByteString): T {
     const missing: ByteString[] = [];
     let above = path;

@@ -13,18 +13,24 @@ import { ownInode, requireFile, truncate } from './contents.ts';
 
 const PERMISSION_BITS = 0o7777;
 
+/** GETATTR. Throws ENOENT or ESTALE for a hidden node. */
 export function getattr(workspace: Workspace, access: Access, node: Node): Attr {
   requireVisible(access, node);
   return attrOf(workspace, access, node);
 }
 
+/**
+ * SETATTR: chmod(2), chown(2), truncate(2) and utimensat(2). Throws ENOENT for a hidden node, EACCES without WRITE,
+ * EPERM for another owner, EISDIR or EINVAL for the size of a node that is no regular file, and EDQUOT, EFBIG or host
+ * errors.
+ */
 export function setattr(workspace: Workspace, access: Access, node: Node, changes: SetAttr): Attr {
   if (!isVisibleNode(access, node)) throw ENOENT;
   if (access.level(node) < WRITE) throw EACCES;
   if (changes.size !== undefined) requireFile(node);
   if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
   const before = (node.inode ?? node.base!).size;
-  // What a truncation to nothing throws away is not copied first.
+  // Contents that are truncated to 0 are not copied up.
   if (changes.size !== undefined) truncate(workspace, node, ownInode(workspace, node, changes.size > 0), changes.size);
   const of = node.inode ?? node.base!;
   const now = workspace.now();
@@ -43,7 +49,7 @@ export function setattr(workspace: Workspace, access: Access, node: Node, change
   return attrOf(workspace, access, node);
 }
 
-/** A sandbox has one uid and gid: there is nobody to give a file to. */
+/** Throws EPERM for another owner: a sandbox has only one uid and gid. */
 function requireOwn(own: number, { uid, gid }: SetAttr): void {
   if ((uid !== undefined && uid !== own) || (gid !== undefined && gid !== own)) throw EPERM;
 }

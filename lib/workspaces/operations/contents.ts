@@ -10,9 +10,13 @@ import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Larger offsets are no exact numbers here; no host file system has them either. */
+/** Largest file size in bytes: numbers are exact up to here, and no host file system supports more. */
 const MAX_SIZE = Number.MAX_SAFE_INTEGER;
 
+/**
+ * READ: reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. Throws EACCES without
+ * READ, EISDIR or EINVAL for other file types, ESTALE if the base file was replaced, and host errors.
+ */
 export function read(workspace: Workspace, access: Access, node: Node, offset: number, into: Buffer): number {
   requireFile(node);
   if (access.level(node) < READ) throw EACCES;
@@ -22,6 +26,7 @@ export function read(workspace: Workspace, access: Access, node: Node, offset: n
   return workspace.delta.read(inode, offset, into, () => dataFd(workspace, node, inode));
 }
 
+/** READLINK. Throws EINVAL for other file types, ENOENT or ESTALE for a hidden node, EACCES without READ. */
 export function readlink(workspace: Workspace, access: Access, node: Node): Buffer {
   if (node.type !== S_IFLNK) throw EINVAL;
   requireVisible(access, node);
@@ -31,6 +36,11 @@ export function readlink(workspace: Workspace, access: Access, node: Node): Buff
   return workspace.base.readlink(node.basePath!);
 }
 
+/**
+ * WRITE: writes `data` at byte `offset` and returns the number of bytes written. The first write copies a base file up.
+ * Throws EACCES without WRITE, EISDIR or EINVAL for other file types, EFBIG, EDQUOT and host errors; Postponed while a
+ * large file is copied up.
+ */
 export function write(
   workspace: Workspace,
   access: Access,
@@ -55,11 +65,11 @@ export function write(
   }
 }
 
-/** Sets the size of a file that is in the delta already. */
+/** Sets the size, in bytes, of a file in the delta. Throws EFBIG, EDQUOT and host errors. */
 export function truncate(workspace: Workspace, node: Node, inode: Inode, size: number): void {
   if (size > MAX_SIZE) throw EFBIG;
   const { delta } = workspace;
-  // What is cut off a file that a checkpoint has is no room that is freed, but neither may a full quota keep it there.
+  // Truncating a file that a checkpoint shares frees no space, but must be possible at a full quota.
   if (size > inode.size) delta.claimWrite(inode, size);
   thaw(workspace, node, inode, size > 0);
   try {
@@ -73,20 +83,24 @@ function thaw(workspace: Workspace, node: Node, inode: Inode, contents: boolean)
   if (workspace.delta.thaw(inode, contents)) workspace.shared.files.close(node);
 }
 
+/** FSYNC: makes contents, and unless `datasync` is set the journal, durable. Does nothing for a base file. */
 export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {
   const { inode } = node;
-  // What nobody changed lies on the disk; names and attributes are the journal's.
+  // An unchanged file is the codebase's, which is durable.
   if (inode === undefined) return;
   workspace.delta.syncInode(inode, datasync);
 }
 
-/** The node's inode in the delta, copied up with its contents if need be. */
+/**
+ * Returns the node's inode in the delta; copies the node up if necessary, without its contents if `contents` is false.
+ */
 export function ownInode(workspace: Workspace, node: Node, contents = true): Inode {
-  // Who wants no contents is about to throw them away: that makes room.
+  // Without contents the file is about to be truncated, which frees space.
   if (node.inode === undefined) Change.make(workspace, (change) => change.node(node, contents), !contents);
   return node.inode!;
 }
 
+/** Throws EISDIR for a directory and EINVAL for any other node that is no regular file. */
 export function requireFile(node: Node): void {
   if (node.type === S_IFREG) return;
   throw node.isDirectory ? EISDIR : EINVAL;
@@ -98,6 +112,7 @@ function dropSetid(workspace: Workspace, node: Node, inode: Inode): void {
   if (mode !== inode.mode) Change.make(workspace, (change) => change.attr(node, { ...attributes(inode), mode }));
 }
 
+/** Returns the attributes of an inode that SETATTR can change. */
 export function attributes(of: Inode): Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'> {
   const { mode, uid, gid, atime, mtime, ctime } = of;
   return { mode, uid, gid, atime, mtime, ctime };

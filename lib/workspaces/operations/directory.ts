@@ -5,23 +5,32 @@ import { S_IFDIR } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { inoOf } from '../access/attr.ts';
-import { deny } from '../access/negative-entries.ts';
+import { recordHiddenMiss } from '../access/negative-entries.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { mergedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
-import { enter, requireDirectory, visibleChild } from './entries.ts';
+import { entryFor, requireDirectory, visibleChild } from './entries.ts';
 
+/** d_type of a directory (readdir(3)). */
 export const DT_DIR = S_IFDIR >> 12;
 
+/**
+ * LOOKUP. Returns undefined if the name does not exist or is hidden. Throws ENOTDIR, or ENOENT for a hidden or removed
+ * directory.
+ */
 export function lookup(workspace: Workspace, access: Access, dir: Node, name: ByteString): Entry | undefined {
   requireDirectory(workspace, access, dir);
   const node = visibleChild(workspace, access, dir, name);
-  if (node !== undefined) return enter(workspace, access, node);
-  deny(dir, name);
+  if (node !== undefined) return entryFor(workspace, access, node);
+  recordHiddenMiss(dir, name);
   return undefined;
 }
 
+/**
+ * READDIR and, with `plus`, READDIRPLUS; see `FileSystem.readdir`. Throws ENOTDIR, ENOENT for a hidden directory,
+ * EDQUOT if the memory limit does not permit the listing, and Postponed while a large one is built.
+ */
 export function readdir(
   workspace: Workspace,
   access: Access,
@@ -32,7 +41,8 @@ export function readdir(
 ): void {
   if (!dir.isDirectory) throw ENOTDIR;
   if (!isVisibleNode(access, dir)) throw ENOENT;
-  // Removed while somebody is in it: there is nothing left to list. Before anything is emitted: it may be Postponed.
+  // A removed directory that is still open has no entries. Before anything is emitted, as building the listing may
+  // throw Postponed.
   const isGone = dir.links.length === 0 && dir !== workspace.tree.root;
   const listing = isGone ? undefined : mergedListing(workspace, dir);
   const ino = inoOf(workspace, dir);
@@ -45,10 +55,10 @@ export function readdir(
     if (!allVisible && !isVisible(access.ruleOf(dir, name), type === S_IFDIR)) continue;
     const node = visibleChild(workspace, access, dir, name);
     if (node === undefined) continue;
-    // Without attributes: giving them takes telling of all its files.
-    const entry = plus && node.untoldChildren === undefined ? enter(workspace, access, node) : undefined;
+    // Without attributes: they would require the invalidation of all its files.
+    const entry = plus && node.pendingInvalidations === undefined ? entryFor(workspace, access, node) : undefined;
     const taken = emit(name, next, entry?.attr.ino ?? inoOf(workspace, node), node.type >> 12, entry);
-    // What did not fit was not told to the kernel, so the kernel will never forget it.
+    // The entry did not fit, so the kernel never sends a FORGET for it.
     if (entry !== undefined && !taken) node.nlookup--;
     if (node.nlookup === 0) workspace.tree.free(node);
     if (!taken) return;

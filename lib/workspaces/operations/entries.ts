@@ -13,25 +13,29 @@ import { NAME_MAX } from '../nodes/node-tree.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
 import type { Workspace } from '../workspace.ts';
 
+/** Largest number of hard links of a file, as of ext4. */
 const LINK_MAX = 65000;
-/** As every Linux file system: PATH_MAX with its NUL. */
+/** Largest symlink target in bytes: PATH_MAX without the NUL, as of every Linux file system. */
 const TARGET_MAX = 4095;
 
-/** Throws unless `dir` is a directory the command can see and that still has a name. */
+/** Throws ENOTDIR, or ENOENT for a directory that is hidden or removed. */
 export function requireDirectory(workspace: Workspace, access: Access, dir: Node): void {
   if (!dir.isDirectory) throw ENOTDIR;
   if (!isVisibleNode(access, dir) || (dir.links.length === 0 && dir !== workspace.tree.root)) throw ENOENT;
 }
 
-/** The node of a name as the command may know it: hidden is absent. */
+/** Returns the node of a name, or undefined if it does not exist or is hidden. */
 export function visibleChild(workspace: Workspace, access: Access, dir: Node, name: ByteString): Node | undefined {
   const state = access.ruleOf(dir, name);
   const node = workspace.tree.child(access, dir, name, state);
-  // By the path's own level: a file's may be stricter because of another of its names.
+  // By the level of the path: the level of the file may be stricter because of another link.
   return node !== undefined && isVisible(state, node.isDirectory) ? node : undefined;
 }
 
-/** Throws unless a new entry may be made here. What exists and is visible says so; all else says only "no". */
+/**
+ * Throws unless a new entry may be created: EEXIST only for a visible entry; EACCES without WRITE, which does not
+ * reveal a hidden entry; ENAMETOOLONG for too long a name or path. Returns the rules of the new path.
+ */
 export function requireAbsent(workspace: Workspace, access: Access, dir: Node, name: ByteString): RuleState {
   if (name.length > NAME_MAX) throw ENAMETOOLONG;
   requireDirectory(workspace, access, dir);
@@ -42,15 +46,18 @@ export function requireAbsent(workspace: Workspace, access: Access, dir: Node, n
   return state;
 }
 
-/** The entry for a node the kernel is told of: one more lookup to forget. */
-export function enter(workspace: Workspace, access: Access, node: Node): Entry {
+/** Returns the entry of a node for a reply to the kernel and adds 1 to the node's lookup count. */
+export function entryFor(workspace: Workspace, access: Access, node: Node): Entry {
   const attr = attrOf(workspace, access, node);
   node.nlookup++;
   return { nodeid: node.id, attr };
 }
 
-/** Makes any kind of node. */
-export function make(
+/**
+ * Creates a node of the type in `mode` and returns its entry (CREATE, MKNOD, MKDIR). Throws as `requireAbsent`, EDQUOT
+ * and host errors.
+ */
+export function createNode(
   workspace: Workspace,
   access: Access,
   caller: Caller,
@@ -60,7 +67,7 @@ export function make(
   special: Special = {},
 ): Entry {
   const state = requireAbsent(workspace, access, dir, name);
-  const { uid, gid, bits } = birth(workspace, caller, dir, mode);
+  const { uid, gid, bits } = newOwnership(workspace, caller, dir, mode);
   const merges = isDirectory(bits) && mergesAt(workspace, dir, name);
   const id = Change.make(workspace, (change) => {
     const made = change.create(bits, uid, gid, { ...special, merges });
@@ -70,13 +77,14 @@ export function make(
   });
   const inode = workspace.delta.table.get(id)!;
   dir.listing?.add(name, bits & S_IFMT);
-  return enter(
+  return entryFor(
     workspace,
     access,
     workspace.tree.adopt(access, dir, name, state, { inode, base: undefined, isNew: true }),
   );
 }
 
+/** SYMLINK. Throws as `createNode`, ENAMETOOLONG or ENOENT for too long or empty a target. */
 export function symlink(
   workspace: Workspace,
   access: Access,
@@ -87,14 +95,19 @@ export function symlink(
 ): Entry {
   if (target.length > TARGET_MAX) throw ENAMETOOLONG;
   if (target.length === 0) throw ENOENT;
-  return make(workspace, access, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
+  return createNode(workspace, access, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
 }
 
+/**
+ * LINK. Throws EPERM for a directory, EACCES unless file and new name are both WRITE, EMLINK, ENOENT for an unlinked
+ * file, and as `requireAbsent`.
+ */
 export function link(workspace: Workspace, access: Access, node: Node, dir: Node, name: ByteString): Entry {
   if (node.isDirectory) throw EPERM;
   if (!isVisibleNode(access, node)) throw ENOENT;
   const state = requireAbsent(workspace, access, dir, name);
-  // Both ways: a stricter file must not come by a looser name, nor may one that cannot be written be named anew.
+  // In both directions: a stricter file must not become accessible under a laxer name, and a file without WRITE gets no
+  // new name.
   if (access.level(node) !== WRITE) throw EACCES;
   if (node.links.length === 0 && (node.inode?.names ?? 0) === 0) throw ENOENT;
   if ((node.inode?.names ?? node.base!.nlink) >= LINK_MAX) throw EMLINK;
@@ -105,14 +118,17 @@ export function link(workspace: Workspace, access: Access, node: Node, dir: Node
     change.touch(dir);
   });
   dir.listing?.add(name, node.type);
-  return enter(
+  return entryFor(
     workspace,
     access,
     workspace.tree.adopt(access, dir, name, state, { inode: node.inode, base: undefined }),
   );
 }
 
-/** Throws unless the name is there, is of the wanted kind and may be removed by its path. */
+/**
+ * Returns the node of a name that may be removed. Throws ENOENT, ENOTDIR or EISDIR if it has not the wanted type,
+ * EACCES without WRITE.
+ */
 export function removable(workspace: Workspace, access: Access, dir: Node, name: ByteString, directory: boolean): Node {
   requireDirectory(workspace, access, dir);
   const node = visibleChild(workspace, access, dir, name);
@@ -122,7 +138,8 @@ export function removable(workspace: Workspace, access: Access, dir: Node, name:
   return node;
 }
 
-function birth(
+/** Owner and mode of a new node; the set-gid bit of a directory is inherited as in Linux (inode_init_owner()). */
+function newOwnership(
   workspace: Workspace,
   caller: Caller,
   dir: Node,

@@ -4,11 +4,11 @@ import { S_IFDIR } from '../../linux/mode.ts';
 import { ROOT_NODEID } from '../nodes/node-table.ts';
 import { DT_DIR } from './directory.ts';
 
-const LONG_AGO = { sec: 0, nsec: 0 };
+const EPOCH = { sec: 0, nsec: 0 };
 
-/** The directory that holds the workspaces: everyone may pass through it, nothing of it changes. */
+/** Attributes of the directory that contains the workspaces: every user may search it, nobody may change it. */
 export function rootAttr(): Attr {
-  const times = { atime: LONG_AGO, mtime: LONG_AGO, ctime: LONG_AGO };
+  const times = { atime: EPOCH, mtime: EPOCH, ctime: EPOCH };
   return {
     ino: ROOT_NODEID,
     size: 4096,
@@ -22,7 +22,7 @@ export function rootAttr(): Attr {
   };
 }
 
-/** Which sandboxes there are is nobody's to list. */
+/** READDIR of the mount's root, which lists nothing. Throws EACCES for users other than root. */
 export function readRoot(caller: Caller, cookie: number, emit: EmitDirent): void {
   if (caller.uid !== 0) throw EACCES;
   if (cookie < 1 && !emit('.', 1, ROOT_NODEID, DT_DIR, undefined)) return;

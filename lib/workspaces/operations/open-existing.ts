@@ -6,13 +6,16 @@ import type { Access } from '../access/access.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { ownInode, requireFile, truncate } from './contents.ts';
-import { enter, requireDirectory, visibleChild } from './entries.ts';
+import { entryFor, requireDirectory, visibleChild } from './entries.ts';
 
-/** Of open(2), as Linux on x86-64 and arm64 has them. */
+/** Flags of open(2), as Linux on x86-64 and arm64 defines them. */
 const O_EXCL = 0o200;
 const O_TRUNC = 0o1000;
 
-/** CREATE of a name that is there after all: the file, opened as asked. undefined: there is none. */
+/**
+ * Opens the existing file of a CREATE. Returns undefined if the name does not exist. Throws EEXIST with O_EXCL, EISDIR
+ * or EINVAL for other file types, and as `truncate` with O_TRUNC.
+ */
 export function openExisting(
   workspace: Workspace,
   access: Access,
@@ -29,5 +32,5 @@ export function openExisting(
     if (access.level(node) < WRITE) throw EACCES;
     truncate(workspace, node, ownInode(workspace, node, false), 0);
   }
-  return enter(workspace, access, node);
+  return entryFor(workspace, access, node);
 }

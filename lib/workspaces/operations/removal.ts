@@ -7,17 +7,19 @@ import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { removable } from './entries.ts';
 
+/** UNLINK. Throws as `removable` and host errors. An open file stays readable and writable. */
 export function unlink(workspace: Workspace, access: Access, dir: Node, name: ByteString): void {
   remove(workspace, access, dir, name, removable(workspace, access, dir, name, false));
 }
 
+/** RMDIR. Throws as `removable` and `requireEmpty`. */
 export function rmdir(workspace: Workspace, access: Access, dir: Node, name: ByteString): void {
   const node = removable(workspace, access, dir, name, true);
   requireEmpty(workspace, access, node);
   remove(workspace, access, dir, name, node);
 }
 
-/** Throws ENOTEMPTY for what the command sees in it, EACCES when only hidden things would be lost. */
+/** Throws ENOTEMPTY if the directory has visible entries, EACCES if it has only hidden ones. */
 export function requireEmpty(workspace: Workspace, access: Access, dir: Node): void {
   const holds = emptiness(workspace, access, dir);
   if (holds === 'visible') throw ENOTEMPTY;
@@ -35,11 +37,14 @@ function remove(workspace: Workspace, access: Access, dir: Node, name: ByteStrin
   workspace.tree.unlink(access, node, dir, name);
 }
 
-/** What a node's loss of one name does to the node: its ctime, and its other names where the base has them. */
+/**
+ * Stages what the removal of one link does to the node itself: the new ctime, and the copy-up of a base file with other
+ * links.
+ */
 export function stageLoss(change: Change, node: Node): void {
   if (node.isDirectory) return;
   if (node.inode === undefined) {
-    // One of several base names: the others must show one link less, so the file becomes the sandbox's own.
+    // The other links must show one link less, so the file is copied up.
     if (node.base!.nlink > 1) change.ctime(change.node(node));
   } else if (node.inode.names > 1 || node.nlookup > 0) change.ctime(node.inode.id);
 }

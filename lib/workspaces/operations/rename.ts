@@ -9,7 +9,7 @@ import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { Change } from '../history/change.ts';
 import type { Listing } from '../nodes/listing.ts';
-import { listNames, type Unlooked } from '../nodes/merged-listing.ts';
+import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { NAME_MAX } from '../nodes/node-tree.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
@@ -17,13 +17,14 @@ import type { Workspace } from '../workspace.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
 import { requireEmpty, stageLoss } from './removal.ts';
 
+/** Flags of renameat2(2). */
 export const RENAME_NOREPLACE = 1;
 const RENAME_EXCHANGE = 2;
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 64;
 
-/** One end of a rename. */
+/** Source or destination of a rename. */
 interface Place {
   dir: Node;
   name: ByteString;
@@ -31,7 +32,11 @@ interface Place {
   node: Node | undefined;
 }
 
-/** renameat2(2) without RENAME_WHITEOUT. A directory of the base moves as one entry that points back to its origin. */
+/**
+ * RENAME and RENAME2: renameat2(2) without RENAME_WHITEOUT. A directory of the base moves as one entry with a reference
+ * to its origin. Throws the errors of rename(2), EACCES unless everything that moves is WRITE at both places, and
+ * Postponed while a large tree is checked.
+ */
 export function rename(
   workspace: Workspace,
   access: Access,
@@ -89,7 +94,7 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
     return alone;
   });
   const { tree } = workspace;
-  if (isAlone) tree.unmerged(node);
+  if (isAlone) tree.unmerge(node);
   from.dir.listing?.remove(from.name);
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
@@ -114,8 +119,8 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): voi
     return alone;
   });
   const { tree } = workspace;
-  if (firstAlone) tree.unmerged(first);
-  if (secondAlone) tree.unmerged(second);
+  if (firstAlone) tree.unmerge(first);
+  if (secondAlone) tree.unmerge(second);
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
   tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
@@ -126,26 +131,30 @@ function isBelow(node: Node, above: Node): boolean {
   return false;
 }
 
-/** Everything that moves must be WRITE where it is and where it goes: so nothing changes what may be done with it. */
+/**
+ * Throws EACCES unless everything that moves is WRITE at its old and new path, so that a move never changes a level.
+ */
 function requireMovable(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): void {
   if (from.state.level !== WRITE || to.state.level !== WRITE || access.level(node) !== WRITE) throw EACCES;
   if (node.isDirectory) requireSubtree(workspace, access, node, access.rule(to.dir).child(to.name));
 }
 
 /**
- * Throws EACCES unless all below may be changed: by the rules of where it is, by those of where it goes (`to`), and
- * what it shows of the base also by those of where the base has it.
+ * Throws EACCES unless everything below may be changed: by the rules of the old path, by those of the new one (`to`),
+ * and for entries of the base also by those of their path in the base.
  */
 function requireSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): void {
   const from = access.rule(top);
   const base = access.baseRule(top);
   if (allWritable(from, to, base)) return;
-  workspace.findOut([subtree, access, top, from, to, base], () => subtree(workspace, access, top, from, to, base));
+  workspace.computeOrPostpone([checkSubtreeBelow, access, top, from, to, base], () =>
+    checkSubtreeBelow(workspace, access, top, from, to, base),
+  );
 }
 
-/** As `requireSubtree`, as steps. The caller holds the workspace. */
-export function* requiringSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): Steps<void> {
-  yield* subtree(workspace, access, top, access.rule(top), to, access.baseRule(top));
+/** As `requireSubtree`, in steps. The caller holds the workspace. */
+export function* checkSubtree(workspace: Workspace, access: Access, top: Node, to: RuleState): Steps<void> {
+  yield* checkSubtreeBelow(workspace, access, top, access.rule(top), to, access.baseRule(top));
 }
 
 function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined): boolean {
@@ -154,7 +163,7 @@ function allWritable(from: RuleState, to: RuleState, base: RuleState | undefined
   );
 }
 
-function* subtree(
+function* checkSubtreeBelow(
   workspace: Workspace,
   access: Access,
   top: Node,
@@ -163,7 +172,7 @@ function* subtree(
   topBase: RuleState | undefined,
 ): Steps<void> {
   let looked = 0;
-  const waiting: [Unlooked, RuleState, RuleState, RuleState | undefined][] = [[top, topFrom, topTo, topBase]];
+  const waiting: [DirectoryRef, RuleState, RuleState, RuleState | undefined][] = [[top, topFrom, topTo, topBase]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [dir, from, to, base] = next;
     if (allWritable(from, to, base)) continue;
@@ -183,9 +192,9 @@ function* subtree(
 
 function* namesBelow(
   workspace: Workspace,
-  dir: Unlooked,
+  dir: DirectoryRef,
   listing: Listing,
-): Generator<[ByteString, Unlooked, boolean]> {
+): Generator<[ByteString, DirectoryRef, boolean]> {
   for (const { name, type } of listing.values()) {
     const inode = dir.inode?.entries?.get(name);
     const own = inode !== undefined && inode !== WHITEOUT;

@@ -4,10 +4,13 @@ import { NAME_MAX } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
 
 const BLOCK = 4096;
-/** Shown where there is no quota of inodes: enough that no program minds. */
+/** Number of inodes if there is no quota: large enough for every program. */
 const MANY_FILES = 2 ** 32;
 
-/** The sandbox's own quota; what the host's disk has left when that is less. The mount itself has no room. */
+/**
+ * STATFS: the quota of the sandbox, or the free space of the host's file system if that is less. `undefined` is the
+ * mount's root, which has no space.
+ */
 export function statfs(workspace: Workspace | undefined): StatFs {
   if (workspace === undefined)
     return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: NAME_MAX };

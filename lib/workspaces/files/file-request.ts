@@ -9,36 +9,36 @@ import type { Node } from '../nodes/node.ts';
 import { readlink } from '../operations/contents.ts';
 import { requireDirectory, visibleChild } from '../operations/entries.ts';
 import type { Workspace } from '../workspace.ts';
-import { ELOOP, leadsOut } from './refusal.ts';
+import { ELOOP, escapesWorkspace } from './errors.ts';
 
-/** As the kernel's MAXSYMLINKS. */
+/** MAXSYMLINKS of the kernel (include/linux/namei.h). */
 const MAX_LINKS = 40;
-/** Where sandboxes have their workspace. */
+/** Absolute symlinks are resolved as in a sandbox, where the workspace is mounted on /workspace. */
 const MOUNT_NAME = 'workspace';
 
-/** Mode bits, as access(2) has them. */
+/** Mode bits, as in access(2). */
 export const MAY_READ = 4;
 export const MAY_WRITE = 2;
 export const MAY_PASS = 1;
 
-/** Where a path leads. Of the root there is only the node. */
-export interface Spot {
+/** What a path resolves to. For the root of the workspace there is only the node. */
+export interface ResolvedPath {
   dir: Node | undefined;
   name: ByteString;
   node: Node | undefined;
 }
 
-/** Gives the directory that takes the place of a missing one; undefined ends the walk there. */
-type Missing = (dir: Node, name: ByteString, rest: readonly ByteString[]) => Node | undefined;
+/** Creates a missing directory; undefined ends the walk there. */
+type MakeMissing = (dir: Node, name: ByteString, rest: readonly ByteString[]) => Node | undefined;
 
-/** One operation by one actor. The nodes it came by that the kernel does not know are freed at its end. */
-export class Visit {
+/** One file operation by one actor. `end` frees the nodes that it looked up and that the kernel does not hold. */
+export class FileRequest {
   readonly workspace: Workspace;
   #access: Access;
   readonly caller: Caller;
-  /** The owner asked, and is not held by mode bits, which are the sandbox's own. Not changed by `walk`. */
+  /** The owner made the request; mode bits, which the sandbox sets, do not apply. `walk` does not change this. */
   readonly isOwner: boolean;
-  readonly #seen: Node[] = [];
+  readonly #nodes: Node[] = [];
 
   constructor(workspace: Workspace, access: Access) {
     this.workspace = workspace;
@@ -47,30 +47,38 @@ export class Visit {
     this.caller = { uid: workspace.spec.uid, gid: workspace.spec.uid, pid: 0 };
   }
 
-  /** By whose authority the rest of the operation decides: `walk` may turn the owner's into the agent's. */
+  /** The authority by which the rest of the operation decides; `walk` can reduce the owner's to the agent's. */
   get access(): Access {
     return this.#access;
   }
 
+  /** Frees the nodes of this request that the kernel does not hold. The caller must call it. */
   end(): void {
-    for (const node of this.#seen.reverse()) if (node.nlookup === 0) this.workspace.tree.free(node);
+    for (const node of this.#nodes.reverse()) if (node.nlookup === 0) this.workspace.tree.free(node);
   }
 
+  /** Returns the node of a name, or undefined if it does not exist or is hidden. */
   child(dir: Node, name: ByteString): Node | undefined {
     const node = visibleChild(this.workspace, this.#access, dir, name);
-    if (node !== undefined) this.#seen.push(node);
+    if (node !== undefined) this.#nodes.push(node);
     return node;
   }
 
-  /** For a node that was entered for the kernel, which was not told. */
-  entered(nodeid: number): Node {
+  /**
+   * Returns a node whose lookup was counted for the kernel, and subtracts that lookup: the kernel did not receive the
+   * entry.
+   */
+  takeEntered(nodeid: number): Node {
     const node = this.workspace.shared.nodes.get(nodeid);
     node.nlookup--;
-    this.#seen.push(node);
+    this.#nodes.push(node);
     return node;
   }
 
-  /** Throws EACCES where the mode bits do not let the sandbox's user, as the kernel does before it asks. */
+  /**
+   * Throws EACCES unless the mode bits grant `wanted` to the sandbox's user. For requests of programs the kernel makes
+   * this check.
+   */
   require(node: Node, wanted: number): void {
     if (this.isOwner) return;
     const { mode, uid, gid } = ownershipOf(this.workspace, this.#access, node);
@@ -79,24 +87,25 @@ export class Visit {
   }
 
   /**
-   * Follows `path` by names, as the kernel would, and never out of the workspace: a symlink leads on from where it is
-   * seen in the sandbox. `follow`: also the last name. Throws ENOENT for a missing directory on the way that `missing`
-   * does not make up for; one behind a symlink is never made up for. Through a symlink that the sandbox may write, its
-   * owner gets no further than the sandbox: from there on, to the end of the operation, its rules hold.
+   * Resolves `path` as the kernel does (path_resolution(7)), but never outside the workspace. `follow`: also follow a
+   * symlink in the last component. Throws ENOENT for a missing parent directory that `missing` does not create; behind
+   * a symlink none is created. Throws ENOTDIR, ELOOP, ENAMETOOLONG, EACCES, and FAILED_PRECONDITION for a path outside
+   * the workspace. After following a symlink that the sandbox may write, the sandbox's rules apply to the rest of the
+   * operation, also for the owner.
    */
-  walk(path: ByteString, follow: boolean, missing?: Missing): Spot {
+  walk(path: ByteString, follow: boolean, missing?: MakeMissing): ResolvedPath {
     const { tree } = this.workspace;
     const waiting = path === '' ? [] : path.split('/').reverse();
     let linked = 0;
     let links = 0;
-    // undefined: above the workspace.
+    // undefined: the parent directory of the workspace.
     let at: Node | undefined = tree.root;
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
       const behindLink = linked > 0;
       if (behindLink) linked--;
       if (name === '' || name === '.') continue;
       if (at === undefined) {
-        if (name !== MOUNT_NAME && name !== '..') throw leadsOut(path);
+        if (name !== MOUNT_NAME && name !== '..') throw escapesWorkspace(path);
         if (name === MOUNT_NAME) at = tree.root;
         continue;
       }
@@ -111,7 +120,7 @@ export class Visit {
       if (node?.type === S_IFLNK && (follow || !last)) {
         if (++links > MAX_LINKS) throw ELOOP;
         const target = readlink(this.workspace, this.#access, node).toString('latin1');
-        // The threat: a link that the sandbox made, to what its rules keep from it, for its owner to read or write through.
+        // Threat: the sandbox creates a symlink to a path that its rules deny, for the owner to read or write through.
         if (node.agentLevel === WRITE) this.#access = AGENT;
         const names = target.split('/');
         if (target.startsWith('/')) at = undefined;
@@ -127,12 +136,12 @@ export class Visit {
       }
       at = next;
     }
-    if (at === undefined) throw leadsOut(path);
+    if (at === undefined) throw escapesWorkspace(path);
     const link = at.links[0];
     return { dir: link?.parent, name: link?.name ?? '', node: at };
   }
 
-  /** What is there; throws ENOENT. */
+  /** Returns the node at a path. Throws ENOENT, and as `walk`. */
   find(path: ByteString, follow: boolean): Node {
     const { node } = this.walk(path, follow);
     if (node === undefined) throw ENOENT;

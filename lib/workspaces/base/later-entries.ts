@@ -6,10 +6,11 @@ import type { Workspace } from '../workspace.ts';
 import { type BaseStat, joinPath } from './base.ts';
 
 /**
- * Whether the base has at a path, which a directory made anew hides, what came there since: something that the sandbox did
- * not remove, or a directory with such in it. `origins`: where directories were that the sandbox renamed.
+ * Whether the base has, at a path that a directory of the sandbox hides, an entry that was added later: one that the
+ * sandbox did not remove, or a directory with such an entry. `origins`: the base paths of directories that the sandbox
+ * renamed.
  */
-export function* cameLater(
+export function* hasLaterEntries(
   { base, delta }: Workspace,
   origins: ReadonlySet<ByteString>,
   path: ByteString,

@@ -7,15 +7,15 @@ import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 16;
 
 /**
- * Directories that the sandbox renamed (`renamed`, those with an origin) show nothing of the base any more when their base
- * directory is at or below one of `removed`: whatever comes to be at that path later is another directory, or no directory.
- * They are as if made anew then.
+ * Clears the origin of renamed directories (`renamed`: directories with an origin) whose base directory is at or below
+ * one of `removed`. Whatever is created at that base path later is another directory, so a renamed directory must not
+ * show it. From then on they are like directories that the sandbox made.
  */
-export function* endOrigins(
+export function* clearOrigins(
   workspace: Workspace,
   removed: readonly ByteString[],
   renamed: readonly OwnDirectory[],
@@ -26,7 +26,7 @@ export function* endOrigins(
   if (ended.length === 0) return;
   const tops = new Set(renamed.map(({ path }) => path));
   yield* delta.committing(
-    // In another renamed directory, the name would lead to the same place of the base again.
+    // In another renamed directory the name would resolve to the same base path again.
     ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, tops) ? OPAQUE : MERGES]),
     true,
   );
@@ -43,7 +43,7 @@ export function* endOrigins(
       shared.notifier.invalEntry(node.id, name);
       yield* counted.one();
     }
-    tree.unmerged(node);
+    tree.unmerge(node);
     shared.notifier.invalInode(node.id);
   }
 }
