@@ -1,6 +1,7 @@
 /**
- * The main job on real input: the built server on a scratch state, this repository uploaded, a sandbox with rules of
- * all four levels, real commands in it, and every result checked. Exit code 0 when all holds. Leaves nothing behind.
+ * Shows the service on real input: starts the built server with an empty state, uploads this repository, runs commands
+ * in a sandbox with rules of all four levels, and checks every result. Exit code 0 if all checks pass. Leaves nothing
+ * behind.
  */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -29,7 +30,7 @@ const succeeds = (holds) => (result) => result.exit_code === 0 && holds(result.s
 const refused = (words) => (result) => result.exit_code !== 0 && result.stderr.includes(words);
 
 const directory = realpathSync(mkdtempSync(join(tmpdir(), 'paddock-demo-')));
-// The users of sandboxes must get through to the mount in it.
+// The users of sandboxes must be able to traverse it to the mount.
 chmodSync(directory, 0o711);
 const report = new Report();
 const service = new Service();
@@ -40,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => giveUp(130)
 process.stdout.on('error', () => giveUp(1));
 
 try {
-  report.title('Paddock: this repository in a sandbox whose rules the file system enforces');
+  report.title('Paddock: this repository in a sandbox, with rules enforced by its file system');
   const { codebase, checkout } = await setUp();
   const sandbox = await createSandbox(codebase);
   await dailyWork(sandbox, (...words) => checkout.git(checkout.project, ...words));
@@ -86,7 +87,7 @@ async function setUp() {
     const { file_count, total_size } = await service.call('GET', `/v1/codebases/${codebase.id}`);
     report.check(`the codebase counts ${files.length} files`, file_count === files.length, `${file_count}`);
     return {
-      text: `${file_count} files, ${(total_size / 1e6).toFixed(1)} MB: with .git, and with the packages its build needs`,
+      text: `${file_count} files, ${(total_size / 1e6).toFixed(1)} MB: includes .git and the packages that its build needs`,
     };
   });
   return { codebase, checkout: { project, git } };
@@ -124,20 +125,20 @@ async function dailyWork(sandbox, git) {
   await command(
     sandbox,
     'git log --oneline -n 3',
-    'the history is the one outside',
+    'git log shows the same history as outside',
     succeeds((out) => out === log),
   );
   await command(
     sandbox,
     'git status --short',
-    'git sees the file it does not know, and not the hidden one',
+    'git status lists the untracked file, and not the hidden one',
     succeeds((out) => out === '?? customers.csv\n'),
   );
   const count = git('grep', '-c', 'ServiceError', '--', 'lib').trim().split('\n').length;
   await command(
     sandbox,
     'grep -rl ServiceError lib | wc -l',
-    'grep finds what git grep finds outside',
+    'grep finds the same files as git grep outside',
     succeeds((out) => Number(out) === count),
   );
   const node = process.execPath.startsWith('/usr/') ? 'node' : process.execPath;
@@ -158,7 +159,7 @@ async function dailyWork(sandbox, git) {
   await command(
     sandbox,
     build,
-    'the uploaded project builds, and what it built runs',
+    'the uploaded project builds, and the built server runs',
     succeeds((out) => out.includes('server.mjs')),
   );
 }
@@ -171,30 +172,30 @@ async function rulesHold(sandbox) {
     'read: contents can be read',
     succeeds((out) => out !== ''),
   );
-  await command(sandbox, 'echo x >> lib/errors.ts', 'read: and not changed', refused('Permission denied'));
-  await command(sandbox, 'mv lib elsewhere', 'read: nor moved away', refused('Permission denied'));
+  await command(sandbox, 'echo x >> lib/errors.ts', 'read: contents cannot be changed', refused('Permission denied'));
+  await command(sandbox, 'mv lib elsewhere', 'read: the directory cannot be moved', refused('Permission denied'));
   await command(
     sandbox,
     'stat -c "%n %s bytes" customers.csv',
-    'view: listed',
+    'view: the file is listed',
     succeeds((out) => out.includes('bytes')),
   );
-  await command(sandbox, 'cat customers.csv', 'view: and not opened', refused('Permission denied'));
-  await command(sandbox, 'cat .env', 'none: it is not there', refused('No such file'));
+  await command(sandbox, 'cat customers.csv', 'view: the file cannot be opened', refused('Permission denied'));
+  await command(sandbox, 'cat .env', 'none: the file does not exist', refused('No such file'));
   const search = `ls -A | grep -c '^.env$'; find . -name .env | wc -l; grep -rs ${SECRET} . | wc -l`;
-  await command(sandbox, search, 'none: not by ls, find or grep either', (result) => result.stdout === '0\n0\n0\n');
+  await command(sandbox, search, 'none: ls, find and grep do not find it', (result) => result.stdout === '0\n0\n0\n');
   await command(
     sandbox,
     'echo API_TOKEN=mine > .env',
-    'none: and nothing can be put in its place',
+    'none: no file can be created in its place',
     refused('Permission denied'),
   );
   const network = `python3 -c "import socket; socket.create_connection(('1.1.1.1', 443), 2)"`;
-  await command(sandbox, network, 'there is no network', refused('unreachable'));
+  await command(sandbox, network, 'the sandbox has no network', refused('unreachable'));
   await command(
     sandbox,
     'id -u; grep -E "^(CapEff|NoNewPrivs|Seccomp):" /proc/self/status',
-    'the command is nobody: no root, no capability, a system call filter',
+    'the command is not root, has no capability, and has a system call filter',
     succeeds((out) => !out.startsWith('0\n') && out.includes('0000000000000000') && /Seccomp:\s2/.test(out)),
   );
 }
@@ -208,11 +209,11 @@ async function writesStay(codebase, sandbox) {
     succeeds((out) => out.includes('README.md')),
   );
   const other = await createSandbox(codebase);
-  await command(other, 'head -n 1 README.md; ls dist', 'another sandbox does not', (result) => {
+  await command(other, 'head -n 1 README.md; ls dist', 'another sandbox does not see it', (result) => {
     return !result.stdout.includes('changed in here') && result.stderr.includes('No such file');
   });
   const { body } = await service.send('GET', `/v1/codebases/${codebase.id}/files/README.md`);
-  report.check('nor does the codebase', !body.includes('changed in here'));
+  report.check('the codebase is unchanged', !body.includes('changed in here'));
   await service.call('DELETE', `/v1/sandboxes/${other.id}`);
 }
 
@@ -228,7 +229,7 @@ async function overGrpc(sandbox) {
         exit_code: -1,
         error,
       })),
-    'it is ended, and what it wrote is in the error',
+    'the command is killed, and the error contains its output',
     ({ error }) => error?.code === 4 && JSON.stringify(error.details).includes('begun'),
   );
   await report.step('stream', async () => {
@@ -241,7 +242,7 @@ async function overGrpc(sandbox) {
       else exitCode = chunk.exit_code;
     }
     report.check(
-      'ExecStream delivers each line when it is written, and the exit code last',
+      'ExecStream delivers each line as soon as it is written, and the exit code last',
       times.length === 3 && exitCode === 0,
     );
     return { text: `gRPC ExecStream: lines after ${times.map((ms) => `${ms.toFixed(0)} ms`).join(', ')}` };
@@ -277,7 +278,7 @@ async function takeDown(codebase, sandbox) {
   });
   await report.step('server', async () => {
     const code = await service.stop();
-    report.check('the server ends with exit code 0', code === 0, `${code}`);
+    report.check('the server exits with code 0', code === 0, `${code}`);
     report.check('no mount is left', mountsBelow(directory).length === 0);
     return { text: 'stopped' };
   });
@@ -289,7 +290,7 @@ function giveUp(code) {
 
 async function cleanUp() {
   await service.stop();
-  // A mount left by a server that failed holds files that are not the demo's to remove.
+  // A removal through a mount that a failed server left would delete the mounted files.
   if (mountsBelow(directory).length > 0) process.stderr.write(`left for inspection: ${directory}\n`);
   else rmSync(directory, { recursive: true, force: true });
 }

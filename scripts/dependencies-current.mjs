@@ -1,4 +1,4 @@
-/** Exit code 0 when node_modules holds what package-lock.json asks for: the two lock files compared, entry by entry. */
+/** Exit code 0 if node_modules matches package-lock.json: compares the two lock files entry by entry. */
 import { readFileSync } from 'node:fs';
 
 function packages(path) {

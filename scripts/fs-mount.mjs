@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 /**
- * For developers only: mounts one workspace, so that other programs' test suites can be run on it.
+ * For developers only: mounts one workspace, to run other programs' test suites on it.
  *
  *   node scripts/fs-mount.mjs [SOURCE] MOUNTPOINT -o lowerdir=BASE,upperdir=DELTA[,OPTION...] [-f]
  *
- * Options as overlayfs has them, so that it also serves as a mount helper: lowerdir is the base, upperdir (which must be
- * empty or a delta) keeps the changes, workdir is not needed. Further: uid=N serves only this uid, as the service does
- * (default: everyone, with owners and modes as they are stored); rules=FILE takes the permission rules from a JSON file
- * (default: everything may be written); max_bytes=N and max_files=N are the quota. Others are ignored. Returns when the
- * mount stands; with -f it stays in the foreground. SIGTERM, or umount of MOUNTPOINT, ends it.
+ * The options are those of overlayfs, so the script can be a mount helper: lowerdir is the base, upperdir (empty or a
+ * delta) stores the changes, workdir is ignored. More options: uid=N serves only this uid, as the service does
+ * (default: every uid, with the stored owners and modes); rules=FILE reads the permission rules from a JSON file
+ * (default: WRITE everywhere); max_bytes=N and max_files=N set the quota. Other options are ignored. The command returns
+ * when the file system is mounted; with -f it stays in the foreground. SIGTERM, or umount of MOUNTPOINT, ends it.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -47,7 +47,7 @@ function readArguments(args) {
   return { mountPoint: resolve(paths.at(-1)), options: found, foreground: stay };
 }
 
-/** The mount of all workspaces is out of sight; the one there is is bound to where it was asked for. */
+/** Mounts the file system of all workspaces in a private directory, and bind-mounts its only workspace at MOUNTPOINT. */
 async function serve() {
   const directory = mkdtempSync(join(tmpdir(), 'paddock-mount-'));
   const fileSystem = await loadFileSystem();
@@ -89,7 +89,10 @@ async function unmounted({ findMount }) {
   return 'unmounted';
 }
 
-/** Holds none of our streams, or who started us would wait for them: what goes wrong on the way comes as a message. */
+/**
+ * Runs this script in the background. The child inherits none of this process's streams, because the caller may wait
+ * for their end; it reports an error before the mount by a message.
+ */
 function daemonize() {
   const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '-f'], {
     detached: true,

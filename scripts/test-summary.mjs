@@ -1,8 +1,8 @@
 /**
- * Reads vitest's JSON reports and ends the run with `N passed, N failed` of them all. Exit code 1 when anything failed,
- * was skipped or left to do, or when nothing ran for one of them: a test that cannot run on this machine is a failure,
- * not a gap. Where REPORT.again exists (scripts/run-again.mjs), a test that failed in REPORT and passed there has passed;
- * it is named. Each failure is named with its first line.
+ * Reads vitest's JSON reports and prints the total as `N passed, N failed`. Exit code 1 if a test failed, was skipped or
+ * is a todo, or if a report contains no test: a test that cannot run on this machine counts as a failure. If REPORT.again
+ * exists (scripts/run-again.mjs), a test that failed in REPORT and passed there counts as passed, and is listed. Each
+ * failure is listed with the first line of its message.
  * usage: test-summary.mjs REPORT...
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ const reports = paths.map((path) => {
   const second = existsSync(path + AGAIN) ? report(path + AGAIN) : { testResults: [] };
   const passedNow = new Set(testsOf(second).flatMap((test) => (test.status === 'passed' ? [test.key] : [])));
   const failed = testsOf(first).filter((test) => test.status === 'failed');
-  // A file that could not be loaded, or failed outside of its tests, has no test to count.
+  // A file that could not be loaded, or failed outside of its tests, has no failed test to count.
   const loadedNow = new Set(second.testResults.filter(({ status }) => status === 'passed').map(({ name }) => name));
   const broken = first.testResults.filter(
     (file) => file.status === 'failed' && !file.assertionResults.some(({ status }) => status === 'failed'),

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Runs a command, like `npm run demo`, as root of a user namespace of one's own: for who is not root on this machine.
-# Needs subordinate ids (/etc/subuid, /etc/subgid), newuidmap and util-linux 2.38. What is weaker then: README.md.
+# Runs a command, for example `npm run demo`, as root of a new user namespace, for a user who is not root on this machine.
+# Needs subordinate ids (/etc/subuid, /etc/subgid), newuidmap and util-linux 2.38. README.md describes the restrictions.
+# usage: sh scripts/unprivileged.sh COMMAND...
 set -eu
 say() { printf 'unprivileged: %s\n' "$*" >&2; }
 
 if [ "$(id -u)" = 0 ]; then
-  say 'you are root: run the command as it is'
+  say 'you are root: run the command directly'
   exit 1
 fi
 [ -x /usr/bin/newuidmap ] || {
@@ -18,7 +19,7 @@ unshare --help | grep -q -e --map-auto || {
 }
 [ ! -e "$(dirname "$0")/../package.json" ] || sh "$(dirname "$0")/setup.sh" --prepare
 
-# /run is the real root's: the server gets one of its own. No network is needed from here on.
+# /run belongs to the real root, so the server gets a tmpfs there. From here on no network is needed.
 # shellcheck disable=SC2016 # for the inner shell
 exec unshare --user --map-root-user --map-auto --mount -- \
   sh -c 'mount -t tmpfs -o mode=755 tmpfs /run && exec "$@"' sh "$@"

@@ -1,12 +1,12 @@
 /**
- * Runs tests of this checkout on a kernel that has cgroup v2 alone, which most machines that run the tests have not: in
- * a virtual machine (QEMU, emulated, so that it works inside another one) with Debian's kernel and this machine's
- * programs. Nothing is skipped where it cannot be made: that is a failure.
+ * Runs tests of this checkout on a kernel with cgroup v2 only, in a virtual machine (QEMU, emulated, so that it works
+ * inside another one) with Debian's kernel and this machine's programs. Most machines that run the tests have cgroup v1.
+ * If the virtual machine cannot be built, the run fails; nothing is skipped.
  *
  * usage: vm.mjs [--ci] [--report FILE] [TEST...]
- *   --ci      the part that depends on cgroups, in a few minutes of two CPUs
- *   --report  vitest's JSON report goes here
- *   TEST      these test files or folders in place of the lists in vm/tests.mjs
+ *   --ci      run only the part that depends on cgroups: a few minutes on two CPUs
+ *   --report  write vitest's JSON report to FILE
+ *   TEST      test files or directories that replace the lists in vm/tests.mjs
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -20,12 +20,12 @@ const ROOT = resolve(import.meta.dirname, '..');
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'paddock-vm');
 const MEMORY_MIB = 1536;
 const EXCHANGE_BYTES = 16 << 20;
-/** By the machine's own clock: however busy this one is, it passes no earlier. The tests of --ci take about 60 s of it. */
+/** Limits by the guest's clock, which a busy host does not make faster. The tests of --ci take about 60 s of it. */
 const SECONDS = { ci: 600, all: 7200 };
-/** A machine that hangs with interrupts off does not end itself. One of its seconds takes 2 to 3 of a CPU. */
+/** CPU time limit of QEMU for each guest second, for a guest that hangs with interrupts off. It normally takes 2 to 3. */
 const CPU_SECONDS_EACH = 10;
 
-/** Not needed there: the tools of the build, half of node_modules. */
+/** Not needed in the guest: the tools of the build, which are half of node_modules. */
 const LEFT_OUT = new Set(['.git', '.ci', 'docs', 'bench', '@biomejs', 'typescript', '.cache', '.vite', '.vite-temp']);
 
 const { values, positionals } = parseArgs({
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
 });
 const machines = positionals.length > 0 ? [positionals] : values.ci ? CI : ALL;
 const seconds = values.ci ? SECONDS.ci : SECONDS.all;
-// vitest is content with a name that matches nothing beside others that do.
+// vitest ignores a name that matches nothing if another name matches.
 const absent = [...positionals, ...CI.flat(), ...ALL.flat()].filter((test) => !existsSync(join(ROOT, test)));
 if (absent.length > 0) throw new Error(`no such tests: ${absent.join(', ')}`);
 
@@ -44,7 +44,7 @@ const shell = (script, ...args) =>
     stdio: ['ignore', 'pipe', 'inherit'],
   }).trim();
 
-/** A disk with the checkout, for all machines. */
+/** Builds the disk with the checkout, which all machines share. Returns its path. */
 function checkoutDisk(directory) {
   const tree = join(directory, 'checkout');
   cpSync(ROOT, tree, {
@@ -60,7 +60,7 @@ function checkoutDisk(directory) {
   return disk;
 }
 
-/** A disk that brings a machine its command, and takes the report away. */
+/** Builds the disk that passes a machine its command and receives the report. Returns its path. */
 function exchangeDisk(directory, index, tests) {
   const words = tests.map((test) => `'${test.replaceAll("'", `'\\''`)}'`).join(' ');
   const vitest = 'node node_modules/vitest/vitest.mjs run --config test/vm/vitest.config.ts';
@@ -76,17 +76,20 @@ function machine(kernel, disks) {
     ...['-device', `nvme,drive=disk${index},serial=disk${index}`],
   ]);
   return [
-    // One instruction takes 2 ns of the machine's own time: however busy this one is, no deadline in there passes early.
+    // One instruction takes 2 ns of guest time, so no deadline in the guest expires early on a busy host.
     ...['-accel', 'tcg,thread=single', '-icount', 'shift=1,sleep=on', '-cpu', 'max', '-smp', '1'],
     ...['-m', String(MEMORY_MIB), '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
     ...['-serial', 'stdio', '-kernel', join(kernel, 'vmlinuz')],
-    // What the kernel does not know is a variable of init's.
+    // The kernel passes unknown parameters to init as environment variables.
     ...['-append', `console=ttyS0 root=/dev/nvme0n1 rw init=/init quiet loglevel=1 panic=-1 SECONDS_LEFT=${seconds}`],
     ...drives,
   ];
 }
 
-/** To its end, which it brings about itself. Answers how it ended. The console of the first is shown as it goes. */
+/**
+ * Runs a machine until it powers itself off. Returns the exit code or signal of QEMU, and the console output. The first
+ * machine's console is shown live instead.
+ */
 async function run(args, first) {
   const bounded = [`--cpu=${seconds * CPU_SECONDS_EACH}`, 'qemu-system-x86_64', ...args];
   const child = spawn('prlimit', bounded, { stdio: ['ignore', first ? 'inherit' : 'pipe', 'inherit'] });
@@ -101,7 +104,7 @@ async function run(args, first) {
   return { how, console: await console };
 }
 
-/** What vitest said there; undefined where it did not come to that. */
+/** Returns vitest's JSON report; undefined if the machine ended before it was written. */
 function reportOf(disk) {
   const content = readFileSync(disk);
   const json = content.toString('utf8', 0, content.indexOf(0));
@@ -117,7 +120,7 @@ function together(reports) {
 
 const kernel = shell('packages.sh', CACHE);
 const rootDisk = shell('root-disk.sh', CACHE, kernel);
-// Not in CACHE: it goes when the run ends, and no other run may meet it.
+// Not in CACHE: this directory is private to the run and removed at its end.
 const directory = mkdtempSync(join(process.env.TMPDIR ?? tmpdir(), 'paddock-vm-'));
 try {
   const checkout = checkoutDisk(directory);
@@ -125,7 +128,7 @@ try {
     machines.map(async (tests, index) => {
       const exchange = exchangeDisk(directory, index, tests);
       const disks = [
-        // What is written to it is forgotten.
+        // Writes to it are discarded.
         { file: rootDisk, mode: ',snapshot=on' },
         { file: checkout, mode: ',readonly=on' },
         { file: exchange, mode: '' },
@@ -137,7 +140,7 @@ try {
       return report;
     }),
   );
-  // Without all of them there is none: what could not be run has not passed.
+  // If one machine has no report, none is written: tests that were not run have not passed.
   const whole = reports.every(Boolean);
   if (values.report && whole) writeFileSync(values.report, JSON.stringify(together(reports)));
   process.exitCode = whole && reports.every(({ success }) => success) ? 0 : 1;

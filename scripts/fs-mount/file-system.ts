@@ -8,15 +8,15 @@ import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../lib/workspaces/workspace-file-system.ts';
 
 /**
- * Bundled by load.mjs: the workspace file system for developers' scripts and, by role, its worker threads. Beside what
- * the server has it counts requests by operation (`usage` has them as `requests`), and writes a CPU profile of the
- * request worker to the file that PADDOCK_FS_PROFILE names.
+ * The workspace file system for developers' scripts and, by role, its worker threads; bundled by load.mjs. In addition
+ * to the server's it counts requests by operation (`requests` of `usage`), and writes a CPU profile of the request
+ * worker to the file named by PADDOCK_FS_PROFILE.
  */
 export { unmount } from '../../lib/linux/mount.ts';
 export { findMount } from '../../lib/linux/mountinfo.ts';
 export { mountWorkspaces } from '../../lib/workspaces/index.ts';
 
-/** What the thread calls between requests: not counted. */
+/** Methods that the thread calls between requests. They are not counted. */
 const HOOKS = new Set(['begin', 'control', 'toError', 'operationEnded', 'requestEnded']);
 
 if (!isMainThread) {

@@ -6,7 +6,10 @@ import { bundle } from '../../esbuild.config.mjs';
 
 const SILENT = { debug() {}, info() {}, warn() {} };
 
-/** The workspace file system of this checkout, bundled as the server's is, to be mounted by this process. */
+/**
+ * Bundles the workspace file system of this checkout, as the server's build does, and loads it into this process. The
+ * bundle is removed when the process exits.
+ */
 export async function loadFileSystem() {
   const directory = mkdtempSync(join(tmpdir(), 'paddock-fs-'));
   process.on('exit', () => rmSync(directory, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
 #!/bin/sh
-# What `npm run test:vm` needs of Debian: an emulator, the tools that make its disks, and a kernel to boot. The kernel is
-# unpacked into DIRECTORY, never installed. Does only what is missing and says so in one line; the last line on stdout
-# is the folder of the kernel.
+# Installs the Debian packages of `npm run test:vm`: an emulator, the tools that build its disks, and a kernel to boot. The
+# kernel is unpacked into DIRECTORY, never installed. Installs missing packages only and prints one line for them. The last
+# line on stdout is the directory of the kernel.
 # usage: packages.sh DIRECTORY
 set -eu
 cache=$1
@@ -15,19 +15,19 @@ fail() {
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 quietly() {
-  what=$1
+  message=$1
   shift
   "$@" >"$log" 2>&1 || {
     tail -n 20 "$log" >&2
-    fail "$what"
+    fail "$message"
   }
 }
 export DEBIAN_FRONTEND=noninteractive
 apt() { apt-get -o DPkg::Lock::Timeout=300 "$@"; }
 
-[ "$(uname -m)" = x86_64 ] || fail 'the virtual machine is an x86-64 one, and made of this machine’s programs'
-command -v apt-get >/dev/null 2>&1 || fail 'the virtual machine is made of the packages of Debian 12'
-[ "$(id -u)" = 0 ] || fail 'the disks of the virtual machine are made by root'
+[ "$(uname -m)" = x86_64 ] || fail 'the virtual machine runs this machine’s programs, which must be x86-64'
+command -v apt-get >/dev/null 2>&1 || fail 'the virtual machine is built from packages of Debian 12: apt-get is missing'
+[ "$(id -u)" = 0 ] || fail 'only root can build the disks of the virtual machine'
 PATH=$PATH:/usr/sbin:/sbin
 
 updated=
@@ -61,7 +61,7 @@ if [ ! -f "$kernel/vmlinuz" ]; then
   mkdir -p "$cache"
   making=$(mktemp -d "$cache/making.XXXXXX")
   trap 'rm -rf "$log" "$making"' EXIT
-  # As root: the folder is nobody else's.
+  # As root, because apt's own user cannot write to the directory.
   download() { (cd "$making" && apt -o APT::Sandbox::User=root download "$package"); }
   download >"$log" 2>&1 || {
     update
@@ -71,7 +71,7 @@ if [ ! -f "$kernel/vmlinuz" ]; then
   mkdir "$making/kernel"
   mv "$making"/unpacked/boot/vmlinuz-* "$making/kernel/vmlinuz"
   mv "$making"/unpacked/lib/modules "$making/kernel/modules"
-  # Another run may have been faster.
-  mv -T "$making/kernel" "$kernel" 2>/dev/null || [ -f "$kernel/vmlinuz" ] || fail "$kernel could not be made"
+  # A concurrent run may have created it.
+  mv -T "$making/kernel" "$kernel" 2>/dev/null || [ -f "$kernel/vmlinuz" ] || fail "$kernel could not be created"
 fi
 printf '%s\n' "$kernel"

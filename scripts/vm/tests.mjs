@@ -1,15 +1,15 @@
 /**
- * Which tests run in the virtual machine, files and folders. Each list is for a machine of its own, the machines run at
- * the same time. What the kernel has no part in is left out: an emulated machine takes 20 times as long.
+ * The test files and directories that run in virtual machines. Each list is run by a machine of its own; the machines
+ * run concurrently. Tests that do not depend on the kernel are left out, because emulation is 20 times slower.
  */
 
-/** What depends on the kernel's cgroups: limits, kills, places, and the attacks on them. One minute of the machine's time. */
+/** Tests that depend on cgroups: limits, kills, places, and attacks on them. They take a minute of guest time. */
 export const CI = [
   ['test/vm', 'test/lib/runtime/cgroup'],
   ['test/lib/runtime/bwrap/limits.test.ts', 'test/security/posture.test.ts', 'test/security/processes.test.ts'],
 ];
 
-/** And what another kernel than the build machine's could answer differently: bwrap, seccomp, FUSE, restarts, Docker. */
+/** These, and the tests whose result may depend on the kernel: bwrap, seccomp, FUSE, restarts, Docker. */
 export const ALL = [
   [
     'test/vm',
