@@ -7,7 +7,10 @@ import { protoPlugin } from './proto/compile.mjs';
 
 const { version } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8'));
 
-/** One file that runs alone, with nothing beside it. Appears whole: a server may be starting from the old one. */
+/**
+ * Bundles `entry` with its dependencies into one executable file and returns its path. The file is replaced atomically,
+ * because a server may be starting from the old one.
+ */
 export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/server.mjs' } = {}) {
   const result = await build({
     absWorkingDir: fileURLToPath(new URL('.', import.meta.url)),
@@ -23,7 +26,7 @@ export async function bundle({ entry = 'adapters/main.ts', outfile = 'dist/serve
     logLevel: 'warning',
     define: { PADDOCK_VERSION: JSON.stringify(version) },
     plugins: [protoPlugin, dockerClientPlugin],
-    // CommonJS packages in it call require() for Node's own modules, which an ES module does not have.
+    // Bundled CommonJS packages call require() for Node's own modules; an ES module has no require().
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",
     },

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Flags are the server's; anything else is a command to run in its place.
+# Arguments that start with "-" are flags of the server; other arguments are a command to run instead of it.
 set -eu
-# The container's own part of the cgroup tree is there, but read-only: the limits of sandboxes are made in it.
+# Docker mounts the container's part of the cgroup tree read-only. The server creates the cgroups of sandboxes in it.
 while read -r _ place type _; do
   case $type in cgroup | cgroup2) mount -o remount,bind,rw "$place" ;; esac
 done </proc/self/mounts

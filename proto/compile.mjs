@@ -8,9 +8,10 @@ const TYPES = ['', 'double', 'float', 'int64', 'uint64', 'int32', 'fixed64', 'fi
 TYPES.push('message', 'bytes', 'uint32', 'enum', 'sfixed32', 'sfixed64', 'sint32', 'sint64');
 
 /**
- * One .proto file as an ES module: `json` for proto-loader's fromJSON, and `files`, the serialized
- * FileDescriptorProto of it and of each file it imports, as server reflection hands them out. (protobufjs writes
- * descriptors that protoc's rules refuse: no proto3_optional, wrong map entry names, no dependencies.)
+ * Compiles one .proto file into the source of an ES module. The module exports `json` for proto-loader's fromJSON, and
+ * `files`: the serialized FileDescriptorProto of the file and of each imported file, for server reflection. (The
+ * descriptors that protobufjs writes itself are invalid for protoc: no proto3_optional, wrong map entry names, no
+ * dependencies.)
  */
 export function compileProto(path) {
   const { root, package: name, imports } = parseProto(path);
@@ -63,7 +64,7 @@ function symbolsOf(object) {
 }
 
 function describeMessage(type) {
-  // The made-up oneof of an `optional` field comes after the real ones.
+  // The synthetic oneof of an `optional` field must follow the real ones.
   const oneofs = [...type.oneofsArray].sort((a, b) => Number(isOptional(a)) - Number(isOptional(b)));
   const maps = type.fieldsArray.filter((each) => each.map);
   return {

@@ -1,8 +1,8 @@
 import { protobuf } from './source.mjs';
 
 /**
- * The definitions of parsed .proto files as plain data, in the order of the files. Throws for a definition without a
- * comment: the comments are the documentation of every client.
+ * Returns the definitions of parsed .proto files as plain data, in the order of the files. Throws for a definition
+ * without a comment, because the comments are the documentation of every client.
  */
 export function contractOf(parsed) {
   const nested = parsed.flatMap(({ root, package: name }) => root.lookup(name).nestedArray);
@@ -20,7 +20,7 @@ function commentOf(definition, comment = definition.comment) {
 
 function enumOf(type) {
   const values = Object.entries(type.values).map(([name, number], index) => {
-    // Readers take an enum's number for an index.
+    // Request parsing uses an enum's number as an index.
     if (number !== index) throw new Error(`${type.name}.${name} must have the number ${index}`);
     return { name, number, comment: commentOf(`${type.name}.${name}`, type.comments[name]) };
   });

@@ -1,11 +1,11 @@
-// Writes what the program knows of the contract from the .proto files of proto/service/v1:
+// Generates from the .proto files of proto/service/v1:
 //
 //   lib/contract/messages.ts  types of messages and enums, with the comments of the .proto files
-//   lib/contract/schema.ts    fields, enums and rpcs as data: the handlers read requests by it
-//   proto/service/v1/released.txt   numbers and types that clients rely on
+//   lib/contract/schema.ts    fields, enums and rpcs as data, used by the handlers to parse requests
+//   proto/service/v1/released.txt   names, numbers and types that clients rely on
 //
-// `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails when one of them differs.
-// A number, name or type in released.txt is never changed or removed: the generator refuses to.
+// `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
+// The generator refuses to change or remove a line of released.txt.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -19,7 +19,7 @@ const SERVICE = join(PROTO_ROOT, 'service/v1');
 const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
 
-/** The generated files by path. Throws when a definition that is released would change. */
+/** Returns the contents of the generated files by path. Throws if a released definition would change. */
 export function generate() {
   const names = readdirSync(SERVICE).filter((name) => name.endsWith('.proto'));
   const contract = contractOf(names.sort().map((name) => parseProto(join(SERVICE, name), { comments: true })));
@@ -33,7 +33,7 @@ export function generate() {
   };
 }
 
-/** The paths of generated files whose contents on disk differ. */
+/** Returns the paths of generated files whose contents on disk differ. */
 export function outdated(files = generate()) {
   return Object.entries(files).flatMap(([path, text]) => (textOf(path) === text ? [] : [path]));
 }

@@ -10,13 +10,13 @@ const SCALARS = {
 const HEADER = `// Generated from proto/service/v1 by \`npm run generate\`; do not edit.
 
 /*
- * The messages as handlers and lib have them, whatever protocol carried them: proto field names, enums by name, int64
- * as number (all values fit 2^53). The message fields of a request are always there, because reading a request fills
- * them; elsewhere a message field may be absent.
+ * The messages in the form that handlers and lib use, for both protocols: proto field names, enums by name, int64 as
+ * number (all values fit 2^53). In a request every message field is present, because parsing a request adds missing
+ * ones; in other messages it may be absent.
  */
 `;
 
-/** TypeScript types of all enums, messages and rpcs. */
+/** Returns the TypeScript types of all enums, messages and rpcs. */
 export function renderMessages({ enums, messages, rpcs }) {
   const requests = requestTypes(messages, rpcs);
   const parts = [
@@ -29,7 +29,7 @@ export function renderMessages({ enums, messages, rpcs }) {
   return parts.join('\n');
 }
 
-/** Names of the messages that requests are made of. */
+/** Returns the names of all requests and of the messages in them. */
 function requestTypes(messages, rpcs) {
   const byName = new Map(messages.map((message) => [message.name, message]));
   const found = new Set();
@@ -61,7 +61,7 @@ function mark({ kind, repeated, map, optional }, request) {
 
 function typeOf({ type, kind, repeated, map }) {
   const element = kind === 'scalar' ? SCALARS[type] : type;
-  if (element === undefined) throw new Error(`fields of type ${type} are not provided for`);
+  if (element === undefined) throw new Error(`fields of type ${type} are not supported`);
   if (map) return `Record<string, ${element}>`;
   return repeated ? `readonly ${element}[]` : element;
 }

@@ -3,7 +3,7 @@ import * as messages from './messages.ts';
 
 `;
 
-/** Fields and rpcs as data. */
+/** Returns the fields and rpcs as TypeScript data. */
 export function renderSchema({ enums, messages, rpcs }) {
   return [
     HEADER,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-// The parser that proto-loader itself uses. It is needed at build time only: the server carries generated modules.
+// The parser that proto-loader itself uses. It is needed at build time only: the server contains generated modules.
 const require = createRequire(import.meta.url);
 export const requireOfLoader = createRequire(require.resolve('@grpc/proto-loader'));
 export const protobuf = requireOfLoader('protobufjs');

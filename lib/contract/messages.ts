@@ -1,12 +1,12 @@
 // Generated from proto/service/v1 by `npm run generate`; do not edit.
 
 /*
- * The messages as handlers and lib have them, whatever protocol carried them: proto field names, enums by name, int64
- * as number (all values fit 2^53). The message fields of a request are always there, because reading a request fills
- * them; elsewhere a message field may be absent.
+ * The messages in the form that handlers and lib use, for both protocols: proto field names, enums by name, int64 as
+ * number (all values fit 2^53). In a request every message field is present, because parsing a request adds missing
+ * ones; in other messages it may be absent.
  */
 
-/** What a rule lets commands do with the paths it matches. */
+/** Access that a rule grants to commands at the paths that it matches. */
 export const Permission = [
   /** The path does not exist for the command. */
   'PERMISSION_NONE',
@@ -14,12 +14,12 @@ export const Permission = [
   'PERMISSION_VIEW',
   /** The contents can be read; nothing can be changed. */
   'PERMISSION_READ',
-  /** Everything. */
+  /** Every operation is allowed. */
   'PERMISSION_WRITE',
 ] as const;
 export type Permission = (typeof Permission)[number];
 
-/** How the pattern of a rule matches. */
+/** Syntax and meaning of a rule's pattern. */
 export const PatternType = [
   /** A glob: "*", "?", "[...]" and "{a,b}" match within one path component, "**" any number of components. */
   'PATTERN_GLOB',
@@ -32,20 +32,20 @@ export type PatternType = (typeof PatternType)[number];
 
 /** State of a sandbox. */
 export const SandboxStatus = [
-  /** Being created. */
+  /** The sandbox is being created. */
   'SANDBOX_PENDING',
-  /** Takes commands. */
+  /** The sandbox accepts commands. */
   'SANDBOX_RUNNING',
-  /** Has its files and no process. */
+  /** The sandbox has its files but no processes. */
   'SANDBOX_STOPPED',
-  /** Could not be brought up, or died; status_reason tells why. */
+  /** The sandbox could not be started, or ended unexpectedly; status_reason gives the reason. */
   'SANDBOX_ERROR',
 ] as const;
 export type SandboxStatus = (typeof SandboxStatus)[number];
 
-/** What isolates a sandbox. */
+/** Mechanism that isolates a sandbox. */
 export const Runtime = [
-  /** bubblewrap. */
+  /** Namespaces created by bubblewrap. */
   'RUNTIME_BWRAP',
   /** A Docker container. */
   'RUNTIME_DOCKER',
@@ -56,11 +56,11 @@ export type Runtime = (typeof Runtime)[number];
 
 /** Kind of a change. */
 export const ChangeKind = [
-  /** The codebase has nothing at the path. */
+  /** The path exists in the sandbox only. */
   'CHANGE_ADDED',
-  /** The codebase has something else at the path. */
+  /** The path exists in both, with a difference. */
   'CHANGE_MODIFIED',
-  /** The sandbox has nothing at the path. */
+  /** The path exists in the codebase only. */
   'CHANGE_DELETED',
 ] as const;
 export type ChangeKind = (typeof ChangeKind)[number];
@@ -89,11 +89,11 @@ export type OutputStream = (typeof OutputStream)[number];
 
 /** A stored set of files. */
 export interface Codebase {
-  /** Identifier, "cb_" and letters and digits. */
+  /** Identifier: "cb_", then letters and digits. */
   id: string;
   /** Name given at creation; names need not be unique. */
   name: string;
-  /** User that the codebase belongs to; may be empty. */
+  /** User who owns the codebase; may be empty. */
   owner_id: string;
   /** Time of creation. */
   created_at: number;
@@ -101,7 +101,7 @@ export interface Codebase {
   file_count: number;
   /** Size of all files in bytes. */
   total_size: number;
-  /** Empty, or what is wrong with a codebase whose files cannot be counted; file_count and total_size are 0 then. */
+  /** Reason why the files cannot be counted (file_count and total_size are then 0); empty otherwise. */
   status_reason: string;
 }
 
@@ -109,7 +109,7 @@ export interface Codebase {
 export interface CreateCodebaseRequest {
   /** Name of the codebase. */
   name: string;
-  /** User that the codebase belongs to; empty is a user like any other. */
+  /** User who owns the codebase; empty counts as one user. */
   owner_id: string;
 }
 
@@ -147,7 +147,7 @@ export interface DeleteCodebaseRequest {
 export interface UploadFileRequest {
   /** Codebase that gets the file. */
   codebase_id: string;
-  /** Path of the file; missing directories are made. */
+  /** Path of the file; missing parent directories are created. */
   file_path: string;
   /** Next bytes of the contents. */
   chunk: Uint8Array;
@@ -228,9 +228,9 @@ export interface FileInfo {
 export interface PermissionRule {
   /** Matched from the codebase root; a leading "/" is optional. */
   pattern: string;
-  /** What the rule allows. */
+  /** Access that the rule grants. */
   permission: Permission;
-  /** How the pattern matches. */
+  /** Syntax and meaning of the pattern. */
   type: PatternType;
   /** Precedence over other rules; higher wins. */
   priority: number;
@@ -250,7 +250,7 @@ export interface ResourceLimits {
 
 /** An isolated environment attached to a codebase. */
 export interface Sandbox {
-  /** Identifier, "sb_" and letters and digits. */
+  /** Identifier: "sb_", then letters and digits. */
   id: string;
   /** Codebase that the sandbox works on. */
   codebase_id: string;
@@ -264,19 +264,19 @@ export interface Sandbox {
   created_at: number;
   /** Time at which the sandbox expires and is destroyed; 0: never. */
   expires_at: number;
-  /** What isolates the sandbox. */
+  /** Mechanism that isolates the sandbox. */
   runtime: Runtime;
   /** Container image; only with RUNTIME_DOCKER. */
   image: string;
   /** Limits in force. */
   resources?: ResourceLimits;
-  /** Reason for SANDBOX_ERROR, or why the server last brought the sandbox up again by itself; empty otherwise. */
+  /** Reason for SANDBOX_ERROR, or for the last restart of the sandbox by the server itself; empty otherwise. */
   status_reason: string;
   /** "never", "on_exec" or "on_stop". */
   auto_commit: string;
   /** Reason why the last automatic commit failed; empty: it succeeded, or there was none. */
   auto_commit_error: string;
-  /** An automatic commit met a conflict: none is made until a Commit or Discard succeeds. */
+  /** True after an automatic commit met a conflict: no automatic commit is made until a Commit or Discard succeeds. */
   auto_commit_stopped: boolean;
 }
 
@@ -290,7 +290,7 @@ export interface CreateSandboxRequest {
   labels: Record<string, string>;
   /** Seconds until the sandbox expires; 0: the server's default. */
   expires_in: number;
-  /** What isolates the sandbox; absent: the server's runtime.type. */
+  /** Mechanism that isolates the sandbox; absent: the server's runtime.type. */
   runtime?: Runtime;
   /** Container image; only with RUNTIME_DOCKER. Empty: the server's default. */
   image: string;
@@ -299,8 +299,8 @@ export interface CreateSandboxRequest {
   /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
   preset: string;
   /**
-   * When changes go to the codebase without a Commit: "on_exec" (before the answer of each command, and as "on_stop"),
-   * "on_stop" (when the sandbox is stopped, destroyed or expires), "never" or empty. Never over a conflict.
+   * Time of automatic commits: "on_exec" (before the answer of each command, and as "on_stop"), "on_stop" (when the
+   * sandbox is stopped, destroyed or expires), "never" or empty. They never overwrite a conflicting version.
    */
   auto_commit: string;
 }
@@ -345,7 +345,7 @@ export interface StopSandboxRequest {
 export interface DestroySandboxRequest {
   /** Sandbox to destroy. */
   sandbox_id: string;
-  /** Skip the automatic commit: uncommitted changes are lost. */
+  /** Do not commit automatically: uncommitted changes are lost. */
   discard: boolean;
 }
 
@@ -359,19 +359,22 @@ export interface ExecRequest {
   stdin: string;
   /** Environment variables, in addition to the sandbox's own. */
   env: Record<string, string>;
-  /** Working directory; a relative path is taken from /workspace. Empty: /workspace. */
+  /** Working directory; a relative path starts at /workspace. Empty: /workspace. */
   workdir: string;
-  /** Seconds until the command is killed with all it started; 0: the server's default. */
+  /** Seconds until the command and every process that it started are killed; 0: the server's default. */
   timeout: number;
 }
 
 /** Response of Exec. */
 export interface ExecResponse {
-  /** Standard output. Bytes that are not UTF-8 come as U+FFFD. Cut at the server's limit, with a last line that says so. */
+  /**
+   * Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above the server's limit is cut, and a last
+   * line reports that.
+   */
   stdout: string;
-  /** Standard error, likewise. */
+  /** Standard error, with the same restrictions. */
   stderr: string;
-  /** Exit code; 128+N when signal N ended the command. */
+  /** Exit code; 128+N if signal N ended the command. */
   exit_code: number;
   /** Run time in milliseconds. */
   duration_ms: number;
@@ -383,7 +386,7 @@ export interface ExecStreamChunk {
   data: Uint8Array;
   /** Stream that the bytes were written to. */
   stream: OutputStream;
-  /** Exit code, in the last chunk only; 128+N when signal N ended the command. */
+  /** Exit code, in the last chunk only; 128+N if signal N ended the command. */
   exit_code?: number;
   /** Run time in milliseconds, in the last chunk. */
   duration_ms: number;
@@ -425,7 +428,7 @@ export interface PermissionExplanation {
   winner?: MatchingRule;
   /** The other rules that match, best first. */
   beaten: readonly MatchingRule[];
-  /** The path itself is hidden, but a directory here can be passed through: something below it can be visible. */
+  /** True if the path itself is hidden, but a directory there can be traversed because paths below it can be visible. */
   pass_through: boolean;
   /** The decision as a sentence. */
   reason: string;
@@ -435,7 +438,7 @@ export interface PermissionExplanation {
 export interface Preset {
   /** Name for the `preset` field of requests. */
   name: string;
-  /** What the rules are for, as a sentence. */
+  /** Purpose of the rules, as a sentence. */
   description: string;
   /** Rules of the preset. */
   permissions: readonly PermissionRule[];
@@ -470,19 +473,19 @@ export interface FileChange {
   type: FileType;
   /** Size of the sandbox's file in bytes; 0 for a deletion and for a directory. */
   size: number;
-  /** Size of the codebase's file in bytes; 0 where it has none and for a directory. */
+  /** Size of the codebase's file in bytes; 0 if it has none, and for a directory. */
   base_size: number;
   /** Permission bits in the sandbox; 0 for a deletion. */
   mode: number;
-  /** Permission bits in the codebase; 0 where it has nothing. */
+  /** Permission bits in the codebase; 0 for an addition. */
   base_mode: number;
-  /** Type of the codebase's file, where it differs from `type`. */
+  /** Type of the codebase's file, if it differs from `type`. */
   base_type: FileType;
-  /** False: only the permission bits differ. */
+  /** False if only the permission bits differ. */
   content_changed: boolean;
-  /** Path at which the codebase has an added file that was renamed, as far as it is known; else empty. */
+  /** Codebase path of an added file that is a renamed one, if known; empty otherwise. */
   renamed_from: string;
-  /** The codebase has another version than the sandbox started from: Commit needs on_conflict. */
+  /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
   conflict: boolean;
 }
 
@@ -498,7 +501,7 @@ export interface ListChangesResponse {
 export interface ExportChangesRequest {
   /** Sandbox whose changes are exported. */
   sandbox_id: string;
-  /** "patch": a unified diff that git apply takes; "tar": an archive of the added and modified files. */
+  /** "patch": a unified diff for git apply; "tar": an archive of the added and modified files. */
   format: string;
 }
 
@@ -529,8 +532,8 @@ export interface CommitRequest {
   /** Paths, each with everything below it; none: all changes. */
   paths: readonly string[];
   /**
-   * What to do where the codebase has another version than the sandbox started from. "ours": take the sandbox's
-   * version; "theirs": keep the codebase's; empty: commit nothing.
+   * Resolution of conflicts, which are paths whose version in the codebase is no longer the one that the sandbox started
+   * from. "ours": take the sandbox's version; "theirs": keep the codebase's; empty: commit nothing.
    */
   on_conflict: string;
   /** Only report what would be committed. */
@@ -541,11 +544,11 @@ export interface CommitRequest {
 export interface CommitResponse {
   /** False after dry_run. */
   committed: boolean;
-  /** Number of changes committed, or with dry_run to be committed. */
+  /** Number of committed changes; with dry_run, of changes that would be committed. */
   count: number;
-  /** The first 1000 of them. */
+  /** The first 1000 of these changes. */
   changes: readonly FileChange[];
-  /** The first 1000 paths at which the codebase had another version. */
+  /** The first 1000 paths in conflict. */
   conflicts: readonly string[];
 }
 
@@ -557,9 +560,9 @@ export interface Checkpoint {
   name: string;
   /** Time of creation. */
   created_at: number;
-  /** Number of files, directories and symlinks of the sandbox's own at that time. */
+  /** Number of files, directories and symlinks in the sandbox's delta at that time. */
   files: number;
-  /** Bytes in the files of the sandbox's own at that time. */
+  /** Bytes of the files in the sandbox's delta at that time. */
   bytes: number;
 }
 
@@ -621,7 +624,7 @@ export interface ForkRequest {
   auto_commit: string;
 }
 
-/** Why one new sandbox could not be created. */
+/** Error of one new sandbox. */
 export interface ForkError {
   /** gRPC status code. */
   code: number;
@@ -629,17 +632,17 @@ export interface ForkError {
   message: string;
 }
 
-/** Result for one new sandbox: either field. */
+/** Result for one new sandbox; exactly one field is set. */
 export interface ForkResult {
   /** The new sandbox, SANDBOX_RUNNING. */
   sandbox?: Sandbox;
-  /** Why it could not be created. */
+  /** Error that prevented its creation. */
   error?: ForkError;
 }
 
 /** Response of Fork. */
 export interface ForkResponse {
-  /** One result for each sandbox asked for. */
+  /** One result for each requested sandbox. */
   results: readonly ForkResult[];
 }
 
@@ -651,13 +654,13 @@ export interface FileStat {
   type: FileType;
   /** Size in bytes; 0 for a directory; the length of its target for a symlink. */
   size: number;
-  /** Permission bits that the caller has. */
+  /** Permission bits as they apply to the caller. */
   mode: number;
   /** Time of the last change of the contents. */
   modified_at: number;
-  /** Target of a symlink that the caller may read; else empty. */
+  /** Target of a symlink that the caller may read; empty otherwise. */
   target: string;
-  /** Permission by the sandbox's rules, whoever the caller is. */
+  /** Permission by the sandbox's rules, the same for agent and owner. */
   permission: Permission;
 }
 
@@ -735,7 +738,7 @@ export interface MakeDirectoryRequest {
   path: string;
   /** Permission bits; 0: 0755. */
   mode: number;
-  /** Make missing parent directories too, and succeed when the directory exists. */
+  /** Create missing parent directories too, and succeed if the directory exists. */
   parents: boolean;
 }
 
@@ -761,7 +764,7 @@ export interface DeleteFileRequest {
   as: string;
   /** Path to remove. */
   path: string;
-  /** Remove a directory with everything in it; nothing is removed when any of it may not be. */
+  /** Remove a directory with everything in it; nothing is removed if one entry may not be removed. */
   recursive: boolean;
 }
 
@@ -795,7 +798,7 @@ export interface ImportFilesRequest {
   sandbox_id: string;
   /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
   as: string;
-  /** Directory to unpack into, made when it is missing; empty: the root. */
+  /** Directory to unpack into, created if it is missing; empty: the root. */
   path: string;
   /** Next bytes of the archive. */
   chunk: Uint8Array;
@@ -807,9 +810,9 @@ export interface ImportFilesRequest {
 export interface ImportFilesResponse {
   /** Number of files unpacked. */
   files: number;
-  /** Number of directories made. */
+  /** Number of directories created. */
   directories: number;
-  /** Number of symlinks made. */
+  /** Number of symlinks created. */
   symlinks: number;
   /** Bytes of file contents. */
   size: number;
@@ -830,7 +833,7 @@ export interface Rpcs {
   DeleteCodebase: { request: DeleteCodebaseRequest; response: Empty };
   /**
    * Stores one file. The first message names the codebase and the path and may carry a chunk; later messages carry
-   * chunks. The file appears whole, or not at all.
+   * chunks. The file is stored completely or not at all.
    */
   UploadFile: { request: UploadFileRequest; response: UploadFileResponse };
   /** Returns the contents of one version of a file. */
@@ -839,76 +842,77 @@ export interface Rpcs {
   ListFiles: { request: ListFilesRequest; response: ListFilesResponse };
   /** Removes one file. Directories that it leaves empty stay. */
   RemoveFile: { request: RemoveFileRequest; response: Empty };
-  /** Creates a sandbox. It is SANDBOX_RUNNING in the answer and takes Exec at once. */
+  /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */
   GetSandbox: { request: GetSandboxRequest; response: Sandbox };
   /** Lists sandboxes in order of creation, page by page. */
   ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
-  /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing when it is running. */
+  /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */
   StartSandbox: { request: StartSandboxRequest; response: Sandbox };
-  /** Ends every process in the sandbox and keeps its files. Succeeds and changes nothing when it is stopped. */
+  /** Ends every process in the sandbox and keeps its files. Succeeds and changes nothing if it is stopped. */
   StopSandbox: { request: StopSandboxRequest; response: Sandbox };
   /**
-   * Removes a sandbox and its uncommitted changes, from every state. With auto_commit the changes are committed first:
-   * FAILED_PRECONDITION, with the sandbox stopped and still there, where that fails.
+   * Removes a sandbox and its uncommitted changes, from every state. With auto_commit the changes are committed first;
+   * if that fails, the answer is FAILED_PRECONDITION, and the sandbox is stopped and kept.
    */
   DestroySandbox: { request: DestroySandboxRequest; response: Empty };
   /**
-   * Runs one command to its end. An exit code other than 0 is a result, not an error. An answer may be larger than a
+   * Runs one command until it exits. An exit code other than 0 is a result, not an error. An answer may be larger than a
    * gRPC client's default limit of 4 MiB: raise its receive limit, or use ExecStream.
    */
   Exec: { request: ExecRequest; response: ExecResponse };
   /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */
   ExecStream: { request: ExecRequest; response: ExecStreamChunk };
   /**
-   * Replaces the rules, also of a running sandbox. From the answer on every operation obeys the new rules, through
-   * open descriptors and mapped pages too.
+   * Replaces the rules of a sandbox, which may be running. From the answer on every operation obeys the new rules,
+   * including operations on open descriptors and mapped pages.
    */
   UpdatePermissions: { request: UpdatePermissionsRequest; response: Sandbox };
   /** Returns the permission of a path and the rules that decide it. The path need not exist. */
   ExplainPermission: { request: ExplainPermissionRequest; response: PermissionExplanation };
-  /** Lists the presets: named sets of rules that CreateSandbox and UpdatePermissions take. */
+  /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
   ListPresets: { request: ListPresetsRequest; response: ListPresetsResponse };
-  /** Lists where the sandbox differs from its codebase, in byte order of the paths, page by page. */
+  /** Lists the paths at which the sandbox differs from its codebase, in byte order, page by page. */
   ListChanges: { request: ListChangesRequest; response: ListChangesResponse };
   /** Returns all changes as one stream of bytes. */
   ExportChanges: { request: ExportChangesRequest; response: ExportChangesResponse };
   /**
-   * Moves changes into the codebase, all or nothing. Commands in the sandbox go on, with their open files. ABORTED, with
-   * the paths in the details, where the codebase has another version than the sandbox started from.
+   * Moves changes into the codebase, all or nothing. Commands in the sandbox continue, with their open files. ABORTED,
+   * with the paths in the details, if the codebase's version is no longer the one that the sandbox started from.
    */
   Commit: { request: CommitRequest; response: CommitResponse };
-  /** Drops changes, all or nothing: the paths show the codebase's version again, through open files too. */
+  /** Drops changes, all or nothing: the paths show the codebase's version again, also through open files. */
   Discard: { request: DiscardRequest; response: DiscardResponse };
-  /** Saves the sandbox's current state under a name, while it runs. A checkpoint is removed with its sandbox. */
+  /** Saves the present state of a sandbox, which may be running, under a name. A checkpoint is removed with its sandbox. */
   CreateCheckpoint: { request: CreateCheckpointRequest; response: Checkpoint };
   /** Lists the checkpoints of a sandbox, oldest first. */
   ListCheckpoints: { request: ListCheckpointsRequest; response: ListCheckpointsResponse };
   /** Deletes one checkpoint. */
   DeleteCheckpoint: { request: DeleteCheckpointRequest; response: Empty };
-  /** Returns the sandbox to a checkpoint, while it runs and for open files too. The checkpoint stays. */
+  /** Returns a sandbox, which may be running, to a checkpoint, including its open files. The checkpoint is kept. */
   Rollback: { request: RollbackRequest; response: Sandbox };
   /** Creates sandboxes that start from the present state of this one, or from one of its checkpoints. */
   Fork: { request: ForkRequest; response: ForkResponse };
   /**
-   * Returns what is at a path of the workspace. Does not follow a symlink at the path itself.
+   * Returns the metadata of one path of the workspace. Does not follow a symlink at the path itself.
    *
    * All file operations act as the sandbox's commands (`as` "agent" or empty: rules and mode bits apply, and the sandbox
-   * must be running) or as its owner ("owner": everything, in every state). What they change is a change of the
-   * sandbox, as if a command had made it. Symlinks are followed within the workspace only.
+   * must be running) or as its owner ("owner": no restriction, in every state). Their changes are changes of the
+   * sandbox, as if a command had made them. Symlinks are followed within the workspace only.
    */
   StatFile: { request: StatFileRequest; response: FileStat };
   /** Lists a directory of the workspace in byte order of the paths, page by page. */
   ListDirectory: { request: ListDirectoryRequest; response: ListDirectoryResponse };
-  /** Returns the contents of one version of a file. ABORTED when the file is written to meanwhile. */
+  /** Returns the contents of one version of a file. ABORTED if the file is written to meanwhile. */
   ReadFile: { request: ReadFileRequest; response: ReadFileResponse };
   /**
-   * Replaces a file whole, or not at all; programs that have the old file open keep it. The first message names the
-   * sandbox and the path and may carry a chunk; later messages carry chunks. Missing directories are made.
+   * Creates or replaces a file, completely or not at all; programs that have the old file open keep it. The first message
+   * names the sandbox and the path and may carry a chunk; later messages carry chunks. Missing parent directories are
+   * created.
    */
   WriteFile: { request: WriteFileRequest; response: FileStat };
-  /** Makes a directory. */
+  /** Creates a directory. */
   MakeDirectory: { request: MakeDirectoryRequest; response: FileStat };
   /** Renames a file, directory or symlink. */
   MoveFile: { request: MoveFileRequest; response: FileStat };
