@@ -1,8 +1,8 @@
 /**
- * What others notice while one sandbox does its worst: the p99 of GET /health, and of an Exec in another sandbox beside
- * the same on a quiet server; and why: the delay of the main thread's event loop, and of requests to the thread that
- * serves the file system. The bombs are those of test/security and of bombs/clients.mjs, or those named as arguments.
- * Exit code 1 when a figure is missed.
+ * Measures the effect of a sandbox that exhausts a resource (a bomb) on other callers: the p99 of GET /health and of an
+ * Exec in another sandbox, compared with a quiet server. It also measures the causes: the delay of the main thread's
+ * event loop, and of requests to the request worker of the file system. The bombs are those of test/security and of
+ * bombs/clients.mjs, or those named as arguments. Exit code 1 if a target is missed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
@@ -23,9 +23,9 @@ const MOST_EXEC = 5;
 const COLUMNS = {
   name: '',
   value: 'GET /health p99',
-  beside: 'Exec of another, p50 and p99',
-  loop: 'event loop, p99 and most',
-  worker: 'request worker, p99 and most',
+  beside: 'Exec of another sandbox, p50 and p99',
+  loop: 'event loop delay, p99 and maximum',
+  worker: 'request worker delay, p99 and maximum',
   must: 'must reach',
   verdict: 'reached',
 };
@@ -64,7 +64,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${loadavg()[0]?.toFixed(1)}\n`);
-process.stdout.write(table([{ title: 'Beside a bomb in another sandbox', rows }], COLUMNS));
+process.stdout.write(table([{ title: 'Latency during a bomb in another sandbox', rows }], COLUMNS));
 process.exitCode = rows.some(({ verdict }) => verdict === 'MISSED') ? 1 : 0;
 
 async function explode(server, bomb) {
@@ -73,7 +73,7 @@ async function explode(server, bomb) {
   const began = performance.now();
   const until = (ms) => performance.now() - began < ms;
   const path = `/v1/sandboxes/${id}`;
-  // Its refusals and its end are the tests' concern.
+  // The tests check its result.
   const call = (method, below, body) => unread(server, method, `${path}${below}`, body).catch(() => {});
   const exec = (text, more = {}) => call('POST', '/exec', { command: text, ...more });
   if (run) await run({ exec, call, until });
@@ -83,7 +83,7 @@ async function explode(server, bomb) {
   await server.destroy(id).catch(() => server.call('DELETE', `${path}?discard=true`).catch(() => {}));
 }
 
-/** The answer is dropped as it comes: to make something of it would keep this process from measuring. */
+/** Discards the answer as it arrives, because parsing it would disturb the measurements of this process. */
 function unread({ address, agent }, method, path, body) {
   return new Promise((done, failed) => {
     const headers = body === undefined ? {} : { 'content-type': 'application/json' };

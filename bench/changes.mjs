@@ -1,7 +1,7 @@
 /**
- * What it costs to look at what a sandbox changed, to commit it, to give a sandbox other rules and to fork it. This process is the
- * client of the built server, over REST; sandboxes are bwrap's. Prints a Markdown table; medians.
- * `--quick`: fewer rounds. Names of parts as arguments: only these. Exit code 1 when a figure is missed.
+ * Measures listing and committing the changes of a sandbox, replacing its rules, and forking it. This process is the
+ * client of the built server, over REST; the sandboxes use bwrap. Prints a Markdown table of medians.
+ * `--quick`: fewer rounds. Arguments: names of the parts to run. Exit code 1 if a target is missed.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, release, tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import { Server } from './exec/server.mjs';
 import { table } from './exec/table.mjs';
 
 const quick = process.argv.includes('--quick');
-/** Each is given a server of its own, an empty directory on the disk of the server's state, and how often to measure. */
+/** Each part gets a server of its own, an empty directory on the disk of the server's state, and the number of rounds. */
 const PARTS = { list, commit, rules, fork };
 const ROUNDS = quick ? 3 : 9;
 

@@ -1,7 +1,7 @@
 /**
- * What an Exec of `true` in a docker sandbox costs a separate client process over REST and over gRPC, beside
- * `docker exec` in a container of the same image: the command line, and the two requests of the daemon's API alone.
- * On a private daemon, in one run, taking turns. Exit code 1 when an Exec takes more than a tenth of a `docker exec`.
+ * Measures an Exec of `true` in a docker sandbox, by a separate client process over REST and over gRPC, compared with
+ * `docker exec` in a container of the same image: by the command line, and by the two requests of the daemon's API.
+ * Uses a private daemon and alternates the variants. Exit code 1 if an Exec takes more than a tenth of a `docker exec`.
  *   node bench/docker.mjs [rounds]
  */
 import { spawn } from 'node:child_process';
@@ -37,7 +37,7 @@ try {
 
 async function loadHarness() {
   const contents = "export * from './test/docker/daemon.ts'; export * from './test/docker/images.ts';";
-  // Beside the packages it takes from node_modules.
+  // In this directory, so that imports of packages resolve to node_modules.
   const outfile = join(ROOT, 'node_modules/.cache/bench-docker.mjs');
   /** @type {import('esbuild').StdinOptions} */
   const stdin = { contents, resolveDir: ROOT, loader: 'ts' };

@@ -1,7 +1,7 @@
 /**
- * What running commands costs, beside what it replaces: a bwrap of its own per call with the same arguments, and a bare
- * shell from Node. This process is the client; the server is another. Prints the table and writes docs/bench-exec.svg.
- * `--quick`: fewer rounds, no chart. Names of parts as arguments: only these. Exit code 1 when a figure is missed.
+ * Measures commands, compared with the alternatives: one bwrap for each call with the same arguments, and a bare shell
+ * started by Node. This process is the client; the server is another one. Prints a table and writes docs/bench-exec.svg.
+ * `--quick`: fewer rounds, no chart. Arguments: names of the parts to run. Exit code 1 if a target is missed.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ const sections = [];
 try {
   const bwrap = await bwrapPerCall(directory, 'true');
   for (const name of chosen) {
-    // A server of its own each: none is measured with what another left it.
+    // Each part gets a new server, so that no part is affected by the state that another one left.
     const server = await Server.start(mkdtempSync(join(directory, `${name}-`)));
     try {
       sections.push(await PARTS[name](server, bwrap));

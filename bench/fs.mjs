@@ -1,7 +1,8 @@
 /**
- * The workspace file system beside a plain directory, kernel overlayfs, fuse-overlayfs and bindfs: every workload on
- * each in turn, round by round, so that a noisy machine is noisy for all; medians. Prints a Markdown table with the
- * targets, the requests each workload sent to us, and draws docs/filesystem-speed.svg. As root; drops the kernel's caches.
+ * Compares the workspace file system with a plain directory, kernel overlayfs, fuse-overlayfs and bindfs. Each round runs
+ * every workload on all of them in turn, so that noise affects all; the best round counts. Prints a Markdown table with
+ * the targets and the requests of each workload to the workspace, and draws docs/filesystem-speed.svg. Needs root; drops
+ * the kernel's caches.
  *
  *   npm run bench:fs [-- --install] [--rounds=N] [--only=TEXT] [--no-chart] [--directory=DIR]
  */
@@ -45,7 +46,7 @@ let workspaces;
 try {
   const base = join(home, 'base');
   mkdirSync(base);
-  say('making the codebase');
+  say('creating the codebase');
   makeCodebase(base);
   execFileSync('chown', ['-R', `${UID}:${UID}`, base]);
   const fileSystem = await loadFileSystem();
@@ -96,7 +97,7 @@ function difference(after, before) {
   );
 }
 
-/** What the machine's other work disturbed least. */
+/** Returns the result that was least disturbed by other work on the machine. */
 function best(values, { unit }) {
   return unit === '/s' ? Math.max(...values) : Math.min(...values);
 }
@@ -109,7 +110,9 @@ function median(values) {
 
 function print(rows) {
   const where = `${cpus().length} CPUs, Linux ${release()}, Node ${process.version}, best of ${rounds} rounds, load ${loadavg()[0].toFixed(1)} at the end`;
-  process.stdout.write(`${where}\n\n${table(rows)}\n\nRequests to us, last round:\n\n${requestTable(rows)}\n`);
+  process.stdout.write(
+    `${where}\n\n${table(rows)}\n\nRequests to the workspace, last round:\n\n${requestTable(rows)}\n`,
+  );
   if (options.only === '' && options.chart)
     writeFileSync(resolve(import.meta.dirname, '../docs/filesystem-speed.svg'), chart(rows, where));
   const missed = rows.filter((row) => judge(row).word === '**missed**');

@@ -1,4 +1,4 @@
-/** The launcher's own isolation plan, for spawning bwrap once per call with it. Read from lib/runtime, not copied. */
+/** Starts one bwrap for each call, with the launcher's own isolation plan, which is imported from lib/runtime. */
 import { spawn } from 'node:child_process';
 import { chmodSync, chownSync, closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
 const ROOT = resolve(import.meta.dirname, '..');
-/** Beside the server's default range, so never a sandbox's. */
+/** Outside the server's default range, so it is never a sandbox's uid. */
 const UID = 199_999;
 const PLAN = `
   export { bwrapArguments, encodeArguments } from './lib/runtime/bwrap/arguments.ts';
@@ -15,9 +15,9 @@ const PLAN = `
   export { filterFor } from './lib/runtime/seccomp/assemble.ts';
 `;
 
-/** Answers a function that runs `command` once in a bwrap of its own; resolves with its exit code. */
+/** Returns a function that runs `command` once in a new bwrap and resolves with its exit code. */
 export async function bwrapPerCall(directory, command) {
-  // bwrap starts under another user and has to get to its workspace.
+  // bwrap runs as another user, who must be able to traverse to the workspace.
   chmodSync(directory, 0o711);
   const plan = await loadPlan(directory);
   const [etc, workspace, agent] = ['etc', 'workspace', 'agent'].map((name) => join(directory, name));
@@ -33,7 +33,7 @@ export async function bwrapPerCall(directory, command) {
 
   return () =>
     new Promise((done, failed) => {
-      // bwrap reads both to their end: each call needs its own file positions.
+      // bwrap reads both files to their end, so each call needs file positions of its own.
       const descriptors = [openSync(argumentsFile, 'r'), openSync(seccompFile, 'r')];
       const child = spawn('/usr/bin/bwrap', ['--args', '3', '--', '/bin/sh', '-c', command], {
         cwd: '/',

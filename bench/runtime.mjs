@@ -1,6 +1,6 @@
 /**
- * What the runtime alone costs, in one process and one run, alternating: a command through the agent, a bwrap of its
- * own per call with the same isolation, a bare `sh -c true`; then concurrency, bring-up, output and idle memory.
+ * Measures the runtime alone, in one process, alternating the variants: a command through the agent, one bwrap for each
+ * call with the same isolation, a bare `sh -c true`. Then measures concurrency, launches, output and idle memory.
  *   node bench/runtime.mjs [rounds]
  */
 import { spawn } from 'node:child_process';
@@ -71,7 +71,7 @@ async function timed(run) {
   return performance.now() - start;
 }
 
-/** Runs the candidates in turn, so that whatever else the machine does meets all of them. */
+/** Runs the candidates in turn, so that other load on the machine affects all of them. */
 async function alternate(candidates, rounds) {
   const times = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
   for (let round = -5; round < rounds; round++) {
@@ -100,7 +100,7 @@ async function perSecond(run, lanes, total) {
   return (total / took) * 1000;
 }
 
-/** RAM of the processes of a uid range: proportional set size, as the kernel counts shared pages. */
+/** Returns the RAM of the processes of a uid range, as proportional set size (shared pages are divided among processes). */
 function memoryOf(first, last) {
   let kb = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

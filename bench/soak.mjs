@@ -1,9 +1,9 @@
 /**
- * What the server's memory does over minutes of ordinary work: sandboxes come and go, run commands, write, commit, take
- * checkpoints. Tells resident memory by kind of mapping, and what is live in each thread after a full collection, along
- * the way and as slopes of the second half. A leak is a slope of heapUsed, external or heap; rss and heapTotal swing by
- * tens of MiB with what V8 keeps for new objects. Argument: minutes (default 12). `SOAK_ARENAS=1` limits glibc to one
- * malloc arena.
+ * Measures the server's memory over minutes of ordinary work: sandboxes are created and destroyed, run commands, write,
+ * commit and create checkpoints. Prints resident memory by kind of mapping and the live heap of each thread after a full
+ * collection, as a time series and as slopes of the second half. A slope of heapUsed, external or heap is a leak; rss and
+ * heapTotal vary by tens of MiB with V8's space for new objects. Argument: minutes (default 12). `SOAK_ARENAS=1` limits
+ * glibc to one malloc arena.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -91,7 +91,7 @@ async function work(server, client, until) {
   }
 }
 
-/** The files have few names over all rounds: the state on disk does not grow. */
+/** All rounds use the same few file names, so that the state on disk does not grow. */
 async function round(server, codebase_id, n) {
   const create = { codebase_id, permissions: WRITE_ALL, labels: {} };
   const { id } = await call(server, 'POST', '/v1/sandboxes', create);
@@ -126,13 +126,13 @@ function call({ host, port, agent }, method, path, body) {
   });
 }
 
-/** Resident anonymous memory: the C heap of the main thread ([heap]), other anonymous mappings, and all. */
+/** Returns resident anonymous memory: the C heap of the main thread ([heap]), other anonymous mappings, and the total. */
 function sample(pid) {
   const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1');
   const of = (name, text = rollup) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0) * 1024;
   const maps = readFileSync(`/proc/${pid}/smaps`, 'latin1').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
   const heap = maps.find((map) => map.includes('[heap]')) ?? '';
-  // glibc's other arenas are made of maps of 64 MiB, aligned to that.
+  // glibc's other arenas are mappings of 64 MiB, aligned to their size.
   const arenas = maps.filter(
     (map) => /^[0-9a-f]*(?:[048c]000000)-/.test(map) && / rw-p 00000000 00:00 0 *\n/.test(map),
   );
@@ -164,7 +164,7 @@ function report() {
   }
 }
 
-/** MiB along the way, and the slope of the last half (least squares). */
+/** Returns a line with the time series in MiB and the slope of the second half (least squares). */
 function line(name, values, kind) {
   if (values.length < 4) return;
   const half = values.slice(Math.floor(values.length / 2));

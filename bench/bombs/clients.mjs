@@ -1,17 +1,18 @@
 /**
- * Bombs that take several calls. Each is `{name, create, run}`: what its sandbox is made with, and what is done to it;
- * `run` is given `exec(command, more)` on it, which never throws, and `call(method, path)` below the sandbox.
+ * Bombs that need several calls. Each is `{name, create, run}`: `create` has the fields of its CreateSandbox request;
+ * `run` gets `exec(command, more)`, which runs a command in the sandbox and never throws, and `call(method, path)` for
+ * paths below the sandbox.
  */
 const python = (program) => ({ command: 'exec python3 -I -', stdin: `import ctypes, os, sys, time\n${program}\n` });
 const times = (count, make) => Promise.all(Array.from({ length: count }, (_, index) => make(index)));
 const END_MS = 3000;
 
-/** All idle shells but the own, and what they would read next filled. */
+/** Stops all idle shells except its own, and fills the request pipes that they read from. */
 const STOP_SHELLS = `for p in /proc/[0-9]*; do [ $p = /proc/$PPID ] && continue
 case $(tr '\\0' ' ' <$p/cmdline) in '/bin/sh /run/agent/'*) kill -STOP \${p#/proc/}
 for fd in $p/fd/1[0-9]; do dd if=/dev/zero of=$fd bs=4096 count=300 oflag=nonblock 2>/dev/null; done;; esac; done; :`;
 
-/** What of item "a held main thread" the executor and the adapters answer for. */
+/** Bombs against the main thread: the executor and the adapters. */
 const OF_COMMANDS = [
   {
     name: 'stopped shells, full pipes',
@@ -49,19 +50,22 @@ time.sleep(1)`);
     },
   },
   {
-    name: '60 answers of 16 MiB, each byte escaped',
+    name: '60 answers of 16 MiB whose every byte is escaped',
     run: ({ exec }) => times(60, () => exec('head -c 9M /dev/zero; head -c 9M /dev/zero >&2', { timeout: 30 })),
   },
-  { name: '64 commands write without end', run: ({ exec }) => times(64, () => exec('yes & yes >&2', { timeout: 3 })) },
   {
-    name: '40 floods left behind',
+    name: '64 commands with endless output',
+    run: ({ exec }) => times(64, () => exec('yes & yes >&2', { timeout: 3 })),
+  },
+  {
+    name: '40 background processes that flood their output',
     run: async ({ exec }) => {
       await times(40, () => exec('timeout 3 yes & :', { timeout: 10 }));
       await exec('sleep 2', { timeout: 10 });
     },
   },
   {
-    name: '900 processes left behind, one a command',
+    name: '900 background processes, one for each command',
     create: { resources: { pids_limit: 1024 } },
     run: async ({ exec, until }) => {
       await exec('i=0; while [ $i -lt 900 ]; do sleep 30 & i=$((i+1)); done >/dev/null 2>&1', { timeout: 20 });
@@ -71,7 +75,7 @@ time.sleep(1)`);
   },
 ];
 
-/** What the request worker answers for. */
+/** Bombs against the request worker of the file system. */
 const OF_WORKSPACES = [
   {
     name: 'nested directories, committed after each command',
@@ -97,7 +101,7 @@ except OSError: pass`);
     },
   },
   {
-    name: 'a large directory renamed on and on',
+    name: 'repeated renames of a large directory',
     create: { preset: 'development', permissions: [] },
     run: async ({ exec }) => {
       const make = 'mkdir -p src/d; cd src/d; i=0; while [ $i -lt 20000 ]; do : >f$i; i=$((i+1)); done';
@@ -108,7 +112,7 @@ except OSError: pass`);
     },
   },
   {
-    name: 'changes of 256 MiB listed on and on',
+    name: 'repeated listings of changes of 256 MiB',
     run: async ({ exec, call, until }) => {
       await exec('for i in 1 2 3 4 5 6 7 8; do head -c 32M /dev/zero >f$i; done', { timeout: 60 });
       do await call('GET', '/changes');

@@ -1,6 +1,6 @@
 /**
- * Loaded into the server under measurement by NODE_OPTIONS (--import): the delay of its main thread's event loop, told
- * on SIGUSR2 in the file that PADDOCK_BENCH_DELAYS names. The server itself knows nothing of it.
+ * Measures the delay of the main thread's event loop in the server, which loads this file by NODE_OPTIONS (--import). On
+ * SIGUSR2 it writes the delay to the file named by PADDOCK_BENCH_DELAYS.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -14,7 +14,7 @@ if (isMainThread && file) {
   delay.enable();
   let told = 0;
   process.on('SIGUSR2', () => {
-    // A turn that is in time takes the resolution itself.
+    // The histogram contains the interval itself; without a delay it is the resolution.
     const ms = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - RESOLUTION_MS);
     const text = JSON.stringify({ told: ++told, p99: ms(delay.percentile(99)), max: ms(delay.max) });
     writeFileSync(`${file}.new`, text);

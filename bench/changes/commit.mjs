@@ -1,7 +1,7 @@
 /**
- * Commit of 10,000 new small files beside `cp -a` of the same files with `sync -f` after it: both end with the files on
- * the disk, the commit also with a journal that a crash cannot leave half done. Both in turn, on the same disk, each after
- * a `sync`, so that neither writes out what was dirty before it.
+ * Compares a commit of 10,000 new small files with `cp -a` of the same files followed by `sync -f`: after both the files
+ * are on the disk, and the commit is also atomic over a crash. They alternate on the same disk, each after a `sync`, so
+ * that neither writes out earlier dirty pages.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -43,10 +43,10 @@ export async function commit(server, directory, rounds) {
   await server.destroy(id);
   const rows = [
     row('10,000 new files of 1 KiB in new directories', times.fresh, times.copies),
-    row('10,000 new files of 1 KiB in directories that are there', times.among, times.copies),
+    row('10,000 new files of 1 KiB in existing directories', times.among, times.copies),
     { name: 'cp -a of the same files, then sync -f', value: `${median(times.copies).toFixed(0)} ms` },
   ];
-  return { title: `Commit, ${rounds} times in turn with cp`, rows };
+  return { title: `Commit, ${rounds} times, alternating with cp`, rows };
 }
 
 function row(name, times, copies) {

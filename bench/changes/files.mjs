@@ -1,10 +1,10 @@
-/** Files of the measurements, made the same inside of a sandbox and beside it. */
+/** Files for the measurements, created in the same way in a sandbox and outside. */
 export const FILES = 10_000;
 const BYTES = 1024;
 
 /**
- * A shell command that makes `count` files of 1 KiB below `directory`, `each` to a directory, numbered from `first` on; the
- * same directories with another `prefix`.
+ * Returns a shell command that creates `count` files of 1 KiB below `directory`, `each` files in a directory, numbered
+ * from `first`. Another `prefix` gives other files in the same directories.
  */
 export function makeFiles(directory, count, each, first = 0, prefix = '') {
   const program = [

@@ -1,4 +1,4 @@
-/** Naming what a sandbox with many changed files has, forking it, and going back. Beside: as many new sandboxes of nothing. */
+/** Measures checkpoint, fork and rollback of a sandbox with many changed files, compared with creating empty sandboxes. */
 import { judged, median } from '../exec/table.mjs';
 import { FILES, makeFiles } from './files.mjs';
 
@@ -25,7 +25,7 @@ export async function fork(server, _directory, rounds) {
     });
   };
   for (let round = 0; round < rounds; round++) {
-    // So that there is something to freeze each time.
+    // Without a new change there would be nothing to freeze.
     await server.exec(id, `echo ${round} > deep/round`);
     await timed('checkpoint', () => server.call('POST', `/v1/sandboxes/${id}/checkpoints`, { name: `c${round}` }));
     await server.exec(id, `echo ${round} > deep/again`);
@@ -46,7 +46,10 @@ export async function fork(server, _directory, rounds) {
     row('rollback of two files', times.rollback),
     row(`${FORKS} forks in one call`, times.forks, MANY, times.creates),
   ];
-  return { title: `A sandbox with ${FILES.toLocaleString('en')} changed files, beside creating empty ones`, rows };
+  return {
+    title: `A sandbox with ${FILES.toLocaleString('en')} changed files, compared with creating empty ones`,
+    rows,
+  };
 }
 
 async function createAll(server) {

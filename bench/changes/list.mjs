@@ -1,4 +1,4 @@
-/** ListChanges of many changed files, all pages, one after the other as a client has to ask for them. */
+/** Measures ListChanges of many changed files: all pages, one after the other, as a client requests them. */
 import { judged, median } from '../exec/table.mjs';
 import { FILES, makeFiles } from './files.mjs';
 
@@ -28,7 +28,7 @@ async function measured(server, id, rounds, expected) {
       count += changes.length;
       token = next_page_token;
     } while (token !== '');
-    if (count !== expected) throw new Error(`${count} changes, not ${expected}`);
+    if (count !== expected) throw new Error(`${count} changes were listed, expected ${expected}`);
     if (round >= 0) times.push(performance.now() - began);
   }
   return median(times);

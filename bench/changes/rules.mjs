@@ -1,7 +1,7 @@
 /**
- * UpdatePermissions with 1,000 rules on a sandbox of which the kernel has 100,000 names and attributes cached (and, where
- * it says so, the contents too), from the request to the answer: from there on every operation obeys. The rules change in
- * turn between two sets; what they change is looked at again in between, so that it is cached again.
+ * Measures UpdatePermissions with 1,000 rules, from the request to the answer (from which on every operation obeys). The
+ * kernel has 100,000 names and attributes of the sandbox cached and, in some rows, the contents too. Two sets of rules
+ * alternate; between them the files are accessed again, so that they are cached again.
  */
 import { judged, median } from '../exec/table.mjs';
 import { makeFiles } from './files.mjs';
@@ -19,7 +19,7 @@ const rule = (pattern, permission, type = 'PATTERN_GLOB') => ({
   permission: `PERMISSION_${permission}`,
   type,
 });
-/** The first rule says what all files are; the others are about single files and names, as those of real sets. */
+/** The first rule is for all files; the others are for single files and names, as in real sets. */
 const set = (level) => [
   rule('**', level),
   ...Array.from({ length: RULES - 2 }, (_, n) =>
@@ -37,12 +37,12 @@ const CASES = [
     look: LOOK,
   },
   {
-    name: 'every file WRITE to READ and back, 10,000 of them read before',
+    name: 'every file WRITE to READ and back, contents of 10,000 cached',
     sets: [set('WRITE'), set('READ')],
     look: `${LOOK}; cd deep; cat d00[0-4]*/* > /dev/null`,
   },
   {
-    name: 'every file WRITE to READ and back, all read before',
+    name: 'every file WRITE to READ and back, all contents cached',
     sets: [set('WRITE'), set('READ')],
     look: `${LOOK}; ${READ}`,
     judged: false,
@@ -51,11 +51,11 @@ const CASES = [
 
 export async function rules(server, _directory, rounds) {
   const writer = await server.create();
-  // In parts, each well within the time that a command has.
+  // In parts, each well within the timeout of a command.
   for (let made = 0; made < ENTRIES; made += PART) await server.exec(writer, makeFiles('deep', PART, 200, made));
   await server.call('POST', `/v1/sandboxes/${writer}/commit`, {});
   await server.destroy(writer);
-  // Another one: what it has cached is what it looked at.
+  // A new sandbox, so that exactly the files that it accesses are cached.
   const id = await server.create();
   const put = (permissions) => server.call('PUT', `/v1/sandboxes/${id}/permissions`, { permissions });
   const rows = [];

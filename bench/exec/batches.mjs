@@ -1,4 +1,4 @@
-/** A hundred sandboxes stopped, started and destroyed, all asked for at once. */
+/** Measures stopping, starting and destroying a hundred sandboxes with concurrent requests. */
 import { judged } from './table.mjs';
 
 const COUNT = 100;

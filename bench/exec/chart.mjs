@@ -1,4 +1,4 @@
-/** Horizontal bars as SVG, a panel for each measurement. What is ours is blue; what it is compared with is grey. */
+/** Draws horizontal bars as SVG, one panel for each measurement. Results of Paddock are blue, alternatives are grey. */
 const WIDTH = 760;
 const LABEL = 200;
 const BAR = 20;

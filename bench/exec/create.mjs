@@ -1,4 +1,4 @@
-/** From nothing to the first answer: CreateSandbox and an Exec, beside one bwrap. Destroying is not counted. */
+/** Measures CreateSandbox plus a first Exec, compared with one bwrap. Destroying the sandbox is not included. */
 import { at, judged } from './table.mjs';
 
 const WARM_UP = 3;
@@ -34,5 +34,5 @@ export async function create(server, bwrap, rounds) {
     { label: 'one bwrap', value: at(own, 0.5) },
   ];
   const chart = { title: 'CreateSandbox and first Exec, p50', unit: 'ms', bars };
-  return { title: `From nothing to the first answer, ${rounds} times`, rows, chart };
+  return { title: `Time to the first answer of a new sandbox, ${rounds} times`, rows, chart };
 }

@@ -1,4 +1,4 @@
-/** Many RUNNING sandboxes, each used once: what one costs in memory, and whether an Exec gets slower. */
+/** Measures many RUNNING sandboxes, each used once: the memory of each, and the effect on the latency of an Exec. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { Server } from './server.mjs';
 import { at, judged } from './table.mjs';
@@ -29,7 +29,7 @@ export async function density(server, count, calls) {
   const ratio = at(among, 0.5) / one;
   const rows = [
     {
-      name: 'RAM of each: PSS of its processes, and of what the server grew by',
+      name: 'RAM of each: PSS of its processes, plus growth of the server',
       value: `${(each / MIB).toFixed(2)} MiB`,
       beside: `server ${(ofServer / 1024).toFixed(0)} KiB of it; MemAvailable fell by ${(machine / MIB).toFixed(2)} MiB each`,
       must: '2 MiB',
@@ -66,7 +66,7 @@ async function times(server, ids, calls) {
   return all;
 }
 
-/** Proportional set sizes in bytes; MemAvailable also tells what the kernel holds for processes, mounts and cgroups. */
+/** Returns proportional set sizes in bytes, and MemAvailable, which includes kernel memory of processes, mounts and cgroups. */
 function memory(serverPid) {
   let sandboxes = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -79,7 +79,7 @@ function memory(serverPid) {
 
 const pss = (pid) => Number(/^Pss:\s+(\d+) kB/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) * 1024;
 
-/** Nothing of what has ended meanwhile. */
+/** Returns '' if the process has ended meanwhile. */
 function read(path) {
   try {
     return readFileSync(path, 'latin1');

@@ -1,4 +1,4 @@
-/** One client, one call after the other: Exec of `true` beside what it replaces. The ways take turns, call by call. */
+/** Measures Exec of `true` by one client, one call after the other, compared with the alternatives. They alternate by call. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { at, judged } from './table.mjs';
@@ -26,7 +26,7 @@ export async function latency(server, bwrap, rounds) {
   const rows = Object.keys(times).flatMap((name) => [0.5, 0.99].map((share) => row(times, name, share)));
   const bars = Object.entries(times).map(([label, all]) => ({ label, value: at(all, 0.5), mark: at(all, 0.99) }));
   const chart = { title: 'Exec of true, one client: p50 (tick: p99)', unit: 'ms', bars };
-  return { title: `One call of true after the other, ${rounds} each`, rows, chart };
+  return { title: `Sequential calls of true, ${rounds} each`, rows, chart };
 }
 
 function row(times, name, share) {

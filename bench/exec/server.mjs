@@ -1,13 +1,13 @@
-/** The server under measurement, in a process of its own; this process is its client. */
+/** Runs the measured server in a process of its own; this process is its client. */
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join, resolve } from 'node:path';
 import { Service } from '../../scripts/demo/service.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Apart from the default range, so that a server that runs here already is not in the way. */
+/** Outside the default range, so that it does not collide with another server on this machine. */
 const UIDS = { start: 2_900_000, size: 2048 };
-/** USER_HZ, on every Linux that Node runs on. */
+/** USER_HZ: clock ticks per second in /proc, the same on every Linux that Node supports. */
 const TICKS = 100;
 const WRITE_ALL = [{ pattern: '**', permission: 'PERMISSION_WRITE' }];
 
@@ -18,7 +18,7 @@ export class Server {
   #codebase;
   pid;
 
-  /** `env`: further variables of its environment. */
+  /** Starts a server. `env`: additional environment variables. */
   static async start(directory, env = {}) {
     const server = new Server();
     const started = await server.#service.start({
@@ -70,18 +70,18 @@ export class Server {
     return this.#service.streamOverGrpc(request, options);
   }
 
-  /** Resident memory in bytes. */
+  /** Returns the server's resident memory in bytes. */
   rss() {
     return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'latin1'))[1]) * 1024;
   }
 
-  /** Seconds of CPU used so far, in user and kernel mode. */
+  /** Returns the server's CPU time so far in seconds, user and system. */
   cpu() {
     const fields = readFileSync(`/proc/${this.pid}/stat`, 'latin1').split(') ')[1].split(' ');
     return (Number(fields[11]) + Number(fields[12])) / TICKS;
   }
 
-  /** Whether a host user is one of its sandboxes'. */
+  /** Whether a host uid belongs to a sandbox of this server. */
   static isSandboxUser(uid) {
     return uid >= UIDS.start && uid < UIDS.start + UIDS.size;
   }

@@ -1,13 +1,13 @@
-/** 1 GiB of stdout through ExecStream to a client that only reads, and the server's memory meanwhile. */
+/** Measures 1 GiB of stdout through ExecStream to a client that only reads, and the server's memory meanwhile. */
 import { request } from 'node:http';
 import { judged } from './table.mjs';
 
 const BYTES = 2 ** 30;
-/** Seconds: also on a machine that is busy with something else. */
+/** In seconds; sufficient for a busy machine. */
 const TIMEOUT = 300;
 const MB = 1_000_000;
 const MIB = 2 ** 20;
-/** What a server may grow by and still be flat: far below what is streamed. */
+/** Maximum growth of the server's memory that counts as constant; far below the streamed size. */
 const FLAT = 64 * MIB;
 
 export async function stream(server, rounds) {
@@ -33,11 +33,11 @@ export async function stream(server, rounds) {
       value: `${best(all).toFixed(0)} MB/s`,
       beside: `server +${(growth / MIB).toFixed(0)} MiB at most, ${Math.min(...all.map(({ cpu }) => cpu)).toFixed(1)} s of CPU`,
     };
-    // What this client library has where nothing is asked for: it waits for the network most of the time then.
+    // The default window of this client library, with which it waits for the network most of the time.
     if (!name.startsWith('ExecStream')) return shown;
     return {
       ...shown,
-      must: '500 MB/s, flat',
+      must: '500 MB/s, constant memory',
       aim: '1000 MB/s',
       verdict: judged(best(all) >= 500 && growth <= FLAT, best(all) >= 1000 && growth <= FLAT),
     };
@@ -63,7 +63,7 @@ async function measured(server, once) {
   return { rate: BYTES / seconds / MB, growth: most - before, cpu: server.cpu() - busy };
 }
 
-/** The answer carries base64 in JSON lines, a third more than the bytes. The client looks at the last line only. */
+/** The answer is base64 in JSON lines, a third larger than the bytes. The client parses the last line only. */
 function overRest(server, id, command) {
   return new Promise((done, failed) => {
     const path = `/v1/sandboxes/${id}/exec/stream`;
@@ -84,7 +84,7 @@ function overRest(server, id, command) {
   });
 }
 
-/** With the flow control window that clients in other languages have or come to by themselves; or without. */
+/** `options`: channel options, for example the flow control window that clients in other languages use by default. */
 async function overGrpc(server, id, command, options) {
   let bytes = 0;
   const chunks = server.streamOverGrpc({ sandbox_id: id, command, timeout: TIMEOUT }, options);

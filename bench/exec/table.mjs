@@ -1,4 +1,4 @@
-/** The value that `share` of all are below. */
+/** Returns the value below which `share` (0 to 1) of all values are. */
 export function at(all, share) {
   const sorted = [...all].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -8,10 +8,10 @@ export const median = (all) => at(all, 0.5);
 
 export const judged = (reached, aimed) => (aimed ? 'aim' : reached ? 'must' : 'MISSED');
 
-const COLUMNS = { name: '', value: 'measured', beside: 'beside', must: 'must reach', aim: 'aim', verdict: 'reached' };
+const COLUMNS = { name: '', value: 'measured', beside: 'compared', must: 'must reach', aim: 'aim', verdict: 'reached' };
 
 /**
- * Markdown. A row has a value for each of the columns, or none where it has nothing to say.
+ * Returns the sections as Markdown tables. A row may omit columns.
  * @param {{ title: string, rows: Record<string, string>[] }[]} sections
  * @param {Record<string, string>} columns
  */

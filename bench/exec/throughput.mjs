@@ -1,4 +1,4 @@
-/** Eight calls in flight: in one sandbox, over eight, and as bwrap per call. The ways take turns, batch by batch. */
+/** Measures eight calls in flight: in one sandbox, in eight, and with one bwrap for each call. They alternate by batch. */
 import { judged, median } from './table.mjs';
 
 const IN_FLIGHT = 8;

@@ -1,4 +1,4 @@
-/** Time against a plain directory, logarithmic, as one SVG: a row of bars for each workload. */
+/** Draws the time relative to a plain directory as SVG: logarithmic, one row of bars for each workload. */
 import { NAMES } from './systems.mjs';
 
 const COLOURS = { overlayfs: '#9aa5b1', 'fuse-overlayfs': '#d9a05b', bindfs: '#c9736b', ours: '#2f7f6f' };
@@ -25,7 +25,7 @@ export function chart(rows, where) {
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="12">`,
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
-    `<text x="16" y="22" font-size="15" font-weight="bold">Time against a plain directory (1 = native, shorter is faster)</text>`,
+    `<text x="16" y="22" font-size="15" font-weight="bold">Time relative to a plain directory (1 = native, shorter is faster)</text>`,
     ...names.map((name, i) => legend(name, i)),
   ];
   for (const mark of MARKS) {

@@ -1,4 +1,4 @@
-/** Rows that compare the file system with itself: many rules, many sandboxes, a sandbox that floods. */
+/** Measures the file system against itself: many rules, many sandboxes, a sandbox that floods it with requests. */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const SANDBOXES = 1000;
 const UNUSED = 4000;
 const walkMany = walk('many');
 
-/** Gives rows of {label, unit, before, after, target}: the best of rounds that take turns, for the p99 the median. */
+/** Returns rows of {label, unit, before, after, target}: the best of alternating rounds; for the p99 their median. */
 export async function measureCrowds({ workspaces, fileSystem, base, home, rounds, median }) {
   const turns = (ways) => {
     const times = ways.map(() => []);
@@ -88,7 +88,7 @@ async function flooded(flooder, other, rounds, median) {
   return [median(quiet), median(loud)];
 }
 
-/** A CPU control group for each name, as every sandbox has one: gives the file that takes its members. */
+/** Creates a CPU cgroup for each name, as every sandbox has one. Returns its cgroup.procs file by name. */
 function cpuGroups(...names) {
   const root = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'].find((at) => existsSync(join(at, 'cgroup.procs')));
   const directories = names.map((each) => join(root, `paddock-bench-${process.pid}-${each}`));
@@ -97,7 +97,7 @@ function cpuGroups(...names) {
   return {
     ...Object.fromEntries(names.map((each, i) => [each, files[i]])),
     async remove() {
-      // Whoever was killed leaves a little later.
+      // A killed process leaves the cgroup asynchronously.
       for (const file of files) while (readFileSync(file, 'latin1') !== '') await sleep(10);
       for (const directory of directories) rmdirSync(directory);
     },

@@ -1,5 +1,5 @@
-# Load for bench/fs.mjs: a system call costs here about what it costs in C, and every Debian has perl.
-# usage: perl -U load.pl UID DIRECTORY KIND ARGUMENT...   Works in the directory. Prints seconds, or for a loop microseconds per call.
+# Load for bench/fs.mjs: a system call is about as fast as in C, and every Debian has perl.
+# usage: perl -U load.pl UID DIRECTORY KIND ARGUMENT...   Runs in DIRECTORY. Prints seconds, or for a loop microseconds per call.
 use strict;
 use warnings;
 use Time::HiRes qw(time);
@@ -14,7 +14,7 @@ chdir $directory or die "$directory: $!\n";
 $ENV{HOME} = '/nonexistent';
 $ENV{LC_ALL} = 'C';
 
-# POSIX's calls are the bare ones; perl's own open also asks whether it is a terminal.
+# POSIX::open is the bare system call; perl's own open also calls isatty.
 my %loops = (
     stat     => sub { my ($n, $path) = @_; for (1 .. $n) { -e $path or die $! } },
     negative => sub { my ($n, $path) = @_; for (1 .. $n) { -e $path and die } },
@@ -29,7 +29,7 @@ my %loops = (
         for my $i (1 .. $n) { my $f = POSIX::open("$path-$i", O_WRONLY | O_CREAT | O_EXCL, 0666) // die $!; POSIX::write($f, $data, 4096) // die $!; POSIX::close($f) }
     },
     unlink => sub { my ($n, $path) = @_; for my $i (1 .. $n) { unlink "$path-$i" or die $! } },
-    # Names that nobody asked for before: each is a request.
+    # Names that were never looked up before: each sends a request.
     lookup => sub { my ($n, $path) = @_; for my $i (1 .. $n) { -e "$path-$i" and die } },
 );
 
@@ -37,7 +37,7 @@ sub report { printf "%.9f\n", $_[0] }
 
 if (my $loop = $loops{$kind}) {
     my ($n, @rest) = @arguments;
-    # What changes nothing is done in short batches, of which the least disturbed counts.
+    # Loops without changes run in short batches, of which the fastest counts.
     my $batch = $kind =~ /^(stat|negative|open)$/ && $n > 1000 ? 1000 : $n;
     my $best;
     for (1 .. $n / $batch) {
@@ -48,13 +48,13 @@ if (my $loop = $loops{$kind}) {
     }
     report($best);
 }
-# A command, without its start being timed more than it must.
+# Runs a command; the measured time includes no shell.
 elsif ($kind eq 'command') {
     my $began = time;
     system(@arguments) == 0 or die "@arguments: $?\n";
     report(time - $began);
 }
-# Many processes at once, each on names of its own: requests a second.
+# Lookups by many processes, each with names of its own: requests per second.
 elsif ($kind eq 'lookups') {
     my ($clients, $n, $path) = @arguments;
     my $began = time;
@@ -66,14 +66,14 @@ elsif ($kind eq 'lookups') {
     while (wait != -1) { die "a client failed\n" if $? }
     report($clients * $n / (time - $began));
 }
-# The time of each of n requests that no cache answers; the 99th percentile in microseconds.
+# Measures n requests that no cache answers: the 99th percentile in microseconds.
 elsif ($kind eq 'p99') {
     my ($n, $path) = @arguments;
     my @times;
     for my $i (1 .. $n) { my $began = time; -e "$path-$i" and die; push @times, time - $began; select undef, undef, undef, 0.002 }
     report((sort { $a <=> $b } @times)[int($n * 0.99)] * 1e6);
 }
-# Stat, create and readdir from many processes until killed.
+# Runs stat, create and readdir in many processes until killed.
 elsif ($kind eq 'flood') {
     my ($clients) = @arguments;
     $SIG{TERM} = sub { kill 'KILL', -$$; exit 0 };

@@ -1,9 +1,9 @@
-/** What a row came to against its target, and all rows as a Markdown table. */
+/** Compares rows with their targets, and renders them as a Markdown table. */
 import { NAMES } from './systems.mjs';
 
 /**
- * {value, text, must, aim, met, aimed}: `value` is what the target's kind compares. A row has `times` by file system, or
- * one value `before` and one `after`.
+ * Returns {value, text, must, aim, met, aimed}: `value` is the figure that the target's kind compares. A row has `times` by
+ * file system, or one value `before` and one `after`.
  * @param {{ target: object, times?: Record<string, number>, before?: number, after?: number }} row
  */
 export function judge({ target, times, before, after }) {

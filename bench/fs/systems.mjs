@@ -1,4 +1,4 @@
-/** The file systems that are compared: each gives a directory that shows the codebase and takes changes. */
+/** The compared file systems: each provides a directory with the contents of the codebase that can be changed. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export function install() {
   if (missing.length > 0) run('apt-get', 'install', '-y', '--no-install-recommends', ...missing);
 }
 
-/** Mounts all that this machine has over `base`, each with its own changes. `names`: which. */
+/** Mounts the file systems in `names` that this machine has over `base`, each with its own changes. */
 export async function mountSystems({ base, home, workspaces, names }) {
   const directories = {};
   const unmounts = [];
@@ -62,7 +62,7 @@ const MOUNT = {
   ours: (at, base, workspaces) => workspaces.attach(spec('ours', base, join(at, 'delta'))),
 };
 
-/** As the service attaches a sandbox: one uid, everything writable. */
+/** Returns the options of a workspace as the service attaches it: one uid, everything writable. */
 export function spec(id, base, delta, { uid = UID, rules = ALL_WRITE } = {}) {
   return { id, codebaseId: 'bench', base, delta, uid, rules, maxBytes: 10 * 2 ** 30, maxFiles: 1_000_000 };
 }

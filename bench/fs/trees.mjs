@@ -1,4 +1,4 @@
-/** The trees the benchmark works on, the same on every machine and in every run. */
+/** Creates the file trees of the benchmark, the same on every machine and in every run. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 export const MANY_FILES = 10_000;
 export const BIG_MIB = 256;
 
-/** A codebase: `many/` (10,000 files of 4 KiB), `npm/` (as node_modules has it), `repo/` (a git repository of npm/), `big`. */
+/** Creates a codebase: `many/` (10,000 files of 4 KiB), `npm/` (like node_modules), `repo/` (a git repository of npm/), `big`. */
 export function makeCodebase(directory) {
   mkdirSync(join(directory, 'many'), { recursive: true });
   const page = Buffer.alloc(4096, 'The quick brown fox jumps over the lazy dog.\n');
@@ -25,14 +25,14 @@ export function makeCodebase(directory) {
     ]);
   git('init', '-q', '-b', 'main');
   git('add', '-A');
-  git('commit', '-q', '-m', 'All of it');
+  git('commit', '-q', '-m', 'All files');
   execFileSync('tar', ['-C', join(directory, 'npm'), '-cf', join(directory, 'npm.tar'), '.']);
   execFileSync('dd', ['if=/dev/urandom', `of=${join(directory, 'big')}`, 'bs=1M', `count=${BIG_MIB}`, 'status=none']);
 }
 
 export const name = (i) => `file-${String(i).padStart(5, '0')}.txt`;
 
-/** 110 packages, 2,400 entries, sizes spread as they are in packages: many small, few large; 20 MB. */
+/** Creates 110 packages with 2,400 entries, 20 MB, with sizes distributed as in real packages: many small, few large. */
 function makePackages(directory) {
   const random = generator(20_251_121);
   for (let i = 0; i < 110; i++) {

@@ -1,6 +1,6 @@
 /**
- * The rows of the table. `run` gives the seconds (for loops: microseconds per call) that a directory took for it; what it
- * needs before, `prepare` does untimed. `target` says what is compared and how much must and should be reached:
+ * The rows of the table. `run` returns the seconds (for loops: microseconds per call) that the workload took in a
+ * directory; `prepare` runs before it, unmeasured. `target` gives the compared figure, and the required and desired value:
  *   speed: native time / ours, at least     time: ours / native time, at most
  *   rival: ours / fuse-overlayfs, at most   above: microseconds above native, at most
  */
@@ -11,12 +11,12 @@ import { UID } from './systems.mjs';
 import { BIG_MIB, MANY_FILES, name } from './trees.mjs';
 
 export const LOAD = join(import.meta.dirname, 'load.pl');
-/** What the kernel does after it let go of its caches (FORGET) is not the next workload's. */
+/** Pause after dropping the kernel's caches, so that the following FORGET requests do not disturb the next workload. */
 const SETTLE_MS = 300;
-/** No request is older than a run, or the kernel would answer for it. */
+/** Makes the names of each run new, so that the kernel has none of them cached. */
 let fresh = 0;
 
-/** Runs a load of load.pl in a directory; paths are relative to it, as a program's in its workspace are. */
+/** Runs a load of load.pl in a directory; paths are relative to it, like those of a program in its workspace. */
 function load(directory, ...args) {
   const { status, stdout, stderr } = spawnSync('perl', ['-U', LOAD, UID, directory, ...args].map(String), {
     cwd: '/',
@@ -37,7 +37,7 @@ const command =
     load(dir, 'command', ...args);
 const shell = (script) => command('/bin/sh', '-c', script);
 const cold = (run) => ({ prepare: dropCaches, run });
-/** Twice before: after the first, the kernel asks for the attributes of what was read once more. */
+/** Warms up twice, because after the first run the kernel requests the attributes of the files that were read once more. */
 const warmed = (run) => ({
   prepare(dir) {
     run(dir);
@@ -99,7 +99,7 @@ export const WORKLOADS = [
     label: 'git status, first',
     unit: 's',
     prepare(dir) {
-      // The index learns the inode numbers, as after a first status of a checkout.
+      // Records the inode numbers in the index, like the first status of a checkout.
       status(dir);
       dropCaches();
     },
@@ -154,7 +154,7 @@ export const WORKLOADS = [
     target: { speed: [0.3, 0.9] },
   },
   {
-    label: 'lookups nobody asked before, 16 clients',
+    label: 'lookups of uncached names, 16 clients',
     unit: '/s',
     run: (dir) => load(dir, 'lookups', 16, 2000, `many/absent-${fresh++}`),
     target: { rate: [50_000, 100_000] },

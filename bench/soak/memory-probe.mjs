@@ -1,6 +1,6 @@
 /**
- * Loaded into the server (and its worker threads) by NODE_OPTIONS: appends a line of memory figures of each thread to
- * the file named by SOAK_MEMORY every SOAK_INTERVAL ms, after a full collection, so that what is reported is live.
+ * Loaded into the server and its worker threads by NODE_OPTIONS. Every SOAK_INTERVAL ms it runs a full collection and
+ * appends a line with the memory figures of each thread to the file named by SOAK_MEMORY, so the figures are of live memory.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -25,7 +25,7 @@ if (file !== undefined) {
   };
   if (isMainThread) setInterval(report, interval).unref();
   else if (thread === 'fuse') {
-    // Sleeps in read(2) and has no event loop: reports between two requests.
+    // The request worker sleeps in read(2) and has no event loop, so it reports between two requests.
     const { readSync } = fs;
     let next = performance.now() + interval;
     fs.readSync = (/** @type {[any, any, any]} */ ...args) => {
