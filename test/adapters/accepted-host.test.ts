@@ -21,7 +21,7 @@ function isAccepted(
   }
 }
 
-describe('the Host of a request', () => {
+describe('the check of the Host header', () => {
   it.each([
     ['', 'localhost:8080', true],
     ['', 'LocalHost.', true],
@@ -41,24 +41,24 @@ describe('the Host of a request', () => {
     ['192.0.2.7', '192.0.2.7', true],
     ['192.0.2.7', 'localhost', false],
     ['node.example', 'NODE.example:80', true],
-  ])('bound to %j, %j: %s', (bound, host, accepted) => {
+  ])('of a server bound to %j returns for %j: %s', (bound, host, accepted) => {
     expect(isAccepted(new AcceptedHosts(bound, []), { host })).toBe(accepted);
   });
 
-  it('may be what the operator allows', () => {
+  it('accepts the hosts that the operator allows', () => {
     const hosts = new AcceptedHosts('', ['paddock.example.com', '203.0.113.9']);
     expect(isAccepted(hosts, { host: 'Paddock.example.com:443' })).toBe(true);
     expect(isAccepted(hosts, { host: '203.0.113.9' })).toBe(true);
     expect(isAccepted(hosts, { host: 'other.example.com' })).toBe(false);
   });
 
-  it('may be the address that the connection came to', () => {
+  it('accepts the local address of the connection', () => {
     const hosts = new AcceptedHosts('', []);
     expect(isAccepted(hosts, { host: '198.51.100.4' }, '::ffff:198.51.100.4')).toBe(true);
     expect(isAccepted(hosts, { host: '198.51.100.4' })).toBe(false);
   });
 
-  it('may be absent, as no browser has it', () => {
+  it('accepts a missing Host header, because every browser sends one', () => {
     expect(isAccepted(new AcceptedHosts('', []), {})).toBe(true);
   });
 });
@@ -79,6 +79,6 @@ it.each([
   ['http://localhost:8080', true],
   ['http://evil.example', false],
   ['null', false],
-])('the Origin %s beside an accepted Host: %s', (origin, accepted) => {
+])('the check of the Origin %s with an accepted Host returns %s', (origin, accepted) => {
   expect(isAccepted(new AcceptedHosts('', []), { host: 'localhost', origin })).toBe(accepted);
 });

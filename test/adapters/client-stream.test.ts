@@ -17,7 +17,7 @@ const METHOD = {
   responseDeserialize: bytes.deserialize,
 };
 
-it('grpc-js keeps the HTTP/2 stream of a server call where the adapter looks for it', async () => {
+it('grpc-js stores the HTTP/2 stream of a server call in the private field that the adapter reads', async () => {
   const found = new Deferred<unknown>();
   const server = new Server();
   server.addService(
@@ -49,7 +49,7 @@ it('grpc-js keeps the HTTP/2 stream of a server call where the adapter looks for
   }
 });
 
-it('allows only patch releases of grpc-js, whose private field it reads', () => {
+it('package.json allows only patch releases of grpc-js, because the adapter reads its private field', () => {
   const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     dependencies: Record<string, string>;
   };

@@ -24,7 +24,7 @@ export interface Rest {
   close(graceMs?: number): Promise<void>;
 }
 
-/** The REST adapter over `services` on a port of its own. */
+/** Starts the REST adapter with `services` on a free port. */
 export async function restOver(services: Services, log: Log = silentLog): Promise<Rest> {
   const { port, close } = await startHttp({ address: LOOPBACK, services, log });
   const url = `http://127.0.0.1:${port}`;
@@ -41,7 +41,7 @@ export async function restOver(services: Services, log: Log = silentLog): Promis
   };
 }
 
-/** Sends bytes as they are, and resolves with all that came back until the server closed. */
+/** Sends raw bytes, and resolves with the complete response when the server closes the connection. */
 export function rawRequest(port: number, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
@@ -67,7 +67,7 @@ export interface Rpc {
   close(graceMs?: number): Promise<void>;
 }
 
-/** The gRPC adapter over `services`, and a client of it. Methods are `package.Service/Method`. */
+/** Starts the gRPC adapter with `services`, and a client of it. Methods are `package.Service/Method`. */
 export async function grpcOver(services: Services, log: Log = silentLog): Promise<Rpc> {
   const { port, close } = await startGrpc({ address: LOOPBACK, services, log });
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
@@ -109,7 +109,7 @@ function rpcOf(method: string): MethodDefinition<object, object> {
   return (protos[service] as ServiceDefinition)[name] as MethodDefinition<object, object>;
 }
 
-/** Resolves when `holds` does; fails after 10 s. */
+/** Resolves when `holds` returns true; fails after 30 s. */
 export async function until(holds: () => boolean): Promise<void> {
   const deadline = Date.now() + 30_000;
   while (!holds()) {

@@ -9,7 +9,7 @@ import { silentLog } from '../../lib/log.ts';
 import { grpcOver, restOver, until } from './clients.ts';
 import { aSandbox, fakeServices } from './fake-services.ts';
 
-/** A call that ends when it is let go, or with its signal. */
+/** A call that ends when the test releases it, or when its signal aborts. */
 function held() {
   const call = { started: false, go: () => {} };
   const gone = new Promise<void>((resolve) => {
@@ -33,7 +33,7 @@ function held() {
 }
 
 describe('closing', () => {
-  it('finishes REST calls in progress, accepts no more, and does not wait for idle connections', async () => {
+  it('completes REST calls in progress, accepts no new ones, and does not wait for idle connections', async () => {
     const { call, services } = held();
     const rest = await restOver(services);
     const idle = connect(rest.port, '127.0.0.1');
@@ -55,7 +55,7 @@ describe('closing', () => {
     idle.destroy();
   });
 
-  it('aborts calls that do not finish in time with UNAVAILABLE', async () => {
+  it('aborts REST calls that do not finish in time with UNAVAILABLE', async () => {
     const { call, services } = held();
     const rest = await restOver(services);
     const answer = rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'x' });
@@ -91,7 +91,7 @@ describe('listening', () => {
   it.each([
     ['REST', startHttp],
     ['gRPC', startGrpc],
-  ])('%s rejects for an address that is taken', async (_name, start) => {
+  ])('over %s rejects for an address that is in use', async (_name, start) => {
     const options = { services: fakeServices(), log: silentLog };
     const first = await start({ ...options, address: { host: '127.0.0.1', port: 0 } });
     await expect(start({ ...options, address: { host: '127.0.0.1', port: first.port } })).rejects.toThrow(
@@ -103,7 +103,7 @@ describe('listening', () => {
   it.each([
     ['REST', startHttp],
     ['gRPC', startGrpc],
-  ])('%s takes an empty host as all interfaces', async (_name, start) => {
+  ])('over %s binds an empty host to all interfaces', async (_name, start) => {
     const server = await start({ services: fakeServices(), log: silentLog, address: { host: '', port: 0 } });
     const socket = connect(server.port, '127.0.0.1');
     await once(socket, 'connect');

@@ -3,7 +3,7 @@ import { createTick, startCron } from '../../adapters/cron.ts';
 import { silentLog } from '../../lib/log.ts';
 
 describe('a tick', () => {
-  /** The seconds at which a task of `interval` runs when it is looked at each second. */
+  /** Returns the seconds at which a task of `interval` runs if it is ticked every second. */
   async function runsOf(interval: number, seconds: number): Promise<number[]> {
     const runs: number[] = [];
     let second = 0;
@@ -19,11 +19,11 @@ describe('a tick', () => {
     [250, 3, [1, 2, 3]],
     [1500, 6, [2, 4, 6]],
     [86_400_000, 100, []],
-  ])('of a task every %d ms runs it in %d seconds at %j', async (interval, seconds, expected) => {
+  ])('of a task with an interval of %d ms, within %d seconds, runs it at %j', async (interval, seconds, expected) => {
     expect(await runsOf(interval, seconds)).toEqual(expected);
   });
 
-  it('owes one run after a long pause, not many', async () => {
+  it('runs the task once after a long pause, not once for each missed interval', async () => {
     let time = 0;
     let runs = 0;
     const tick = createTick({ name: 'a', interval: 10, run: async () => void runs++, log: silentLog, now: () => time });
@@ -55,7 +55,7 @@ describe('startCron', () => {
     vi.useRealTimers();
   });
 
-  it('runs at its interval, and no more once stopped', async () => {
+  it('runs the task at its interval, and no more after a stop', async () => {
     let runs = 0;
     const cron = startCron({ name: 'a', interval: 7000, run: async () => void runs++, log: silentLog });
     await vi.advanceTimersByTimeAsync(60_000);
@@ -65,7 +65,7 @@ describe('startCron', () => {
     expect(runs).toBe(8);
   });
 
-  it('does not run twice at a time, and stop waits for the run under way', async () => {
+  it('never runs the task twice concurrently, and stop waits for the run in progress', async () => {
     let started = 0;
     let finish = () => {};
     const run = () => {
@@ -87,7 +87,7 @@ describe('startCron', () => {
     await stopping;
   });
 
-  it('continues when the clock is set back by a year', async () => {
+  it('continues after the clock is set back by a year', async () => {
     let runs = 0;
     const cron = startCron({ name: 'a', interval: 1000, run: async () => void runs++, log: silentLog });
     await vi.advanceTimersByTimeAsync(5000);

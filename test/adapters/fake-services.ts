@@ -40,7 +40,7 @@ export function exit(exitCode = 0, durationMs = 1): CommandEvent {
   return { kind: 'exit', exitCode, durationMs };
 }
 
-/** Events in order; an error among them is thrown when it is reached. */
+/** Yields the events in order; throws an error among them when it is reached. */
 export async function* execution(...events: (CommandEvent | Error)[]): Execution & AsyncGenerator<CommandEvent> {
   for (const event of events) {
     if (event instanceof Error) throw event;
@@ -89,7 +89,7 @@ const NAMES = {
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };
 
-/** Services of which only what is given works. */
+/** Services of which only the given methods work. */
 export function fakeServices(
   given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases>; limits?: Services['limits'] } = {},
 ): Services {
@@ -104,7 +104,7 @@ export function fakeServices(
   };
 }
 
-/** Files in memory, stored as the interface says: whole, or not at all. */
+/** Files in memory, stored completely or not at all as the interface requires. */
 export class MemoryCodebases {
   readonly files = new Map<string, Buffer>();
   readonly modes = new Map<string, number | undefined>();

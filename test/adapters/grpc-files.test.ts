@@ -62,7 +62,7 @@ describe('UploadFile over gRPC', () => {
 
   it.each([
     ['no message', [], 'the first message must name codebase_id'],
-    ['a nameless first message', [{ chunk: bytes('x') }], 'the first message must name codebase_id'],
+    ['a first message without a codebase', [{ chunk: bytes('x') }], 'the first message must name codebase_id'],
     [
       'another path later',
       [head, { file_path: 'b' }],
@@ -78,7 +78,7 @@ describe('UploadFile over gRPC', () => {
     expect(memory.files.size).toBe(0);
   });
 
-  it('answers a refusal while the client is still sending', async () => {
+  it('sends a refusal while the client is still sending', async () => {
     overrides.upload = async (_id, _path, content) => {
       for await (const _ of content) throw new ServiceError('RESOURCE_EXHAUSTED', 'the disk is full');
       return { size: 0, checksum: '' };
@@ -141,7 +141,7 @@ describe('UploadFile over gRPC', () => {
     expect(failure).toMatchObject({ code: 'CANCELLED' });
   });
 
-  it('does not read faster than it stores', async () => {
+  it('reads no faster than it stores', async () => {
     let taken = 0;
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ describe('DownloadFile over gRPC', () => {
     expect(Buffer.concat(chunks).equals(content)).toBe(true);
   });
 
-  it('streams nothing of an empty file', async () => {
+  it('streams no message for an empty file', async () => {
     memory.files.set('cb_1/empty', Buffer.alloc(0));
     for await (const { data } of download('empty')) expect(data.length).toBe(0);
   });
@@ -194,7 +194,7 @@ describe('DownloadFile over gRPC', () => {
     ).rejects.toMatchObject({ code: 5 } satisfies Partial<GrpcError>);
   });
 
-  it('lets go of the file when the client cancels', async () => {
+  it('closes the file when the client cancels', async () => {
     overrides.open = async () => ({
       ...memory.stored(Buffer.alloc(1)),
       read: () => Readable.from(Array.from({ length: 1000 }, () => Buffer.alloc(MIB))),

@@ -15,7 +15,7 @@ describe('the parts of a large message', () => {
     'a character across two parts': `${'y'.repeat(32_767)}\ud83d\ude00z`,
     'halves of characters': '\ud83d'.repeat(70_000),
   };
-  it.each(Object.entries(texts))('are an encoding of the message: %s', (_what, stdout) => {
+  it.each(Object.entries(texts))('form an encoding of the message: %s', (_what, stdout) => {
     const { responseSerialize, responseDeserialize } = rpc('SandboxService', 'Exec');
     const message = { stdout, stderr: 'few', exit_code: -1, duration_ms: 7 };
     const parts = [...partsOf(message, responseSerialize)];
@@ -27,7 +27,7 @@ describe('the parts of a large message', () => {
     expect({ ...decoded, stdout: '' }).toEqual({ ...expected, stdout: '' });
   });
 
-  it('are an encoding of a long list', () => {
+  it('form an encoding of a long list', () => {
     const { responseSerialize, responseDeserialize } = rpc('SandboxService', 'ListChanges');
     const changes = Array.from({ length: 5000 }, (_, index) => ({
       path: `d/${index}`,
@@ -50,7 +50,7 @@ describe('a large answer over gRPC', () => {
       fakeServices({ sandboxes: { exec: async () => execution(output(text), output('e', 'STDERR'), exit(3)) } }),
     );
 
-  it('comes whole, with its status, and calls beside it too', async () => {
+  it('arrives completely, with its status, and so do concurrent calls', async () => {
     server = await answering();
     const calls = Array.from({ length: 3 }, () =>
       server.unary<{ stdout: string }>('service.v1.SandboxService/Exec', { sandbox_id: 'sb_1', command: 'x' }),

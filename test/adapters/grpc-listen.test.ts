@@ -25,10 +25,10 @@ async function opened(maxConnections: number, handshakeMs: number) {
   return dial;
 }
 
-it('closes a connection above the most at once, and leaves those that are open', async () => {
+it('a gRPC server closes a connection above the limit at once, and keeps the open ones', async () => {
   const dial = await opened(2, 60_000);
   const [first, second] = [dial(), dial()];
-  // The server's SETTINGS: it serves the connection.
+  // The server's SETTINGS frame: the server accepted the connection.
   await Promise.all([once(first, 'data'), once(second, 'data')]);
   await once(dial(), 'close');
   expect([first.destroyed, second.destroyed]).toEqual([false, false]);
@@ -41,7 +41,7 @@ it('closes a connection above the most at once, and leaves those that are open',
   }
 });
 
-it('closes a connection on which no handshake comes, and none on which it came', async () => {
+it('a gRPC server closes a connection without a handshake, and keeps one with a handshake', async () => {
   const dial = await opened(10, 200);
   const begun = dial();
   begun.write(

@@ -38,7 +38,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     ]);
   });
 
-  it('answers a symbol with its file and all that file imports', async () => {
+  it('answers a symbol with its file and all files that it imports', async () => {
     const symbols = ['service.v1.SandboxService', 'service.v1.SandboxService.Exec', 'service.v1.PermissionRule'];
     const replies = await ask(version, ...symbols.map((file_containing_symbol) => ({ file_containing_symbol })));
     for (const reply of replies) {
@@ -50,7 +50,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     }
   });
 
-  it('answers a file by its name', async () => {
+  it('answers a file name with that file', async () => {
     const [reply] = await ask(version, { file_by_filename: 'google/protobuf/empty.proto' });
     expect(reply?.file_descriptor_response?.file_descriptor_proto).toHaveLength(1);
   });
@@ -72,14 +72,14 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
 describe('grpc.health.v1', () => {
   const check = (service: string) => rpc.unary('grpc.health.v1.Health/Check', { service });
 
-  it('serves, as a whole and by service', async () => {
+  it('answers SERVING for the server and for each service', async () => {
     for (const service of ['', 'service.v1.SandboxService', 'service.v1.CodebaseService']) {
       expect(await check(service)).toEqual({ status: 'SERVING' });
     }
     await expect(check('nope')).rejects.toMatchObject({ code: 5 });
   });
 
-  it('watches until the server closes', async () => {
+  it('Watch streams until the server closes', async () => {
     const states: unknown[] = [];
     const call = rpc.stream('grpc.health.v1.Health/Watch', { service: '' });
     call.on('data', (state) => states.push(state));

@@ -18,13 +18,13 @@ const failure = (call: Promise<unknown>): Promise<GrpcError> =>
   );
 
 describe('gRPC', () => {
-  it('answers messages in full', async () => {
+  it('answers all fields of messages', async () => {
     await start({ sandboxes: { get: () => aSandbox }, codebases: { get: async () => aCodebase } });
     expect(await rpc.unary('service.v1.SandboxService/GetSandbox', { sandbox_id: 'sb_1' })).toEqual(aSandbox);
     expect(await rpc.unary('service.v1.CodebaseService/GetCodebase', { codebase_id: 'cb_1' })).toEqual(aCodebase);
   });
 
-  it('refuses a host header of another host than :authority', async () => {
+  it('refuses a host header that differs from :authority', async () => {
     await start({ sandboxes: { get: () => aSandbox } });
     const get = (host: string) => {
       const metadata = new Metadata();
@@ -38,7 +38,7 @@ describe('gRPC', () => {
     expect(await get('127.0.0.1')).toEqual(aSandbox);
   });
 
-  it('answers Empty', async () => {
+  it('answers an Empty message', async () => {
     await start({ sandboxes: { destroy: async () => {} }, codebases: { delete: async () => {} } });
     expect(await rpc.unary('service.v1.SandboxService/DestroySandbox', { sandbox_id: 'sb_1' })).toEqual({});
     expect(await rpc.unary('service.v1.CodebaseService/DeleteCodebase', { codebase_id: 'cb_1' })).toEqual({});
@@ -105,7 +105,7 @@ describe('gRPC', () => {
     expect(error).toMatchObject({ code: CODES[code].grpc, details: `about ${code}: é` });
   });
 
-  it('hides the text of a defect', async () => {
+  it('hides the message of an unexpected exception', async () => {
     await start({
       sandboxes: {
         get: () => {
@@ -117,7 +117,7 @@ describe('gRPC', () => {
     expect(error).toMatchObject({ code: 13, details: 'internal error' });
   });
 
-  it('answers a message with half a character in it', async () => {
+  it('answers a message that contains half a surrogate pair', async () => {
     await start({
       sandboxes: {
         get: () => {
@@ -151,13 +151,13 @@ describe('gRPC', () => {
     expect(bytes.toString('utf8').match(/the end/g)).toHaveLength(2);
   });
 
-  it('answers Exec with more output than one message usually has', async () => {
+  it('answers Exec with output above the usual size of a message', async () => {
     await start({ sandboxes: { exec: async () => execution(output(Buffer.alloc(8 << 20, 'a')), exit(0, 1)) } });
     const answer = await rpc.unary<{ stdout: string }>('service.v1.SandboxService/Exec', { command: 'x' });
     expect(answer.stdout.length).toBe(8 << 20);
   });
 
-  it('keeps odd keys of maps apart from object properties', async () => {
+  it('distinguishes map keys from properties of JavaScript objects', async () => {
     const seen: object[] = [];
     await start({
       sandboxes: {
@@ -185,7 +185,7 @@ describe('gRPC', () => {
     expect(await failure(call)).toMatchObject({ code: 12 });
   });
 
-  it('survives bytes that are no message', async () => {
+  it('continues after bytes that are not a valid message', async () => {
     await start({ sandboxes: { get: () => aSandbox } });
     const pass = (bytes: Buffer) => bytes;
     for (const bytes of [Buffer.alloc(1000, 0xff), Buffer.from([0x0a, 0xff])]) {

@@ -11,23 +11,23 @@ describe('jsonPieces', () => {
     ['many entries', { files: Array.from({ length: 30_000 }, (_, index) => ({ path: `a/${index}`, size: index })) }],
     ['many names', Object.fromEntries(Array.from({ length: 30_000 }, (_, index) => [`name${index}`, null]))],
     ['details of an error', { code: 4, message: 'm', details: [{ stdout: large, stderr: large }] }],
-    ['what is absent', { a: undefined, b: large, c: [], d: {} }],
-    ['halves of characters', { a: `${'y'.repeat(16_383)}\ud83d\ude00${'\ud83d'.repeat(70_000)}` }],
+    ['absent fields', { a: undefined, b: large, c: [], d: {} }],
+    ['unpaired surrogates', { a: `${'y'.repeat(16_383)}\ud83d\ude00${'\ud83d'.repeat(70_000)}` }],
   ];
-  it.each(messages)('together equal JSON.stringify of %s, each of bounded length', (_, message) => {
+  it.each(messages)('has pieces of bounded length that together equal JSON.stringify of %s', (_, message) => {
     const pieces = [...jsonPieces(message)];
     expect(pieces.join('') === JSON.stringify(message)).toBe(true);
     expect(pieces.length).toBeGreaterThan(1);
-    // Every character escaped, and what was waiting.
+    // Every character may be escaped, and the pending text is added.
     expect(longest(pieces)).toBeLessThan(7 * 16_384);
   });
 
-  it('equal JSON.stringify of any message', () => {
+  it('has pieces that together equal JSON.stringify of any message', () => {
     const value = fc.object({ maxDepth: 4, values: [fc.string(), fc.integer(), fc.boolean(), fc.constant(null)] });
     fc.assert(fc.property(value, (message) => [...jsonPieces(message)].join('') === JSON.stringify(message)));
   });
 
-  it('are used for large responses only', () => {
+  it('is used for large responses only', () => {
     expect(isLarge({ stdout: 'x'.repeat(65_536), stderr: '', exit_code: 0, duration_ms: 1 })).toBe(false);
     expect(isLarge({ stdout: large })).toBe(true);
     expect(isLarge({ files: Array.from({ length: 100_000 }, () => ({})) })).toBe(true);

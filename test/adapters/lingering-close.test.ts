@@ -10,7 +10,7 @@ import { fakeServices } from './fake-services.ts';
 
 const MIB = 1024 * 1024;
 
-/** As a client does that reads no answer before it has sent all: `bytes` in all, in chunks of `chunk`. */
+/** Sends `bytes` in chunks of `chunk`, like a client that reads no answer before it has sent everything. */
 async function sendAllThenRead(port: number, head: string, bytes: number, chunk = MIB): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   const failed = new Promise<never>((_, reject) => void socket.once('error', reject));
@@ -31,7 +31,7 @@ async function sendAllThenRead(port: number, head: string, bytes: number, chunk 
   }
 }
 
-describe('an answer given before the whole body has come', () => {
+describe('an answer that is sent before the body is complete', () => {
   let rest: Rest;
   beforeEach(async () => {
     const upload = async (_id: string, _path: string, content: AsyncIterable<Uint8Array>) => {
@@ -60,12 +60,12 @@ describe('an answer given before the whole body has come', () => {
       `PUT /v1/codebases/cb_1/files/f HTTP/1.1\n${framed.replace('localhost', 'x.example')}\n\n`,
       403,
     ],
-  ])('reaches a client that first goes on with %s', async (_what, head, status) => {
+  ])('reaches a client that first continues to send %s', async (_what, head, status) => {
     const answer = await sendAllThenRead(rest.port, head, sent);
     expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} .*\r\nconnection: close\r\n.*\r\n\r\n{"code":.*}$`, 's'));
   });
 
-  it('leaves the connection open for the next request where little of the body is left', async () => {
+  it('keeps the connection open for the next request if little of the body is left', async () => {
     const head = 'PUT /v1/codebases/cb_1/files/f HTTP/1.1\nhost: localhost\ncontent-length: 1000\n\n';
     const next = 'GET /health HTTP/1.1\nhost: localhost\nconnection: close\n\n';
     const answer = await sendAllThenRead(rest.port, head + ' '.repeat(1000) + next, 0);
@@ -73,14 +73,18 @@ describe('an answer given before the whole body has come', () => {
   });
 });
 
-describe('a connection on which the body continues after the response', () => {
+describe('the connection of a body that continues after the response', () => {
   const lax: LingerLimits = { bytes: Number.MAX_SAFE_INTEGER, idleMs: 60_000, totalMs: 60_000 };
   const stop = new AbortController();
   it.each([
-    ['is cut past the bytes', { bytes: MIB }, (socket: Socket) => socket.write(Buffer.alloc(MIB))],
-    ['is cut when nothing comes', { idleMs: 50 }, () => {}],
-    ['is cut past the time, however little comes', { totalMs: 100 }, (socket: Socket) => socket.write('x')],
-    ['is cut when the server closes', {}, () => stop.abort()],
+    ['is closed after too many bytes', { bytes: MIB }, (socket: Socket) => socket.write(Buffer.alloc(MIB))],
+    ['is closed when no bytes arrive', { idleMs: 50 }, () => {}],
+    [
+      'is closed after the time limit, however few bytes arrive',
+      { totalMs: 100 },
+      (socket: Socket) => socket.write('x'),
+    ],
+    ['is closed when the server closes', {}, () => stop.abort()],
   ] as [string, Partial<LingerLimits>, (socket: Socket) => void][])('%s', async (_what, limits, write) => {
     const server = createServer((req, res) => {
       void answerAndLinger({ req, res, signal: stop.signal, turns: new Turns() }, 429, {}, { ...lax, ...limits });
@@ -92,7 +96,7 @@ describe('a connection on which the body continues after the response', () => {
     client.write(`PUT / HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${Number.MAX_SAFE_INTEGER}\r\n\r\n`);
     const [connection] = await accepted;
     const cut = once(connection, 'close');
-    // The answer comes at once, and the server's sending side is closed behind it.
+    // The answer is sent at once, and then the server closes its sending side.
     await once(client, 'end');
     const timer = setInterval(() => write(client), 5);
     await cut.finally(() => clearInterval(timer));

@@ -25,18 +25,18 @@ describe('released definitions', () => {
       'SandboxService/ExecStream = ExecRequest -> stream ExecStreamChunk',
       'SandboxService/ExecStream = ExecRequest -> ExecStreamChunk',
     ],
-  ])('do not change %s', (_what, line, changed) => {
+  ])('do not allow a change of %s', (_what, line, changed) => {
     expect(released).toContain(`${line}\n`);
     expect(brokenPromises(released, released.replace(line, changed))).toEqual([line]);
   });
 
-  it('may be added to', () => {
+  it('allow additions', () => {
     expect(brokenPromises(released, `${released}Sandbox.new_field = string 99\n`)).toEqual([]);
   });
 });
 
 describe('gRPC', () => {
-  it('serves each rpc of the contract in its shape', () => {
+  it('serves each rpc of the contract with its messages and streams', () => {
     for (const [name, { service, requestStream, responseStream }] of Object.entries(rpcs)) {
       const definition = protos[`service.v1.${service}`] as Record<string, object>;
       expect(definition[name]).toMatchObject({ requestStream, responseStream });

@@ -32,7 +32,7 @@ const put = (path: string, body: string | Buffer | ReadableStream, query = '') =
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${rest.url}${FILES}/${path}`, { method, headers });
 
-/** A form's text, its parts as given: [headers of content-disposition, content]. */
+/** Returns the text of a form; each part is [parameters of content-disposition, content]. */
 function form(...parts: [string, string | Buffer][]): { headers: Record<string, string>; body: Buffer } {
   const chunks = parts.flatMap(([disposition, content]) => [
     `--XX\r\ncontent-disposition: form-data; ${disposition}\r\n\r\n`,
@@ -64,7 +64,7 @@ describe('a raw upload', () => {
     expect(await (await put('empty', '')).json()).toEqual(stored(''));
   });
 
-  it('takes JSON text as bytes', async () => {
+  it('stores a JSON body as bytes', async () => {
     const headers = { 'content-type': 'application/json' };
     await fetch(`${rest.url}${FILES}/a.json`, { method: 'PUT', body: '{bad', headers });
     expect(memory.files.get('cb_1/a.json')?.toString()).toBe('{bad');
@@ -101,7 +101,7 @@ describe('a raw upload', () => {
     expect(names()).toEqual([]);
   });
 
-  it('that is refused does not keep the next request on its connection waiting', async () => {
+  it('does not delay the next request on its connection if it is refused', async () => {
     overrides.upload = async (_id, _path, content) => {
       for await (const _ of content) throw new ServiceError('RESOURCE_EXHAUSTED', 'no room');
       throw new Error('the body is empty');
@@ -130,7 +130,7 @@ describe('a raw upload', () => {
     expect((await rest.json('GET', '/health')).status).toBe(200);
   });
 
-  it('does not read faster than it stores', async () => {
+  it('is read no faster than it is stored', async () => {
     let taken = 0;
     let go = () => {};
     const gate = new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ describe('a raw upload', () => {
     expect(taken).toBe(128 * MIB);
   });
 
-  it('moves a large file with flat memory, up and down', async () => {
+  it('transfers a large file with constant memory, as the download does', async () => {
     const size = 192 * MIB;
     const chunk = Buffer.alloc(MIB, 'x');
     overrides.upload = async (_id, _path, content) => {
@@ -189,7 +189,7 @@ describe('a raw upload', () => {
     for await (const each of (await get('big')).body as unknown as AsyncIterable<Uint8Array>) received += each.length;
     clearInterval(sampler);
     expect(received).toBe(size);
-    // Client and server both are in this process.
+    // Client and server are both in this process.
     expect(most).toBeLessThan(128 * MIB);
   });
 });
@@ -205,13 +205,13 @@ describe('a multipart upload', () => {
     expect(names()).toEqual(['cb_1/src/x.py']);
   });
 
-  it('takes the path from the last field of the form as well', async () => {
+  it('also takes the path from the last field of the form', async () => {
     const answer = await postForm(['name="file"; filename="y.py"', 'print()'], ['name="path"', 'src/x.py']);
     expect(answer).toEqual({ status: 200, body: stored('print()') });
     expect(names()).toEqual(['cb_1/src/x.py']);
   });
 
-  it('defaults to the filename, with its folders and any script', async () => {
+  it('takes the path from the filename by default, with directories and non-ASCII characters', async () => {
     await postForm(['name="file"; filename="docs/é.md"', 'x']);
     expect(names()).toEqual(['cb_1/docs/é.md']);
   });
@@ -263,7 +263,7 @@ describe('a multipart upload', () => {
   });
 
   it.each([
-    ['no file', [['name="path"', 'x']], 'path has no file to belong to'],
+    ['a form without a file', [['name="path"', 'x']], 'path has no file to belong to'],
     [
       'an unknown field',
       [
@@ -298,7 +298,7 @@ describe('a multipart upload', () => {
       ],
       'a field must be at most 8192 bytes',
     ],
-    ['a repeated form end', [], 'the form has no part "file"'],
+    ['a form that ends twice', [], 'the form has no part "file"'],
   ] as [string, [string, string][], string][])('refuses %s', async (_what, parts, message) => {
     expect(await postForm(...parts)).toMatchObject({ status: 400, body: { code: 3, message } });
     expect(names()).toEqual([]);
@@ -368,7 +368,7 @@ describe('a download', () => {
   });
   afterEach(() => expect(memory.open_).toBe(0));
 
-  it('has length, checksum and content', async () => {
+  it('has the length, checksum and content of the file', async () => {
     const answer = await get('f');
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -421,7 +421,7 @@ describe('a download', () => {
     expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, '0', '']);
   });
 
-  it('answers 304 for the content the client has, and the whole for a range of other content', async () => {
+  it('answers 304 for content that the client has, and the complete content for a range of other content', async () => {
     const etag = (await get('f', {}, 'HEAD')).headers.get('etag')!;
     expect((await get('f', { 'if-none-match': `"x", ${etag}` })).status).toBe(304);
     expect((await get('f', { 'if-none-match': '"x"' })).status).toBe(200);
@@ -429,7 +429,7 @@ describe('a download', () => {
     expect((await get('f', { range: 'bytes=1-2', 'if-range': '"x"' })).status).toBe(200);
   });
 
-  it('breaks the connection when the content breaks, and lets go of the file', async () => {
+  it('breaks the connection when reading the content fails, and closes the file', async () => {
     overrides.open = async () => ({
       ...memory.stored(Buffer.alloc(10)),
       size: 1000,

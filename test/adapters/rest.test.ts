@@ -15,7 +15,7 @@ const start = async (given: Parameters<typeof fakeServices>[0] = {}, log?: Log):
 afterEach(() => rest.close());
 
 describe('REST', () => {
-  it('answers health', async () => {
+  it('answers /health', async () => {
     await start();
     expect(await rest.json('GET', '/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
@@ -111,7 +111,7 @@ describe('REST', () => {
     expect(body).toEqual({ code: CODES[code].grpc, message: `about ${code}`, details: [{ a: 1 }] });
   });
 
-  it('hides the text of a defect, and logs it with the request id', async () => {
+  it('hides the message of an unexpected exception, and logs it with the request id', async () => {
     const logged: unknown[] = [];
     const error = (message: string, fields?: object) => logged.push([message, fields]);
     await start(
@@ -186,7 +186,7 @@ describe('REST', () => {
     expect(sent.status).toBe(400);
   });
 
-  it('reads a body whatever content type it has', async () => {
+  it('reads a body of any content type', async () => {
     await start({ codebases: { create: async () => aCodebase } });
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const answer = await fetch(`${rest.url}/v1/codebases`, { method: 'POST', headers, body: '{"name":"x"}' });
@@ -201,7 +201,7 @@ describe('REST', () => {
     });
   });
 
-  it('refuses a body that names another sandbox than the path', async () => {
+  it('refuses a body whose sandbox differs from that of the path', async () => {
     await start();
     const answer = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { sandbox_id: 'sb_2', command: 'x' });
     expect(answer).toMatchObject({
@@ -210,7 +210,7 @@ describe('REST', () => {
     });
   });
 
-  it('answers an unknown route in the same shape', async () => {
+  it('answers an unknown route with an error body', async () => {
     await start();
     for (const path of ['/', '/v2/sandboxes', '/v1/sandboxes/', '/v1/sandboxes//exec', '/v1/sandboxes/a/b/c']) {
       const answer = await rest.json('GET', path);
@@ -218,7 +218,7 @@ describe('REST', () => {
     }
   });
 
-  it('answers a wrong method with those the path has', async () => {
+  it('answers a wrong method with the methods of the path', async () => {
     await start();
     const answer = await rest.json('PUT', '/v1/sandboxes/sb_1');
     expect(answer).toMatchObject({ status: 405, body: { code: 12 } });
@@ -233,7 +233,7 @@ describe('REST', () => {
     },
   );
 
-  it('hands dot segments on as they were sent', async () => {
+  it('passes dot segments on unchanged', async () => {
     const seen: string[] = [];
     await start({ codebases: { removeFile: async (_id, path) => void seen.push(path) } });
     const paths = ['a/../b', 'a/%2e%2e/b', '%2Fetc%2Fpasswd', './x', 'a//b', ''];
@@ -267,7 +267,7 @@ describe('REST', () => {
     `GET /health HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
     'GET /health HTTP/1.1\r\nhost : x\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-  ])('answers bytes that are not HTTP with an error body, case %#', async (bytes) => {
+  ])('answers invalid HTTP with an error body, case %#', async (bytes) => {
     await start();
     const answer = await rawRequest(rest.port, Buffer.from(bytes, 'latin1'));
     expect(answer).toMatch(
@@ -276,7 +276,7 @@ describe('REST', () => {
     expect((await rest.json('GET', '/health')).status).toBe(200);
   });
 
-  it('refuses every request to a name that is not its own, as a rebound web page sends it', async () => {
+  it('refuses every request for a host that is not its own, like those of a web page after DNS rebinding', async () => {
     await start();
     const get = async (path: string, headers: string) =>
       rawRequest(rest.port, `GET ${path} HTTP/1.1\r\nconnection: close\r\n${headers}\r\n\r\n`);
@@ -309,7 +309,7 @@ describe('REST', () => {
     }
   });
 
-  it('refuses posts of a web page from another origin', async () => {
+  it('refuses POST requests of a web page from another origin', async () => {
     const { codebases } = await start({ codebases: { create: async () => aCodebase } });
     expect(codebases).toBeDefined();
     const body = '{"name":"a"}';

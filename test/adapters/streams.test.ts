@@ -24,7 +24,7 @@ const post = (headers: Record<string, string> = {}, signal: AbortSignal | null =
 const grpcStream = (options?: { deadline?: number }) =>
   rpc.stream('service.v1.SandboxService/ExecStream', { command: 'x' }, options);
 
-/** Output without an end, counting what was asked for; ends with its consumer or the signal. */
+/** Endless output that counts the requested chunks; ends with its consumer or the signal. */
 function endless(signal: AbortSignal, chunk = 65_536): Execution & { pulled: number; ended: boolean } {
   const events = {
     pulled: 0,
@@ -45,7 +45,7 @@ function endless(signal: AbortSignal, chunk = 65_536): Execution & { pulled: num
   return events;
 }
 
-/** Writes nothing until `go`, and ends with the signal. */
+/** Output that starts with `go`, and ends with the signal. */
 function gated(signal: AbortSignal): { execution: Execution; go(): void; aborted: boolean } {
   let go = () => {};
   const gate = new Promise<void>((resolve) => {
@@ -67,7 +67,7 @@ function gated(signal: AbortSignal): { execution: Execution; go(): void; aborted
 }
 
 describe('ExecStream over REST', () => {
-  it('sends each chunk as a line when it is written', async () => {
+  it('sends each chunk as a line as soon as it is written', async () => {
     let gate: ReturnType<typeof gated> | undefined;
     run = (signal) => {
       gate = gated(signal);
@@ -96,7 +96,7 @@ describe('ExecStream over REST', () => {
     ]);
   });
 
-  it('sends events where they are accepted', async () => {
+  it('sends server-sent events if the client accepts them', async () => {
     run = () => execution(output('a'), exit());
     const answer = await post({ accept: 'text/event-stream' });
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
@@ -154,7 +154,7 @@ describe('ExecStream over REST', () => {
 });
 
 describe('ExecStream over gRPC', () => {
-  it('sends each chunk when it is written, and one last with the exit code', async () => {
+  it('sends each chunk as soon as it is written, and a last one with the exit code', async () => {
     let gate: ReturnType<typeof gated> | undefined;
     run = (signal) => {
       gate = gated(signal);
@@ -179,7 +179,7 @@ describe('ExecStream over gRPC', () => {
     expect(chunks).toEqual([{ data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 0, duration_ms: 0 }]);
   });
 
-  it('ends with the code of an error, before or after the first chunk', async () => {
+  it('ends with the status of an error before or after the first chunk', async () => {
     run = () => Promise.reject(new ServiceError('FAILED_PRECONDITION', 'it is SANDBOX_STOPPED'));
     await expect(drain(grpcStream())).rejects.toMatchObject({ code: 9, details: 'it is SANDBOX_STOPPED' });
     run = () => execution(output('a'), new ServiceError('DEADLINE_EXCEEDED', 'late'));
@@ -192,7 +192,7 @@ describe('ExecStream over gRPC', () => {
       events = endless(signal);
       return events;
     };
-    // A grpc-js client reads ahead without limit: what holds the server back is HTTP/2 itself.
+    // A grpc-js client reads ahead without limit, so only HTTP/2 flow control blocks the server.
     const session = http2.connect(`http://127.0.0.1:${rpc.port}`);
     const call = session.request({
       ':method': 'POST',
@@ -200,7 +200,7 @@ describe('ExecStream over gRPC', () => {
       'content-type': 'application/grpc',
       te: 'trailers',
     });
-    // One message: field 2, command, is "x".
+    // One message: field 2 (command) is "x".
     call.end(Buffer.from([0, 0, 0, 0, 3, 0x12, 1, 0x78]));
     await until(() => events !== undefined);
     await settled(() => events!.pulled);
@@ -230,7 +230,7 @@ describe('ExecStream over gRPC', () => {
     await until(() => gate!.aborted);
   });
 
-  it('splits output that is larger than a message may be', async () => {
+  it('splits output above the maximum size of a message', async () => {
     run = () => execution(output(Buffer.alloc(5 << 20, 'a')), exit());
     let size = 0;
     for await (const chunk of grpcStream() as AsyncIterable<ExecStreamChunk>) {
@@ -245,7 +245,7 @@ async function drain(messages: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of messages);
 }
 
-/** Resolves when a count has stood still for a while. */
+/** Resolves when a count has not changed for a while. */
 async function settled(count: () => number): Promise<void> {
   for (let before = -1, since = Date.now(); Date.now() - since < 300; ) {
     if (count() !== before) {

@@ -9,19 +9,19 @@ interface Given {
   answered?: HandlerContext['answered'];
 }
 
-/** Calls a handler as an adapter does, with fakes for what it uses of the services. */
+/** Calls a handler as an adapter does, with fakes of the services that it uses. */
 export function call<Result>(handler: Handler<Result>, event: Partial<HandlerEvent>, given: Given): Promise<Result> {
   const { signal = new AbortController().signal, answered, ...services } = given;
   const context = { requestId: 'r', signal, services: services as Services, ...(answered && { answered }) };
   return handler({ headers: {}, ...event }, context);
 }
 
-/** The event REST makes of a JSON body. */
+/** Returns the event that REST creates for a JSON body. */
 export function json(body: unknown): Partial<HandlerEvent> {
   return { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** The event gRPC makes of a message. */
+/** Returns the event that gRPC creates for a message. */
 export function message(body: object): Partial<HandlerEvent> {
   return { headers: { 'content-type': 'application/grpc' }, body };
 }

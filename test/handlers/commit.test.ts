@@ -3,7 +3,7 @@ import { commit } from '../../handlers/commit.ts';
 import { call, json, message } from './call.ts';
 
 describe('Commit', () => {
-  it('makes the same request of JSON with a path and of a decoded message', async () => {
+  it('passes on the same request for JSON with a path and for a decoded message', async () => {
     const seen: unknown[] = [];
     const answer = { committed: true, count: 0, changes: [], conflicts: [] };
     const fake = async (request: unknown) => {

@@ -96,9 +96,14 @@ const refused: [string, Handler, object, string][] = [
   ],
   ['a negative count of forks', fork, { count: -1 }, 'count must be between 0 and 100'],
   ['101 forks', fork, { count: 101 }, 'count must be between 0 and 100'],
-  ['forks with a long label', fork, { labels: { a: 'x'.repeat(1025) } }, 'labels[a] must have at most 1024 characters'],
+  [
+    'forks with a label that is too long',
+    fork,
+    { labels: { a: 'x'.repeat(1025) } },
+    'labels[a] must have at most 1024 characters',
+  ],
   ['no command', exec, {}, 'command is required'],
-  ['no command to stream', execStream, {}, 'command is required'],
+  ['no command of a stream', execStream, {}, 'command is required'],
   ['NUL in a command', exec, { command: 'a\0b' }, 'command must have no NUL'],
   [
     'a command too long for the kernel',
@@ -107,7 +112,12 @@ const refused: [string, Handler, object, string][] = [
     'command must have at most 131071 bytes',
   ],
   ['NUL in a working directory', exec, { ...command, workdir: 'a\0' }, 'workdir must have no NUL'],
-  ['a long working directory', exec, { ...command, workdir: 'x'.repeat(4096) }, 'workdir must have at most 4095 bytes'],
+  [
+    'a working directory that is too long',
+    exec,
+    { ...command, workdir: 'x'.repeat(4096) },
+    'workdir must have at most 4095 bytes',
+  ],
   ['NUL in a variable', exec, { ...command, env: { A: '\0' } }, 'env[A] must have no NUL'],
   [
     '= in the name of a variable',
@@ -131,7 +141,7 @@ const refused: [string, Handler, object, string][] = [
   ['a negative timeout', exec, { ...command, timeout: -1 }, 'timeout must be between 0 and 9007199254740991 seconds'],
   ['a negative page', listSandboxes, { page_size: -1 }, 'page_size must be between 0 and 1000'],
   ['a page above the maximum', listSandboxes, { page_size: 1001 }, 'page_size must be between 0 and 1000'],
-  ['an unknown view', listDirectory, { as: 'root' }, 'as must be agent, owner or empty'],
+  ['an unknown value of as', listDirectory, { as: 'root' }, 'as must be agent, owner or empty'],
   [
     'a path with ..',
     listDirectory,
@@ -157,9 +167,9 @@ const refused: [string, Handler, object, string][] = [
     { paths: ['..'] },
     'paths[0] must not have "." or ".." as a component; it is a path from the codebase root like src/main.ts',
   ],
-  ['an unknown choice in a conflict', commit, { on_conflict: 'mine' }, 'on_conflict must be ours, theirs or empty'],
-  ['no format of changes', exportChanges, {}, 'format is required'],
-  ['an unknown format of changes', exportChanges, { format: 'zip' }, 'format must be patch or tar'],
+  ['an unknown value of on_conflict', commit, { on_conflict: 'mine' }, 'on_conflict must be ours, theirs or empty'],
+  ['no format for exported changes', exportChanges, {}, 'format is required'],
+  ['an unknown format for exported changes', exportChanges, { format: 'zip' }, 'format must be patch or tar'],
   ['a checkpoint without a name', createCheckpoint, {}, 'name is required'],
   [
     'a name of a checkpoint with a slash',
@@ -168,7 +178,12 @@ const refused: [string, Handler, object, string][] = [
     'name must have 1 to 128 letters, digits, ".", "_" or "-"',
   ],
   ['a codebase without a name', createCodebase, {}, 'name is required'],
-  ['a long name of a codebase', createCodebase, { name: '😀'.repeat(256) }, 'name must have at most 255 characters'],
+  [
+    'a name of a codebase that is too long',
+    createCodebase,
+    { name: '😀'.repeat(256) },
+    'name must have at most 255 characters',
+  ],
   [
     'a control character in an owner',
     createCodebase,
@@ -177,12 +192,12 @@ const refused: [string, Handler, object, string][] = [
   ],
 ];
 
-describe('a request that its constraints refuse', () => {
+describe('a request that violates a constraint is refused', () => {
   it.each(refused)('%s', async (_, handler, body, error) => {
     await expect(call(handler, message(body), {})).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: error });
   });
 
-  it('may have 255 characters of two UTF-16 units each', async () => {
+  it('a name may have 255 characters of two UTF-16 code units each', async () => {
     const create = async (request: object) => request as never;
     await expect(
       call(createCodebase, message({ name: '😀'.repeat(255) }), { codebases: { create } }),
@@ -190,15 +205,15 @@ describe('a request that its constraints refuse', () => {
   });
 });
 
-describe('the constraints of the operations', () => {
-  it('are data that other generators can read', () => {
+describe('the constraints of all operations', () => {
+  it('are data that generators can read', () => {
     for (const { handler } of operations) {
       if (!('constraints' in handler)) continue;
       expect(JSON.parse(JSON.stringify(handler.constraints))).toEqual(handler.constraints);
     }
   });
 
-  it('name fields that the request has', () => {
+  it('refer to fields of the request', () => {
     expect(() => define('GetSandbox', { sandbox: { required: true } }, () => ({}))).toThrow(
       'GetSandboxRequest has no field sandbox to constrain',
     );

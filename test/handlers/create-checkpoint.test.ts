@@ -3,7 +3,7 @@ import { createCheckpoint } from '../../handlers/create-checkpoint.ts';
 import { call, json, message } from './call.ts';
 
 describe('CreateCheckpoint', () => {
-  it('makes the same call of JSON with a path and of a decoded message', async () => {
+  it('makes the same call for JSON with a path and for a decoded message', async () => {
     const seen: unknown[] = [];
     const fake = (...args: unknown[]) => {
       seen.push(args);

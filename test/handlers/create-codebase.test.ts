@@ -3,7 +3,7 @@ import { createCodebase } from '../../handlers/create-codebase.ts';
 import { aCodebase } from '../adapters/fake-services.ts';
 import { call, json } from './call.ts';
 
-it('passes name and owner on and answers the codebase', async () => {
+it('CreateCodebase passes on name and owner and answers with the codebase', async () => {
   const seen: object[] = [];
   const create = async (request: { name: string; owner_id: string }) => {
     seen.push(request);

@@ -26,7 +26,7 @@ const zero = {
 };
 
 describe('CreateSandbox', () => {
-  it('makes the same request of JSON and of a decoded message', async () => {
+  it('passes on the same request for JSON and for a decoded message', async () => {
     const rule = { pattern: '/src/**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: -2 };
     const body = {
       codebase_id: 'cb_1',
@@ -49,7 +49,7 @@ describe('CreateSandbox', () => {
       'null',
       { codebase_id: 'cb_1', permissions: null, labels: null, expires_in: null, runtime: null, resources: null },
     ],
-  ])('gives what is %s its zero value, and runtime none', async (_what, body) => {
+  ])('gives an %s field its zero value, and leaves runtime undefined', async (_what, body) => {
     const request = await requestOf(json(body));
     expect(request).toEqual(zero);
     expect('runtime' in request).toBe(false);
@@ -69,7 +69,7 @@ describe('CreateSandbox', () => {
     });
   });
 
-  it('keeps keys that JavaScript has a meaning for as plain keys', async () => {
+  it('keeps keys that are property names in JavaScript', async () => {
     const { labels } = await requestOf({
       headers: { 'content-type': 'application/json' },
       body: '{"codebase_id":"cb_1","labels":{"__proto__":"a","constructor":"b"}}',

@@ -3,7 +3,7 @@ import { deleteCodebase } from '../../handlers/delete-codebase.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { call, message } from './call.ts';
 
-it('passes the id on and answers nothing', async () => {
+it('DeleteCodebase passes on the id and answers with an empty message', async () => {
   const ids: string[] = [];
   const remove = (id: string) => {
     ids.push(id);
@@ -15,7 +15,7 @@ it('passes the id on and answers nothing', async () => {
   expect(ids).toEqual(['cb_1', 'cb_1']);
 });
 
-it('throws what the service throws', async () => {
+it('DeleteCodebase passes on errors of the service', async () => {
   const error = new ServiceError('NOT_FOUND', 'there is no cb_1');
   const remove = () => {
     throw error;

@@ -3,7 +3,7 @@ import { destroySandbox } from '../../handlers/destroy-sandbox.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { call, message } from './call.ts';
 
-it('passes the id and discard on and answers nothing', async () => {
+it('DestroySandbox passes on the id and discard and answers with an empty message', async () => {
   const seen: [string, boolean | undefined][] = [];
   const destroy = (id: string, discard?: boolean) => {
     seen.push([id, discard]);
@@ -21,7 +21,7 @@ it('passes the id and discard on and answers nothing', async () => {
   ]);
 });
 
-it('throws what the service throws', async () => {
+it('DestroySandbox passes on errors of the service', async () => {
   const error = new ServiceError('NOT_FOUND', 'there is no sb_1');
   const destroy = () => {
     throw error;

@@ -3,7 +3,7 @@ import { discard } from '../../handlers/discard.ts';
 import { call, json, message } from './call.ts';
 
 describe('Discard', () => {
-  it('passes the paths on, of JSON and of a decoded message', async () => {
+  it('passes on the paths of JSON and of a decoded message', async () => {
     const seen: unknown[] = [];
     const fake = async (...args: unknown[]) => {
       seen.push(args);

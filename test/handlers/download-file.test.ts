@@ -12,7 +12,7 @@ async function download(content: Buffer) {
 }
 
 describe('DownloadFile', () => {
-  it('answers one version of the file, whose messages are its content', async () => {
+  it('streams the content of one version of the file', async () => {
     const content = Buffer.alloc(600 * 1024, 'z');
     const { memory, answer } = await download(content);
     expect(answer.file.size).toBe(content.length);
@@ -23,7 +23,7 @@ describe('DownloadFile', () => {
     expect(memory.open_).toBe(0);
   });
 
-  it('lets go of the file when it is left early, and when it is only closed', async () => {
+  it('closes the file when the stream ends early, and when it is closed unread', async () => {
     const left = await download(Buffer.alloc(600 * 1024));
     for await (const _ of left.answer) break;
     expect(left.memory.open_).toBe(0);
@@ -32,7 +32,7 @@ describe('DownloadFile', () => {
     expect(closed.memory.open_).toBe(0);
   });
 
-  it('throws NOT_FOUND before anything is streamed', async () => {
+  it('throws NOT_FOUND before the first message', async () => {
     const { services } = new MemoryCodebases();
     await expect(call(downloadFile, event, { codebases: services })).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });

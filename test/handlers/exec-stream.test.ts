@@ -16,7 +16,7 @@ async function collect(chunks: AsyncIterable<ExecStreamChunk>): Promise<ExecStre
 }
 
 describe('ExecStream', () => {
-  it('yields the bytes as they came, and last the exit code without data', async () => {
+  it('yields the bytes unchanged, and last the exit code without data', async () => {
     const bytes = Buffer.from([0xff, 0x00]);
     expect(await collect(await run(output(bytes), output('e', 'STDERR'), exit(2, 9)))).toEqual([
       { data: bytes, stream: 'STDOUT', duration_ms: 0 },
@@ -25,7 +25,7 @@ describe('ExecStream', () => {
     ]);
   });
 
-  it('has started the command when it resolves', async () => {
+  it('starts the command before it resolves', async () => {
     const refused = new ServiceError('FAILED_PRECONDITION', 'it is SANDBOX_STOPPED');
     await expect(
       call(execStream, json({ command: 'x' }), { sandboxes: { exec: () => Promise.reject(refused) } }),
@@ -37,14 +37,14 @@ describe('ExecStream', () => {
     expect(chunks.map(({ data }) => data.length)).toEqual([256 * 1024, 256 * 1024, 88 * 1024, 0]);
   });
 
-  it('throws what ends the command, after its output', async () => {
+  it('throws the error that ends the command, after its output', async () => {
     const late = new ServiceError('DEADLINE_EXCEEDED', 'late');
     const chunks = (await run(output('a'), late))[Symbol.asyncIterator]();
     expect((await chunks.next()).done).toBe(false);
     await expect(chunks.next()).rejects.toBe(late);
   });
 
-  it('leaves the execution when it is left', async () => {
+  it('ends the execution when its consumer stops', async () => {
     const running = execution(output('a'), output('b'), exit());
     const chunks = await call(execStream, json({ command: 'x' }), { sandboxes: { exec: async () => running } });
     for await (const _ of chunks) break;

@@ -15,7 +15,7 @@ const run = (events: (CommandEvent | Error)[], limits?: Services['limits']) =>
   });
 
 describe('Exec', () => {
-  it('passes the request and the signal on', async () => {
+  it('passes on the request and the signal', async () => {
     const { signal } = new AbortController();
     const seen: unknown[] = [];
     const body = { command: 'make', stdin: 'in', env: { A: '1' }, workdir: 'src', timeout: 5 };
@@ -30,12 +30,12 @@ describe('Exec', () => {
     expect(seen[1]).toBe(signal);
   });
 
-  it('collects both streams and the exit', async () => {
+  it('collects both streams and the exit code', async () => {
     const answer = await run([output('a'), output('x', 'STDERR'), output('b'), exit(137, 42)]);
     expect(answer).toEqual({ stdout: 'ab', stderr: 'x', exit_code: 137, duration_ms: 42 });
   });
 
-  it('joins a character that came in two pieces, and replaces what is not UTF-8', async () => {
+  it('joins a character that arrives in two pieces, and replaces invalid UTF-8', async () => {
     const euro = Buffer.from('€');
     const answer = await run([
       output(euro.subarray(0, 1)),
@@ -47,7 +47,7 @@ describe('Exec', () => {
     expect(answer).toMatchObject({ stdout: '€\ufffdA\ufffd', stderr: 'e' });
   });
 
-  it('cuts each stream at the limit, says so, and reads the rest', async () => {
+  it('cuts each stream at the limit, reports that, and reads the rest', async () => {
     const answer = await run(
       [output('12345'), output('67'), output('ok', 'STDERR'), output('8'.repeat(99)), exit(0, 1)],
       {
@@ -57,7 +57,7 @@ describe('Exec', () => {
     expect(answer).toEqual({ stdout: '123456\n[output cut at 6 bytes]\n', stderr: 'ok', exit_code: 0, duration_ms: 1 });
   });
 
-  it('does not cut what is exactly at the limit, nor through a character', async () => {
+  it('does not cut output of exactly the limit, and never within a character', async () => {
     expect(await run([output('123456'), exit()], { execOutputBytes: 6 })).toMatchObject({ stdout: '123456' });
     expect(await run([output('1\n€€'), exit()], { execOutputBytes: 6 })).toMatchObject({
       stdout: '1\n€\n[output cut at 6 bytes]\n',
@@ -78,12 +78,12 @@ describe('Exec', () => {
     });
   });
 
-  it('throws any other error as it is', async () => {
+  it('passes on any other error', async () => {
     const gone = new ServiceError('UNAVAILABLE', 'the sandbox died');
     await expect(run([output('half'), gone])).rejects.toBe(gone);
   });
 
-  it('cuts what the server has no memory for, says so, and gives the memory back', async () => {
+  it('cuts output for which the server has no memory, reports that, and frees its memory', async () => {
     const execMemory = new Shares<string>(400_000);
     const answer = await run([output('a'.repeat(300_000)), output('e', 'STDERR'), exit(7, 1)], { execMemory });
     const cut = (bytes: number) =>
@@ -93,7 +93,7 @@ describe('Exec', () => {
     expect(execMemory.available('')).toBe(200_000);
   });
 
-  it('refuses stdin that the server has no memory for, before anything runs', async () => {
+  it('refuses stdin for which the server has no memory, before it starts the command', async () => {
     const execMemory = new Shares<string>(100);
     const ran: unknown[] = [];
     const sandboxes = {
@@ -110,7 +110,7 @@ describe('Exec', () => {
     expect(ran).toEqual([]);
   });
 
-  it('holds the memory until the answer has left, where that is told', async () => {
+  it('holds the memory until the answer is sent, if the adapter reports that', async () => {
     const execMemory = new Shares<string>(1_000_000);
     let left = () => {};
     await call(exec, json({ command: 'x' }), {
@@ -126,7 +126,7 @@ describe('Exec', () => {
     expect(execMemory.held('')).toBe(0);
   });
 
-  it('is a defect when the execution ends without an exit', async () => {
+  it('throws an internal error if the execution ends without an exit code', async () => {
     await expect(run([output('half')])).rejects.toThrow('without an exit event');
   });
 });

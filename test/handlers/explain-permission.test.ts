@@ -12,7 +12,7 @@ const answer: PermissionExplanation = {
 };
 
 describe('ExplainPermission', () => {
-  it('passes the sandbox and the path on', async () => {
+  it('passes on the sandbox and the path', async () => {
     const seen: unknown[] = [];
     const explain = async (...args: unknown[]) => {
       seen.push(args);

@@ -22,13 +22,13 @@ async function exported(parts: Uint8Array[]) {
 }
 
 describe('ExportChanges', () => {
-  it('gives the bytes as messages, and their type', async () => {
+  it('streams the bytes as messages, with their content type', async () => {
     const { contentType, messages } = await exported([Buffer.from('a'), Buffer.from('b')]);
     expect(contentType).toBe('text/x-diff');
     expect(messages).toEqual([{ data: Buffer.from('a') }, { data: Buffer.from('b') }]);
   });
 
-  it('cuts what is larger than a message may be', async () => {
+  it('splits bytes above the maximum size of a message', async () => {
     const { messages } = await exported([Buffer.alloc(600 * 1024)]);
     expect(messages.map(({ data }) => data.length)).toEqual([262144, 262144, 90112]);
   });

@@ -3,7 +3,7 @@ import { exportFiles } from '../../handlers/export-files.ts';
 import { call } from './call.ts';
 
 describe('ExportFiles', () => {
-  it('gives the bytes as messages of a size that clients take, and their type', async () => {
+  it('streams the bytes as messages of a size that clients accept, with their content type', async () => {
     const asked: unknown[] = [];
     const sandboxes = {
       exportFiles: async (request: object) => {

@@ -14,7 +14,7 @@ const body = {
 };
 
 describe('Fork', () => {
-  it('makes the same call of JSON with a path and of a decoded message', async () => {
+  it('makes the same call for JSON with a path and for a decoded message', async () => {
     const seen: unknown[] = [];
     const fake = (...args: unknown[]) => {
       seen.push(args);

@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { aCodebase } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';
 
-it('passes the id on and answers what the service does', async () => {
+it('GetCodebase passes on the id and answers with the codebase of the service', async () => {
   const ids: string[] = [];
   const get = (id: string) => {
     ids.push(id);
@@ -16,7 +16,7 @@ it('passes the id on and answers what the service does', async () => {
   expect(ids).toEqual(['cb_1', 'cb_1']);
 });
 
-it('throws what the service throws', async () => {
+it('GetCodebase passes on errors of the service', async () => {
   const error = new ServiceError('NOT_FOUND', 'there is no cb_1');
   const get = () => {
     throw error;

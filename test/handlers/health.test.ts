@@ -2,6 +2,6 @@ import { expect, it } from 'vitest';
 import { health } from '../../handlers/health.ts';
 import { call } from './call.ts';
 
-it('answers ok', async () => {
+it('the health check answers ok', async () => {
   expect(await call(health, {}, {})).toEqual({ status: 'ok' });
 });

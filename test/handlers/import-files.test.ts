@@ -22,7 +22,7 @@ async function* stream(...items: unknown[]) {
 const HEAD = { sandbox_id: 'sb_1', as: '', path: 'a', format: 'tar' };
 
 describe('ImportFiles', () => {
-  it('takes what it is about from the request, and the bytes from the stream (REST)', async () => {
+  it('takes sandbox and path from the request, and the bytes from the stream (REST)', async () => {
     const { taken, sandboxes } = fake();
     const event = {
       pathParameters: { sandbox_id: 'sb_1' },
@@ -33,14 +33,14 @@ describe('ImportFiles', () => {
     expect(taken).toEqual([HEAD, 'abc']);
   });
 
-  it('takes both from the messages (gRPC)', async () => {
+  it('takes sandbox, path and bytes from the messages (gRPC)', async () => {
     const { taken, sandboxes } = fake();
     const messages = stream({ ...HEAD, chunk: Buffer.from('a') }, { chunk: Buffer.from('b') }, { ...HEAD });
     await call(importFiles, { stream: messages }, { sandboxes });
     expect(taken).toEqual([HEAD, 'ab']);
   });
 
-  it('refuses a first message that names no sandbox, and later ones that name another', async () => {
+  it('refuses a first message without a sandbox, and a later message with another sandbox', async () => {
     const { taken, sandboxes } = fake();
     const refused = (...messages: object[]) =>
       expect(call(importFiles, { stream: stream(...messages) }, { sandboxes })).rejects;

@@ -3,14 +3,14 @@ import { expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
 import { fields, rpcs } from '../../lib/contract/schema.ts';
 
-it('has a row for each rpc of the contract, with the handler of that rpc', () => {
+it('the table of operations has a row for each rpc of the contract, with the handler of that rpc', () => {
   for (const { operation, handler } of operations) {
     expect('rpc' in handler ? handler.rpc : 'Health').toBe(operation);
   }
   expect(new Set(operations.map(({ operation }) => operation))).toEqual(new Set([...Object.keys(rpcs), 'Health']));
 });
 
-it('names each path parameter after a field of its request', () => {
+it('the table of operations names each path parameter after a field of its request', () => {
   for (const { operation, path } of operations) {
     const parameters = Array.from(path.matchAll(/\{(\w+)\+?\}/g), ([, name]) => name);
     const request = operation === 'Health' ? {} : fields[rpcs[operation].request];
@@ -18,12 +18,12 @@ it('names each path parameter after a field of its request', () => {
   }
 });
 
-it('has no route twice', () => {
+it('the table of operations has no duplicate route', () => {
   const routes = operations.map(({ method, path, query = '' }) => `${method} ${path}?${query}`);
   expect(new Set(routes).size).toBe(routes.length);
 });
 
-it('has a test for each operation, by its name', () => {
+it('each operation has a test file of its name', () => {
   const kebab = (name: string) => name.replace(/(?<=.)[A-Z]/g, '-$&').toLowerCase();
   const files = operations.map(({ operation }) => new URL(`${kebab(operation)}.test.ts`, import.meta.url));
   expect(files.filter((file) => !existsSync(file)).map(String)).toEqual([]);

@@ -18,7 +18,7 @@ async function asked(event: Partial<HandlerEvent>): Promise<Page & { id: string 
 }
 
 describe('ListChanges', () => {
-  it('passes the sandbox on', async () => {
+  it('passes on the sandbox', async () => {
     expect(await asked({ pathParameters: { sandbox_id: 'sb_1' } })).toMatchObject({ id: 'sb_1' });
   });
 

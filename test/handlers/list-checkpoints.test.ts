@@ -3,7 +3,7 @@ import { listCheckpoints } from '../../handlers/list-checkpoints.ts';
 import { call, json, message } from './call.ts';
 
 describe('ListCheckpoints', () => {
-  it('makes the same call of JSON with a path and of a decoded message', async () => {
+  it('makes the same call for JSON with a path and for a decoded message', async () => {
     const seen: unknown[] = [];
     const fake = (...args: unknown[]) => {
       seen.push(args);

@@ -20,7 +20,7 @@ async function asked(event: Partial<HandlerEvent>): Promise<Filter> {
 }
 
 describe('ListCodebases', () => {
-  it('passes the filter on', async () => {
+  it('passes on the filter', async () => {
     expect(await asked({ queryStringParameters: { owner_id: 'me' } })).toMatchObject({ owner_id: 'me' });
   });
 

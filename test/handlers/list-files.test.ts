@@ -22,7 +22,7 @@ async function asked(event: Partial<HandlerEvent>): Promise<Request & { id: stri
 }
 
 describe('ListFiles', () => {
-  it('passes codebase, path and recursive on', async () => {
+  it('passes on codebase, path and recursive', async () => {
     const event = {
       pathParameters: { codebase_id: 'cb_1' },
       queryStringParameters: { path: 'src', recursive: 'true' },
@@ -30,11 +30,11 @@ describe('ListFiles', () => {
     expect(await asked(event)).toEqual({ id: 'cb_1', path: 'src', recursive: true, page_size: 100, page_token: '' });
   });
 
-  it('lists the root alone by default', async () => {
+  it('lists only the entries of the root by default', async () => {
     expect(await asked({ pathParameters: { codebase_id: 'cb_1' } })).toMatchObject({ path: '', recursive: false });
   });
 
-  it('refuses recursive that is neither true nor false', async () => {
+  it('refuses a value of recursive that is neither true nor false', async () => {
     await expect(asked({ queryStringParameters: { recursive: 'yes' } })).rejects.toMatchObject({
       message: 'recursive must be true or false',
     });

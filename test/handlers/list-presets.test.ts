@@ -3,12 +3,12 @@ import { listPresets } from '../../handlers/list-presets.ts';
 import { call } from './call.ts';
 
 describe('ListPresets', () => {
-  it('answers all presets', async () => {
+  it('answers with all presets', async () => {
     const preset = { name: 'p', description: 'd', permissions: [] };
     expect(await call(listPresets, {}, { sandboxes: { presets: () => [preset] } })).toEqual({ presets: [preset] });
   });
 
-  it('takes no field', async () => {
+  it('refuses any field', async () => {
     await expect(call(listPresets, { queryStringParameters: { x: '1' } }, {})).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
     });

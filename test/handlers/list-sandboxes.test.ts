@@ -20,7 +20,7 @@ async function asked(event: Partial<HandlerEvent>): Promise<Filter> {
 }
 
 describe('ListSandboxes', () => {
-  it('passes the filter on', async () => {
+  it('passes on the filter', async () => {
     expect(await asked({ queryStringParameters: { codebase_id: 'cb_1' } })).toMatchObject({ codebase_id: 'cb_1' });
   });
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import type { HandlerEvent } from '../../handlers/index.ts';
 
-/** What page_size and page_token are for every list. `list` calls the handler and gives what the service was asked. */
+/** Tests page_size and page_token of a list. `list` calls the handler and returns the request that the service got. */
 export function pages(
   list: (handler: Partial<HandlerEvent>) => Promise<{ page_size: number; page_token: string }>,
 ): void {
-  it('asks for 100 where nothing or 0 is asked', async () => {
+  it('requests 100 entries if page_size is missing or 0', async () => {
     expect(await list({})).toMatchObject({ page_size: 100, page_token: '' });
     expect(await list({ queryStringParameters: { page_size: '0', page_token: 't' } })).toMatchObject({
       page_size: 100,

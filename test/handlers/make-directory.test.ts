@@ -14,7 +14,7 @@ function fake() {
 }
 
 describe('MakeDirectory', () => {
-  it('passes the request of either protocol on', async () => {
+  it('passes on the request of either protocol', async () => {
     const { asked, sandboxes } = fake();
     await call(
       makeDirectory,
@@ -30,7 +30,7 @@ describe('MakeDirectory', () => {
     ]);
   });
 
-  it('refuses what is no field of it', async () => {
+  it('refuses an unknown field', async () => {
     const { sandboxes } = fake();
     const event = json({ sandbox_id: 'sb_1', user: 'root' });
     await expect(call(makeDirectory, event, { sandboxes })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });

@@ -14,7 +14,7 @@ function fake() {
 }
 
 describe('MoveFile', () => {
-  it('passes the request of either protocol on', async () => {
+  it('passes on the request of either protocol', async () => {
     const { asked, sandboxes } = fake();
     await call(
       moveFile,
@@ -28,7 +28,7 @@ describe('MoveFile', () => {
     ]);
   });
 
-  it('refuses what is no field of it', async () => {
+  it('refuses an unknown field', async () => {
     const { sandboxes } = fake();
     const event = json({ sandbox_id: 'sb_1', user: 'root' });
     await expect(call(moveFile, event, { sandboxes })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });

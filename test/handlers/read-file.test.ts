@@ -20,7 +20,7 @@ async function opened(content: Buffer) {
 }
 
 describe('ReadFile', () => {
-  it('answers one version of the file, whose messages are its content', async () => {
+  it('streams the content of one version of the file', async () => {
     const content = Buffer.alloc(600 * 1024, 'z');
     const { memory, answer } = await opened(content);
     const chunks: Uint8Array[] = [];
@@ -30,7 +30,7 @@ describe('ReadFile', () => {
     expect(memory.open_).toBe(0);
   });
 
-  it('lets go of the file when it is left early, and when it is only closed', async () => {
+  it('closes the file when the stream ends early, and when it is closed unread', async () => {
     const left = await opened(Buffer.alloc(600 * 1024));
     for await (const _ of left.answer) break;
     expect(left.memory.open_).toBe(0);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { removeFile } from '../../handlers/remove-file.ts';
 import { call } from './call.ts';
 
-it('removes the file and answers nothing', async () => {
+it('RemoveFile removes the file and answers with an empty message', async () => {
   const seen: string[][] = [];
   const remove = async (...args: string[]) => void seen.push(args);
   const pathParameters = { codebase_id: 'cb_1', file_path: 'a/b' };

@@ -3,7 +3,7 @@ import { rollback } from '../../handlers/rollback.ts';
 import { call, json, message } from './call.ts';
 
 describe('Rollback', () => {
-  it('makes the same call of JSON with a path and of a decoded message', async () => {
+  it('makes the same call for JSON with a path and for a decoded message', async () => {
     const seen: unknown[] = [];
     const fake = (...args: unknown[]) => {
       seen.push(args);

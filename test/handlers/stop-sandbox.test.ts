@@ -4,7 +4,7 @@ import { ServiceError } from '../../lib/errors.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, message } from './call.ts';
 
-it('passes the id on and answers what the service does', async () => {
+it('StopSandbox passes on the id and answers with the sandbox of the service', async () => {
   const ids: string[] = [];
   const stop = (id: string) => {
     ids.push(id);
@@ -16,7 +16,7 @@ it('passes the id on and answers what the service does', async () => {
   expect(ids).toEqual(['sb_1', 'sb_1']);
 });
 
-it('throws what the service throws', async () => {
+it('StopSandbox passes on errors of the service', async () => {
   const error = new ServiceError('NOT_FOUND', 'there is no sb_1');
   const stop = () => {
     throw error;

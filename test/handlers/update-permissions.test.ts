@@ -15,7 +15,7 @@ async function requestOf(event: Parameters<typeof call>[1]): Promise<UpdatePermi
 }
 
 describe('UpdatePermissions', () => {
-  it('makes the same request of JSON with a path and of a decoded message', async () => {
+  it('passes on the same request for JSON with a path and for a decoded message', async () => {
     const rule = { pattern: '/src/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 3 };
     const body = { permissions: [rule], preset: 'agent-safe' };
     const request = { sandbox_id: 'sb_1', ...body };
@@ -23,7 +23,7 @@ describe('UpdatePermissions', () => {
     expect(await requestOf(message(request))).toEqual(request);
   });
 
-  it('takes no rules as none', async () => {
+  it('treats missing rules as an empty list', async () => {
     expect(await requestOf(message({ sandbox_id: 'sb_1' }))).toEqual({
       sandbox_id: 'sb_1',
       permissions: [],

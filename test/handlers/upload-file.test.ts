@@ -33,7 +33,7 @@ describe('UploadFile', () => {
     expect(modes.get('cb_1/a')).toBe(0o755);
   });
 
-  it('stores an empty file where there is no content', async () => {
+  it('stores an empty file if there is no content', async () => {
     const { services, files } = new MemoryCodebases();
     await call(uploadFile, inPath, { codebases: services });
     expect(files.get('cb_1/a')?.length).toBe(0);
@@ -47,7 +47,7 @@ describe('UploadFile', () => {
     expect(files.size).toBe(0);
   });
 
-  it('refuses a mode that is more than permission bits', async () => {
+  it('refuses a mode with bits other than permission bits', async () => {
     const { services } = new MemoryCodebases();
     const event = { ...inPath, queryStringParameters: { mode: String(0o4755) } };
     await expect(call(uploadFile, event, { codebases: services })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
@@ -58,7 +58,7 @@ describe('UploadFile', () => {
     [{ mode: 0o4755 }, 'mode must be between 0 and 511'],
     [{ name: 'a' }, 'name is not a known field'],
     [{ codebase_id: 'cb_2' }, 'codebase_id must stay empty, or the same as in the first message'],
-  ])('checks the fields of a later message as those of the first: %j', async (later, problem) => {
+  ])('checks the fields of a later message like those of the first: %j', async (later, problem) => {
     const { services, files } = new MemoryCodebases();
     const stream = of({ codebase_id: 'cb_1', file_path: 'a' }, { ...later, chunk: bytes('x') });
     await expect(call(uploadFile, { stream }, { codebases: services })).rejects.toMatchObject({
