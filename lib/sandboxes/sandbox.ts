@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
 import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
 
 type Records = Pick<Table<SandboxRecord>, 'put'>;
@@ -25,19 +26,12 @@ export class LiveSandbox {
   #record: SandboxRecord;
   #status: SandboxStatus;
   #reason: string;
-  running: RunningSandbox | undefined;
-  attached = false;
-  /**
-   * The reason for the loss of its workspace while it was running; it is about to be restarted. Its commands have
-   * ended.
-   */
-  lost: string | undefined;
+  /** Changed from the sandbox's queue, and when the file system fails. */
+  host: HostState = DETACHED;
   /** See `WorkspaceSpec`. */
   readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   /** The change count up to which everything is committed; undefined: unknown. */
   committedCount: number | undefined;
-  /** The workspace of a sandbox that is not running, attached for file sessions; `count` is their number. */
-  lease: { workspace: string; count: number } | undefined;
   /** The state of its delta in which it had no renamed directory. */
   noRenamesAtState: string | undefined;
   /** Created by this server and not started yet, so that it has no data to lose. */
@@ -57,6 +51,26 @@ export class LiveSandbox {
 
   get record(): SandboxRecord {
     return this.#record;
+  }
+
+  /** The runtime's part of it, if it was launched and not stopped yet. */
+  get running(): RunningSandbox | undefined {
+    return runningIn(this.host);
+  }
+
+  /** Whether its workspace is attached for itself: it runs, is about to, or has just been stopped. */
+  get attached(): boolean {
+    return isAttached(this.host);
+  }
+
+  /** Whether its workspace is attached, for itself or for file sessions. */
+  get hasWorkspace(): boolean {
+    return this.attached || this.host.kind === 'leased';
+  }
+
+  /** The reason for the loss of its file system, until it is restarted. */
+  get lost(): string | undefined {
+    return this.host.kind === 'lost' ? this.host.reason : undefined;
   }
 
   get status(): SandboxStatus {

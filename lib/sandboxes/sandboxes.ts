@@ -19,6 +19,7 @@ import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './
 import { readFile } from './files/read-file.ts';
 import { writeFile } from './files/write-file.ts';
 import { JumpDetector } from './host/clock.ts';
+import { withoutProcesses } from './host/host-state.ts';
 import { createSandbox } from './lifecycle/create.ts';
 import { destroySandbox } from './lifecycle/destroy.ts';
 import { expireSandboxes } from './lifecycle/expire.ts';
@@ -123,6 +124,6 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
 
 async function end(sandbox: LiveSandbox, { log }: SandboxContext): Promise<void> {
   const { id, running } = sandbox;
-  sandbox.running = undefined;
+  sandbox.host = withoutProcesses(sandbox.host);
   await running?.stop().catch((err) => log.warn('sandbox could not be stopped cleanly', { sandbox_id: id, err }));
 }

@@ -28,7 +28,7 @@ export async function withAttached<T>(
     throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no changes`);
   }
   await context.platform.finishCommit(sandbox.record.codebase_id);
-  if (sandbox.attached || sandbox.lease) return task(mount);
+  if (sandbox.hasWorkspace) return task(mount);
   await attachWorkspace(sandbox, context.platform);
   try {
     return await task(mount);

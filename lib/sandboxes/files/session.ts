@@ -3,7 +3,8 @@ import type { Actor } from '../../field-values.ts';
 import type { FileOperation, WorkspaceFiles } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
-import { attachWorkspace, describeLoss } from '../lifecycle/bring-up.ts';
+import { DETACHED, type LeasedState } from '../host/host-state.ts';
+import { attachWorkspace, describeLoss, type Platform } from '../lifecycle/bring-up.ts';
 import { expired } from '../lifecycle/start-stop.ts';
 import { isComing, type LiveSandbox } from '../sandbox.ts';
 
@@ -63,7 +64,7 @@ function session(
 ): FileSession {
   const { id } = sandbox;
   const whileThere = async <T>(task: () => Promise<T>): Promise<T> => {
-    const isThere = () => sandbox.attached || sandbox.lease !== undefined;
+    const isThere = () => sandbox.hasWorkspace;
     try {
       if (isThere()) return await task();
     } catch (error) {
@@ -86,21 +87,24 @@ function acquireLease(id: string, context: SandboxContext): Promise<() => Promis
   const { platform } = context;
   return context.change(id, async (sandbox) => {
     if (sandbox.attached) return async () => undefined;
-    if (sandbox.lease === undefined) {
-      const workspace = await attachWorkspace(sandbox, platform);
-      if (!platform.mount.holds(id)) throw new ServiceError('UNAVAILABLE', 'the workspace file system died meanwhile');
-      sandbox.lease = { workspace, count: 0 };
-    }
-    const { lease } = sandbox;
-    lease.count++;
+    const lease = sandbox.host.kind === 'leased' ? sandbox.host : await attachForSessions(sandbox, platform);
+    sandbox.host = lease;
+    lease.sessions++;
     return () =>
       sandbox.queue.run(async () => {
-        lease.count--;
-        if (lease.count > 0 || sandbox.lease !== lease) return;
-        sandbox.lease = undefined;
+        lease.sessions--;
+        if (lease.sessions > 0 || sandbox.host !== lease) return;
+        sandbox.host = DETACHED;
         await platform.mount.detach(id);
       });
   });
+}
+
+async function attachForSessions(sandbox: LiveSandbox, platform: Platform): Promise<LeasedState> {
+  const workspace = await attachWorkspace(sandbox, platform);
+  if (!platform.mount.holds(sandbox.id))
+    throw new ServiceError('UNAVAILABLE', 'the workspace file system died meanwhile');
+  return { kind: 'leased', workspace, sessions: 0 };
 }
 
 /** The file system failed during the call; the caller may retry. */

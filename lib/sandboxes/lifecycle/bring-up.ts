@@ -9,6 +9,7 @@ import type { RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
+import { DETACHED, withoutProcesses } from '../host/host-state.ts';
 import type { Layout } from '../host/layout.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
@@ -71,17 +72,17 @@ async function launchOn(
   platform: Platform,
 ): Promise<RunningSandbox> {
   const { id } = sandbox;
-  const { uid, image, resources } = sandbox.record;
+  const { uid, image, resources, runtime: runtimeName } = sandbox.record;
   const runDir = join(platform.layout.run, id);
   const running = await runtime.launch({ id, workspace, runDir, uid, image, resources });
-  sandbox.running = running;
+  sandbox.host = { kind: 'running', running, attached: runtimeName !== 'RUNTIME_MOCK' };
   if (isLost(sandbox, platform)) throw new ServiceError('UNAVAILABLE', 'its workspace was lost while it came up');
   return running;
 }
 
 /** Attached before, and the file system has failed since. */
 function isLost(sandbox: LiveSandbox, { mount }: Platform): boolean {
-  return sandbox.attached && sandbox.record.runtime !== 'RUNTIME_MOCK' && !mount.holds(sandbox.id);
+  return sandbox.lost !== undefined || (sandbox.attached && !mount.holds(sandbox.id));
 }
 
 export function describeLoss(reason: string): string {
@@ -90,13 +91,11 @@ export function describeLoss(reason: string): string {
 
 /** The mock runtime runs nothing and needs no mount. */
 async function attach(sandbox: LiveSandbox, platform: Platform): Promise<string> {
-  const { record } = sandbox;
-  sandbox.lost = undefined;
+  const { record, host } = sandbox;
+  sandbox.host = DETACHED;
   if (record.runtime === 'RUNTIME_MOCK') return platform.basePath(record.codebase_id);
-  const { lease } = sandbox;
-  sandbox.lease = undefined;
-  const workspace = lease?.workspace ?? (await attachWorkspace(sandbox, platform));
-  sandbox.attached = true;
+  const workspace = host.kind === 'leased' ? host.workspace : await attachWorkspace(sandbox, platform);
+  sandbox.host = { kind: 'attached' };
   return workspace;
 }
 
@@ -131,16 +130,15 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
 export async function takeDown(sandbox: LiveSandbox, platform: Platform): Promise<void> {
   const { id } = sandbox;
   await endProcesses(sandbox, platform);
-  const attached = sandbox.attached || sandbox.lease !== undefined;
-  sandbox.attached = false;
-  sandbox.lease = undefined;
-  if (attached) await platform.mount.detach(id).catch((err: unknown) => left(id, 'workspace', err, platform));
+  const { hasWorkspace } = sandbox;
+  sandbox.host = DETACHED;
+  if (hasWorkspace) await platform.mount.detach(id).catch((err: unknown) => left(id, 'workspace', err, platform));
 }
 
 /** Kills every process; the workspace stays attached. Never throws: failures are logged. */
 export async function endProcesses(sandbox: LiveSandbox, platform: Platform): Promise<void> {
   const { id, running } = sandbox;
-  sandbox.running = undefined;
+  sandbox.host = withoutProcesses(sandbox.host);
   await running?.stop().catch((err: unknown) => left(id, 'runtime', err, platform));
 }
 

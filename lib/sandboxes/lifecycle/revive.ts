@@ -1,4 +1,5 @@
 import type { SandboxContext } from '../context.ts';
+import { DETACHED } from '../host/host-state.ts';
 import { limiter } from '../limiter.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { describeLoss, endProcesses } from './bring-up.ts';
@@ -14,7 +15,7 @@ const AT_ONCE = 8;
 export function reviveSandboxes(reason: string, back: Promise<unknown>, context: SandboxContext): void {
   const limited = limiter(AT_ONCE);
   for (const sandbox of context.sandboxes.values()) {
-    sandbox.lease = undefined;
+    if (sandbox.host.kind === 'leased') sandbox.host = DETACHED;
     if (!sandbox.attached) continue;
     lose(sandbox, reason, context);
     const revived = sandbox.queue.run(async () => {
@@ -33,8 +34,8 @@ export function reviveSandboxes(reason: string, back: Promise<unknown>, context:
  */
 function lose(sandbox: LiveSandbox, reason: string, { log }: SandboxContext): void {
   const { id, running, status } = sandbox;
-  if (status !== 'SANDBOX_PENDING') sandbox.attached = false;
-  if (status !== 'SANDBOX_STOPPED') sandbox.lost = reason;
+  const ended = status === 'SANDBOX_STOPPED' && running === undefined;
+  sandbox.host = ended ? DETACHED : { kind: 'lost', reason, running };
   running?.stop(describeLoss(reason)).catch((err: unknown) => {
     log.warn('sandbox could not be taken down cleanly', { sandbox_id: id, what: 'runtime', err });
   });
@@ -42,9 +43,11 @@ function lose(sandbox: LiveSandbox, reason: string, { log }: SandboxContext): vo
 
 async function revive(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
   if (context.closing || sandbox.destroying || sandbox.lost === undefined) return;
-  sandbox.lost = undefined;
-  if (sandbox.status !== 'SANDBOX_RUNNING') return;
   await endProcesses(sandbox, context.platform);
+  if (sandbox.status !== 'SANDBOX_RUNNING') {
+    sandbox.host = DETACHED;
+    return;
+  }
   sandbox.transition('lost', describeLoss(reason));
   try {
     await launch(sandbox, context);

@@ -16,7 +16,7 @@ export function updatePermissions(request: UpdatePermissionsRequest, context: Sa
   return context.change(request.sandbox_id, async (sandbox) => {
     const before = sandbox.record.permissions;
     await sandbox.update({ permissions }, context.metadata.sandboxes);
-    if (!sandbox.attached && !sandbox.lease) return sandbox.view();
+    if (!sandbox.hasWorkspace) return sandbox.view();
     try {
       await context.platform.mount.setRules(sandbox.id, permissions);
     } catch (error) {
@@ -53,9 +53,9 @@ async function shownFrom(
   path: ByteString,
   context: SandboxContext,
 ): Promise<ByteString | undefined> {
-  const { id, record, attached, lease } = sandbox;
+  const { id, record, hasWorkspace } = sandbox;
   if (record.runtime === 'RUNTIME_MOCK') return undefined;
-  if (attached || lease) return context.platform.mount.shownFrom(id, path);
+  if (hasWorkspace) return context.platform.mount.shownFrom(id, path);
   return withWorkspace(id, context, (mount) => mount.shownFrom(id, path));
 }
 

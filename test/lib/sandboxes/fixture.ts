@@ -40,13 +40,14 @@ export function execRequest(sandbox_id: string, fields: Partial<ExecRequest> = {
 
 export const never = new AbortController().signal;
 
-/** A runtime whose sandboxes are entries of `up`; `before` may wait or throw at each launch. */
+/** A runtime whose sandboxes are entries of `up`; `before` may wait or throw at each launch, `beforeStop` at each stop. */
 export class FakeRuntime implements Runtime {
   readonly up = new Map<string, { spec: SandboxSpec; commands: Command[]; die: (reason: string) => void }>();
   /** Why each sandbox was stopped, in order. */
   readonly stops: (string | undefined)[] = [];
   readonly launches: string[] = [];
   before: (spec: SandboxSpec) => Promise<void> = async () => {};
+  beforeStop: () => Promise<void> = async () => {};
 
   async probe(): Promise<void> {}
   async reclaim(): Promise<void> {}
@@ -67,6 +68,7 @@ export class FakeRuntime implements Runtime {
       stop: async (reason) => {
         this.stops.push(reason);
         this.up.delete(spec.id);
+        await this.beforeStop();
       },
     };
   }

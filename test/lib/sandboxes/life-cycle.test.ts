@@ -167,6 +167,24 @@ describe('a workspace file system that died', () => {
     expect(sandboxes.get(sandbox.id).status_reason).toBe('');
   });
 
+  it('makes a command wait that comes while the processes of the sandbox are being ended', async () => {
+    let ended = () => {};
+    const ending = new Promise<void>((resolve) => {
+      ended = resolve;
+    });
+    fixture.runtime.beforeStop = () => ending;
+    fixture.runtime.stops.length = 0;
+    die();
+    back();
+    // The second stop is that of the restart.
+    await vi.waitUntil(() => fixture.runtime.stops.length === 2, { timeout: 30_000 });
+    const waiting = sandboxes.exec(execRequest(sandbox.id), never);
+    waiting.catch(() => undefined);
+    ended();
+    await waiting;
+    expect(fixture.runtime.launches.filter((id) => id === sandbox.id)).toHaveLength(2);
+  });
+
   it('leaves SANDBOX_ERROR, with the reason, what cannot be brought up on the next one', async () => {
     fixture.mount.before = async () => {
       throw new ServiceError('UNAVAILABLE', 'it died twice while it served this sandbox');
