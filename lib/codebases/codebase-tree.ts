@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, quote, quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
@@ -12,7 +12,7 @@ import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
 import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
 import { errnoOf, notSynced } from './disk-errors.ts';
-import { type FilePath, shown, textOf } from './file-path.ts';
+import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
 import { putFile } from './put-file.ts';
@@ -100,7 +100,7 @@ export class CodebaseTree {
     try {
       const directory = await this.#change(() => this.#put(path, received));
       // Outside of the queue, so that concurrent callers share the wait for the disk.
-      const sync = directory.sync().catch(notSynced(`${shown(path.text)} is stored`));
+      const sync = directory.sync().catch(notSynced(`${quoteText(path.text)} is stored`));
       await sync.finally(() => directory.close());
       return { size: received.size, checksum: received.checksum };
     } finally {
@@ -260,7 +260,7 @@ function notAll(leftOut: readonly ByteString[]): ServiceError {
   const count = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : '';
   return new ServiceError(
     'FAILED_PRECONDITION',
-    `the commit is made but for ${shown(textOf(leftOut[0]!))}${count}: the codebase has an entry of another type in the way`,
+    `the commit is made but for ${quote(leftOut[0]!)}${count}: the codebase has an entry of another type in the way`,
   );
 }
 

@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, baseNameOf, parentOf, splitPath } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errnoOf, ignoreAbsent } from './disk-errors.ts';
@@ -13,7 +13,7 @@ export type Step =
   | ['unlink', path: ByteString]
   | ['rmdir', path: ByteString]
   | ['mkdir', path: ByteString, mode: number]
-  | ['put', path: ByteString, staged: string]
+  | ['put', path: ByteString, staged: ByteString]
   | ['chmod', path: ByteString, mode: number];
 
 const AT_ONCE = 32;
@@ -27,12 +27,12 @@ export async function applySteps(root: string, staging: string, steps: readonly 
   const leftOut: ByteString[] = [];
   // Absent: the commit was finished except for the removal of its journal.
   const staged = await Directory.open(staging).catch(ignoreAbsent);
-  let open: { directory: Directory; parents: string; depth: number } | undefined;
+  let open: { directory: Directory; parents: ByteString; depth: number } | undefined;
   try {
     for (const alike of inOneDirectory(steps)) {
       const [kind, path] = alike[0]!;
-      const names = path.split('/').slice(0, -1);
-      const parents = names.join('/');
+      const parents = parentOf(path);
+      const names = splitPath(parents);
       // The paths are sorted: most are in the directory of the previous one.
       if (open?.parents !== parents || open.depth !== names.length) {
         const above = open;
@@ -70,12 +70,11 @@ function inTheWay(error: unknown): typeof IN_THE_WAY {
 
 /** Directories created one inside the other are not resolved from the root each time. */
 async function oneBelow(
-  { directory, parents }: { directory: Directory; parents: string },
-  path: string,
+  { directory, parents }: { directory: Directory; parents: ByteString },
+  path: ByteString,
 ): Promise<Directory | undefined> {
-  const name = path.slice(parents === '' ? 0 : parents.length + 1);
-  if (path !== (parents === '' ? name : `${parents}/${name}`) || name === '' || name.includes('/')) return undefined;
-  return directory.directory(name).catch(() => undefined);
+  if (path === '' || parentOf(path) !== parents) return undefined;
+  return directory.directory(baseNameOf(path)).catch(() => undefined);
 }
 
 /** Consecutive steps of one kind in one directory, up to a maximum: they are independent of each other. */
@@ -89,19 +88,13 @@ function* inOneDirectory(steps: readonly Step[]): Generator<readonly Step[]> {
   }
 }
 
-function parentOf(path: ByteString): ByteString {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
-}
-
 /** Waits for all steps before it throws, so that none continues in a closed directory. Returns the skipped paths. */
 async function makeAll(
   steps: readonly Step[],
   directory: Directory,
   staged: Directory | undefined,
 ): Promise<ByteString[]> {
-  const made = await Promise.allSettled(
-    steps.map((step) => make(step, directory, step[1].slice(step[1].lastIndexOf('/') + 1), staged)),
-  );
+  const made = await Promise.allSettled(steps.map((step) => make(step, directory, baseNameOf(step[1]), staged)));
   const failed = made.find((result) => result.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   const isLeftOut = (index: number) => {

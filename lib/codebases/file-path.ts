@@ -1,4 +1,4 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromText } from '../byte-string.ts';
 import { invalidArgument } from '../errors.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
@@ -22,8 +22,8 @@ export function parseFilePath(field: string, path: string): FilePath {
   if (wrong !== undefined) {
     throw invalidArgument(field, `${wrong}; it is a path from the codebase root like src/main.ts`);
   }
-  const bytes = names.map(bytesOf);
-  return { text, parents: bytes.slice(0, -1), name: bytes.at(-1) as ByteString };
+  const bytes = names.map(fromText);
+  return { text, parents: bytes.slice(0, -1), name: bytes.at(-1)! };
 }
 
 /**
@@ -34,23 +34,6 @@ export function parseDirectoryPath(field: string, path: string): ByteString[] {
   if (path === '' || path === '/') return [];
   const { parents, name } = parseFilePath(field, path.endsWith('/') ? path.slice(0, -1) : path);
   return [...parents, name];
-}
-
-const MAX_SHOWN = 200;
-
-/** The path as text for a message: quoted, and shortened to fit into a protocol's header. */
-export function shown(path: string): string {
-  const characters = Array.from(path);
-  return JSON.stringify(characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN).join('')}…` : path);
-}
-
-/** Decodes a path or name for people and for JSON; bytes that are not UTF-8 become U+FFFD. */
-export function textOf(bytes: ByteString): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8');
-}
-
-function bytesOf(text: string): ByteString {
-  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 function whatIsWrong(text: string, names: readonly string[]): string | undefined {

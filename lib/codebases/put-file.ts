@@ -1,8 +1,8 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, joinNames, quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import { type FilePath, shown } from './file-path.ts';
+import type { FilePath } from './file-path.ts';
 import type { ObserveChange } from './observe-change.ts';
 import type { Quota } from './quota.ts';
 import type { Received } from './receive.ts';
@@ -25,7 +25,7 @@ export async function putFile(
   try {
     const replaced = there === path.parents.length ? await resolved.directory.lstat(path.name) : undefined;
     if (replaced?.isDirectory()) {
-      throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
+      throw new ServiceError('FAILED_PRECONDITION', `${quoteText(path.text)} is a directory, not a file`);
     }
     const added = path.parents.length - there;
     const bytes = received.size - Number(replaced?.size ?? 0);
@@ -52,7 +52,7 @@ export async function putFile(
 /** The changed paths: the missing parent directories, then the file. */
 function appearing(path: FilePath, there: number): ByteString[] {
   const names = [...path.parents, path.name];
-  return names.slice(there).map((_, i) => names.slice(0, there + i + 1).join('/'));
+  return names.slice(there).map((_, i) => joinNames(names.slice(0, there + i + 1)));
 }
 
 async function enterNew(resolved: ResolvedPath, name: ByteString): Promise<void> {
@@ -78,6 +78,6 @@ async function removeNew(resolved: ResolvedPath, names: readonly ByteString[], t
     const parent = await resolved.directory.parent(resolved.trail.at(-1) as Directory);
     await resolved.directory.close();
     resolved.directory = parent;
-    await parent.removeDirectory(names[resolved.trail.length - 1] as ByteString);
+    await parent.removeDirectory(names[resolved.trail.length - 1]!);
   }
 }

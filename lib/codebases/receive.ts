@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
+import { type ByteString, fromLatin1 } from '../byte-string.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { ignoreAbsent } from './disk-errors.ts';
 
@@ -11,7 +12,7 @@ export interface Received {
   /** Open, so that the file can be identified after it was moved. */
   handle: FileHandle;
   directory: Directory;
-  name: string;
+  name: ByteString;
   size: number;
   /** Lower-case hex SHA-256. */
   checksum: string;
@@ -28,7 +29,7 @@ export async function receive(
   mode: number,
   admit: (size: number) => Promise<void> | undefined,
 ): Promise<Received> {
-  const name = randomUUID();
+  const name = fromLatin1(randomUUID());
   const incoming = await Directory.open(directory);
   const handle = await incoming.open(name, CREATE, 0o600).catch(async (error) => {
     await incoming.close();

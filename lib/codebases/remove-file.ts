@@ -1,8 +1,8 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, joinNames, quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf, notSynced } from './disk-errors.ts';
-import { type FilePath, shown } from './file-path.ts';
+import type { FilePath } from './file-path.ts';
 import type { ObserveChange } from './observe-change.ts';
 import { type ResolvedPath, resolveAll } from './resolve-path.ts';
 import type { Totals } from './totals.ts';
@@ -17,17 +17,17 @@ export async function removeFile(root: string, path: FilePath, observe: ObserveC
   try {
     const found = await resolved?.directory.lstat(path.name);
     if (resolved === undefined || found === undefined) {
-      throw new ServiceError('NOT_FOUND', `file ${shown(path.text)} does not exist`);
+      throw new ServiceError('NOT_FOUND', `file ${quoteText(path.text)} does not exist`);
     }
     if (found.isDirectory()) {
-      throw new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is a directory, not a file`);
+      throw new ServiceError('FAILED_PRECONDITION', `${quoteText(path.text)} is a directory, not a file`);
     }
     await openEmptied(resolved, open);
     const change = async () => {
       await resolved.directory.unlink(path.name);
       totals.replace(found, undefined);
       const left = await removeEmptied(open, path.parents, totals);
-      await left.sync().catch(notSynced(`${shown(path.text)} is removed`));
+      await left.sync().catch(notSynced(`${quoteText(path.text)} is removed`));
     };
     const gone = vanishing(path, open.length);
     await observe(gone, change, gone);
@@ -47,7 +47,7 @@ async function openEmptied({ trail }: ResolvedPath, open: Directory[]): Promise<
 
 function vanishing(path: FilePath, levels: number): ByteString[] {
   const names = [...path.parents, path.name];
-  return Array.from({ length: levels }, (_, up) => names.slice(0, names.length - up).join('/'));
+  return Array.from({ length: levels }, (_, up) => joinNames(names.slice(0, names.length - up)));
 }
 
 /** Returns the innermost directory that is kept. */
@@ -58,7 +58,7 @@ async function removeEmptied(
 ): Promise<Directory> {
   for (let up = 1; up < open.length; up++) {
     try {
-      await (open[up] as Directory).removeDirectory(parents[parents.length - up] as ByteString);
+      await (open[up] as Directory).removeDirectory(parents[parents.length - up]!);
       totals.addDirectories(-1);
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;

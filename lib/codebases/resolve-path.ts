@@ -1,8 +1,7 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, joinNames, quote } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
-import { shown, textOf } from './file-path.ts';
 
 /** The result of resolving `names`. The caller must close `directory`. */
 export interface ResolvedPath {
@@ -50,8 +49,8 @@ async function absentOrRefused(
 ): Promise<undefined> {
   if (errnoOf(error) === 'ENOENT') return undefined;
   if (errnoOf(error) !== 'ENOTDIR') throw error;
-  const found = await directory.lstat(names[depth - 1] as ByteString);
-  const path = shown(textOf(names.slice(0, depth).join('/')));
+  const found = await directory.lstat(names[depth - 1]!);
+  const path = quote(joinNames(names.slice(0, depth)));
   const what = found?.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'not a directory';
   throw new ServiceError('FAILED_PRECONDITION', `${path} is ${what}`);
 }

@@ -1,11 +1,12 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
+import { quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { StoredFile } from '../services.ts';
 import type { Checksums } from './checksums.ts';
 import { errnoOf } from './disk-errors.ts';
-import { type FilePath, shown } from './file-path.ts';
+import type { FilePath } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';
 
 const CHUNK = 256 * 1024;
@@ -46,11 +47,11 @@ async function openRegular(root: string, path: FilePath): Promise<FileHandle> {
 }
 
 function absent(path: FilePath): ServiceError {
-  return new ServiceError('NOT_FOUND', `file ${shown(path.text)} does not exist`);
+  return new ServiceError('NOT_FOUND', `file ${quoteText(path.text)} does not exist`);
 }
 
 function notRegular(path: FilePath, what: string): ServiceError {
-  return new ServiceError('FAILED_PRECONDITION', `${shown(path.text)} is ${what}`);
+  return new ServiceError('FAILED_PRECONDITION', `${quoteText(path.text)} is ${what}`);
 }
 
 /** Takes ownership of `handle`: it is closed after `close` and the last read in progress. */

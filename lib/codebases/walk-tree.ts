@@ -1,5 +1,5 @@
 import type { BigIntStats } from 'node:fs';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromLatin1, joinNames, NO_BYTES, ROOT_PATH, withSlash } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errnoOf } from './disk-errors.ts';
 import { type ResolvedPath, resolveAll } from './resolve-path.ts';
@@ -38,7 +38,7 @@ interface Options {
   names: readonly ByteString[];
   recursive: boolean;
   /** Only entries after this path; directories completely before it are not read. */
-  after?: ByteString | undefined;
+  after?: ByteString;
   /** Maximum number of names held per directory; a larger directory is read again for the next ones. */
   hold: number;
 }
@@ -71,7 +71,7 @@ export async function* walkTree(root: string, options: Options): AsyncGenerator<
         levels.push(await readLevel(directory, [...level.names, item.name], options));
       } else {
         if (!('stats' in item)) await look(directory, level);
-        if (item.stats !== undefined) yield { path: [...level.names, item.name].join('/'), stats: item.stats };
+        if (item.stats !== undefined) yield { path: joinNames([...level.names, item.name]), stats: item.stats };
       }
     }
   } finally {
@@ -83,15 +83,15 @@ export async function* walkTree(root: string, options: Options): AsyncGenerator<
 async function readLevel(
   directory: Directory,
   names: readonly ByteString[],
-  { recursive, after = '', hold }: Options,
-  behind: ByteString = '',
+  { recursive, after = ROOT_PATH, hold }: Options,
+  behind = NO_BYTES,
 ): Promise<Level> {
-  const prefix = names.map((name) => `${name}/`).join('');
+  const prefix = names.map(withSlash).join('');
   const first = new FirstItems(hold);
   try {
     for await (const entry of directory.entries()) {
-      const name = entry.name;
-      const key = `${name}/`;
+      const name = fromLatin1(entry.name);
+      const key = withSlash(name);
       if (!entry.isDirectory() && !entry.isFile() && !entry.isSymbolicLink()) continue;
       if (prefix + name > after && name > behind) first.add({ name, key: name, below: false });
       if (

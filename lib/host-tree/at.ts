@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromLatin1, toBuffer } from '../byte-string.ts';
 
 /** Flags to open a directory for lookups in it; fails for everything else, including a symbolic link to a directory. */
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -18,7 +18,7 @@ export const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O
 export function at(directory: number, name: ByteString): Buffer {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0'))
     throw new Error(`not a name in a directory: ${JSON.stringify(name)}`);
-  return Buffer.from(`/proc/self/fd/${directory}/${name}`, 'latin1');
+  return toBuffer(fromLatin1(`/proc/self/fd/${directory}/${name}`));
 }
 
 /** Returns a host path of an open file or directory itself, independent of its present name. */

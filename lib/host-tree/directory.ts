@@ -80,7 +80,7 @@ export class Directory {
     }
   }
 
-  /** Entries in no particular order, read in parts, because there may be millions. */
+  /** Entries in no particular order, read in parts, because there may be millions. Names have one char per byte. */
   async *entries(): AsyncGenerator<Dirent> {
     yield* await opendir(itself(this.#handle.fd), { encoding: 'latin1', bufferSize: 1024 });
   }

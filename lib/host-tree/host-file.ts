@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, baseNameOf, parentOf } from '../byte-string.ts';
 import { isAbsence } from './at.ts';
 import type { Directory } from './directory.ts';
 import { OpenDirectories } from './open-directories.ts';
@@ -53,10 +53,8 @@ export class HostFileReader {
   ): Promise<T | undefined> {
     const directories = this.#byRoot.get(root) ?? new OpenDirectories(root);
     this.#byRoot.set(root, directories);
-    const slash = path.lastIndexOf('/');
-    const parent = slash === -1 ? '' : path.slice(0, slash);
     try {
-      return await directories.use(parent, (directory) => task(directory, path.slice(slash + 1)));
+      return await directories.use(parentOf(path), (directory) => task(directory, baseNameOf(path)));
     } catch (error) {
       if (isAbsence(error)) return undefined;
       throw error;

@@ -9,7 +9,7 @@ import {
   readlinkSync,
   realpathSync,
 } from 'node:fs';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, baseNameOf, parentOf, ROOT_PATH, sliceOf } from '../byte-string.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
 import { type OpenDirectory, TransientChain } from './transient-chain.ts';
@@ -104,8 +104,7 @@ export class HostTree {
   }
 
   #inParent<T>(path: ByteString, use: (parent: number, name: ByteString) => T): T | undefined {
-    const slash = path.lastIndexOf('/');
-    return this.#in(slash === -1 ? '' : path.slice(0, slash), (fd) => use(fd, path.slice(slash + 1)));
+    return this.#in(parentOf(path), (fd) => use(fd, baseNameOf(path)));
   }
 
   /** undefined: the directory does not exist, or `use` returned undefined. */
@@ -137,17 +136,17 @@ export class HostTree {
   }
 
   #deepestHeld(path: ByteString): HeldDirectory {
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const held = this.#byPath.get(path.slice(0, slash));
+    for (let above = parentOf(path); above !== ''; above = parentOf(above)) {
+      const held = this.#byPath.get(above);
       if (held === undefined) continue;
       this.#held.used(held);
       return held;
     }
-    return this.#byPath.get('') ?? this.#openRoot();
+    return this.#byPath.get(ROOT_PATH) ?? this.#openRoot();
   }
 
   #openRoot(): HeldDirectory {
-    const root = { owner: this.#byPath, path: '', fd: openSync(this.#root, OPEN_DIRECTORY) };
+    const root = { owner: this.#byPath, path: ROOT_PATH, fd: openSync(this.#root, OPEN_DIRECTORY) };
     this.#held.hold(root);
     return root;
   }
@@ -159,9 +158,9 @@ export class HostTree {
     for (let from = start.path === '' ? 0 : start.path.length + 1; from < path.length; ) {
       const slash = path.indexOf('/', from);
       const to = slash === -1 ? path.length : slash;
-      const reached = path.slice(0, to);
-      below ||= this.#changing.size > 0 && (this.#changing.has(reached) || this.#changing.has(''));
-      fd = openSync(at(fd, path.slice(from, to)), OPEN_DIRECTORY);
+      const reached = sliceOf(path, 0, to);
+      below ||= this.#changing.size > 0 && (this.#changing.has(reached) || this.#changing.has(ROOT_PATH));
+      fd = openSync(at(fd, sliceOf(path, from, to)), OPEN_DIRECTORY);
       if (below) this.#transient.push({ path: reached, fd });
       else this.#held.hold({ owner: this.#byPath, path: reached, fd });
       from = to + 1;
@@ -172,8 +171,8 @@ export class HostTree {
   /** Whether a path is at or below a changing one. `known`: cache of results, extended by this call. */
   #isChanging(path: ByteString, known: Map<ByteString, boolean>): boolean {
     const unknown: ByteString[] = [];
-    let answer = this.#changing.has('');
-    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    let answer = this.#changing.has(ROOT_PATH);
+    for (let at = path; at !== ''; at = parentOf(at)) {
       const before = known.get(at);
       if (before !== undefined) {
         answer = before;

@@ -1,4 +1,4 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, parentOf, ROOT_PATH, sliceOf } from '../byte-string.ts';
 import { Directory } from './directory.ts';
 
 interface Entry {
@@ -44,10 +44,10 @@ export class OpenDirectories {
     while (at.length < path.length) {
       const from = at === '' ? 0 : at.length + 1;
       const slash = path.indexOf('/', from);
-      const next = slash === -1 ? path : path.slice(0, slash);
+      const next = slash === -1 ? path : sliceOf(path, 0, slash);
       const parent = entry;
       try {
-        entry = await this.#take(next, async () => (await parent.opening).directory(next.slice(from)));
+        entry = await this.#take(next, async () => (await parent.opening).directory(sliceOf(next, from)));
       } finally {
         await this.#release(parent);
       }
@@ -57,10 +57,10 @@ export class OpenDirectories {
   }
 
   #deepestOpen(path: ByteString): ByteString {
-    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    for (let at = path; at !== ''; at = parentOf(at)) {
       if (this.#byPath.has(at)) return at;
     }
-    return '';
+    return ROOT_PATH;
   }
 
   async #take(path: ByteString, open: () => Promise<Directory>): Promise<Entry> {

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromLatin1, fromText } from '../byte-string.ts';
 import { Directory } from './directory.ts';
 
 /** Files of one directory removed in parallel; leaves half of the thread pool for other work. */
@@ -12,7 +12,7 @@ const BATCH = 32;
  * most three directories are open. After a crash, call it again.
  */
 export async function removeTree(path: string): Promise<void> {
-  const name = Buffer.from(basename(path)).toString('latin1');
+  const name = fromText(basename(path));
   const parent = await Directory.open(`${dirname(path)}/.`).catch(ignoreAbsent);
   try {
     const found = await parent?.lstat(name);
@@ -35,14 +35,14 @@ export async function emptyTree(path: string): Promise<void> {
 
 async function emptied(top: Directory): Promise<void> {
   let moved = 0;
-  const movedName = () => `.moved-${moved++}`;
+  const movedName = () => fromLatin1(`.moved-${moved++}`);
   for (let names = await removeFiles(top); names.length > 0; names = await removeFiles(top)) {
     for (const name of names) await removeInner(top, name, movedName);
   }
 }
 
 /** Moves the subdirectories of a directory in `top` to `top`, and removes it. */
-async function removeInner(top: Directory, name: ByteString, movedName: () => string): Promise<void> {
+async function removeInner(top: Directory, name: ByteString, movedName: () => ByteString): Promise<void> {
   const directory = await entered(top, name).catch(ignoreAbsent);
   if (directory === undefined) return;
   try {
@@ -62,8 +62,9 @@ async function removeFiles(directory: Directory): Promise<ByteString[]> {
     files = [];
   };
   for await (const entry of directory.entries()) {
-    if (entry.isDirectory()) directories.push(entry.name);
-    else if (files.push(entry.name) === BATCH) await removeBatch();
+    const name = fromLatin1(entry.name);
+    if (entry.isDirectory()) directories.push(name);
+    else if (files.push(name) === BATCH) await removeBatch();
   }
   await removeBatch();
   return directories;
@@ -80,7 +81,7 @@ async function entered(parent: Directory, name: ByteString): Promise<Directory> 
   }
 }
 
-async function moveUp(from: Directory, name: ByteString, top: Directory, newName: () => string): Promise<void> {
+async function moveUp(from: Directory, name: ByteString, top: Directory, newName: () => ByteString): Promise<void> {
   for (;;) {
     try {
       return await top.take(from, name, newName()).catch(ignoreAbsent);

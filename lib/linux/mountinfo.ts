@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromLatin1, fromText } from '../byte-string.ts';
 
 /** One mount of a mount namespace, as proc_pid_mountinfo(5) describes it. */
 export interface MountInfo {
@@ -22,17 +22,17 @@ export interface MountInfo {
  * last one is visible. Reading the table touches no mounted file system, so it does not wait for one that hangs.
  */
 export function readMountsSync(pid: number | 'self' = 'self'): MountInfo[] {
-  return parseMounts(readFileSync(`/proc/${pid}/mountinfo`, 'latin1'));
+  return parseMounts(fromLatin1(readFileSync(`/proc/${pid}/mountinfo`, 'latin1')));
 }
 
 /** The visible mount on exactly this path, if any. The path must be absolute and without symlinks. */
 export async function findMount(mountPoint: string): Promise<MountInfo | undefined> {
-  return mountAt(parseMounts(await readFile('/proc/self/mountinfo', 'latin1')), mountPoint);
+  return mountAt(parseMounts(fromLatin1(await readFile('/proc/self/mountinfo', 'latin1'))), mountPoint);
 }
 
 /** As `findMount`, in a table that was read before. */
 export function mountAt(mounts: readonly MountInfo[], mountPoint: string): MountInfo | undefined {
-  const bytes = Buffer.from(mountPoint).toString('latin1');
+  const bytes = fromText(mountPoint);
   return mounts.findLast((each) => each.mountPoint === bytes);
 }
 
@@ -60,6 +60,8 @@ export function parseMounts(text: ByteString): MountInfo[] {
 
 /** The kernel writes space, tab, newline, backslash and '#' as \ooo (mangle() in fs/proc_namespace.c). */
 function unescapeOctal(field: string): ByteString {
-  if (!field.includes('\\')) return field;
-  return field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+  if (!field.includes('\\')) return fromLatin1(field);
+  return fromLatin1(
+    field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
+  );
 }

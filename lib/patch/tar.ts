@@ -1,4 +1,4 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromLatin1, fromText, NO_BYTES, withSlash } from '../byte-string.ts';
 
 /** One member of an archive. `content` must yield exactly `size` bytes. */
 export interface Member {
@@ -14,6 +14,7 @@ export interface Member {
 }
 
 const BLOCK = 512;
+const PAX = fromText('pax');
 const TYPES = { file: '0', symlink: '2', directory: '5' } as const;
 /** Maximum of the 11 octal digits of a size. */
 const MAX_SIZE = 0o77777777777;
@@ -31,19 +32,19 @@ export async function* tar(members: AsyncIterable<Member>): AsyncGenerator<Uint8
 }
 
 function head(member: Member): Buffer {
-  const path = member.type === 'directory' ? `${member.path}/` : member.path;
-  const target = member.target ?? '';
+  const path = member.type === 'directory' ? withSlash(member.path) : member.path;
+  const target = member.target ?? NO_BYTES;
   const size = member.type === 'file' ? member.size : 0;
   const records = [
     path.length > 100 ? record('path', path) : '',
     target.length > 100 ? record('linkpath', target) : '',
-    size > MAX_SIZE ? record('size', String(size)) : '',
+    size > MAX_SIZE ? record('size', fromLatin1(String(size))) : '',
   ].join('');
   const own = header(path, TYPES[member.type], member.mode, size, Math.max(0, member.mtime), target);
   if (records === '') return own;
   const body = Buffer.alloc(Math.ceil(records.length / BLOCK) * BLOCK);
   body.write(records, 'latin1');
-  return Buffer.concat([header('pax', 'x', 0o644, records.length, 0, ''), body, own]);
+  return Buffer.concat([header(PAX, 'x', 0o644, records.length, 0, NO_BYTES), body, own]);
 }
 
 /** `<length> <key>=<value>` and a newline; the length includes its own digits. */

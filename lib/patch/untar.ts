@@ -1,4 +1,4 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromBuffer, joinPath, NO_BYTES, quote } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Time } from '../linux/time.ts';
 import { ByteReader } from './byte-reader.ts';
@@ -95,7 +95,7 @@ function entryOf(header: Buffer, type: string, size: number, fields: ExtendedFie
   const path = fields.path ?? ownPath(header);
   const named = TYPES[type];
   if (named === undefined) {
-    throw invalid(`${shown(path)} is ${UNWANTED[type] ?? 'of a kind that is not known'}, which is not taken`);
+    throw invalid(`${quote(path)} is ${UNWANTED[type] ?? 'of a kind that is not known'}, which is not taken`);
   }
   const kind = named === 'file' && path.endsWith('/') ? 'directory' : named;
   const mtime = fields.mtime ?? { sec: number(header, 136, 12, 'mtime'), nsec: 0 };
@@ -112,8 +112,8 @@ function entryOf(header: Buffer, type: string, size: number, fields: ExtendedFie
 function ownPath(header: Buffer): ByteString {
   const name = untilNul(header.subarray(0, 100));
   const isPosix = header.toString('latin1', 257, 263) === 'ustar\0';
-  const prefix = isPosix ? untilNul(header.subarray(345, 500)) : '';
-  return prefix === '' ? name : `${prefix}/${name}`;
+  const prefix = isPosix ? untilNul(header.subarray(345, 500)) : NO_BYTES;
+  return joinPath(prefix, name);
 }
 
 function checkHeader(header: Buffer): void {
@@ -157,7 +157,7 @@ function paxRecords(record: Buffer): ExtendedFields {
     const isWhole = space > at && Number.isInteger(length) && equals > space && equals < end && end <= record.length;
     if (!isWhole || record[end - 1] !== 0x0a) throw invalid('a record is not well formed');
     const key = record.toString('latin1', space + 1, equals);
-    const value = record.toString('latin1', equals + 1, end - 1);
+    const value = fromBuffer(record, equals + 1, end - 1);
     if (key.startsWith('GNU.sparse.')) throw invalid('a sparse file is in it, which is not taken');
     if (key === 'path') fields.path = value;
     if (key === 'linkpath') fields.linkpath = value;
@@ -185,11 +185,7 @@ function timeOf(text: string): Time {
 
 function untilNul(bytes: Buffer): ByteString {
   const end = bytes.indexOf(0);
-  return bytes.toString('latin1', 0, end === -1 ? bytes.length : end);
-}
-
-function shown(path: ByteString): string {
-  return JSON.stringify(Buffer.from(path, 'latin1').toString().slice(0, 200));
+  return fromBuffer(bytes, 0, end === -1 ? bytes.length : end);
 }
 
 export function invalid(what: string): ServiceError {

@@ -2,7 +2,6 @@
 export { compileRules } from './compile.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';
-export { bytesOf } from './pattern-limits.ts';
 export { findPreset, PRESETS } from './presets.ts';
 export type { RuleSet, RuleState } from './rule-set.ts';
 export { strictest, strictestState } from './strictest-state.ts';

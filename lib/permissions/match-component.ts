@@ -1,4 +1,4 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, toBuffer } from '../byte-string.ts';
 import { ANY_ONE, ANY_RUN, type CharacterClass, type Token } from './tokens.ts';
 
 /**
@@ -14,7 +14,7 @@ const NOT_UNICODE = 0x110000;
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 export function unitsOf(name: ByteString): Units {
-  const bytes = Buffer.from(name, 'latin1');
+  const bytes = toBuffer(name);
   try {
     const characters = Array.from(decoder.decode(bytes), (character) => character.codePointAt(0) as number);
     return { units: characters, valid: true };

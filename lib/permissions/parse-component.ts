@@ -1,4 +1,5 @@
-import { bytesOf, MAX_ALTERNATIVES, PatternError } from './pattern-limits.ts';
+import { fromText } from '../byte-string.ts';
+import { MAX_ALTERNATIVES, PatternError } from './pattern-limits.ts';
 import { type Alternative, ANY_ONE, ANY_RUN, type CharacterClass, type Component, type Token } from './tokens.ts';
 
 /**
@@ -33,7 +34,7 @@ export function parseComponent(text: readonly string[], at: number): Parsed {
 
 function alternativeOf(tokens: Token[]): Alternative {
   const plain = tokens.every((token) => typeof token === 'number' && token >= 0);
-  return plain ? { literal: bytesOf(literalText(tokens)) } : { tokens };
+  return plain ? { literal: fromText(literalText(tokens)) } : { tokens };
 }
 
 function literalText(tokens: readonly Token[]): string {

@@ -1,8 +1,8 @@
-import type { ByteString } from '../byte-string.ts';
+import { fromText, toText } from '../byte-string.ts';
 import type { PatternType } from '../contract/messages.ts';
 import { MAX_NAME_BYTES } from '../path-limits.ts';
 import { parseComponent } from './parse-component.ts';
-import { bytesOf, MAX_PATTERN_BYTES, PatternError } from './pattern-limits.ts';
+import { MAX_PATTERN_BYTES, PatternError } from './pattern-limits.ts';
 import { type Alternative, ANY_RUN, type Component } from './tokens.ts';
 
 export interface Pattern {
@@ -53,7 +53,7 @@ function literalPattern(names: string[]): Pattern {
 
 function literalComponent(name: string): Alternative[] {
   checkName(name);
-  return [{ literal: bytesOf(name) }];
+  return [{ literal: fromText(name) }];
 }
 
 function checkName(name: string): void {
@@ -82,16 +82,12 @@ function parseGlob(path: string): Pattern {
       if (components.at(-1) !== 'deep') components.push('deep');
       if (++deep > MAX_DEEP) throw new PatternError(`has more than ${MAX_DEEP} "**"`);
     } else {
-      for (const { literal } of alternatives) if (literal !== undefined) checkName(unbytes(literal));
+      for (const { literal } of alternatives) if (literal !== undefined) checkName(toText(literal));
       components.push(alternatives);
     }
     at = parsed.end + 1;
   }
   return { components, exact, literalPrefix };
-}
-
-function unbytes(bytes: ByteString): string {
-  return Buffer.from(bytes, 'latin1').toString('utf8');
 }
 
 /** A key that is equal for components that match the same names, so that they share a step. */

@@ -1,6 +1,5 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromText, sliceOf } from '../byte-string.ts';
 import { ComponentMatcher, type Units, unitsOf } from './match-component.ts';
-import { bytesOf } from './pattern-limits.ts';
 import type { Token } from './tokens.ts';
 
 interface Candidate<T> {
@@ -45,10 +44,10 @@ export class PatternIndex<T> {
       }
     };
     for (const [length, byText] of this.#suffixes) {
-      if (length <= name.length) tryAll(byText.get(name.slice(-length)));
+      if (length <= name.length) tryAll(byText.get(sliceOf(name, -length)));
     }
     for (const [length, byText] of this.#prefixes) {
-      if (length <= name.length) tryAll(byText.get(name.slice(0, length)));
+      if (length <= name.length) tryAll(byText.get(sliceOf(name, 0, length)));
     }
     tryAll(this.#others);
   }
@@ -58,7 +57,7 @@ export class PatternIndex<T> {
 function plainRun(tokens: readonly Token[], reversed = false): ByteString {
   const end = tokens.findIndex((token) => typeof token !== 'number' || token < 0);
   const characters = tokens.slice(0, end).map((token) => String.fromCodePoint(token as number));
-  return bytesOf((reversed ? characters.reverse() : characters).join(''));
+  return fromText((reversed ? characters.reverse() : characters).join(''));
 }
 
 function insert<T>(byLength: Map<number, ByText<T>>, text: ByteString, candidate: Candidate<T>): void {

@@ -1,5 +1,3 @@
-import type { ByteString } from '../byte-string.ts';
-
 export const MAX_RULES = 100_000;
 export const MAX_PATTERN_BYTES = 4096;
 /** Maximum number of alternatives of one component after brace expansion. */
@@ -14,8 +12,3 @@ export const MAX_TOKENS = 500_000;
 
 /** `message` follows "permissions[i].pattern". */
 export class PatternError extends Error {}
-
-/** Converts a string to the file system's representation: its UTF-8 bytes, one char each. */
-export function bytesOf(text: string): ByteString {
-  return Buffer.from(text, 'utf8').toString('latin1');
-}

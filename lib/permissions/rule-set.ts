@@ -33,7 +33,7 @@ export interface RuleSet {
   /** The state of the codebase root. */
   readonly root: RuleState;
   /**
-   * `path`: components joined by `/`; a leading slash is dropped, '' is the root. Bytes (see `bytesOf` for strings).
+   * `path`: components joined by `/`; a leading slash is dropped, '' is the root. Bytes (see `fromText` for strings).
    */
   state(path: ByteString): RuleState;
   /** Equal to `state(path).level`. */

@@ -1,4 +1,4 @@
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, splitPath } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import { type Level, levelOf, NONE } from './levels.ts';
 import { type RankedRule, whyBefore } from './precedence.ts';
@@ -28,7 +28,7 @@ export class TrieRuleSet implements RuleSet {
 
   state(path: ByteString): TrieState {
     let state = this.root;
-    for (const name of path.split('/')) if (name !== '') state = state.child(name);
+    for (const name of splitPath(path)) if (name !== '') state = state.child(name);
     return state;
   }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { textOf } from '../codebases/file-path.ts';
+import { toText } from '../byte-string.ts';
 import { DataFiles } from '../workspaces/delta/contents/data-files.ts';
 import { LargeCopies } from '../workspaces/delta/contents/large-copies.ts';
 import { placeOf, SMALL } from '../workspaces/delta/contents/slabs.ts';
@@ -41,7 +41,7 @@ export class Contents {
       if (inode.data === undefined || leftOut.has(inode.id)) continue;
       const { where, what } = this.#check(inode, top);
       if (what === undefined) continue;
-      const path = textOf(pathOf(table.get(inode.id)!));
+      const path = toText(pathOf(table.get(inode.id)!));
       this.#report.damage(what, where, `${owner}, file ${JSON.stringify(path)}`);
     }
   }

@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { toText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Connection } from '../fuse/connection/connection.ts';
 import { Deferred, settlesWithin } from '../fuse/connection/deferred.ts';
@@ -65,7 +66,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
   const mountPoint = resolve(options.mountPoint);
   const { entry, log } = options;
   const damaged = ({ id, message, path }: DamageReport) => {
-    const name = path === undefined ? undefined : Buffer.from(path, 'latin1').toString();
+    const name = path === undefined ? undefined : toText(path);
     log.error('contents on the disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
     if (path === undefined) options.unreadable?.(id, message);
   };

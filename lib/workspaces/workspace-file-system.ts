@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import type { ByteString } from '../byte-string.ts';
+import { type ByteString, fromText, toText } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Actor } from '../field-values.ts';
@@ -19,7 +19,6 @@ import {
 import { hostFault } from '../host-error.ts';
 import { EACCES, EDQUOT, ENOSPC, EPERM, Errno, hostErrno } from '../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
-import { bytesOf } from '../permissions/index.ts';
 import { AGENT, type AgentAccess } from './access/access.ts';
 import { setRules } from './access/rule-changes.ts';
 import { baseChanged, baseChanging } from './base/base-changes.ts';
@@ -137,7 +136,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     makeDeltaDirectory(spec.delta);
     this.#endLease(spec.id);
     this.#workspaces.set(spec.id, this.#make(spec));
-    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(spec.id));
+    this.#notifier.invalEntry(ROOT_NODEID, fromText(spec.id));
   }
 
   #make(spec: WorkspaceSpec): Workspace {
@@ -359,7 +358,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       workspace.tree.releaseOrphans();
     }
     this.#workspaces.delete(id);
-    this.#notifier.invalEntry(ROOT_NODEID, bytesOf(id));
+    this.#notifier.invalEntry(ROOT_NODEID, fromText(id));
     try {
       workspace.close();
     } finally {
@@ -501,7 +500,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       const node = this.#nodeFor(caller, parent);
       return lookup(node.workspace!, this.#access, node, name);
     }
-    const workspace = this.#workspaces.get(Buffer.from(name, 'latin1').toString());
+    const workspace = this.#workspaces.get(toText(name));
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
     if (workspace === undefined) return undefined;
     requireNotHeld(workspace);

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import { EFBIG, EIO, ENAMETOOLONG } from '../../linux/errno.ts';
 import type { Time } from '../../linux/time.ts';
 import type { SetAttr } from '../filesystem.ts';
@@ -37,7 +37,7 @@ export function findStringEnd(request: Buffer, start: number, length: number): n
  */
 export function readName(request: Buffer, start: number, end: number): ByteString {
   if (end - start > NAME_MAX) throw ENAMETOOLONG;
-  const name = request.toString('latin1', start, end);
+  const name = fromBuffer(request, start, end);
   if (name === '' || name === '.' || name === '..' || name.includes('/')) throw EIO;
   return name;
 }

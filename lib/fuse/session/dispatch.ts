@@ -1,3 +1,4 @@
+import type { ByteString } from '../../byte-string.ts';
 import type { Errno } from '../../linux/errno.ts';
 import { ENOSYS, ENOTTY } from '../../linux/errno.ts';
 import type { FileSystem } from '../filesystem.ts';
@@ -34,7 +35,7 @@ const WRITE_KILL_SUIDGID = 1 << 2;
 const FSYNC_FDATASYNC = 1 << 0;
 
 /** Decodes the name that follows a fixed struct of `body` bytes. */
-function nameAt(exchange: Exchange, body: number): string {
+function nameAt(exchange: Exchange, body: number): ByteString {
   const start = IN_HEADER_SIZE + body;
   return readName(exchange.request, start, findStringEnd(exchange.request, start, exchange.length));
 }

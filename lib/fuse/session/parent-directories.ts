@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromText } from '../../byte-string.ts';
 import { EACCES, ENOENT, ESTALE } from '../../linux/errno.ts';
 import type { Attr, FileSystem } from '../filesystem.ts';
 import { IN_HEADER_SIZE, Opcode, OUT_HEADER_SIZE, ROOT_NODEID } from '../protocol/opcodes.ts';
@@ -8,7 +8,7 @@ import { findStringEnd, readName } from '../protocol/requests.ts';
 import { type Exchange, NO_REPLY } from './exchange.ts';
 
 /** Name of a workspace in its parent directory. */
-export const WORKSPACE_NAME = 'workspace';
+export const WORKSPACE_NAME = fromText('workspace');
 
 /** First node id of a parent directory: above those of file systems, below the control node's. */
 const FIRST_NODEID = 2 ** 52;

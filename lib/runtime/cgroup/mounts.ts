@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toText } from '../../byte-string.ts';
 import { type MountInfo, readMountsSync } from '../../linux/mountinfo.ts';
 
 /**
@@ -29,7 +30,7 @@ export function findHierarchies(
 ): Hierarchy[] {
   const found: Hierarchy[] = [];
   for (const { mountPoint: bytes, type, superOptions } of mounts) {
-    const mountPoint = Buffer.from(bytes, 'latin1').toString();
+    const mountPoint = toText(bytes);
     if (found.some((each) => each.mountPoint === mountPoint)) continue;
     if (type === 'cgroup') {
       found.push({ version: 1, mountPoint, controllers: superOptions });

@@ -1,3 +1,4 @@
+import { ROOT_PATH } from '../../byte-string.ts';
 import type { SandboxContext } from '../context.ts';
 import { reasonOf } from '../lifecycle/failure.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -21,7 +22,7 @@ export async function autoCommit(sandbox: LiveSandbox, context: SandboxContext):
     const count = Atomics.load(sandbox.changeCount, 0);
     if (count !== sandbox.committedCount) {
       const everything = { sandbox_id: sandbox.id, paths: [], on_conflict: '', dry_run: false } as const;
-      await withAttached(sandbox, context, (mount) => commitFrom(sandbox, everything, [''], mount, context));
+      await withAttached(sandbox, context, (mount) => commitFrom(sandbox, everything, [ROOT_PATH], mount, context));
       sandbox.committedCount = count;
     }
     await storeOutcome(sandbox, '', false, context);

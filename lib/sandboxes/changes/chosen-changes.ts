@@ -1,7 +1,6 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, quote, ROOT_PATH } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
-import { shown } from './chosen-paths.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 
@@ -19,7 +18,7 @@ export function chosenChanges(
     return covers(chosen, path) && (now === undefined || typeOf(now) !== 'TYPE_OTHER');
   });
   refuseForbidden(possible.filter(({ writable }) => !writable));
-  if (chosen.includes('')) return possible;
+  if (chosen.includes(ROOT_PATH)) return possible;
   const left = all.filter(({ path }) => !covers(chosen, path));
   for (const { path, origin, replaces } of own) {
     if (origin === undefined && !replaces) continue;
@@ -47,7 +46,7 @@ function refuseForbidden(forbidden: readonly WorkspaceChange[]): void {
   const known = forbidden.find(({ hidden }) => hidden !== true);
   const what =
     known !== undefined
-      ? `do not let it write ${shown(known.path)}`
+      ? `do not let it write ${quote(known.path)}`
       : `hide entries (${forbidden.length}) in directories that it renamed or removed: these cannot be committed`;
   throw new ServiceError('PERMISSION_DENIED', `the sandbox's rules ${what}`);
 }
@@ -55,7 +54,7 @@ function refuseForbidden(forbidden: readonly WorkspaceChange[]): void {
 function half(path: ByteString): ServiceError {
   return new ServiceError(
     'FAILED_PRECONDITION',
-    `paths: the sandbox renamed or replaced the directory ${shown(path)}; choose all of it`,
+    `paths: the sandbox renamed or replaced the directory ${quote(path)}; choose all of it`,
   );
 }
 
@@ -68,7 +67,7 @@ function refuseWithoutRoom(possible: readonly WorkspaceChange[], left: readonly 
     if (file === undefined) continue;
     throw new ServiceError(
       'FAILED_PRECONDITION',
-      `paths: ${shown(path)} is in a directory that takes the place of a file of the codebase; choose ${shown(file)}, too`,
+      `paths: ${quote(path)} is in a directory that takes the place of a file of the codebase; choose ${quote(file)}, too`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinNames, ROOT_PATH } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import { invalidArgument } from '../../errors.ts';
 
@@ -11,15 +11,6 @@ const MAX_PATHS = 10_000;
 export function chosenPaths(paths: readonly string[]): ByteString[] {
   if (paths.length > MAX_PATHS)
     throw invalidArgument('paths', `must have at most ${MAX_PATHS} entries; a directory names all below it`);
-  if (paths.length === 0) return [''];
-  return paths.map((path, index) => parseDirectoryPath(`paths[${index}]`, path).join('/'));
-}
-
-/** The path as text for a message. */
-export function shown(path: ByteString): string {
-  return JSON.stringify(shownPath(path).slice(0, 200));
-}
-
-export function shownPath(path: ByteString): string {
-  return Buffer.from(path, 'latin1').toString();
+  if (paths.length === 0) return [ROOT_PATH];
+  return paths.map((path, index) => joinNames(parseDirectoryPath(`paths[${index}]`, path)));
 }

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, parentOf, quote, ROOT_PATH, toText } from '../../byte-string.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
@@ -8,7 +8,7 @@ import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
-import { chosenPaths, shown, shownPath } from './chosen-paths.ts';
+import { chosenPaths } from './chosen-paths.ts';
 import { growthOf, inStages, stepsOf } from './commit-plan.ts';
 import { type Decided, decideForCodebase } from './given-up.ts';
 import { keepRemoved } from './keep-removed.ts';
@@ -60,7 +60,7 @@ export async function commitFrom(
     let looked: Looked = { changes: [], taken: [], givenUp: [], own: [] };
     const all = await stagedOf(staging, small, async () => {
       // Writes through mapped pages count as well, once they are written back.
-      if (count !== undefined) await mount.changes(id, '', 0);
+      if (count !== undefined) await mount.changes(id, ROOT_PATH, 0);
       const now = Atomics.load(sandbox.changeCount, 0);
       if (count === now) return looked.taken;
       count = now;
@@ -96,7 +96,7 @@ async function lookFor(
   mount: Platform['mount'],
 ): Promise<Looked> {
   const own = await mount.renamed(id);
-  const all = (await mount.changes(id, '', ALL)).changes;
+  const all = (await mount.changes(id, ROOT_PATH, ALL)).changes;
   const changes = chosenChanges(all, chosen, own);
   const decided = on_conflict === 'theirs' ? decideForCodebase(changes, own) : { taken: changes, givenUp: [] };
   return { changes, own, ...decided };
@@ -136,12 +136,12 @@ function isRemoved({ now, base }: WorkspaceChange): boolean {
 function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): void {
   const conflicts = changes.filter(({ conflict }) => conflict);
   if (conflicts.length === 0 || request.on_conflict !== '') return;
-  const named = conflicts.slice(0, 5).map(({ path }) => shown(path));
+  const named = conflicts.slice(0, 5).map(({ path }) => quote(path));
   const more = conflicts.length > named.length ? ` and ${conflicts.length - named.length} more` : '';
   throw new ServiceError(
     'ABORTED',
     `nothing is committed: the codebase has another version than the sandbox started from of ${named.join(', ')}${more}`,
-    [{ conflicts: conflicts.slice(0, NAMED).map(({ path }) => shownPath(path)) }],
+    [{ conflicts: conflicts.slice(0, NAMED).map(({ path }) => toText(path)) }],
   );
 }
 
@@ -160,7 +160,7 @@ function answer(
     committed,
     count: taken.length,
     changes: taken.slice(0, NAMED).map(shownChange),
-    conflicts: conflicts.slice(0, NAMED).map(({ path }) => shownPath(path)),
+    conflicts: conflicts.slice(0, NAMED).map(({ path }) => toText(path)),
   };
 }
 
@@ -169,8 +169,7 @@ export function settledBy(changes: readonly WorkspaceChange[], own: readonly Own
   const settled = new Map<ByteString, Settled>();
   for (const { path, now } of changes) {
     // After all its parents: the parents of a known path are known, too.
-    for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1)) {
-      const parent = path.slice(0, slash);
+    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       if (settled.has(parent)) break;
       settled.set(parent, { path: parent });
     }

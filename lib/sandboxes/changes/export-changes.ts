@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, ROOT_PATH, toBuffer } from '../../byte-string.ts';
 import type { ChangeFormat } from '../../field-values.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
@@ -39,7 +39,7 @@ export async function exportChanges(id: string, format: ChangeFormat, context: S
   const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {
-      const page = await mount.changes(id, all.at(-1)?.path ?? '', AT_ONCE);
+      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, AT_ONCE);
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
@@ -73,7 +73,7 @@ async function* patch(
 /** git does not track directories. */
 async function presentSide(change: WorkspaceChange, contents: PresentContents): Promise<PatchSide | undefined> {
   const { now } = change;
-  if (now?.target !== undefined) return bytesSide(Buffer.from(now.target, 'latin1'));
+  if (now?.target !== undefined) return bytesSide(toBuffer(now.target));
   if (now === undefined || typeOf(now) !== 'TYPE_FILE') return undefined;
   return { mode: gitMode(now.mode), size: now.size, content: () => contents.of(change) };
 }

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, withSlash } from '../../byte-string.ts';
 import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
@@ -73,7 +73,8 @@ function isDirectory(side: ChangeSide | undefined): boolean {
 function* atOrBelow<T extends { path: ByteString }>(items: readonly T[], top: ByteString): Generator<T> {
   const at = items[indexOf(items, top)];
   if (at?.path === top) yield at;
-  for (let index = indexOf(items, `${top}/`); items[index]?.path.startsWith(`${top}/`); index++) yield items[index]!;
+  const below = withSlash(top);
+  for (let index = indexOf(items, below); items[index]?.path.startsWith(below); index++) yield items[index]!;
 }
 
 /** Index of the first item whose path is not before `path`. */

@@ -1,4 +1,4 @@
-import { textOf } from '../../codebases/file-path.ts';
+import { fromLatin1, toText } from '../../byte-string.ts';
 import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
 import type { ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
@@ -25,7 +25,7 @@ export async function listChanges(
 ): Promise<{ changes: FileChange[]; next_page_token: string }> {
   const limit = page.page_size;
   const scope = JSON.stringify(['changes', id]);
-  const after = cursorOf(scope, page.page_token) ?? '';
+  const after = fromLatin1(cursorOf(scope, page.page_token) ?? '');
   const { changes, more } = await withWorkspace(id, context, (mount) => mount.changes(id, after, limit));
   const last = changes.at(-1);
   const shown = changes.filter(({ hidden }) => !hidden);
@@ -43,7 +43,7 @@ export function shownChange({
 }: WorkspaceChange): FileChange {
   const [present, codebase] = [now ?? base, base ?? now];
   return {
-    path: textOf(path),
+    path: toText(path),
     kind: KINDS[kind],
     type: typeOf(present),
     size: now?.size ?? 0,
@@ -53,7 +53,7 @@ export function shownChange({
     base_type: typeOf(codebase),
     content_changed: contentChanged,
     conflict,
-    renamed_from: renamedFrom === undefined ? '' : textOf(renamedFrom),
+    renamed_from: renamedFrom === undefined ? '' : toText(renamedFrom),
   };
 }
 

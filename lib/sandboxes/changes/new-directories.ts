@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { ancestorsOf, type ByteString } from '../../byte-string.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 
@@ -22,9 +22,6 @@ export function topOf(
   tops: { has(path: ByteString): boolean; readonly size: number },
 ): ByteString | undefined {
   if (tops.size === 0) return undefined;
-  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) {
-    const parent = path.slice(0, slash);
-    if (tops.has(parent)) return parent;
-  }
+  for (const parent of ancestorsOf(path)) if (tops.has(parent)) return parent;
   return undefined;
 }

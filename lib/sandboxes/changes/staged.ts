@@ -1,4 +1,13 @@
-import type { ByteString } from '../../byte-string.ts';
+import {
+  type ByteString,
+  baseNameOf,
+  fromLatin1,
+  joinPath,
+  parentOf,
+  ROOT_PATH,
+  sliceOf,
+  toBuffer,
+} from '../../byte-string.ts';
 import type { Directory } from '../../host-tree/directory.ts';
 import { HostFileReader } from '../../host-tree/host-file.ts';
 import { copyToNewFile, writeNewFile } from '../../host-tree/new-file.ts';
@@ -24,16 +33,16 @@ interface Open {
 export class Staged {
   readonly #directory: string;
   readonly #small: SmallContents;
-  readonly #whole = new Map<ByteString, string>();
-  readonly #byPath = new Map<ByteString, { name: string; as: Now | undefined }>();
+  readonly #whole = new Map<ByteString, ByteString>();
+  readonly #byPath = new Map<ByteString, { name: ByteString; as: Now | undefined }>();
 
   constructor(directory: string, small: SmallContents, whole: ReadonlySet<ByteString> = new Set()) {
     this.#directory = directory;
     this.#small = small;
-    for (const path of whole) this.#whole.set(path, `whole-${this.#whole.size}`);
+    for (const path of whole) this.#whole.set(path, fromLatin1(`whole-${this.#whole.size}`));
   }
 
-  nameOf(path: ByteString): string {
+  nameOf(path: ByteString): ByteString {
     return this.#whole.get(path) ?? this.#byPath.get(path)!.name;
   }
 
@@ -72,7 +81,7 @@ export class Staged {
     await this.#takeContents(changes, open);
     for (const { path, now } of directories.reverse()) {
       const { parent, name } = this.#place(path);
-      await open.staging.use(joined(parent, name), (directory) => directory.chmod(now!.mode & 0o777));
+      await open.staging.use(joinPath(parent, name), (directory) => directory.chmod(now!.mode & 0o777));
     }
   }
 
@@ -97,7 +106,7 @@ export class Staged {
   async #take(change: WorkspaceChange, bytes: Uint8Array | undefined, open: Open): Promise<void> {
     const { path } = change;
     const before = this.#byPath.get(path)?.name;
-    const name = before ?? String(this.#byPath.size);
+    const name = before ?? fromLatin1(String(this.#byPath.size));
     this.#byPath.set(path, { name, as: undefined });
     const place = this.#place(path);
     await open.staging.use(place.parent, async (directory) => {
@@ -110,9 +119,11 @@ export class Staged {
   /** In a directory staged as a whole, entries have their names in the sandbox. */
   #place(path: ByteString): { parent: ByteString; name: ByteString } {
     const top = this.#whole.has(path) ? path : topOf(path, this.#whole);
-    const at = top === undefined ? this.#byPath.get(path)!.name : this.#whole.get(top)! + path.slice(top.length);
-    const slash = at.lastIndexOf('/');
-    return { parent: at.slice(0, Math.max(0, slash)), name: at.slice(slash + 1) };
+    if (top === undefined) return { parent: ROOT_PATH, name: this.#byPath.get(path)!.name };
+    const whole = this.#whole.get(top)!;
+    if (path === top) return { parent: ROOT_PATH, name: whole };
+    const at = joinPath(whole, sliceOf(path, top.length + 1));
+    return { parent: parentOf(at), name: baseNameOf(at) };
   }
 
   /** Whether the staged copy of each change is current. */
@@ -163,7 +174,7 @@ async function copied(
   sources: HostFileReader,
 ): Promise<boolean> {
   if (now?.target !== undefined) {
-    await directory.symlink(Buffer.from(now.target, 'latin1'), name);
+    await directory.symlink(toBuffer(now.target), name);
     return true;
   }
   if (now === undefined) return false;
@@ -184,8 +195,4 @@ async function copied(
 
 async function removeIfThere(directory: Directory, name: ByteString): Promise<void> {
   if ((await directory.lstat(name)) !== undefined) await directory.unlink(name);
-}
-
-function joined(parent: ByteString, name: ByteString): ByteString {
-  return parent === '' ? name : `${parent}/${name}`;
 }

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, ROOT_PATH, sliceOf } from '../../byte-string.ts';
 import type { ExportFilesRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { type Member, tar } from '../../patch/tar.ts';
@@ -22,7 +22,7 @@ export async function exportFiles(
   context: SandboxContext,
 ): Promise<ByteStream> {
   const top = directoryPath('path', path);
-  await withFiles(sandbox_id, as, context, (files) => files.call('list', top, false, '', 1));
+  await withFiles(sandbox_id, as, context, (files) => files.call('list', top, false, ROOT_PATH, 1));
   const bytes = async function* () {
     const files = await openFiles(sandbox_id, as, context);
     try {
@@ -37,11 +37,11 @@ export async function exportFiles(
 
 async function* members(files: FileSession, top: ByteString): AsyncGenerator<Member> {
   const from = top === '' ? 0 : top.length + 1;
-  let after = '';
+  let after = ROOT_PATH;
   for (let more = true; more; ) {
     const page = await files.call('list', top, true, after, AT_ONCE);
-    for (const entry of page.entries) yield* member(files, entry, entry.path.slice(from));
-    after = page.entries.at(-1)?.path ?? '';
+    for (const entry of page.entries) yield* member(files, entry, sliceOf(entry.path, from));
+    after = page.entries.at(-1)?.path ?? ROOT_PATH;
     more = page.more;
   }
 }

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, DOT_DOT, joinNames, parentOf, quote, splitPath } from '../../byte-string.ts';
 import type { ImportFilesRequest, ImportFilesResponse } from '../../contract/messages.ts';
 import { type Entry, invalid, untar } from '../../patch/untar.ts';
 import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
@@ -57,7 +57,7 @@ class Members {
     }
     const before = this.#byPath.get(path);
     if (before?.type === 'directory' && entry.type !== 'directory') {
-      throw invalid(`${shown(path)} is a directory and something else`);
+      throw invalid(`${quote(path)} is a directory and something else`);
     }
     this.#byPath.set(path, await this.#member(path, entry));
   }
@@ -66,10 +66,9 @@ class Members {
   inOrder(): Unpacked[] {
     const all = [...this.#byPath.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
     for (const { path } of all) {
-      const slash = path.lastIndexOf('/');
-      const parent = slash === -1 ? undefined : this.#byPath.get(path.slice(0, slash));
+      const parent = this.#byPath.get(parentOf(path));
       if (parent === undefined || parent.type === 'directory') continue;
-      throw invalid(`${shown(path)} is below ${shown(parent.path)}, which is no directory`);
+      throw invalid(`${quote(path)} is below ${quote(parent.path)}, which is no directory`);
     }
     return all.map(({ size: _, ...member }) => member);
   }
@@ -94,13 +93,13 @@ class Members {
     if (type === 'directory') return { path, type, mode, size: 0 };
     if (type === 'symlink') {
       if (target === '' || target.length > MAX_LINK_TARGET_BYTES || target.includes('\0')) {
-        throw invalid(`${shown(path)} is a symbolic link without a proper target`);
+        throw invalid(`${quote(path)} is a symbolic link without a proper target`);
       }
       return { path, type, target, size: 0 };
     }
     if (type === 'link') {
       const of = this.#byPath.get(memberPath(target));
-      if (of?.type !== 'file') throw invalid(`${shown(path)} is a link to what is no file before it in the archive`);
+      if (of?.type !== 'file') throw invalid(`${quote(path)} is a link to what is no file before it in the archive`);
       return { ...of, path, size: 0 };
     }
     const handle = await stageContent(this.#files, entry.content);
@@ -112,18 +111,14 @@ class Members {
 
 /** Normalizes the path of a member (`./a/`). Throws for every path that is not below the target directory. */
 function memberPath(path: ByteString): ByteString {
-  const names = path.split('/').filter((name) => name !== '' && name !== '.');
-  const at = names.join('/');
-  if (path.startsWith('/')) throw invalid(`${shown(path)} is an absolute path`);
-  if (names.includes('..')) throw invalid(`${shown(path)} has ".." in it`);
-  if (path.includes('\0')) throw invalid(`${shown(path)} has a NUL in it`);
-  if (at.length > MAX_PATH_BYTES) throw invalid(`${shown(path)} has more than ${MAX_PATH_BYTES} bytes`);
+  const names = splitPath(path).filter((name) => name !== '' && name !== '.');
+  const at = joinNames(names);
+  if (path.startsWith('/')) throw invalid(`${quote(path)} is an absolute path`);
+  if (names.includes(DOT_DOT)) throw invalid(`${quote(path)} has ".." in it`);
+  if (path.includes('\0')) throw invalid(`${quote(path)} has a NUL in it`);
+  if (at.length > MAX_PATH_BYTES) throw invalid(`${quote(path)} has more than ${MAX_PATH_BYTES} bytes`);
   if (names.some((name) => name.length > MAX_NAME_BYTES)) {
-    throw invalid(`${shown(path)} has more than ${MAX_NAME_BYTES} bytes between slashes`);
+    throw invalid(`${quote(path)} has more than ${MAX_NAME_BYTES} bytes between slashes`);
   }
   return at;
-}
-
-function shown(path: ByteString): string {
-  return JSON.stringify(Buffer.from(path, 'latin1').toString().slice(0, 200));
 }

@@ -1,3 +1,4 @@
+import { fromLatin1 } from '../../byte-string.ts';
 import type {
   DeleteFileRequest,
   FileStat,
@@ -33,7 +34,7 @@ export async function listDirectory(
   const at = directoryPath('path', path);
   const limit = page_size;
   const scope = JSON.stringify(['files', sandbox_id, at, recursive]);
-  const after = cursorOf(scope, page_token) ?? '';
+  const after = fromLatin1(cursorOf(scope, page_token) ?? '');
   const { entries, more } = await withFiles(sandbox_id, as, context, (files) =>
     files.call('list', at, recursive, after, limit),
   );

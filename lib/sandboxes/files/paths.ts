@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinNames } from '../../byte-string.ts';
 import { parseDirectoryPath, parseFilePath } from '../../codebases/file-path.ts';
 
 /**
@@ -7,10 +7,10 @@ import { parseDirectoryPath, parseFilePath } from '../../codebases/file-path.ts'
  */
 export function filePath(field: string, path: string): ByteString {
   const { parents, name } = parseFilePath(field, path);
-  return [...parents, name].join('/');
+  return joinNames([...parents, name]);
 }
 
 /** Like `filePath`, for a directory: '' and '/' are the root, and a trailing slash is allowed. */
 export function directoryPath(field: string, path: string): ByteString {
-  return parseDirectoryPath(field, path).join('/');
+  return joinNames(parseDirectoryPath(field, path));
 }

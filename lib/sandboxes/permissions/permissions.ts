@@ -1,5 +1,5 @@
-import type { ByteString } from '../../byte-string.ts';
-import { parseDirectoryPath, textOf } from '../../codebases/file-path.ts';
+import { type ByteString, joinNames, toText } from '../../byte-string.ts';
+import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../contract/messages.ts';
 import { compileRules, type Explanation, explain, levelOf } from '../../permissions/index.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
@@ -37,13 +37,13 @@ export async function explainPermission(
   context: SandboxContext,
 ): Promise<PermissionExplanation> {
   const sandbox = context.find(id);
-  const bytes = parseDirectoryPath('path', path).join('/');
+  const bytes = joinNames(parseDirectoryPath('path', path));
   const rules = compileRules(sandbox.record.permissions);
   const from = await shownFrom(sandbox, bytes, context);
   const byPath = explain(rules, bytes);
   const byOrigin = from === undefined || from === bytes ? byPath : explain(rules, from);
   if (levelOf(byOrigin.permission) >= levelOf(byPath.permission)) return explained(bytes, byPath);
-  const renamed = `It shows ${JSON.stringify(textOf(from!))} of the codebase, whose permission is the stricter one. `;
+  const renamed = `It shows ${JSON.stringify(toText(from!))} of the codebase, whose permission is the stricter one. `;
   return explained(bytes, { ...byOrigin, reason: renamed + byOrigin.reason });
 }
 
@@ -64,7 +64,7 @@ function explained(
   { permission, winner, beaten, passThrough, reason }: Explanation,
 ): PermissionExplanation {
   return {
-    path: textOf(path),
+    path: toText(path),
     permission,
     ...(winner && { winner }),
     beaten,

@@ -1,13 +1,12 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, baseNameOf, joinPath, parentOf } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { dropUnused } from '../history/unused-directories.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
 import { nodesFrom } from '../nodes/node-tree.ts';
-import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
-import { joinPath, sameFile } from './base.ts';
+import { sameFile } from './base.ts';
 
 /** Nodes examined in one step. */
 const AT_ONCE = 16;
@@ -42,8 +41,7 @@ export function* baseChanged(workspace: Workspace, paths: readonly ByteString[])
     for (let at = path; at !== '' && !looked.has(at); at = parentOf(at)) way.push(at);
     for (const each of way.reverse()) {
       looked.add(each);
-      const name = each.slice(each.lastIndexOf('/') + 1);
-      for (const above of workspace.tree.atBasePath(parentOf(each))) yield* refresh.name(above, name);
+      for (const above of workspace.tree.atBasePath(parentOf(each))) yield* refresh.name(above, baseNameOf(each));
     }
     for (const dir of workspace.tree.atBasePath(path)) yield* refresh.directory(dir);
     yield;
@@ -53,7 +51,7 @@ export function* baseChanged(workspace: Workspace, paths: readonly ByteString[])
 /** The nodes that show a base path unchanged. */
 function* atBasePath({ tree }: Workspace, path: ByteString): Generator<Node> {
   yield* tree.atBasePath(path);
-  const name = path.slice(path.lastIndexOf('/') + 1);
+  const name = baseNameOf(path);
   for (const parent of tree.atBasePath(parentOf(path))) {
     const node = parent.children?.get(name);
     if (node !== undefined && node.inode === undefined && !node.isDirectory) yield node;

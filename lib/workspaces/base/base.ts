@@ -1,5 +1,5 @@
 import { fstatSync } from 'node:fs';
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromLatin1 } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { HostTree } from '../../host-tree/host-tree.ts';
@@ -55,7 +55,10 @@ export class Base {
 
   /** Returns the entries of a directory, none if it no longer exists or is no directory. */
   readdir(path: ByteString): BaseName[] {
-    return hosted(() => this.#tree.readdir(path)).map((dirent) => ({ name: dirent.name, type: typeOf(dirent) }));
+    return hosted(() => this.#tree.readdir(path)).map((dirent) => ({
+      name: fromLatin1(dirent.name),
+      type: typeOf(dirent),
+    }));
   }
 
   /** As `readdir`, in steps, for directories that may be large. */
@@ -64,7 +67,7 @@ export class Base {
     const names: BaseName[] = [];
     try {
       for (const dirent of this.#tree.entries(path)) {
-        names.push({ name: dirent.name, type: typeOf(dirent) });
+        names.push({ name: fromLatin1(dirent.name), type: typeOf(dirent) });
         yield* counted.one();
       }
     } catch (error) {
@@ -121,11 +124,6 @@ export function sameFile(a: BaseStat, b: BaseStat): boolean {
     a.mtime.sec === b.mtime.sec &&
     a.mtime.nsec === b.mtime.nsec
   );
-}
-
-/** Joins a directory's path ('': the root) and a name. */
-export function joinPath(dir: ByteString, name: ByteString): ByteString {
-  return dir === '' ? name : `${dir}/${name}`;
 }
 
 function fromHost(stat: import('node:fs').BigIntStats): BaseStat {

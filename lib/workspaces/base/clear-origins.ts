@@ -1,9 +1,8 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, parentOf } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { MERGES, OPAQUE, type Op } from '../delta/index/records.ts';
 import { isBelow } from '../history/renamed-directories.ts';
 import { letGo } from '../history/show-base.ts';
-import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 

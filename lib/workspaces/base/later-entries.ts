@@ -1,9 +1,9 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { isBelow } from '../history/renamed-directories.ts';
 import type { Workspace } from '../workspace.ts';
-import { type BaseStat, joinPath } from './base.ts';
+import type { BaseStat } from './base.ts';
 
 /**
  * Whether the base has, at a path that a directory of the sandbox hides, an entry that was added later: one that the

@@ -1,8 +1,8 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath } from '../../byte-string.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
-import { type Base, joinPath } from './base.ts';
+import type { Base } from './base.ts';
 
 /**
  * Returns the base directory that is merged into a directory of the delta, given its name in a directory over `parent`;

@@ -1,8 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
-import { joinPath } from './base.ts';
 import { mergedBase } from './merged-base.ts';
 
 /**
@@ -10,10 +9,9 @@ import { mergedBase } from './merged-base.ts';
  * undefined if the path is the sandbox's own or removed by it.
  */
 export function shownFrom(workspace: Workspace, path: ByteString): ByteString | undefined {
-  const names = path === '' ? [] : path.split('/');
   let dir = workspace.delta.table.get(ROOT_ID);
-  let basePath: ByteString | undefined = '';
-  for (const name of names) {
+  let basePath: ByteString | undefined = ROOT_PATH;
+  for (const name of splitPath(path)) {
     const entry = dir?.entries?.get(name);
     if (entry === WHITEOUT) return undefined;
     if (entry !== undefined)

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, quote } from '../../byte-string.ts';
 import { type Code, ServiceError } from '../../errors.ts';
 import { hostFault } from '../../host-error.ts';
 import { Errno } from '../../linux/errno.ts';
@@ -7,7 +7,6 @@ import { Damage } from '../delta/damage.ts';
 
 const { errno } = constants;
 /** Characters of a path in an error message. */
-const SHOWN = 200;
 
 export const ELOOP = new Errno(errno.ELOOP);
 
@@ -44,8 +43,7 @@ export function toServiceError(thrown: unknown, path: ByteString | undefined): u
 /** Returns a path in quotes for an error message, shortened to 200 characters. */
 export function quotePath(path: ByteString): string {
   if (path === '') return 'the root of the workspace';
-  const text = Buffer.from(path, 'latin1').toString();
-  return JSON.stringify(text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
+  return quote(path);
 }
 
 /** The error for a path that leaves the workspace through a symlink. */

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromBuffer, NO_BYTES, splitPath } from '../../byte-string.ts';
 import type { Caller } from '../../fuse/filesystem.ts';
 import { EACCES, ENOENT } from '../../linux/errno.ts';
 import { S_IFLNK } from '../../linux/mode.ts';
@@ -95,7 +95,7 @@ export class FileRequest {
    */
   walk(path: ByteString, follow: boolean, missing?: MakeMissing): ResolvedPath {
     const { tree } = this.workspace;
-    const waiting = path === '' ? [] : path.split('/').reverse();
+    const waiting = splitPath(path).reverse();
     let linked = 0;
     let links = 0;
     // undefined: the parent directory of the workspace.
@@ -119,10 +119,10 @@ export class FileRequest {
       const last = waiting.length === 0;
       if (node?.type === S_IFLNK && (follow || !last)) {
         if (++links > MAX_LINKS) throw ELOOP;
-        const target = readlink(this.workspace, this.#access, node).toString('latin1');
+        const target = fromBuffer(readlink(this.workspace, this.#access, node));
         // Threat: the sandbox creates a symlink to a path that its rules deny, for the owner to read or write through.
         if (node.agentLevel === WRITE) this.#access = AGENT;
-        const names = target.split('/');
+        const names = splitPath(target);
         if (target.startsWith('/')) at = undefined;
         linked += names.length;
         waiting.push(...names.reverse());
@@ -138,7 +138,7 @@ export class FileRequest {
     }
     if (at === undefined) throw escapesWorkspace(path);
     const link = at.links[0];
-    return { dir: link?.parent, name: link?.name ?? '', node: at };
+    return { dir: link?.parent, name: link?.name ?? NO_BYTES, node: at };
   }
 
   /** Returns the node at a path. Throws ENOENT, and as `walk`. */

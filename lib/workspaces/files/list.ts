@@ -1,10 +1,9 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, NO_BYTES, sliceOf, withSlash } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import { isVisible } from '../access/visibility.ts';
-import { joinPath } from '../base/base.ts';
 import { cachedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { sorted } from '../sorted.ts';
@@ -43,7 +42,7 @@ export function* list(
   if (!top.isDirectory) throw ENOTDIR;
   request.require(top, MAY_READ | MAY_PASS);
   const entries: FileStatus[] = [];
-  const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: '', cut: true });
+  const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: NO_BYTES, cut: true });
   const counted = new Counted(ENTRIES_AT_ONCE);
   const fill = function* (frame: Frame): Steps<Frame> {
     const { keys, cut } = yield* keysOf(request, frame, recursive, after, 2 * limit + 2);
@@ -60,7 +59,7 @@ export function* list(
     }
     frame.last = key;
     const descend = key.endsWith('/');
-    const name = descend ? key.slice(0, -1) : key;
+    const name = descend ? sliceOf(key, 0, -1) : key;
     const node = request.child(frame.dir, name);
     const at = joinPath(frame.path, name);
     if (node === undefined) continue;
@@ -96,7 +95,8 @@ function* keysOf(
     if (!allVisible && !isVisible(access.ruleOf(dir, name), directory)) continue;
     const at = joinPath(path, name);
     if (at > after) take(name);
-    if (recursive && directory && (`${at}/` > after || after.startsWith(`${at}/`))) take(`${name}/`);
+    const below = recursive && directory ? withSlash(at) : undefined;
+    if (below !== undefined && (below > after || after.startsWith(below))) take(withSlash(name));
     if (keys.length < 2 * count) continue;
     keys = (yield* sorted(keys)).slice(0, count);
     cut = true;

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import { S_IFLNK, S_IFREG } from '../../linux/mode.ts';
 import { READ } from '../../permissions/index.ts';
 import { ownershipOf } from '../access/attr.ts';
@@ -19,7 +19,7 @@ export function statusOf({ workspace, access }: FileRequest, node: Node, path: B
     size: node.type === S_IFREG || isLink ? of.size : 0,
     // The time of a hidden directory, which is visible only as a parent, is not revealed.
     mtime: node.isDirectory && access.level(node) === 0 ? EPOCH : of.mtime,
-    ...(isLink && access.level(node) >= READ && { target: readlink(workspace, access, node).toString('latin1') }),
+    ...(isLink && access.level(node) >= READ && { target: fromBuffer(readlink(workspace, access, node)) }),
     level: node.agentLevel,
   };
 }

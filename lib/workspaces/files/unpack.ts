@@ -1,9 +1,8 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
-import { joinPath } from '../base/base.ts';
 import { mergesAt } from '../base/merged-base.ts';
 import { Change } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
@@ -73,7 +72,7 @@ class Unpacking {
   constructor(request: FileRequest, top: ByteString, node: Node) {
     this.#request = request;
     this.#top = top;
-    this.#directories.set('', { state: request.access.rule(node), node });
+    this.#directories.set(ROOT_PATH, { state: request.access.rule(node), node });
   }
 
   /** Adds a member. Each path comes once; its parents may come before it or not at all. */
@@ -82,9 +81,8 @@ class Unpacking {
       this.#directory(change, member.path, member.mode);
       return;
     }
-    const slash = member.path.lastIndexOf('/');
-    const into = this.#directory(change, slash === -1 ? '' : member.path.slice(0, slash), DIRECTORY_MODE);
-    const name = member.path.slice(slash + 1);
+    const into = this.#directory(change, parentOf(member.path), DIRECTORY_MODE);
+    const name = baseNameOf(member.path);
     const old = this.#vacate(change, into, name);
     this.#requireShort(member.path);
     const { workspace, caller } = this.#request;
@@ -116,9 +114,9 @@ class Unpacking {
   #directory(change: Change, path: ByteString, mode: number): TargetDirectory {
     const known = this.#directories.get(path);
     if (known !== undefined) return known;
-    let at = '';
-    let into = this.#directories.get('')!;
-    for (const name of path.split('/')) {
+    let at = ROOT_PATH;
+    let into = this.#directories.get(ROOT_PATH)!;
+    for (const name of splitPath(path)) {
       at = joinPath(at, name);
       const next =
         this.#directories.get(at) ?? this.#openDirectory(change, into, name, at, at === path ? mode : DIRECTORY_MODE);
@@ -130,7 +128,7 @@ class Unpacking {
 
   /** Checks the path length by names, as new directories have no node yet. */
   #requireShort(path: ByteString): void {
-    requireShortPath(this.#directories.get('')!.node!, path);
+    requireShortPath(this.#directories.get(ROOT_PATH)!.node!, path);
   }
 
   #openDirectory(

@@ -1,7 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromBuffer, joinPath } from '../../byte-string.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
-import { type BaseStat, joinPath } from '../base/base.ts';
+import type { BaseStat } from '../base/base.ts';
 import { hidesDirectory, isBaseDirectory } from '../base/merged-base.ts';
 import { NO_SLOT } from '../delta/contents/slabs.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
@@ -215,7 +215,7 @@ export class Change {
   }
 
   #bodyOf(node: Node, id: number): Body {
-    if (node.type === S_IFLNK) return this.#workspace.base.readlink(node.basePath!).toString('latin1');
+    if (node.type === S_IFLNK) return fromBuffer(this.#workspace.base.readlink(node.basePath!));
     return node.type === S_IFREG ? this.#empty(id) : node.base!.rdev;
   }
 

@@ -1,7 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, withSlash } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
-import { type Base, type BaseStat, joinPath } from '../base/base.ts';
+import type { Base, BaseStat } from '../base/base.ts';
 import { sorted } from '../sorted.ts';
 
 /** Names of a directory from which on it is faster to read the base's whole directory than to ask for each. */
@@ -23,7 +23,7 @@ export function* keysAfter(
     yield* counted.one();
     if (name > after) keys.push(name);
     if (!mayDescend(name)) continue;
-    const descend = `${name}/`;
+    const descend = withSlash(name);
     if (descend >= after || after.startsWith(descend)) keys.push(descend);
   }
   return yield* sorted(keys);

@@ -1,9 +1,18 @@
-import type { ByteString } from '../../byte-string.ts';
+import {
+  type ByteString,
+  fromBuffer,
+  joinPath,
+  NO_BYTES,
+  ROOT_PATH,
+  sliceOf,
+  splitPath,
+  toText,
+} from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
-import { type BaseStat, joinPath, sameFile } from '../base/base.ts';
+import { type BaseStat, sameFile } from '../base/base.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { Damage } from '../delta/damage.ts';
@@ -61,11 +70,11 @@ export function* changePages(
 function* changesOf(workspace: Workspace, after: ByteString): Generator<WorkspaceChange | undefined> {
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return;
-  const dir = { inode: root, base: undefined, basePath: '' };
+  const dir = { inode: root, base: undefined, basePath: ROOT_PATH };
   const walk: Walk = { workspace, origins: undefined };
   // Trees can be deeper than any stack: nothing here calls itself.
   const stack = [
-    open(walk, { path: '', now: dir, wasDirectory: true, hidesKnown: false, rule: workspace.rules.root }, after),
+    open(walk, { path: ROOT_PATH, now: dir, wasDirectory: true, hidesKnown: false, rule: workspace.rules.root }, after),
   ];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const { done, value } = frame.entries.next();
@@ -110,7 +119,7 @@ function open(walk: Walk, dir: Compared, after: ByteString): { entries: ReturnTy
 
 /** Made by an older version of the service, which had no limit. Below such a path the work of a listing has no bound. */
 function tooDeep(path: ByteString): ServiceError {
-  const top = JSON.stringify(Buffer.from(path.split('/', 1)[0]!, 'latin1').toString());
+  const top = JSON.stringify(toText(splitPath(path)[0]!));
   return new ServiceError(
     'FAILED_PRECONDITION',
     `the sandbox has a path of more than ${MAX_PATH_BYTES} bytes below ${top}: remove it or discard the changes there`,
@@ -128,7 +137,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
   const mayDescend = (name: ByteString) => isDirectoryNow(dir, name) || base.mayBeDirectory(name);
   for (const key of yield* keysAfter(names, after, mayDescend)) {
     const descend = key.endsWith('/');
-    const name = descend ? key.slice(0, -1) : key;
+    const name = descend ? sliceOf(key, 0, -1) : key;
     const path = joinPath(dir.path, name);
     const now = dir.now && presentAt(workspace, dir.now, name);
     const was = base.stat(name);
@@ -147,7 +156,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
     const wasDirectory = was !== undefined && isDirectory(was.mode);
     if (!nowDirectory && !wasDirectory) continue;
-    const rest = after.startsWith(key) ? after.slice(key.length) : '';
+    const rest = after.startsWith(key) ? sliceOf(after, key.length) : NO_BYTES;
     const child = { path, now: nowDirectory ? now : undefined, wasDirectory, rule };
     yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
@@ -265,7 +274,7 @@ function* isSame(
 ): Generator<undefined, boolean, void> {
   const type = modeOf(now) & S_IFMT;
   if (type !== (was.mode & S_IFMT)) return false;
-  if (type === S_IFLNK) return targetOf(workspace, now) === workspace.base.readlink(path).toString('latin1');
+  if (type === S_IFLNK) return targetOf(workspace, now) === fromBuffer(workspace.base.readlink(path));
   if (type !== S_IFREG) return true;
   if (now.base !== undefined && sameFile(now.base, was)) return true;
   if ((now.inode ?? now.base!).size !== was.size) return false;
@@ -318,7 +327,7 @@ function contentsOf(
 }
 
 function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {
-  return inode === undefined ? workspace.base.readlink(basePath!).toString('latin1') : inode.target!;
+  return inode === undefined ? fromBuffer(workspace.base.readlink(basePath!)) : inode.target!;
 }
 
 /** Where the codebase has what the sandbox now has here, if the sandbox took it away there. */

@@ -1,7 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
-import { type Base, joinPath } from '../base/base.ts';
+import type { Base } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import type { Delta } from '../delta/delta.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
@@ -28,7 +28,7 @@ export function* seeOlderDirectories({ base, delta }: { readonly base: Base; rea
     return true;
   };
   const hidden: ByteString[] = [];
-  const waiting = [{ dir: root, path: '' }];
+  const waiting = [{ dir: root, path: ROOT_PATH }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const [name, entry] of next.dir.entries!.entries()) {
       yield* counted.one();

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, parentOf, sliceOf, splitPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { Postponed } from '../../fuse/filesystem.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
@@ -6,7 +6,6 @@ import { AGENT } from '../access/access.ts';
 import { isVisible } from '../access/visibility.ts';
 import { clearOrigins } from '../base/clear-origins.ts';
 import type { Node } from '../nodes/node.ts';
-import { parentOf } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import { Change } from './change.ts';
 import { renamedDirectories } from './renamed-directories.ts';
@@ -46,7 +45,7 @@ export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[])
 function shownAt(path: ByteString, byOrigin: ReadonlyMap<ByteString, readonly ByteString[]>): Set<ByteString> {
   const shown = new Set<ByteString>();
   for (let origin = parentOf(path); origin !== ''; origin = parentOf(origin)) {
-    for (const top of byOrigin.get(origin) ?? []) shown.add(`${top}${path.slice(origin.length)}`);
+    for (const top of byOrigin.get(origin) ?? []) shown.add(joinPath(top, sliceOf(path, origin.length + 1)));
   }
   return shown;
 }
@@ -72,7 +71,7 @@ function mayKeep(workspace: Workspace, node: Node, removed: ByteString): boolean
 /** The node of a path, whatever the rules say. */
 function nodeAt({ tree }: Workspace, path: ByteString): Node | undefined {
   let node = tree.root;
-  for (const name of path.split('/')) {
+  for (const name of splitPath(path)) {
     if (!node.isDirectory) return undefined;
     const state = node.agentRuleOf(name);
     const found = node.children?.get(name) === undefined ? tree.find(node, name, WRITE) : undefined;

@@ -1,15 +1,15 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
-import { type BaseStat, joinPath } from '../base/base.ts';
+import type { BaseStat } from '../base/base.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
-import { PathMemo, parentOf } from '../nodes/path-memo.ts';
+import { PathMemo } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { Settlement } from '../workspaces.ts';
 import { isAsInBase } from './changes.ts';
@@ -157,9 +157,9 @@ function* forgetShown({ delta }: Workspace, root: Inode): Steps<void> {
 /** Whether the sandbox has nothing of its own at the path, nor on the way, and sees what the base has there. */
 function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
   let dir = root;
-  let dirPath = '';
-  let merged: ByteString | undefined = '';
-  for (const name of path.split('/')) {
+  let dirPath = ROOT_PATH;
+  let merged: ByteString | undefined = ROOT_PATH;
+  for (const name of splitPath(path)) {
     const entry = dir.entries!.get(name);
     if (entry === undefined) return merged === dirPath;
     if (entry === WHITEOUT || !entry.isDirectory) return false;
@@ -193,7 +193,7 @@ function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode
 function placeOf(directories: PathMemo<Inode | undefined>, path: ByteString): Place | undefined {
   const dirPath = parentOf(path);
   const dir = directories.at(dirPath);
-  return dir && { dir, dirPath, name: path.slice(path.lastIndexOf('/') + 1) };
+  return dir && { dir, dirPath, name: baseNameOf(path) };
 }
 
 function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, NO_BYTES, parentOf } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { Base } from '../base/base.ts';
 import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
@@ -47,7 +47,7 @@ class Origins {
     for (const each of above.reverse()) {
       const link = each.firstLink;
       const parent = link && this.#known.get(link.dir);
-      this.#known.set(each, mergedBase(this.#base, each, parent, link?.name ?? ''));
+      this.#known.set(each, mergedBase(this.#base, each, parent, link?.name ?? NO_BYTES));
     }
     return this.#known.get(inode);
   }
@@ -56,7 +56,6 @@ class Origins {
 /** Whether the path lies below one of `tops`. */
 export function isBelow(path: ByteString, tops: ReadonlySet<ByteString>): boolean {
   if (tops.size === 0) return false;
-  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
-    if (tops.has(path.slice(0, slash))) return true;
+  for (let above = parentOf(path); above !== ''; above = parentOf(above)) if (tops.has(above)) return true;
   return false;
 }

@@ -1,8 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { ancestorsOf, type ByteString, joinPath, quote, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
-import { joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { shownFrom } from '../base/shown-from.ts';
 import { identityOf } from '../delta/index/base-versions.ts';
@@ -78,15 +77,15 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
 }
 
 function* namesOf(root: Inode): Generator<Place> {
-  for (const name of root.entries!.keys()) yield { dir: root, dirPath: '', name };
+  for (const name of root.entries!.keys()) yield { dir: root, dirPath: ROOT_PATH, name };
 }
 
 /** Where the delta has the path; undefined: it has nothing of its own there. */
 function find(workspace: Workspace, root: Inode, path: ByteString): Place | undefined {
-  const names = path.split('/');
+  const names = splitPath(path);
   let dir = root;
-  let dirPath = '';
-  let merged: ByteString | undefined = '';
+  let dirPath = ROOT_PATH;
+  let merged: ByteString | undefined = ROOT_PATH;
   for (const [depth, name] of names.entries()) {
     const entry = dir.entries!.get(name);
     if (entry === undefined) return undefined;
@@ -108,10 +107,9 @@ function find(workspace: Workspace, root: Inode, path: ByteString): Place | unde
 }
 
 function inside(path: ByteString, directory: ByteString): ServiceError {
-  const shown = (bytes: ByteString) => JSON.stringify(Buffer.from(bytes, 'latin1').toString().slice(0, 200));
   return new ServiceError(
     'FAILED_PRECONDITION',
-    `paths: ${shown(path)} is inside of ${shown(directory)}, which the sandbox renamed, removed or replaced; name that one`,
+    `paths: ${quote(path)} is inside of ${quote(directory)}, which the sandbox renamed, removed or replaced; name that one`,
   );
 }
 
@@ -167,12 +165,11 @@ function* removedWith(
 
 function nodeAt(workspace: Workspace, path: ByteString): Node | undefined {
   let node: Node | undefined = workspace.tree.root;
-  for (const name of path === '' ? [] : path.split('/')) node = node?.children?.get(name);
+  for (const name of splitPath(path)) node = node?.children?.get(name);
   return node;
 }
 
 function isBelow(path: ByteString, tops: ReadonlyMap<ByteString, unknown>): boolean {
-  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1))
-    if (tops.has(path.slice(0, slash))) return true;
+  for (const above of ancestorsOf(path)) if (tops.has(above)) return true;
   return false;
 }

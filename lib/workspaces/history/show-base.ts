@@ -1,7 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
-import { type BaseStat, joinPath } from '../base/base.ts';
+import type { BaseStat } from '../base/base.ts';
 import type { Node } from '../nodes/node.ts';
 import { nodesFrom } from '../nodes/node-tree.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';

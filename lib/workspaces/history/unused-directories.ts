@@ -1,7 +1,7 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
-import { type BaseStat, joinPath } from '../base/base.ts';
+import type { BaseStat } from '../base/base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
@@ -53,7 +53,7 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
   for (const { inode, path, name, base } of dropped.reverse()) {
     yield;
     if (base === undefined) {
-      const dir = nodes.at(path.slice(0, Math.max(0, path.length - name.length - 1)));
+      const dir = nodes.at(parentOf(path));
       if (dir !== undefined) yield* showBase(workspace, dir, name);
     } else {
       const node = tree.nodeOf(inode);
@@ -69,7 +69,7 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
 /** As `dropUnused`, while no node shows anything of the index. */
 export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<void> {
   const counted = new Counted(AT_ONCE);
-  for (const { inode } of yield* dropRecords(workspace, [''], when)) {
+  for (const { inode } of yield* dropRecords(workspace, [ROOT_PATH], when)) {
     workspace.delta.release(inode);
     yield* counted.one();
   }
@@ -82,7 +82,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
   const ops: Op[] = [];
   const dropped = new Map<Inode, Dropped>();
   const counted = new Counted(AT_ONCE);
-  const root = base.lstat('');
+  const root = base.lstat(ROOT_PATH);
   const bases = new PathMemo<BaseStat | undefined>(root, (above, _name, path) => {
     const stat = above && base.lstat(path);
     return stat !== undefined && isDirectory(stat.mode) ? stat : undefined;
@@ -141,7 +141,7 @@ function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: 
   const counted = new Counted(AT_ONCE);
   for (const [path] of workspace.delta.table.seen.entries()) {
     yield* counted.one();
-    for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+    for (let at = path; at !== ''; at = parentOf(at)) {
       if (!paths.has(at)) continue;
       ops.push(['unseen', path]);
       break;
@@ -155,7 +155,7 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
   const found = new Map<Inode, Held>();
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return [];
-  const top: Held = { inode: root, path: '', above: undefined, inPlace: true };
+  const top: Held = { inode: root, path: ROOT_PATH, above: undefined, inPlace: true };
   const ways = new PathMemo<Held | undefined>(top, (above, name) => {
     const held = above && heldIn(above, name);
     if (held?.inPlace) found.set(held.inode, held);

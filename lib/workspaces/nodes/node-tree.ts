@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinNames, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
@@ -6,7 +6,7 @@ import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type Level, NONE, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { type Access, AGENT } from '../access/access.ts';
 import { LinkLevels } from '../access/link-levels.ts';
-import { type Base, type BaseStat, joinPath } from '../base/base.ts';
+import type { Base, BaseStat } from '../base/base.ts';
 import type { ChangingPaths } from '../base/base-trees.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import type { Delta } from '../delta/delta.ts';
@@ -77,12 +77,12 @@ export class NodeTree {
     root.agentRule = workspace.rules.root;
     root.agentLevel = root.agentRule.level;
     root.inode = delta.table.get(ROOT_ID);
-    root.basePath = '';
-    const stat = base.lstat('');
+    root.basePath = ROOT_PATH;
+    const stat = base.lstat(ROOT_PATH);
     if (stat === undefined || !isDirectory(stat.mode)) throw ESTALE;
     root.base = stat;
     if (root.inode !== undefined) this.#byInode.set(root.inode.id, root);
-    this.#byBasePath.add('', root);
+    this.#byBasePath.add(ROOT_PATH, root);
   }
 
   /** What `name` stands for, whatever the rules say; `level` is that of its path. */
@@ -191,7 +191,7 @@ export class NodeTree {
     root.listing = undefined;
     root.misses = 0;
     if (root.inode !== undefined) this.#byInode.set(root.inode.id, root);
-    this.#byBasePath.add('', root);
+    this.#byBasePath.add(ROOT_PATH, root);
   }
 
   /**
@@ -391,7 +391,7 @@ export class NodeTree {
       names.push(link.name);
       at = link.parent;
     }
-    return names.reverse().join('/');
+    return joinNames(names.reverse());
   }
 
   /** The rules changed: levels of files are computed anew. */
@@ -486,7 +486,7 @@ export class NodeTree {
   #pinIfChanging(node: Node): void {
     const { changing, shared } = this.#workspace;
     if (node.type !== S_IFREG || node.base === undefined || node.inode !== undefined) return;
-    for (let path = node.basePath!; ; path = path.slice(0, path.lastIndexOf('/'))) {
+    for (let path = node.basePath!; ; path = parentOf(path)) {
       if (changing.has(path)) {
         const { base } = node;
         shared.files.pin(node, () => this.#base.open(node.basePath!, base));

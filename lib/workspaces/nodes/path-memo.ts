@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, baseNameOf, parentOf, ROOT_PATH } from '../../byte-string.ts';
 
 /**
  * Caches a value for each directory on the way to a path, so that many paths in a deep tree cost one step for each
@@ -10,7 +10,7 @@ export class PathMemo<T> {
 
   /** `step` computes the value of a directory from that of its parent, its name and its path. */
   constructor(root: T, step: (above: T, name: ByteString, path: ByteString) => T) {
-    this.#known = new Map([['', root]]);
+    this.#known = new Map([[ROOT_PATH, root]]);
     this.#step = step;
   }
 
@@ -21,14 +21,9 @@ export class PathMemo<T> {
     for (; !this.#known.has(above); above = parentOf(above)) missing.push(above);
     let value = this.#known.get(above) as T;
     for (const each of missing.reverse()) {
-      value = this.#step(value, each.slice(each.lastIndexOf('/') + 1), each);
+      value = this.#step(value, baseNameOf(each), each);
       this.#known.set(each, value);
     }
     return value;
   }
-}
-
-/** Of a path in the root: ''. */
-export function parentOf(path: ByteString): ByteString {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

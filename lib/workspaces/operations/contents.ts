@@ -1,3 +1,4 @@
+import { toBuffer } from '../../byte-string.ts';
 import { EACCES, EFBIG, EINVAL, EISDIR } from '../../linux/errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from '../../linux/mode.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
@@ -32,7 +33,7 @@ export function readlink(workspace: Workspace, access: Access, node: Node): Buff
   requireVisible(access, node);
   if (access.level(node) < READ) throw EACCES;
   markPaged(workspace, node);
-  if (node.inode !== undefined) return Buffer.from(node.inode.target!, 'latin1');
+  if (node.inode !== undefined) return toBuffer(node.inode.target!);
   return workspace.base.readlink(node.basePath!);
 }
 

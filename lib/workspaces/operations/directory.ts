@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, DOT, DOT_DOT } from '../../byte-string.ts';
 import type { EmitDirent, Entry } from '../../fuse/filesystem.ts';
 import { ENOENT, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
@@ -46,9 +46,9 @@ export function readdir(
   const isGone = dir.links.length === 0 && dir !== workspace.tree.root;
   const listing = isGone ? undefined : mergedListing(workspace, dir);
   const ino = inoOf(workspace, dir);
-  if (cookie < 1 && !emit('.', 1, ino, DT_DIR, undefined)) return;
+  if (cookie < 1 && !emit(DOT, 1, ino, DT_DIR, undefined)) return;
   const parent = dir.parent ?? dir;
-  if (cookie < 2 && !emit('..', 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
+  if (cookie < 2 && !emit(DOT_DOT, 2, inoOf(workspace, parent), DT_DIR, undefined)) return;
   if (listing === undefined) return;
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
   for (const { name, cookie: next, type } of listing.after(cookie)) {

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import type { Caller, Entry } from '../../fuse/filesystem.ts';
 import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from '../../linux/errno.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from '../../linux/mode.ts';
@@ -95,7 +95,7 @@ export function symlink(
 ): Entry {
   if (target.length > TARGET_MAX) throw ENAMETOOLONG;
   if (target.length === 0) throw ENOENT;
-  return createNode(workspace, access, caller, dir, name, S_IFLNK | 0o777, { target: target.toString('latin1') });
+  return createNode(workspace, access, caller, dir, name, S_IFLNK | 0o777, { target: fromBuffer(target) });
 }
 
 /**

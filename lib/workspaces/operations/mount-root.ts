@@ -1,3 +1,4 @@
+import { DOT, DOT_DOT } from '../../byte-string.ts';
 import type { Attr, Caller, EmitDirent } from '../../fuse/filesystem.ts';
 import { EACCES } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
@@ -25,6 +26,6 @@ export function rootAttr(): Attr {
 /** READDIR of the mount's root, which lists nothing. Throws EACCES for users other than root. */
 export function readRoot(caller: Caller, cookie: number, emit: EmitDirent): void {
   if (caller.uid !== 0) throw EACCES;
-  if (cookie < 1 && !emit('.', 1, ROOT_NODEID, DT_DIR, undefined)) return;
-  if (cookie < 2) emit('..', 2, ROOT_NODEID, DT_DIR, undefined);
+  if (cookie < 1 && !emit(DOT, 1, ROOT_NODEID, DT_DIR, undefined)) return;
+  if (cookie < 2) emit(DOT_DOT, 2, ROOT_NODEID, DT_DIR, undefined);
 }

@@ -1,10 +1,9 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
-import { joinPath } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { Change } from '../history/change.ts';
@@ -198,7 +197,9 @@ function* namesBelow(
   for (const { name, type } of listing.values()) {
     const inode = dir.inode?.entries?.get(name);
     const own = inode !== undefined && inode !== WHITEOUT;
-    const basePath = own ? mergedBase(workspace.base, inode, dir.basePath, name) : joinPath(dir.basePath ?? '', name);
+    const basePath = own
+      ? mergedBase(workspace.base, inode, dir.basePath, name)
+      : joinPath(dir.basePath ?? ROOT_PATH, name);
     yield [name, { inode: inode ?? undefined, basePath, listing: undefined }, isDirectory(type)];
   }
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { PatternType } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import { bytesOf, compileRules, explain } from '../../../lib/permissions/index.ts';
+import { compileRules, explain } from '../../../lib/permissions/index.ts';
 import { glob, matches } from './rules.ts';
 
 const special = fc.constantFrom(
@@ -33,7 +34,7 @@ const text = fc.oneof(
 /** Bytes, UTF-8 or not. */
 const name = fc
   .oneof(
-    fc.string({ unit: 'grapheme', minLength: 1 }).map(bytesOf),
+    fc.string({ unit: 'grapheme', minLength: 1 }).map(fromText),
     fc.uint8Array({ minLength: 1, maxLength: 20 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
   )
   .map((bytes) => bytes.replace(/[/\0]/g, '_'));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { bytesOf, compileRules, explain } from '../../../lib/permissions/index.ts';
+import { fromText } from '../../../lib/byte-string.ts';
+import { compileRules, explain } from '../../../lib/permissions/index.ts';
 import { decided, directory, file, glob } from './rules.ts';
 
 describe('the rule that wins', () => {
@@ -81,6 +82,6 @@ describe('an explanation', () => {
     [[glob('a*', 'READ'), glob('*', 'READ')], 'longer literal prefix'],
     [[glob('a*', 'READ'), glob('a?', 'VIEW')], 'more restrictive'],
   ])('names the criterion that decided: %#', (given, why) => {
-    expect(explain(compileRules(given), bytesOf(given[1]?.pattern === 'a?' ? 'ab' : 'a')).reason).toContain(why);
+    expect(explain(compileRules(given), fromText(given[1]?.pattern === 'a?' ? 'ab' : 'a')).reason).toContain(why);
   });
 });

@@ -1,5 +1,6 @@
+import { fromText } from '../../../lib/byte-string.ts';
 import type { PermissionRule } from '../../../lib/contract/messages.ts';
-import { bytesOf, compileRules, permissionOf } from '../../../lib/permissions/index.ts';
+import { compileRules, permissionOf } from '../../../lib/permissions/index.ts';
 
 type Short = 'NONE' | 'VIEW' | 'READ' | 'WRITE';
 
@@ -13,10 +14,10 @@ export const directory = (pattern: string, permission: Short, priority = 0) =>
 export const file = (pattern: string, permission: Short, priority = 0) => rule('FILE', pattern, permission, priority);
 
 export function decided(rules: PermissionRule[], path: string): string {
-  return permissionOf(compileRules(rules).decide(bytesOf(path))).replace('PERMISSION_', '');
+  return permissionOf(compileRules(rules).decide(fromText(path))).replace('PERMISSION_', '');
 }
 
 /** Whether a single rule matches the path. */
 export function matches(rule: PermissionRule, path: string): boolean {
-  return compileRules([rule]).matching(bytesOf(path)).length === 1;
+  return compileRules([rule]).matching(fromText(path)).length === 1;
 }

@@ -13,6 +13,7 @@ import {
   rmSync,
   unlinkSync,
 } from 'node:fs';
+import { fromLatin1 } from '../../../byte-string.ts';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
@@ -103,7 +104,7 @@ export class DataFiles {
   }
 
   hostFile(ref: FileRef): HostFile {
-    return { root: this.#root, path: this.#path(ref).slice(this.#root.length + 1) };
+    return { root: this.#root, path: fromLatin1(this.#path(ref).slice(this.#root.length + 1)) };
   }
 
   sync(ref: FileRef, datasync: boolean): void {

@@ -1,4 +1,4 @@
-import type { ByteString } from '../../../byte-string.ts';
+import { ancestorsOf, type ByteString, splitPath } from '../../../byte-string.ts';
 import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Seen } from './base-versions.ts';
@@ -306,11 +306,11 @@ export class InodeTable implements Home {
     for (const dir of unknown) dir.merges = true;
     const hidden = new Set<ByteString>();
     for (const [path] of this.seen.entries()) {
-      for (const above of parentsOf(path)) hidden.add(above);
+      for (const above of ancestorsOf(path)) hidden.add(above);
       yield* counted.one();
     }
     for (const { origin } of this.found()) {
-      for (const each of origin === undefined ? [] : [origin, ...parentsOf(origin)]) hidden.add(each);
+      for (const each of origin === undefined ? [] : [origin, ...ancestorsOf(origin)]) hidden.add(each);
       yield* counted.one();
     }
     for (const path of hidden) {
@@ -322,7 +322,7 @@ export class InodeTable implements Home {
 
   #directoryAt(path: ByteString): Inode | undefined {
     let dir = this.get(ROOT_ID);
-    for (const name of path.split('/')) {
+    for (const name of splitPath(path)) {
       const entry: Inode | typeof WHITEOUT | undefined = dir?.entries?.get(name);
       if (entry === undefined || entry === WHITEOUT) return undefined;
       dir = entry;
@@ -481,10 +481,6 @@ function memoryOfInode({ isDirectory, target, origin }: Inode): number {
 /** Of an entry of a directory. */
 function memoryOfName(name: ByteString): number {
   return ENTRY_BYTES + name.length;
-}
-
-function* parentsOf(path: ByteString): Generator<ByteString> {
-  for (let slash = path.indexOf('/'); slash > 0; slash = path.indexOf('/', slash + 1)) yield path.slice(0, slash);
 }
 
 function time(sec: number, nsec: number): Time {

@@ -1,6 +1,6 @@
 // Size: one class whose fields are packed; accessors keep its users from knowing how.
 
-import type { ByteString } from '../../../byte-string.ts';
+import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
@@ -91,7 +91,7 @@ export class Inode {
   #expected: number | undefined;
   /** The first link. */
   #dir: Inode | undefined;
-  #name: ByteString = '';
+  #name = NO_BYTES;
   #entries: Entries<Entry> | undefined;
   #rare: Rare | undefined;
 
@@ -346,7 +346,7 @@ export class Inode {
     if (this.#dir === dir && this.#name === name) {
       const next = more.pop();
       this.#dir = next?.dir;
-      this.#name = next?.name ?? '';
+      this.#name = next?.name ?? NO_BYTES;
     } else removeUnordered(more, (link) => link.dir === dir && link.name === name);
   }
 

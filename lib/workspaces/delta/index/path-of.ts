@@ -1,9 +1,9 @@
-import type { ByteString } from '../../../byte-string.ts';
+import { type ByteString, joinNames } from '../../../byte-string.ts';
 import type { Inode } from './inode.ts';
 
 /** By its first name. */
 export function pathOf(inode: Inode): ByteString {
   const names: ByteString[] = [];
   for (let link = inode.firstLink; link !== undefined; link = link.dir.firstLink) names.push(link.name);
-  return names.reverse().join('/');
+  return joinNames(names.reverse());
 }

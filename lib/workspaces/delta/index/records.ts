@@ -1,4 +1,4 @@
-import type { ByteString } from '../../../byte-string.ts';
+import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Damage } from '../damage.ts';
@@ -117,7 +117,7 @@ export function bodyOf(inode: Inode): Body {
     case S_IFDIR:
       return inode.origin ?? (inode.merges ? MERGES : OPAQUE);
     case S_IFLNK:
-      return inode.target ?? '';
+      return inode.target ?? NO_BYTES;
     case S_IFREG: {
       const { layer, id, slot } = inode.data!;
       const { sec, nsec } = inode.hostMtime ?? { sec: 0, nsec: 0 };
