@@ -10,6 +10,8 @@ const PATIENCE_MS = 1000;
 const END_MS = 10_000;
 const POLL_MS = 100;
 const SIGKILL = 1n << 8n;
+/** A thread that is exiting: include/linux/sched.h. */
+const PF_EXITING = 0x4;
 
 /**
  * Like `takeLock`, but also takes the lock of a killed server that cannot exit. That happens when its notifier thread
@@ -21,6 +23,8 @@ const SIGKILL = 1n << 8n;
  */
 export async function takeLockOfDead(path: string, mountPoints: readonly string[], log: Log): Promise<() => void> {
   const start = performance.now();
+  /** Holders seen with SIGKILL pending. Later, while they exit, neither that nor their descriptors need to be there. */
+  const killed = new Set<number>();
   let aborted = false;
   for (;;) {
     try {
@@ -29,9 +33,12 @@ export async function takeLockOfDead(path: string, mountPoints: readonly string[
       if (!(error instanceof LockedError)) throw error;
       const holders = holdersOf(path);
       const waited = performance.now() - start;
-      // A holder that has just exited no longer has the lock.
-      if (holders.length > 0 && !holders.every(isBeingKilled)) throw error;
-      if (waited > END_MS || (holders.length === 0 && waited > PATIENCE_MS)) throw error;
+      for (const pid of holders) {
+        if (!killed.has(pid) && !isBeingKilled(pid)) throw error;
+        killed.add(pid);
+      }
+      // Without a holder: it has just exited, or it is not in this pid namespace.
+      if (waited > (killed.size > 0 ? END_MS : PATIENCE_MS)) throw error;
       if (!aborted && waited > PATIENCE_MS) {
         aborted = true;
         for (const pid of holders) await abortFor(pid, mountPoints, log);
@@ -73,19 +80,26 @@ function hasLock(info: string): boolean {
 }
 
 /**
- * Whether every thread has exited or has SIGKILL pending, so that no code of the process will run again in user space.
+ * Whether every thread has exited, is exiting or has SIGKILL pending, so that no code of the process will run again in
+ * user space.
  */
 function isBeingKilled(pid: number): boolean {
-  const threads = list(`/proc/${pid}/task`).map((thread) => read(`/proc/${pid}/task/${thread}/status`));
-  // A thread that exited between the two reads has no status file.
-  const present = threads.filter((status) => status !== '');
+  const threads = list(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}`);
+  // A thread that exited since it was listed has no files there.
+  const present = threads.filter((thread) => read(`${thread}/status`) !== '');
   return present.length > 0 && present.every(hasEnded);
 }
 
-function hasEnded(status: string): boolean {
-  if (/^State:\s+[ZX]/m.test(status)) return true;
+/** SIGKILL is pending until the thread takes it; from then on the thread has PF_EXITING (proc_pid_stat(5), flags). */
+function hasEnded(thread: string): boolean {
+  const status = read(`${thread}/status`);
+  if (status === '' || /^State:\s+[ZX]/m.test(status)) return true;
   const pending = /^SigPnd:\s+([0-9a-f]+)/m.exec(status)?.[1];
-  return pending !== undefined && (BigInt(`0x${pending}`) & SIGKILL) !== 0n;
+  if (pending !== undefined && (BigInt(`0x${pending}`) & SIGKILL) !== 0n) return true;
+  const stat = read(`${thread}/stat`);
+  // After the name, which may contain spaces: state, ppid, pgrp, session, tty_nr, tpgid, flags.
+  const flags = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[6]);
+  return stat === '' || (flags & PF_EXITING) !== 0;
 }
 
 /** Connection numbers of the FUSE devices that a process has open (in fdinfo since about Linux 6.8). */

@@ -12,11 +12,15 @@ let directory: string;
 let lock: string;
 let holder: ChildProcess;
 
-beforeEach(async () => {
+/** A process that has the lock and has written a line. */
+async function hold(...command: string[]): Promise<void> {
+  holder = spawn('flock', ['--no-fork', lock, ...command], { cwd: '/' });
+  await once(holder.stdout as NodeJS.ReadableStream, 'data');
+}
+
+beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'killed-server-'));
   lock = join(directory, 'lock');
-  holder = spawn('flock', ['--no-fork', lock, '/bin/sh', '-c', 'echo; exec sleep 1000'], { cwd: '/' });
-  await once(holder.stdout as NodeJS.ReadableStream, 'data');
 });
 afterEach(() => {
   holder.kill('SIGKILL');
@@ -25,14 +29,17 @@ afterEach(() => {
 
 const take = () => takeLockOfDead(lock, [], silentLog);
 
-it('refuses the lock of a process that lives, be it stopped', async () => {
+it('refuses the lock of a process that is alive, also if it is stopped', async () => {
+  await hold('/bin/sh', '-c', 'echo; exec sleep 1000');
   await expect(take()).rejects.toThrow(LockedError);
   holder.kill('SIGSTOP');
   await expect(take()).rejects.toThrow(LockedError);
   expect(holder.kill(0)).toBe(true);
 });
 
-it('takes the lock of a process that is just ending', async () => {
+it('takes the lock of a process that is ending, also if it takes long to give back its memory', async () => {
+  const large = 'const b = Buffer.alloc(700 << 20, 1); console.log(b.length); setInterval(() => {}, 1 << 30)';
+  await hold(process.execPath, '-e', large);
   holder.kill('SIGKILL');
   (await take())();
 });

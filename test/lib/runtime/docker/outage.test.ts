@@ -4,7 +4,7 @@ import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
 import { importImage } from '../../../docker/images.ts';
 import { openScene, type Scene, sh } from './sandbox.ts';
 
-const TIMES = { callMs: 1000, pullMs: 1000, startMs: 4000, removeMs: 1000, retryMs: 50 };
+const TIMES = { callMs: 3000, pullMs: 3000, startMs: 15_000, removeMs: 3000, retryMs: 50 };
 
 let dockerd: Daemon;
 let scene: Scene;
