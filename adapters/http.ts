@@ -27,12 +27,12 @@ export async function startHttp({
   address,
   allowedHosts = [],
   services,
-  maxConnections,
+  maxConnections = Number.POSITIVE_INFINITY,
   log,
 }: ListenerOptions): Promise<Listener> {
   const turns = new Turns();
   const hosts = new AcceptedHosts(address.host, allowedHosts);
-  const requests = new Requests({ services, hosts, turns, log });
+  const requests = new Requests({ services, hosts, turns, log, isFull: () => connections.isFull });
   const calls = new Set<CallAbort>();
   const server = createServer(OPTIONS, (req, res) => {
     const call = new CallAbort();
@@ -50,14 +50,13 @@ export async function startHttp({
       res.destroy();
     });
   });
-  const connections = new Connections(server);
+  const connections = new Connections(server, { max: maxConnections });
   server.headersTimeout = 15_000;
   // Bodies have an idle limit instead: an upload may take any time as long as data arrives.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;
   server.on('clientError', answerParseError);
   await listen(server, address);
-  if (maxConnections !== undefined) server.maxConnections = maxConnections;
   // Emitted when a connection cannot be accepted, for example for lack of descriptors or memory.
   server.on('error', (err) => log.error('connection not accepted', { err }));
   return {

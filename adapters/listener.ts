@@ -11,7 +11,8 @@ export interface ListenerOptions {
   allowedHosts?: readonly string[];
   services: Services;
   /**
-   * Maximum number of simultaneous connections; further ones are closed at once. Absent: limited by descriptors only.
+   * Maximum number of simultaneous connections. New ones replace idle ones; when all are busy, further ones are closed at
+   * once. Absent: limited by descriptors only.
    */
   maxConnections?: number;
   log: Log;

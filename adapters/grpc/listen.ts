@@ -3,6 +3,8 @@ import { createServer, type Server as NetServer, type Socket } from 'node:net';
 import { type Server, ServerCredentials } from '@grpc/grpc-js';
 import type { ListenerOptions } from '../listener.ts';
 
+/** Part of the connections above which a new one replaces the oldest one without a handshake. */
+const CROWDED = 7 / 8;
 /** Milliseconds for a client to send the HTTP/2 preface and its SETTINGS; its connection is closed after that. */
 const HANDSHAKE_MS = 15_000;
 /**
@@ -26,9 +28,12 @@ export async function listen(
   { address: { host, port }, maxConnections, log }: Pick<ListenerOptions, 'address' | 'maxConnections' | 'log'>,
   handshakeMs: number = HANDSHAKE_MS,
 ): Promise<Acceptor> {
+  let open = 0;
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const unready = new Unready(handshakeMs);
   const door = createServer((socket) => {
-    closeWithoutHandshake(socket, handshakeMs);
+    unready.add(socket, open++ >= (maxConnections ?? Number.POSITIVE_INFINITY) * CROWDED);
+    socket.once('close', () => open--);
     injector.injectConnection(socket);
   });
   if (maxConnections !== undefined) door.maxConnections = maxConnections;
@@ -38,11 +43,36 @@ export async function listen(
   return { port: (door.address() as AddressInfo).port, stop: () => void door.close() };
 }
 
-function closeWithoutHandshake(socket: Socket, ms: number): void {
-  const timer = setTimeout(() => {
-    if (socket.bytesRead < HANDSHAKE_BYTES) socket.destroy();
-  }, ms);
-  socket.once('close', () => clearTimeout(timer));
+/** Connections whose handshake has not arrived, the oldest first. The threat: they use up the connections. */
+class Unready {
+  readonly #sockets = new Set<Socket>();
+  readonly #ms: number;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  /** `crowded`: the oldest one is closed. */
+  add(socket: Socket, crowded: boolean): void {
+    if (crowded) this.#closeOldest();
+    this.#sockets.add(socket);
+    const timer = setTimeout(() => this.#closeUnready(socket), this.#ms);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      this.#sockets.delete(socket);
+    });
+  }
+
+  #closeOldest(): void {
+    for (const socket of this.#sockets) if (this.#closeUnready(socket)) return;
+  }
+
+  #closeUnready(socket: Socket): boolean {
+    this.#sockets.delete(socket);
+    const unready = socket.bytesRead < HANDSHAKE_BYTES;
+    if (unready) socket.destroy();
+    return unready;
+  }
 }
 
 function listening(door: NetServer, address: { port: number; host?: string }): Promise<void> {

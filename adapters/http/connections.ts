@@ -1,37 +1,82 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** Connections without a pending response, among them those whose request has not arrived completely. */
+const MAX_IDLE = 4000;
+/** Connections beyond `max` for essential requests, as a part of it, and their upper limit. */
+const RESERVE = 1 / 8;
+const MAX_RESERVE = 128;
+
+export interface ConnectionLimits {
+  /** Those that may be busy at once. */
+  max: number;
+  /** Idle ones; of more, the one that has been idle longest is closed. */
+  maxIdle?: number;
+}
+
 /**
  * Open connections with the number of their pending responses. `server.close` waits for all connections, and Node's
- * closeIdleConnections skips those that have not received a request yet.
+ * closeIdleConnections skips those that have not received a request yet. The threat: connections that send nothing, or
+ * half a request, use up the server's descriptors and memory. A new connection therefore replaces the one that has been
+ * idle longest, and a reserve is left for essential requests when all others are busy.
  */
 export class Connections {
   readonly #owed = new Map<Socket, number>();
+  /** Those without a pending response, the one that has been idle longest first. */
+  readonly #idle = new Set<Socket>();
+  readonly #maxIdle: number;
+  readonly #max: number;
   #closing = false;
 
-  constructor(server: Server) {
+  constructor(server: Server, { max, maxIdle = MAX_IDLE }: ConnectionLimits) {
+    this.#maxIdle = maxIdle;
+    this.#max = max;
+    if (Number.isFinite(max)) server.maxConnections = max + Math.min(MAX_RESERVE, Math.ceil(max * RESERVE));
     server.on('connection', (socket) => {
       this.#owed.set(socket, 0);
-      socket.once('close', () => this.#owed.delete(socket));
+      this.#idle.add(socket);
+      socket.once('close', () => {
+        this.#owed.delete(socket);
+        this.#idle.delete(socket);
+      });
+      this.#replace(socket);
     });
+  }
+
+  /** Whether so many connections have a pending response that only essential requests are served. */
+  get isFull(): boolean {
+    return this.#owed.size - this.#idle.size > this.#max;
   }
 
   /** Registers a response when it starts. */
   track(res: ServerResponse): void {
     const { socket } = res;
     if (!socket) return;
+    this.#idle.delete(socket);
     this.#owed.set(socket, (this.#owed.get(socket) ?? 0) + 1);
     res.once('close', () => {
       const owed = this.#owed.get(socket);
       if (owed === undefined) return;
       this.#owed.set(socket, owed - 1);
-      if (this.#closing && owed === 1) socket.destroySoon();
+      if (owed > 1) return;
+      this.#idle.add(socket);
+      if (this.#closing) socket.destroySoon();
     });
   }
 
   /** Closes connections without a pending response, and from now on every other one after its last response. */
   closeIdle(): void {
     this.#closing = true;
-    for (const [socket, owed] of this.#owed) if (owed === 0) socket.destroySoon();
+    for (const socket of this.#idle) socket.destroySoon();
+  }
+
+  /** `added` is the newest of the idle ones. */
+  #replace(added: Socket): void {
+    if (this.#owed.size <= this.#max && this.#idle.size <= this.#maxIdle) return;
+    const [oldest] = this.#idle;
+    if (oldest === undefined || oldest === added) return;
+    this.#idle.delete(oldest);
+    this.#owed.delete(oldest);
+    oldest.destroy();
   }
 }

@@ -41,7 +41,12 @@ interface Shared {
   hosts: AcceptedHosts;
   turns: Turns;
   log: Log;
+  /** Whether only essential operations are served. */
+  isFull: () => boolean;
 }
+
+/** Operations that are served while all other connections are busy: they show the overload or end it. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['Health', 'StopSandbox', 'DestroySandbox']);
 
 /** Responds to the requests of one listener: finds the operation, calls its handler, and encodes the result or error. */
 export class Requests {
@@ -65,6 +70,10 @@ export class Requests {
         return;
       }
       found.operation = route.operation;
+      if (this.#shared.isFull() && !ESSENTIAL.has(route.operation.operation)) {
+        answerFull(res);
+        return;
+      }
       refuseCrossOrigin(req);
       const event = {
         // The content type describes `body`, which is not read yet; json.ts sets both.
@@ -103,6 +112,14 @@ export class Requests {
       await answerAny(res, status, errorBody(error), turns);
     }
   }
+}
+
+/** The body is not read: the connection belongs to the reserve and is closed at once. */
+function answerFull(res: ServerResponse): void {
+  res.once('finish', () => res.socket?.destroySoon());
+  answerError(res, new ServiceError('RESOURCE_EXHAUSTED', 'all connections of the server are busy'), {
+    connection: 'close',
+  });
 }
 
 function answerNoRoute(res: ServerResponse, what: string, allow: string[]): void {

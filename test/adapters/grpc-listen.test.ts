@@ -4,8 +4,14 @@ import { Server } from '@grpc/grpc-js';
 import { afterEach, expect, it } from 'vitest';
 import { listen } from '../../adapters/grpc/listen.ts';
 import { silentLog } from '../../lib/log.ts';
+import { until } from './clients.ts';
 
 const address = { host: '127.0.0.1', port: 0 };
+/** The preface and an empty SETTINGS frame. */
+const HANDSHAKE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+]);
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -41,12 +47,27 @@ it('a gRPC server closes a connection above the limit at once, and keeps the ope
   }
 });
 
+it('a gRPC server closes the oldest connection without a handshake for a new one', async () => {
+  const dial = await opened(8, 60_000);
+  const ready = dial();
+  let received = Buffer.alloc(0);
+  ready.on('data', (data: Buffer) => {
+    received = Buffer.concat([received, data]);
+  });
+  ready.write(HANDSHAKE);
+  const acknowledgement = Buffer.from([0, 0, 0, 4, 1, 0, 0, 0, 0]);
+  await until(() => received.includes(acknowledgement));
+  const silent = dial();
+  const closed = once(silent, 'close');
+  for (let index = 0; index < 10; index++) await once(dial(), 'connect');
+  await closed;
+  expect(ready.destroyed).toBe(false);
+});
+
 it('a gRPC server closes a connection without a handshake, and keeps one with a handshake', async () => {
   const dial = await opened(10, 200);
   const begun = dial();
-  begun.write(
-    Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]),
-  );
+  begun.write(HANDSHAKE);
   const silent = dial();
   const half = dial();
   half.write('PRI * HTTP/2.0\r\n');

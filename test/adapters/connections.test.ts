@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { startHttp } from '../../adapters/http.ts';
+import type { Listener } from '../../adapters/listener.ts';
+import { silentLog } from '../../lib/log.ts';
+import { until } from './clients.ts';
+import { aSandbox, fakeServices } from './fake-services.ts';
+
+const MAX = 16;
+
+let rest: Listener;
+let busy = 0;
+let finish = () => {};
+const sockets: Socket[] = [];
+afterEach(async () => {
+  finish();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await rest.close(0);
+});
+
+async function start(): Promise<void> {
+  busy = 0;
+  const finished = new Promise<void>((resolve) => (finish = resolve));
+  const services = fakeServices({
+    sandboxes: {
+      start: async () => {
+        busy++;
+        await finished;
+        return aSandbox;
+      },
+      destroy: async () => {},
+      get: () => aSandbox,
+    },
+  });
+  const address = { host: '127.0.0.1', port: 0 };
+  rest = await startHttp({ address, services, maxConnections: MAX, log: silentLog });
+}
+
+async function dial(bytes: string): Promise<Socket> {
+  const socket = connect(rest.port, '127.0.0.1').on('error', () => {});
+  sockets.push(socket);
+  await once(socket, 'connect');
+  socket.write(bytes);
+  return socket;
+}
+
+/** '': the connection was closed without an answer. */
+async function statusOf(request: string): Promise<string> {
+  const socket = await dial(`${request} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  const answer = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
+  return String(answer[0]).split(' ')[1] ?? '';
+}
+
+/** A connection may meet those that are closed only now, and is closed then. */
+async function reaches(request: string, status: string): Promise<void> {
+  await expect.poll(() => statusOf(request), { timeout: 30_000 }).toBe(status);
+}
+
+it('closes the oldest idle connection for a new one, so that silent and half-open ones keep nobody out', async () => {
+  await start();
+  const first = await dial('');
+  const closed = once(first, 'close');
+  first.resume();
+  for (let index = 0; index < 4 * MAX; index++) {
+    await dial(index % 2 === 0 ? '' : 'POST /v1/sandboxes HTTP/1.1\r\nhost: localhost\r\nx-slow: ');
+    if (index % 8 === 0) await reaches('GET /health', '200');
+  }
+  await closed;
+  await reaches('GET /v1/sandboxes/sb_1', '200');
+});
+
+it('serves health and the end of sandboxes when all connections are busy, and refuses the rest', async () => {
+  await start();
+  for (let index = 0; index < MAX; index++)
+    await dial('POST /v1/sandboxes/sb_1/start HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await until(() => busy === MAX);
+  await reaches('GET /v1/sandboxes/sb_1', '429');
+  await reaches('PUT /v1/codebases/cb_1/files/a', '429');
+  // Silent ones replace each other in the reserve.
+  for (let index = 0; index < MAX; index++) await dial('');
+  await reaches('GET /health', '200');
+  await reaches('DELETE /v1/sandboxes/sb_1', '200');
+  finish();
+  await reaches('GET /v1/sandboxes/sb_1', '200');
+});
