@@ -39,10 +39,18 @@ export function startCron(options: CronOptions): Cron {
   const begin = () =>
     schedule('* * * * * *', onSecond, { name: options.name, suppressMissedWarning: true, logger: quiet(options.log) });
   let task = begin();
+  /** Never rejects; the next check tries again. */
+  const beginAgain = async () => {
+    const stalled = task;
+    try {
+      task = begin();
+      await stalled.destroy();
+    } catch (err) {
+      options.log.error('stalled schedule could not be replaced', { name: options.name, err });
+    }
+  };
   const watchdog = setInterval(() => {
-    if (performance.now() - ticked < STALLED_MS) return;
-    void task.destroy();
-    task = begin();
+    if (performance.now() - ticked >= STALLED_MS) void beginAgain();
   }, STALLED_MS);
   return {
     stop: async () => {

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { constants } from 'node:http2';
 import {
   type Metadata,
   type ServerReadableStream,
@@ -17,7 +18,7 @@ import type { Turns } from '../../lib/turns.ts';
 import { isSameHost } from '../host-name.ts';
 import { isLarge } from '../http/json-pieces.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
-import { messagesOf } from './client-stream.ts';
+import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { sendLarge } from './large-message.ts';
 import { statusOf } from './status.ts';
 
@@ -44,13 +45,21 @@ export function mountCall(
 ): UntypedHandleCall {
   if (rpc.requestStream) {
     return (call: ServerReadableStream<Message, Message>, callback: sendUnaryData<Message>) =>
-      respond(operation, mount, call, callback, { stream: messagesOf(call) });
+      contain(call, mount, respond(operation, mount, call, callback, { stream: messagesOf(call) }));
   }
   if (rpc.responseStream) {
-    return (call: ServerWritableStream<Message, Message>) => send(operation, mount, call);
+    return (call: ServerWritableStream<Message, Message>) => contain(call, mount, send(operation, mount, call));
   }
   return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) =>
-    respond(operation, mount, call, callback, { body: call.request }, rpc.responseSerialize);
+    contain(call, mount, respond(operation, mount, call, callback, { body: call.request }, rpc.responseSerialize));
+}
+
+/** A response that could not even be given as an error ends its call only, not the process. */
+function contain(call: AnyCall, { log }: Mount, responding: Promise<void>): void {
+  responding.catch((err: unknown) => {
+    http2StreamOf(call)?.close(constants.NGHTTP2_INTERNAL_ERROR);
+    log.error('response could not be sent', { err });
+  });
 }
 
 interface StartedCall {

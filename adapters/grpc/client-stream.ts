@@ -49,6 +49,6 @@ async function wasReset(call: ServerReadableStream<unknown, object>): Promise<bo
  * private field the range of @grpc/grpc-js in package.json is `~`; test/adapters/client-stream.test.ts fails if the
  * field moves.
  */
-export function http2StreamOf(call: ServerReadableStream<unknown, object>): ServerHttp2Stream | undefined {
+export function http2StreamOf(call: object): ServerHttp2Stream | undefined {
   return (call as unknown as { call?: { stream?: ServerHttp2Stream } }).call?.stream;
 }

@@ -21,6 +21,8 @@ export function run(command: string, args: readonly string[], fd3?: number): Pro
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
+    // What could not be read is missing from the messages.
+    child.stderr?.on('error', () => {});
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stderr: stderr.trim().replaceAll('\n', '; ') }));
   });

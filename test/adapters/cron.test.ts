@@ -1,6 +1,12 @@
+import { schedule } from 'node-cron';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createTick, startCron } from '../../adapters/cron.ts';
 import { silentLog } from '../../lib/log.ts';
+
+vi.mock('node-cron', async (original) => {
+  const real = await original<typeof import('node-cron')>();
+  return { ...real, schedule: vi.fn(real.schedule) };
+});
 
 describe('a tick', () => {
   /** Returns the seconds at which a task of `interval` runs if it is ticked every second. */
@@ -85,6 +91,25 @@ describe('startCron', () => {
     expect(stopped).toBe(false);
     finish();
     await stopping;
+  });
+
+  it('survives a stalled schedule that cannot be removed', async () => {
+    const errors: unknown[] = [];
+    const log = { ...silentLog, error: (message: string) => void errors.push(message) };
+    let runs = 0;
+    const cron = startCron({ name: 'a', interval: 1000, run: async () => void runs++, log });
+    const [stalled] = vi
+      .mocked(schedule)
+      .mock.results.map(({ value }) => value)
+      .slice(-1);
+    const destroy = vi.spyOn(stalled, 'destroy').mockRejectedValue(new Error('broken'));
+    vi.setSystemTime(Date.now() - 365 * 86_400_000);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(errors).toEqual(['stalled schedule could not be replaced']);
+    expect(runs).toBeGreaterThan(30);
+    destroy.mockRestore();
+    await stalled.destroy();
+    await cron.stop();
   });
 
   it('continues after the clock is set back by a year', async () => {

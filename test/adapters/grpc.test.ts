@@ -2,6 +2,7 @@ import { type ServiceError as GrpcError, Metadata } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CreateSandboxRequest } from '../../lib/contract/messages.ts';
 import { CODES, type Code, ServiceError } from '../../lib/errors.ts';
+import { silentLog } from '../../lib/log.ts';
 import { grpcOver, type Rpc } from './clients.ts';
 import { aCodebase, aSandbox, execution, exit, fakeServices, output } from './fake-services.ts';
 
@@ -36,6 +37,23 @@ describe('gRPC', () => {
       details: 'the :authority and the host header must name the same host',
     });
     expect(await get('127.0.0.1')).toEqual(aSandbox);
+  });
+
+  it('ends a call alone when not even its error can be given', async () => {
+    let broken = true;
+    const fail = () => {
+      if (!broken) return;
+      broken = false;
+      throw new Error('the log is broken');
+    };
+    const get = () => {
+      if (broken) throw new TypeError('a defect');
+      return aSandbox;
+    };
+    rpc = await grpcOver(fakeServices({ sandboxes: { get } }), { ...silentLog, error: fail });
+    const call = () => rpc.unary('service.v1.SandboxService/GetSandbox', { sandbox_id: 'sb_1' });
+    expect(await failure(call())).toMatchObject({ code: CODES.INTERNAL.grpc });
+    expect(await call()).toEqual(aSandbox);
   });
 
   it('answers an Empty message', async () => {

@@ -11,8 +11,16 @@ const SCRIPT = 'open(my $new, "+<&=", 3) or die; my $old = pack("L", 4); ioctl($
  * that the request was read from. The caller closes the descriptor; the connection ends when both are closed.
  */
 export async function cloneDevice(device: FileHandle): Promise<FileHandle | undefined> {
-  const clone = await open('/dev/fuse', constants.O_RDWR | constants.O_NONBLOCK);
-  const done = await new Promise<boolean>((resolve) => {
+  const clone = await open('/dev/fuse', constants.O_RDWR | constants.O_NONBLOCK).catch(() => undefined);
+  if (clone === undefined) return undefined;
+  // Rejects, for example with ENOMEM, if spawn throws.
+  if (await join(clone, device).catch(() => false)) return clone;
+  await clone.close();
+  return undefined;
+}
+
+function join(clone: FileHandle, device: FileHandle): Promise<boolean> {
+  return new Promise((resolve) => {
     const child = spawn('perl', ['-e', SCRIPT], {
       cwd: '/',
       stdio: ['ignore', 'ignore', 'ignore', clone.fd, device.fd],
@@ -20,7 +28,4 @@ export async function cloneDevice(device: FileHandle): Promise<FileHandle | unde
     child.on('error', () => resolve(false));
     child.on('close', (code) => resolve(code === 0));
   });
-  if (done) return clone;
-  await clone.close();
-  return undefined;
 }

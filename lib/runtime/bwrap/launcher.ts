@@ -36,7 +36,8 @@ export class Launcher {
     }
     const { child } = this;
     this.ended = new Promise((resolve) => {
-      child.once('error', (error) => resolve(`could not run the shell (${error.message})`));
+      // Also of a signal that could not be sent, any number of times.
+      child.on('error', (error) => resolve(`could not run the shell (${error.message})`));
       // 'close', not 'exit': by then stderr has been read to its end.
       child.once('close', (code, signal) => resolve(`bwrap ended with ${signal ?? `exit code ${code}`}`));
     });
