@@ -523,8 +523,21 @@ export class Delta {
   *#flattening(): Steps<void> {
     const { table } = this;
     table.frozen = true;
-    this.#goOnFrom(yield* table.flattening());
-    for (const index of this.#indexes.splice(0, this.#indexes.length - 1)) this.#layers.frozen.release(index);
+    const flat = yield* table.flattening();
+    this.#goOnFrom(flat);
+    // Who starts from what was frozen just now does so from the same one: the others are kept by nobody.
+    this.#indexes.at(-1)!.table = flat;
+    this.#releaseOthers(flat);
+  }
+
+  /** Gives back the indexes that `table` does not go on from. */
+  #releaseOthers(table: InodeTable): void {
+    const kept = new Set<FrozenIndex>();
+    for (const index of this.#indexes.splice(0)) {
+      if (table.goesOnFrom(index.table) && !kept.has(index)) kept.add(index);
+      else this.#layers.frozen.release(index);
+    }
+    this.#indexes.push(...kept);
   }
 
   /**
@@ -548,6 +561,7 @@ export class Delta {
     this.#contents.restart(this.#top);
     this.#segments = index.segments + 1;
     this.#indexes.push(index);
+    this.#releaseOthers(table);
     this.#nameless = index.nameless;
     this.table = table;
     this.older = index.older;

@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
@@ -41,6 +42,24 @@ describe('the memory that the names of a sandbox take', () => {
     s.unlink('file');
     expect(s.fs.revert('sb_1', [''])).toBe(made + more.made + 1);
     s.symlink(target, 'another');
+  });
+
+  it('is given back by a rollback, with that of the checkpoints after it', () => {
+    const s = new Sandbox({}, {}, { maxMemory: 2 * MIB });
+    mkdirSync(`${s.home}/layers`);
+    s.goOn({ ...s.spec, layers: `${s.home}/layers` });
+    // Whoever has more than an equal part is refused more.
+    s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
+    s.fs.usage('sb_2');
+    s.create('f');
+    const { layer } = s.fs.freeze('sb_1');
+    for (let round = 0; round < 3; round++) {
+      expect(fill((name) => s.symlink('t'.repeat(4000), name), 300)).toEqual({ made: 300, refused: 'ok' });
+      s.fs.freeze('sb_1');
+      s.fs.rollback('sb_1', layer);
+      s.forgetAll();
+    }
+    s.fs.detach('sb_2');
   });
 
   it('is about what the heap grows by', () => {

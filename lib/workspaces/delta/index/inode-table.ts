@@ -75,6 +75,17 @@ export class InodeTable implements Home {
     return bytes;
   }
 
+  /** It and those below, which it keeps in memory. */
+  *kept(): Generator<InodeTable> {
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) yield table;
+  }
+
+  /** Whether it is the other one, or goes on from it. */
+  goesOnFrom(other: InodeTable): boolean {
+    for (const table of this.kept()) if (table === other) return true;
+    return false;
+  }
+
   /** As it is, perhaps in a table below. */
   #find(id: number): Inode | undefined {
     for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
@@ -99,9 +110,7 @@ export class InodeTable implements Home {
 
   /** Tables that lie below each other, with this one. */
   get depth(): number {
-    let depth = 0;
-    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) depth++;
-    return depth;
+    return [...this.kept()].length;
   }
 
   /** The same as one table, a part at a time: this one does not change meanwhile. */

@@ -35,6 +35,11 @@ export interface FrozenIndex {
   path: string;
 }
 
+interface Used {
+  index: FrozenIndex;
+  users: number;
+}
+
 /** An index that is being read. */
 interface Loading {
   readonly steps: Steps<FrozenIndex>;
@@ -44,7 +49,9 @@ interface Loading {
 
 /** The layers that are written to no more, as all deltas of a mount share them: each is read once, and kept while used. */
 export class FrozenLayers {
-  readonly #indexes = new Map<string, { index: FrozenIndex; users: number }>();
+  readonly #indexes = new Map<string, Used>();
+  /** undefined: others are kept since it was counted. */
+  #memory: number | undefined;
   readonly #loading = new Map<string, Loading>();
   /** Oldest use first. */
   readonly #open = new Map<string, number>();
@@ -82,7 +89,7 @@ export class FrozenLayers {
         const { done, value } = loading.steps.next();
         if (!done) continue;
         // Whoever had this step takes it before anybody else is served.
-        this.#indexes.set(path, { index: value, users: 0 });
+        this.#set(path, { index: value, users: 0 });
       } catch (error) {
         loading.failure = { error };
       }
@@ -97,20 +104,26 @@ export class FrozenLayers {
   add(root: string, layer: string, index: Omit<FrozenIndex, 'path'>): FrozenIndex {
     const path = indexPath(root, layer);
     const added = { ...index, path };
-    this.#indexes.set(path, { index: added, users: 1 });
+    this.#set(path, { index: added, users: 1 });
     return added;
   }
 
-  /** Bytes of memory that all of them take, about. */
+  #set(path: string, used: Used): void {
+    this.#indexes.set(path, used);
+    this.#memory = undefined;
+  }
+
+  /** Bytes of memory that all of them take, about, with what they go on from. */
   get memory(): number {
-    let bytes = 0;
-    for (const { index } of this.#indexes.values()) bytes += index.table.ownMemory;
-    return bytes;
+    this.#memory ??= memoryOf(this.#indexes.values());
+    return this.#memory;
   }
 
   release({ path }: FrozenIndex): void {
     const known = this.#indexes.get(path)!;
-    if (--known.users === 0) this.#indexes.delete(path);
+    if (--known.users > 0) return;
+    this.#indexes.delete(path);
+    this.#memory = undefined;
   }
 
   /** What was removed on disk is held by nobody. */
@@ -181,6 +194,15 @@ export class FrozenLayers {
       throw hostErrno(error);
     }
   }
+}
+
+/** Each table once: many go on from the same. */
+function memoryOf(all: Iterable<Used>): number {
+  const tables = new Set<InodeTable>();
+  for (const { index } of all) for (const table of index.table.kept()) tables.add(table);
+  let bytes = 0;
+  for (const { ownMemory } of tables) bytes += ownMemory;
+  return bytes;
 }
 
 /** The records of the index of one frozen layer. Throws Damage, with the path of the index, when it is missing or damaged. */

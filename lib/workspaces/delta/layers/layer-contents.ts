@@ -40,3 +40,14 @@ export function addContents(contents: LayerContents, layer: string, bytes: numbe
 export function copyContents(contents: LayerContents): LayerContents {
   return new Map([...contents].map(([layer, sum]) => [layer, { ...sum }]));
 }
+
+/** Of the layers that `counts` tells. */
+export function sumOf(contents: LayerContents, counts: (layer: string) => boolean): Sum {
+  const sum = { bytes: 0, files: 0 };
+  for (const [layer, { bytes, files }] of contents) {
+    if (!counts(layer)) continue;
+    sum.bytes += bytes;
+    sum.files += files;
+  }
+  return sum;
+}

@@ -1,14 +1,6 @@
 import type { Steps } from '../../../fuse/connection/steps.ts';
-import type { LayerContents, Sum } from './layer-contents.ts';
-import type { LayerSummary } from './layer-summary.ts';
-
-/** Where the summaries of frozen layers come from. */
-export interface Summaries {
-  /** undefined: there is none. */
-  read(layer: string): LayerSummary | undefined;
-  /** Has one made from the whole index, where that is there and can be read. */
-  making(layer: string): Steps<void>;
-}
+import { KnownLayers, type Summaries } from './known-layers.ts';
+import { type LayerContents, type Sum, sumOf } from './layer-contents.ts';
 
 /**
  * What a sandbox keeps on the disk besides its present state, for its checkpoints. That is all that lies in the frozen
@@ -28,8 +20,7 @@ export class Retained {
   #inheritedByCheckpoint: Sum = { bytes: 0, files: 0 };
   /** Layers of its own that checkpoints need. */
   #needed = new Set<string>();
-  /** Of layers that were asked for: they never change. */
-  readonly #sizes = new Map<string, number>();
+  readonly #layers: KnownLayers;
   /** In these, and not in the present state. */
   readonly #own: Sum = { bytes: 0, files: 0 };
 
@@ -37,6 +28,7 @@ export class Retained {
   constructor(prefix: string, summaries: Summaries) {
     this.#prefix = prefix;
     this.#summaries = summaries;
+    this.#layers = new KnownLayers(summaries, prefix);
   }
 
   get bytes(): number {
@@ -75,12 +67,9 @@ export class Retained {
     const missing = new Set<string>();
     for (const layer of this.#checkpoints) missing.add(layer);
     for (const layer of missing) {
-      const { read, making } = this.#summaries;
-      if (read(layer) === undefined) {
-        yield* making(layer);
-        yield;
-      }
-      for (const below of read(layer)?.layers ?? []) if (this.#isOwn(below)) missing.add(below);
+      if (this.#layers.get(layer) === undefined) yield* this.#summaries.making(layer);
+      for (const below of this.#layers.get(layer)?.needed ?? []) missing.add(below);
+      yield;
     }
     this.#count();
   }
@@ -133,56 +122,44 @@ export class Retained {
 
   /** With its index; of a layer without a summary nothing is known. */
   #sizeOf(layer: string): number {
-    const known = this.#sizes.get(layer);
-    if (known !== undefined) return known;
-    const summary = this.#summaries.read(layer);
-    if (summary === undefined) return 0;
-    const size = summary.index + (summary.contents.get(layer)?.bytes ?? 0);
-    this.#sizes.set(layer, size);
-    return size;
+    const known = this.#layers.get(layer);
+    return known === undefined ? 0 : known.index + known.own.bytes;
   }
 
   /** False: the summary of a layer is missing, and nothing of it is counted. */
   #count(): boolean {
-    const { read } = this.#summaries;
     let complete = true;
     this.#needed = new Set();
     this.#inherited = this.#sumOfOthers(this.#live);
     this.#inheritedByCheckpoint = { bytes: 0, files: 0 };
     for (const layer of this.#checkpoints) {
-      const summary = read(layer);
-      if (summary === undefined) {
+      const known = this.#layers.get(layer);
+      if (known === undefined) {
         complete = false;
         continue;
       }
-      for (const each of summary.layers) if (this.#isOwn(each)) this.#needed.add(each);
-      const { bytes, files } = this.#sumOfOthers(summary.contents);
+      for (const each of known.needed) this.#needed.add(each);
+      const { bytes, files } = known.others;
       this.#inheritedByCheckpoint.bytes = Math.max(this.#inheritedByCheckpoint.bytes, bytes);
       this.#inheritedByCheckpoint.files = Math.max(this.#inheritedByCheckpoint.files, files);
     }
     this.#own.bytes = this.#own.files = 0;
     for (const layer of this.#needed) {
-      const summary = read(layer);
-      if (summary === undefined) {
+      const known = this.#layers.get(layer);
+      if (known === undefined) {
         complete = false;
         continue;
       }
-      const all = summary.contents.get(layer);
       const live = this.#live.get(layer);
-      this.#own.bytes += summary.index + Math.max(0, (all?.bytes ?? 0) - (live?.bytes ?? 0));
-      this.#own.files += Math.max(0, (all?.files ?? 0) - (live?.files ?? 0));
+      this.#own.bytes += known.index + Math.max(0, known.own.bytes - (live?.bytes ?? 0));
+      this.#own.files += Math.max(0, known.own.files - (live?.files ?? 0));
     }
+    this.#layers.keepOnly([...this.#checkpoints, ...this.#needed, ...this.#live.keys()]);
     return complete;
   }
 
   #sumOfOthers(contents: LayerContents): Sum {
-    const sum = { bytes: 0, files: 0 };
-    for (const [layer, { bytes, files }] of contents) {
-      if (this.#isOwn(layer)) continue;
-      sum.bytes += bytes;
-      sum.files += files;
-    }
-    return sum;
+    return sumOf(contents, (layer) => !this.#isOwn(layer));
   }
 
   #isOwn(layer: string): boolean {
