@@ -52,17 +52,22 @@ export class WorkerFaults {
     return this.fired;
   }
 
+  /** Calls since `arm`. */
+  get count(): number {
+    return Atomics.load(this.#state, COUNT);
+  }
+
   get fired(): number {
     return Atomics.load(this.#state, FIRED);
   }
 
   #install(): void {
-    const { role, fd, eagerFd } = workerData as { role: string; fd: number; eagerFd?: number };
+    const { role, fd, nonBlockingFd } = workerData as { role: string; fd: number; nonBlockingFd?: number };
     const calls = fs as unknown as Record<string, AnyCall>;
     for (const [name, call] of Object.entries(calls)) {
       if (!name.endsWith('Sync') || typeof call !== 'function') continue;
       calls[name] = (...args) => {
-        const onDevice = (name === 'readSync' || name === 'writeSync') && (args[0] === fd || args[0] === eagerFd);
+        const onDevice = (name === 'readSync' || name === 'writeSync') && (args[0] === fd || args[0] === nonBlockingFd);
         // A failed read of the device is a failed request of the kernel's own; a look that finds nothing is no call.
         if (!onDevice || name === 'writeSync')
           this.#failIfDue(onDevice ? (role === 'fuse' ? 'device' : 'notifier') : 'files', name, call, args);
