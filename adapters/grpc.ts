@@ -15,10 +15,10 @@ import { Health } from './grpc/health.ts';
 import { listen } from './grpc/listen.ts';
 import { protos } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
-import type { CallAbort, Listener, ListenerOptions } from './listener.ts';
+import { type CallAbort, type Listener, type ListenerOptions, MAX_REQUEST_BYTES } from './listener.ts';
 
 const OPTIONS = {
-  'grpc.max_receive_message_length': 64 * 1024 * 1024,
+  'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
   'grpc.max_send_message_length': -1,
   'grpc.max_concurrent_streams': 1000,
   // The sum of the two is the time until a vanished client is detected and its commands are killed.

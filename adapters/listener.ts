@@ -4,6 +4,9 @@ import { isHostFault, toServiceError } from '../lib/host-error.ts';
 import type { Log } from '../lib/log.ts';
 import type { Services } from '../lib/services.ts';
 
+/** Maximum bytes of a request that is one message; it may contain the standard input of a command. */
+export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
+
 export interface ListenerOptions {
   /** An empty host means all interfaces; port 0 means any free port. */
   address: { host: string; port: number };

@@ -1,13 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
+import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import type { ExecResponse } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { command, define } from './define.ts';
-
-/** Bytes of each stream that are returned; further output is read and discarded, so that the command continues. */
-const DEFAULT_OUTPUT_BYTES = 8 * 1024 * 1024;
 
 /**
  * The threat: a command with endless output keeps the server busy reading data that is discarded. Discarded output is

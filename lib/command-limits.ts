@@ -12,3 +12,8 @@ export const MAX_WORKDIR_BYTES = 4095;
 export const ENV_NAME = '[A-Za-z_][A-Za-z0-9_]*';
 /** Error text for other names; follows "a key of env". */
 export const ENV_NAME_PROBLEM = 'must have letters, digits and "_" only, and no digit first';
+/**
+ * Bytes of each output stream that Exec returns, unless configured otherwise; further output is read and discarded, so that
+ * the command continues.
+ */
+export const DEFAULT_OUTPUT_BYTES = 8 * 1024 * 1024;

@@ -163,7 +163,7 @@ export interface Services {
   sandboxes: Sandboxes;
   codebases: Codebases;
   limits?: {
-    /** Maximum bytes of each output stream that Exec returns; absent: 8 MiB. */
+    /** Maximum bytes of each output stream that Exec returns; absent: DEFAULT_OUTPUT_BYTES. */
     execOutputBytes?: number;
     /** Memory for the input and output of commands, in bytes, per sandbox id. Absent: no limit. */
     execMemory?: Shares<string>;

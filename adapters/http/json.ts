@@ -2,13 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { HandlerEvent } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import { MAX_REQUEST_BYTES } from '../listener.ts';
 import { answerAny } from './answer.ts';
 import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { refuseCostlyJson } from './json-bounds.ts';
-
-/** Maximum bytes of a JSON body, which includes the standard input of a command. */
-const MAX_JSON_BYTES = 64 * 1024 * 1024;
 
 export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
   const { res, operation, context, turns } = exchange;
@@ -30,13 +28,13 @@ function readText(req: IncomingMessage): Promise<string> {
     const tooLarge = () => {
       // Discards the rest of the body, so that the response arrives.
       req.removeAllListeners('data').removeAllListeners('end').resume();
-      reject(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_JSON_BYTES} bytes`));
+      reject(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_REQUEST_BYTES} bytes`));
     };
-    if (Number(req.headers['content-length'] ?? 0) > MAX_JSON_BYTES) return tooLarge();
+    if (Number(req.headers['content-length'] ?? 0) > MAX_REQUEST_BYTES) return tooLarge();
     req.setTimeout(BODY_IDLE_MS);
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_JSON_BYTES) return tooLarge();
+      if (size > MAX_REQUEST_BYTES) return tooLarge();
       chunks.push(chunk);
     });
     req.once('end', () => {

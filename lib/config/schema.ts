@@ -1,3 +1,4 @@
+import { DEFAULT_OUTPUT_BYTES } from '../command-limits.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { RESOURCE_RANGES } from '../resource-limits.ts';
 import {
@@ -89,7 +90,7 @@ export const SCHEMA = {
     },
   },
   limits: {
-    exec_output_bytes: key(byteSize, '8MiB'),
+    exec_output_bytes: key(byteSize, `${DEFAULT_OUTPUT_BYTES / 2 ** 20}MiB`),
     exec_memory_bytes: key(byteSize, '512MiB'),
   },
   logging: {

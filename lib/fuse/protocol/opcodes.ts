@@ -52,8 +52,6 @@ export const Opcode = {
 
 /** FUSE_ROOT_ID */
 export const ROOT_NODEID = 1;
-/** Longest name of a directory entry in bytes (NAME_MAX of limits.h). */
-export const NAME_MAX = 255;
 
 // Sizes of the structs of include/uapi/linux/fuse.h in bytes.
 export const IN_HEADER_SIZE = 40;

@@ -1,9 +1,10 @@
 import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import { EFBIG, EIO, ENAMETOOLONG } from '../../linux/errno.ts';
 import type { Time } from '../../linux/time.ts';
+import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import type { SetAttr } from '../filesystem.ts';
 import { readS64, readU64 } from './integers.ts';
-import { IN_HEADER_SIZE, NAME_MAX } from './opcodes.ts';
+import { IN_HEADER_SIZE } from './opcodes.ts';
 
 /** Fields of fuse_in_header. `unique` is not decoded: replies copy it as bytes. */
 export const readLength = (request: Buffer): number => request.readUInt32LE(0);
@@ -32,11 +33,11 @@ export function findStringEnd(request: Buffer, start: number, length: number): n
 }
 
 /**
- * Decodes one path component. Throws ENAMETOOLONG for more than NAME_MAX bytes (the kernel allows 1024, from 6.15 4095)
+ * Decodes one path component. Throws ENAMETOOLONG for more than MAX_NAME_BYTES bytes (the kernel allows 1024, from 6.15 4095)
  * and EIO for a name that no directory entry can have.
  */
 export function readName(request: Buffer, start: number, end: number): ByteString {
-  if (end - start > NAME_MAX) throw ENAMETOOLONG;
+  if (end - start > MAX_NAME_BYTES) throw ENAMETOOLONG;
   const name = fromBuffer(request, start, end);
   if (name === '' || name === '.' || name === '..' || name.includes('/')) throw EIO;
   return name;

@@ -1,8 +1,9 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { Errno } from '../../linux/errno.ts';
 import { ENOSYS, ENOTTY } from '../../linux/errno.ts';
+import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import type { FileSystem } from '../filesystem.ts';
-import { IN_HEADER_SIZE, NAME_MAX, Opcode, OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
+import { IN_HEADER_SIZE, Opcode, OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
 import {
   encodeAttrOut,
   encodeEntry,
@@ -195,7 +196,7 @@ const table: Record<number, Operation> = {
   [Opcode.STATFS]: {
     body: 0,
     run: (fs, { caller, nodeid, reply }) =>
-      encodeStatfs(reply, BODY, { ...fs.statfs(caller, nodeid), namelen: NAME_MAX }),
+      encodeStatfs(reply, BODY, { ...fs.statfs(caller, nodeid), namelen: MAX_NAME_BYTES }),
   },
   [Opcode.READDIR]: { body: 40, run: (fs, exchange) => readdir(fs, exchange, false) },
   [Opcode.READDIRPLUS]: { body: 40, run: (fs, exchange) => readdir(fs, exchange, true) },

@@ -3,10 +3,14 @@ import { type ByteString, quote } from '../../byte-string.ts';
 import { type Code, ServiceError } from '../../errors.ts';
 import { hostFault } from '../../host-error.ts';
 import { Errno } from '../../linux/errno.ts';
+import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { Damage } from '../delta/damage.ts';
 
 const { errno } = constants;
 /** Characters of a path in an error message. */
+
+/** Follows a path. */
+const TOO_LONG = `resolves to a name of more than ${MAX_NAME_BYTES} bytes or a path of more than ${MAX_PATH_BYTES}`;
 
 export const ELOOP = new Errno(errno.ELOOP);
 
@@ -20,7 +24,7 @@ const ERRORS: ReadonlyMap<number, readonly [Code, string]> = new Map([
   [errno.ENOTEMPTY, ['FAILED_PRECONDITION', 'is a directory that is not empty']],
   [errno.EINVAL, ['FAILED_PRECONDITION', 'has the wrong file type for this operation, or would be moved into itself']],
   [errno.ELOOP, ['FAILED_PRECONDITION', 'resolves through too many symbolic links']],
-  [errno.ENAMETOOLONG, ['INVALID_ARGUMENT', 'resolves to a name of more than 255 bytes or a path of more than 4096']],
+  [errno.ENAMETOOLONG, ['INVALID_ARGUMENT', TOO_LONG]],
   [errno.EDQUOT, ['RESOURCE_EXHAUSTED', 'exceeds the quota of the sandbox']],
   [errno.ENOSPC, ['RESOURCE_EXHAUSTED', 'cannot be written: no space left on device']],
   [errno.EFBIG, ['RESOURCE_EXHAUSTED', 'exceeds the largest file size']],

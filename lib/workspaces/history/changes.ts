@@ -11,6 +11,7 @@ import {
 import { ServiceError } from '../../errors.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { type BaseStat, sameFile } from '../base/base.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
@@ -19,8 +20,6 @@ import { Damage } from '../delta/damage.ts';
 import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
-import { NAME_MAX } from '../nodes/node-tree.ts';
-import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
@@ -113,7 +112,7 @@ interface Descent {
 }
 
 function open(walk: Walk, dir: Compared, after: ByteString): { entries: ReturnType<typeof below> } {
-  if (dir.path.length > MAX_PATH_BYTES + NAME_MAX) throw tooDeep(dir.path);
+  if (dir.path.length > MAX_PATH_BYTES + MAX_NAME_BYTES) throw tooDeep(dir.path);
   return { entries: below(walk, dir, after) };
 }
 

@@ -1,6 +1,7 @@
 import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
+import { MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { Base } from '../base/base.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import type { Delta } from '../delta/delta.ts';
@@ -8,7 +9,6 @@ import { identityOf } from '../delta/index/base-versions.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
-import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
 
 /** Names looked at in one step. */
 const AT_ONCE = 16;

@@ -1,12 +1,12 @@
 import { type ByteString, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
+import { MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { BaseStat } from '../base/base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 import type { Node } from '../nodes/node.ts';
-import { MAX_PATH_BYTES } from '../nodes/path-limit.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 import { showBase } from './show-base.ts';

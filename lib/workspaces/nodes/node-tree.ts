@@ -3,6 +3,7 @@ import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import { type Level, NONE, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import { type Access, AGENT } from '../access/access.ts';
 import { LinkLevels } from '../access/link-levels.ts';
@@ -19,7 +20,6 @@ import { cheapListing } from './merged-listing.ts';
 import type { Node, NodeOwner } from './node.ts';
 import type { NodeTable } from './node-table.ts';
 
-export const NAME_MAX = 255;
 /** Names asked for in vain in one directory (search paths, module resolution) before it is listed to know all. */
 const MISSES_TO_LIST = 32;
 /** Names of one file that are looked at in one step. */
@@ -108,7 +108,7 @@ export class NodeTree {
   child(access: Access, dir: Node, name: ByteString, state: RuleState): Node | undefined {
     const known = dir.children?.get(name);
     if (known !== undefined) return known;
-    if (name.length > NAME_MAX) throw ENAMETOOLONG;
+    if (name.length > MAX_NAME_BYTES) throw ENAMETOOLONG;
     // Nothing can be seen here whatever there is: ask no disk, so that no time is taken that tells.
     if (state.level === NONE && !state.visibleBelow) return undefined;
     const agentRule = agentRuleOf(access, dir, name, state);

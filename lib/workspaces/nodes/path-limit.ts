@@ -1,16 +1,14 @@
 import type { ByteString } from '../../byte-string.ts';
 import { ENAMETOOLONG } from '../../linux/errno.ts';
+import { MAX_PATH_BYTES } from '../../path-limits.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import type { Node } from './node.ts';
 
 /**
- * Largest length in bytes of a path from the root of a workspace, as of paths in API requests. It also bounds the
- * depth: a walk up from a node takes at most half as many steps. Entries of the base that a directory shows unchanged
- * are not counted, so paths below a renamed directory can have twice this length.
+ * Throws ENAMETOOLONG if the path of a new name in `dir`, plus `below` bytes below it, exceeds MAX_PATH_BYTES, which also
+ * bounds the depth: a walk up from a node takes at most half as many steps. Entries of the base that a directory shows
+ * unchanged are not counted, so paths below a renamed directory can have twice this length.
  */
-export const MAX_PATH_BYTES = 4096;
-
-/** Throws ENAMETOOLONG if the path of a new name in `dir`, plus `below` bytes below it, exceeds MAX_PATH_BYTES. */
 export function requireShortPath(dir: Node, name: ByteString, below = 0): void {
   if (pathBytes(dir, name.length + below) > MAX_PATH_BYTES) throw ENAMETOOLONG;
 }

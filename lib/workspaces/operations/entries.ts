@@ -2,6 +2,7 @@ import { type ByteString, fromBuffer } from '../../byte-string.ts';
 import type { Caller, Entry } from '../../fuse/filesystem.ts';
 import { EACCES, EEXIST, EISDIR, EMLINK, ENAMETOOLONG, ENOENT, ENOTDIR, EPERM } from '../../linux/errno.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_ISGID } from '../../linux/mode.ts';
+import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES } from '../../path-limits.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { attrOf } from '../access/attr.ts';
@@ -9,14 +10,11 @@ import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { mergesAt } from '../base/merged-base.ts';
 import { Change, type Special } from '../history/change.ts';
 import type { Node } from '../nodes/node.ts';
-import { NAME_MAX } from '../nodes/node-tree.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Largest number of hard links of a file, as of ext4. */
 const LINK_MAX = 65000;
-/** Largest symlink target in bytes: PATH_MAX without the NUL, as of every Linux file system. */
-const TARGET_MAX = 4095;
 
 /** Throws ENOTDIR, or ENOENT for a directory that is hidden or removed. */
 export function requireDirectory(workspace: Workspace, access: Access, dir: Node): void {
@@ -37,7 +35,7 @@ export function visibleChild(workspace: Workspace, access: Access, dir: Node, na
  * reveal a hidden entry; ENAMETOOLONG for too long a name or path. Returns the rules of the new path.
  */
 export function requireAbsent(workspace: Workspace, access: Access, dir: Node, name: ByteString): RuleState {
-  if (name.length > NAME_MAX) throw ENAMETOOLONG;
+  if (name.length > MAX_NAME_BYTES) throw ENAMETOOLONG;
   requireDirectory(workspace, access, dir);
   if (visibleChild(workspace, access, dir, name) !== undefined) throw EEXIST;
   requireShortPath(dir, name);
@@ -93,7 +91,7 @@ export function symlink(
   name: ByteString,
   target: Buffer,
 ): Entry {
-  if (target.length > TARGET_MAX) throw ENAMETOOLONG;
+  if (target.length > MAX_LINK_TARGET_BYTES) throw ENAMETOOLONG;
   if (target.length === 0) throw ENOENT;
   return createNode(workspace, access, caller, dir, name, S_IFLNK | 0o777, { target: fromBuffer(target) });
 }

@@ -2,6 +2,7 @@ import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EINVAL, EISDIR, ENAMETOOLONG, ENOENT, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
+import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
 import { mergedBase } from '../base/merged-base.ts';
@@ -10,7 +11,6 @@ import { Change } from '../history/change.ts';
 import type { Listing } from '../nodes/listing.ts';
 import { type DirectoryRef, listNames } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
-import { NAME_MAX } from '../nodes/node-tree.ts';
 import { requireShortPaths } from '../nodes/path-limit.ts';
 import type { Workspace } from '../workspace.ts';
 import { requireDirectory, visibleChild } from './entries.ts';
@@ -46,7 +46,7 @@ export function rename(
   flags: number,
 ): void {
   if (flags !== 0 && flags !== RENAME_NOREPLACE && flags !== RENAME_EXCHANGE) throw EINVAL;
-  if (toName.length > NAME_MAX) throw ENAMETOOLONG;
+  if (toName.length > MAX_NAME_BYTES) throw ENAMETOOLONG;
   const from = place(workspace, access, fromDir, fromName);
   const to = place(workspace, access, toDir, toName);
   if (from.node === undefined) throw ENOENT;

@@ -1,6 +1,6 @@
 import type { StatFs } from '../../fuse/filesystem.ts';
+import { MAX_NAME_BYTES } from '../../path-limits.ts';
 import { blocksLeft } from '../delta/delta-directory.ts';
-import { NAME_MAX } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
 
 const BLOCK = 4096;
@@ -13,7 +13,7 @@ const MANY_FILES = 2 ** 32;
  */
 export function statfs(workspace: Workspace | undefined): StatFs {
   if (workspace === undefined)
-    return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: NAME_MAX };
+    return { blocks: 0, bfree: 0, bavail: 0, files: 0, ffree: 0, bsize: BLOCK, namelen: MAX_NAME_BYTES };
   const { delta, spec } = workspace;
   const host = blocksLeft(spec.delta, BLOCK);
   const used = Math.ceil((delta.bytes + delta.retained.bytes) / BLOCK);
@@ -21,5 +21,5 @@ export function statfs(workspace: Workspace | undefined): StatFs {
   const bfree = Math.max(0, Math.min(blocks - used, host));
   const files = spec.maxFiles > 0 ? spec.maxFiles : MANY_FILES;
   const ffree = Math.max(0, files - delta.inodes - delta.retained.files);
-  return { blocks, bfree, bavail: bfree, files, ffree, bsize: BLOCK, namelen: NAME_MAX };
+  return { blocks, bfree, bavail: bfree, files, ffree, bsize: BLOCK, namelen: MAX_NAME_BYTES };
 }
