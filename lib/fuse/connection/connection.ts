@@ -9,7 +9,7 @@ import { cloneDevice } from './clone-device.ts';
 import { settlesWithin } from './deferred.ts';
 import { clearStaleMount, makeMountPoint, mountDevice, primeMount, raiseReadAhead, unmountAll } from './mount.ts';
 import { openDevice } from './open-device.ts';
-import { startThreads, type Threads } from './threads.ts';
+import { Threads } from './threads.ts';
 
 /** Options of `Connection.open`. */
 export interface ConnectionOptions {
@@ -77,7 +77,7 @@ export class Connection {
     this.#options = options;
     this.#device = device;
     this.#nonBlocking = nonBlocking;
-    this.threads = startThreads({ ...options, fd: device.fd, nonBlockingFd: nonBlocking?.fd, controlName });
+    this.threads = new Threads({ ...options, fd: device.fd, nonBlockingFd: nonBlocking?.fd, controlName });
     this.#onExit = () => {
       this.threads.stopAtExit();
       unmountSync(options.mountPoint, 'detach');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type { Log } from '../../log.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
@@ -7,7 +7,7 @@ import { Deferred } from './deferred.ts';
 import type { FuseNotifierData } from './notifier.ts';
 import type { FuseWorkerData } from './request-worker.ts';
 
-/** Options of `startThreads`. */
+/** Options of the threads of one connection. */
 export interface ThreadOptions {
   /** The mounted /dev/fuse. The caller closes it after the threads exited. */
   fd: number;
@@ -37,121 +37,150 @@ export interface ConnectionEnd {
  */
 const WORKER_END_MS = 200;
 
-/** The request worker and the notifier of one connection. */
-export interface Threads {
-  control: ControlClient;
+/** The request worker and the notifier of one connection. The caller ends them with `stop` or `terminate`. */
+export class Threads {
+  readonly control: ControlClient;
+  readonly #worker: Worker;
+  readonly #notifier: Worker;
+  /** The main thread's ends: of the request worker, and of the notifier. */
+  readonly #ports: readonly [control: MessagePort, written: MessagePort];
+  readonly #ready = new Deferred<void>();
+  readonly #ended = new Deferred<ConnectionEnd>();
+  readonly #exited: Promise<unknown>;
+  readonly #options: ThreadOptions;
+
+  constructor(options: ThreadOptions) {
+    this.#options = options;
+    const { fd, nonBlockingFd, entry, controlName } = options;
+    const control = new MessageChannel();
+    const notifications = new MessageChannel();
+    const written = new MessageChannel();
+    this.control = new ControlClient(fd, control.port1);
+    this.#ports = [control.port1, written.port1];
+    const workerData: FuseWorkerData = {
+      role: 'fuse',
+      fd,
+      nonBlockingFd,
+      controlName,
+      controlUid: process.getuid?.() ?? 0,
+      control: control.port2,
+      notifications: notifications.port1,
+      options: options.options,
+    };
+    const notifierData: FuseNotifierData = {
+      role: 'fuse-notifier',
+      fd,
+      batches: notifications.port2,
+      written: written.port2,
+    };
+    this.#worker = new Worker(entry, {
+      workerData,
+      transferList: [control.port2, notifications.port1],
+      execArgv: [],
+    });
+    this.#notifier = new Worker(entry, {
+      workerData: notifierData,
+      transferList: [notifications.port2, written.port2],
+      execArgv: [],
+    });
+    this.#exited = Promise.all(
+      [this.#worker, this.#notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))),
+    );
+    this.#listen();
+  }
+
   /** Resolves when the kernel's INIT was answered and the mount serves requests. Rejects if a thread ends before. */
-  ready: Promise<void>;
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
   /** Resolves when either thread has ended, for any reason. Never rejects. */
-  ended: Promise<ConnectionEnd>;
+  get ended(): Promise<ConnectionEnd> {
+    return this.#ended.promise;
+  }
+
   /** Resolves when both threads have exited: nothing is written any more. Never rejects. */
-  exited: Promise<unknown>;
+  get exited(): Promise<unknown> {
+    return this.#exited;
+  }
+
   /**
    * Ends both threads after the request in progress. The notifier ends first, while the request worker still serves the
    * holder of the lock that a notification may wait for. Does not resolve while a thread hangs.
    */
-  stop(): Promise<void>;
+  async stop(): Promise<void> {
+    await this.#notifier.terminate();
+    const exited = once(this.#worker, 'exit');
+    this.control.stop();
+    if (this.#worker.threadId !== -1) await exited;
+    for (const port of this.#ports) port.close();
+  }
+
   /** Terminates both threads. A thread blocked in a system call ends only if the connection was aborted. */
-  terminate(): Promise<void>;
+  async terminate(): Promise<void> {
+    await Promise.all([this.#notifier.terminate(), this.#worker.terminate()]);
+  }
+
   /**
    * Synchronous `stop` for an 'exit' listener of the process: without it the exit hangs on the request worker in
    * read(2).
    */
-  stopAtExit(): void;
-}
+  stopAtExit(): void {
+    this.control.stop();
+  }
 
-/** Starts the request worker and the notifier. The caller ends them with `stop` or `terminate`. */
-export function startThreads(options: ThreadOptions): Threads {
-  const { fd, nonBlockingFd, entry, controlName, log } = options;
-  const control = new MessageChannel();
-  const notifications = new MessageChannel();
-  const written = new MessageChannel();
-  const client = new ControlClient(fd, control.port1);
-  const workerData: FuseWorkerData = {
-    role: 'fuse',
-    fd,
-    nonBlockingFd,
-    controlName,
-    controlUid: process.getuid?.() ?? 0,
-    control: control.port2,
-    notifications: notifications.port1,
-    options: options.options,
-  };
-  const notifierData: FuseNotifierData = {
-    role: 'fuse-notifier',
-    fd,
-    batches: notifications.port2,
-    written: written.port1,
-  };
-  const worker = new Worker(entry, { workerData, transferList: [control.port2, notifications.port1], execArgv: [] });
-  const notifier = new Worker(entry, {
-    workerData: notifierData,
-    transferList: [notifications.port2, written.port1],
-    execArgv: [],
-  });
+  #listen(): void {
+    const [control, written] = this.#ports;
+    written.on('message', (batch: number) => this.control.onBatchWritten(batch));
+    control.on('message', (message: WorkerMessage) => this.#onMessage(message));
+    // The exit event can arrive before the last messages of the thread.
+    this.#worker.on('exit', () => {
+      for (let last = receiveMessageOnPort(control); last; last = receiveMessageOnPort(control)) {
+        this.#onMessage(last.message as WorkerMessage);
+      }
+    });
+    this.#onEnd('request worker', this.#worker);
+    this.#onEnd('notifier', this.#notifier);
+    void this.ended.then(({ reason }) => this.#ready.reject(new Error(reason)));
+    this.ready.catch(() => {});
+  }
 
-  const ready = new Deferred<void>();
-  const ended = new Deferred<ConnectionEnd>();
-  written.port2.on('message', (batch: number) => client.onBatchWritten(batch));
-  const received = (message: WorkerMessage) => {
+  #onMessage(message: WorkerMessage): void {
     switch (message.kind) {
       case 'ready':
-        return ready.resolve();
+        this.#ready.resolve();
+        break;
       case 'answer':
-        return client.onAnswer(message);
+        this.control.onAnswer(message);
+        break;
       case 'part':
-        return client.onPart(message.id, message.value);
+        this.control.onPart(message.id, message.value);
+        break;
       case 'event':
-        return options.onEvent(message.event);
+        this.#options.onEvent(message.event);
+        break;
       case 'defect':
-        return log.error('the file system failed a request', {
+        this.#options.log.error('the file system failed a request', {
           opcode: message.operation,
           err: decodeError(message.error),
         });
+        break;
       case 'ended':
-        return ended.resolve({ reason: `the mount was ${message.reason}`, byWorker: false });
+        this.#ended.resolve({ reason: `the mount was ${message.reason}`, byWorker: false });
     }
-  };
-  control.port1.on('message', received);
-  // The exit event can arrive before the last messages of the thread.
-  worker.on('exit', () => {
-    for (let last = receiveMessageOnPort(control.port1); last; last = receiveMessageOnPort(control.port1))
-      received(last.message as WorkerMessage);
-  });
-  for (const [name, thread] of Object.entries({ 'request worker': worker, notifier })) {
-    const end = (how: string) => ended.resolve({ reason: `the ${name} ${how}`, byWorker: thread === worker });
+  }
+
+  #onEnd(name: string, thread: Worker): void {
+    const byWorker = thread === this.#worker;
+    const end = (how: string) => this.#ended.resolve({ reason: `the ${name} ${how}`, byWorker });
     thread.on('error', (err) => {
-      log.error(`the ${name} failed`, { err });
+      this.#options.log.error(`the ${name} failed`, { err });
       end(isOutOfMemory(err) ? 'ran out of memory' : 'failed');
     });
     // The exit of the request worker closes the port of the notifier, which then exits, possibly with the earlier
     // event.
-    thread.on('exit', () => (thread === worker ? end('ended') : void setTimeout(() => end('ended'), WORKER_END_MS)));
+    thread.on('exit', () => (byWorker ? end('ended') : void setTimeout(() => end('ended'), WORKER_END_MS)));
   }
-  const exited = Promise.all(
-    [worker, notifier].map((thread) => new Promise((resolve) => thread.once('exit', resolve))),
-  );
-  void ended.promise.then(({ reason }) => ready.reject(new Error(reason)));
-  ready.promise.catch(() => {});
-
-  const threads: Threads = {
-    control: client,
-    ready: ready.promise,
-    ended: ended.promise,
-    exited,
-    async stop() {
-      await notifier.terminate();
-      const exited = once(worker, 'exit');
-      client.stop();
-      if (worker.threadId !== -1) await exited;
-      for (const port of [control.port1, written.port2]) port.close();
-    },
-    async terminate() {
-      await Promise.all([notifier.terminate(), worker.terminate()]);
-    },
-    stopAtExit: () => client.stop(),
-  };
-  return threads;
 }
 
 function isOutOfMemory(error: unknown): boolean {

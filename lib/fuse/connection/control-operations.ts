@@ -1,0 +1,161 @@
+import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { Postponed } from '../filesystem.ts';
+import { encodeRetrieveNothing } from '../protocol/notifications.ts';
+import { CONTROL_NODEID } from '../session/control-node.ts';
+import {
+  type ControlError,
+  type ControlledFileSystem,
+  type ControlRequest,
+  encodeError,
+  type WorkerMessage,
+} from './control.ts';
+import type { NotificationQueue } from './notification-queue.ts';
+import type { Steps } from './steps.ts';
+import { Tasks } from './tasks.ts';
+import { WaitQueue } from './wait-queue.ts';
+import { writeDevice } from './write-device.ts';
+
+/** `unique` of the wake-up by which this thread continues its tasks. */
+const CONTINUE_TASKS = 2;
+/** How long that wake-up is retried, in ms. */
+const RETRY_MS = 20;
+
+/**
+ * The control operations of the main thread and the long tasks, on the request worker. They run between the kernel's
+ * requests. The thread blocks in read(2), so each is received, and each slice of a task run, when the control node is
+ * woken.
+ */
+export class ControlOperations {
+  readonly #port: MessagePort;
+  readonly #fd: number;
+  readonly #notifications: NotificationQueue;
+  readonly #postponed = new WaitQueue<ControlRequest>();
+  readonly #tasks = new Tasks();
+  readonly #continueMessage = encodeRetrieveNothing(CONTROL_NODEID, CONTINUE_TASKS);
+  #continuePending = false;
+  #fileSystem!: ControlledFileSystem;
+  #stopped = false;
+
+  /** `port` receives `ControlRequest` and sends `WorkerMessage`; `fd` is the mounted /dev/fuse. */
+  constructor(port: MessagePort, fd: number, notifications: NotificationQueue) {
+    this.#port = port;
+    this.#fd = fd;
+    this.#notifications = notifications;
+  }
+
+  /** Call once, before the first request. The file system itself is made with `startSteps`. */
+  connect(fileSystem: ControlledFileSystem): void {
+    this.#fileSystem = fileSystem;
+  }
+
+  /** Whether `stop` was called. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  post(message: WorkerMessage): void {
+    this.#port.postMessage(message);
+  }
+
+  /** Runs work of the file system that no caller waits for. Its failure is reported as a defect. */
+  startSteps(steps: Steps<unknown>): void {
+    this.#tasks.add({
+      steps,
+      part: () => undefined,
+      done: () => undefined,
+      failed: (thrown) => this.post({ kind: 'defect', operation: 0, error: encodeError(thrown) }),
+    });
+  }
+
+  /** Operations that were postponed for `cause` are retried by the next `wake`. */
+  release(cause: number): void {
+    this.#postponed.release(cause);
+  }
+
+  /** The control node was woken: runs a slice of a task, if that is what `unique` stands for, and receives requests. */
+  wake(unique: number): void {
+    if (unique === CONTINUE_TASKS) {
+      this.#continuePending = false;
+      this.#tasks.run();
+      this.#retryPostponed();
+    }
+    for (;;) {
+      const mail = receiveMessageOnPort(this.#port) as { message: ControlRequest } | undefined;
+      if (!mail) return;
+      this.#handle(mail.message);
+      this.#retryPostponed();
+    }
+  }
+
+  /**
+   * Wakes this thread once more, if a task is unfinished. The wake-up comes after all pending requests, whichever
+   * descriptor they come by, so that those are served before the next slice.
+   */
+  requestContinue(): void {
+    if (this.#tasks.size === 0 || this.#continuePending) return;
+    try {
+      writeDevice(this.#fd, this.#continueMessage, 0, this.#continueMessage.length, RETRY_MS);
+      this.#continuePending = true;
+    } catch {
+      // Either the connection has ended, which the next read(2) reports, or the next request (at the latest the
+      // watchdog's ping) tries again.
+    }
+  }
+
+  #retryPostponed(): void {
+    for (let request = this.#postponed.next(); request !== undefined; request = this.#postponed.next()) {
+      this.#handle(request);
+    }
+  }
+
+  #handle(request: ControlRequest): void {
+    const { id, operation, args } = request;
+    if (operation === 'stop') this.#stopped = true;
+    const answer = this.#run(operation, args);
+    this.#fileSystem.operationEnded();
+    if (answer instanceof Postponed) {
+      this.#postponed.add(answer.cause, request);
+    } else if ('steps' in answer) {
+      this.#tasks.begin({
+        steps: answer.steps,
+        part: (value) => this.post({ kind: 'part', id, value }),
+        done: (value) => this.#reply(id, { value }),
+        failed: (thrown) => {
+          if (thrown instanceof Postponed) this.#postponed.add(thrown.cause, request);
+          else this.#reply(id, { error: this.#errorOf(thrown) });
+        },
+      });
+      this.#fileSystem.operationEnded();
+    } else {
+      this.#reply(id, answer);
+    }
+  }
+
+  #run(
+    operation: string,
+    args: readonly unknown[],
+  ): { value: unknown } | { error: ControlError } | { steps: Steps<unknown> } | Postponed {
+    try {
+      if (operation === 'ping' || operation === 'stop') return { value: undefined };
+      const steps = this.#fileSystem.begin(operation, args);
+      return steps === undefined ? { value: this.#fileSystem.control(operation, args) } : { steps };
+    } catch (thrown) {
+      return thrown instanceof Postponed ? thrown : { error: this.#errorOf(thrown) };
+    }
+  }
+
+  #reply(id: number, answer: { value: unknown } | { error: ControlError }): void {
+    this.#notifications.flush();
+    const { lastBatch: batch } = this.#notifications;
+    try {
+      this.post({ kind: 'answer', id, ...answer, batch });
+    } catch (thrown) {
+      // The result cannot be cloned.
+      this.post({ kind: 'answer', id, error: encodeError(thrown), batch });
+    }
+  }
+
+  #errorOf(thrown: unknown): ControlError {
+    return encodeError(this.#fileSystem.toError(thrown));
+  }
+}
