@@ -85,6 +85,7 @@ async function execOverApi(container) {
   await new Promise((done, failed) => stream.once('error', failed).once('close', done).resume());
 }
 
+/** @returns {Promise<void>} */
 function execByCommand(id) {
   return new Promise((done, failed) => {
     const child = spawn('docker', ['-H', daemon.host, 'exec', id, '/bin/sh', '-c', 'true'], { stdio: 'ignore' });
@@ -94,6 +95,7 @@ function execByCommand(id) {
 }
 
 async function takeTurns(ways) {
+  /** @type {Record<string, number[]>} */
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   for (let round = -WARM_UP; round < ROUNDS; round++) {
     for (const [name, once] of Object.entries(ways)) {
@@ -111,7 +113,7 @@ function report(times, created) {
     const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
     return { name, p50: at(0.5), p90: at(0.9), p99: at(0.99) };
   });
-  const own = rows.at(-1).p50;
+  const own = rows[rows.length - 1].p50;
   process.stdout.write(`${ROUNDS} calls each of true, in ms; CreateSandbox took ${created.toFixed(0)} ms\n\n`);
   process.stdout.write('| | p50 | p90 | p99 | p50 to docker exec |\n|---|---|---|---|---|\n');
   for (const { name, p50, p90, p99 } of rows) {

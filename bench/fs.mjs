@@ -65,6 +65,7 @@ try {
 async function measureWorkloads(directories) {
   const rows = [];
   for (const workload of WORKLOADS.filter(({ label }) => label.includes(options.only))) {
+    /** @type {Record<string, number[]>} */
     const all = Object.fromEntries(Object.keys(directories).map((name) => [name, []]));
     let requests;
     for (let round = 0; round < rounds; round++) {
@@ -76,11 +77,12 @@ async function measureWorkloads(directories) {
       }
     }
     const times = Object.fromEntries(Object.entries(all).map(([name, values]) => [name, best(values, workload)]));
-    rows.push({ ...workload, times, requests });
+    const row = { ...workload, times, requests };
+    rows.push(row);
     say(
       `${workload.label}: ${Object.entries(times)
         .map(([name, time]) => `${name} ${time.toPrecision(3)}`)
-        .join(', ')} ${workload.unit}; ${judge(rows.at(-1)).text}`,
+        .join(', ')} ${workload.unit}; ${judge(row).text}`,
     );
   }
   return rows;

@@ -23,7 +23,7 @@ export async function bwrapPerCall(directory, command) {
   const [etc, workspace, agent] = ['etc', 'workspace', 'agent'].map((name) => join(directory, name));
   for (const each of [workspace, agent]) mkdirSync(each, { recursive: true, mode: 0o755 });
   plan.writeEtc(etc);
-  const root = process.getuid() === 0;
+  const root = process.getuid?.() === 0;
   if (root) chownSync(workspace, UID, UID);
 
   const argumentsFile = join(directory, 'arguments');
@@ -42,9 +42,9 @@ export async function bwrapPerCall(directory, command) {
         ...(root && { uid: UID, gid: UID }),
       });
       for (const each of descriptors) closeSync(each);
-      child.stdout.resume();
+      child.stdout?.resume();
       const errors = [];
-      child.stderr.on('data', (data) => errors.push(data));
+      child.stderr?.on('data', (data) => errors.push(data));
       child.once('error', failed);
       child.once('close', (code) => (code === 0 ? done(code) : failed(new Error(`bwrap: ${Buffer.concat(errors)}`))));
     });

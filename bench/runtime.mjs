@@ -73,6 +73,7 @@ async function timed(run) {
 
 /** Runs the candidates in turn, so that other load on the machine affects all of them. */
 async function alternate(candidates, rounds) {
+  /** @type {Record<string, number[]>} */
   const times = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]));
   for (let round = -5; round < rounds; round++) {
     for (const [name, run] of Object.entries(candidates)) {
@@ -105,9 +106,9 @@ function memoryOf(first, last) {
   let kb = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
-      const uid = Number(/^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))[1]);
+      const uid = Number(/^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? -1);
       if (uid < first || uid > last) continue;
-      kb += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))[1]);
+      kb += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'latin1'))?.[1] ?? 0);
     } catch {}
   }
   return kb;

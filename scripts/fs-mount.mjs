@@ -92,6 +92,7 @@ async function unmounted({ findMount }) {
 /**
  * Runs this script in the background. The child inherits none of this process's streams, because the caller may wait
  * for their end; it reports an error before the mount by a message.
+ * @returns {Promise<void>}
  */
 function daemonize() {
   const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '-f'], {
@@ -115,7 +116,7 @@ function daemonize() {
 
 function report(error) {
   if (!process.connected) throw error;
-  process.send({ failed: error.message }, () => process.exit(1));
+  process.send?.({ failed: error.message }, () => process.exit(1));
 }
 
 function fail(message) {

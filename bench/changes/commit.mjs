@@ -16,6 +16,7 @@ const AIM = 1;
 export async function commit(server, directory, rounds) {
   const id = await server.create();
   execFileSync('/bin/sh', ['-c', makeFiles('from', FILES, 100)], { cwd: directory });
+  /** @type {Record<'fresh' | 'among' | 'copies', number[]>} */
   const times = { fresh: [], among: [], copies: [] };
   const measure = async (command, expected) => {
     await server.exec(id, command);

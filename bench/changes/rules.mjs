@@ -61,7 +61,8 @@ export async function rules(server, _directory, rounds) {
   const rows = [];
   for (const { name, sets, look, judged: isJudged = true } of CASES) {
     await put(sets[0]);
-    const [times, next, warm] = [[], [], []];
+    /** @type {Record<'times' | 'next' | 'warm', number[]>} */
+    const { times, next, warm } = { times: [], next: [], warm: [] };
     for (let round = -1; round < rounds; round++) {
       await server.exec(id, look);
       const cached = await timed(() => server.exec(id, look));

@@ -4,7 +4,8 @@ import { at, judged } from './table.mjs';
 const WARM_UP = 3;
 
 export async function create(server, bwrap, rounds) {
-  const [created, own] = [[], []];
+  /** @type {Record<'created' | 'own', number[]>} */
+  const { created, own } = { created: [], own: [] };
   for (let round = -WARM_UP; round < rounds; round++) {
     let began = performance.now();
     const id = await server.create();

@@ -73,7 +73,7 @@ function memory(serverPid) {
     const uid = Number(/^Uid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1] ?? -1);
     if (Server.isSandboxUser(uid)) sandboxes += pss(pid);
   }
-  const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(read('/proc/meminfo'))[1]) * 1024;
+  const available = Number(/^MemAvailable:\s+(\d+) kB/m.exec(read('/proc/meminfo'))?.[1]) * 1024;
   return { sandboxes, server: pss(serverPid), available };
 }
 

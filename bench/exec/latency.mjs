@@ -14,6 +14,7 @@ export async function latency(server, bwrap, rounds) {
     'bwrap per call': bwrap,
     'sh -c true from Node': bare,
   };
+  /** @type {Record<string, number[]>} */
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   for (let round = -WARM_UP; round < rounds; round++) {
     for (const [name, way] of Object.entries(ways)) {

@@ -72,7 +72,7 @@ export class Server {
 
   /** Returns the server's resident memory in bytes. */
   rss() {
-    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'latin1'))[1]) * 1024;
+    return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${this.pid}/status`, 'latin1'))?.[1]) * 1024;
   }
 
   /** Returns the server's CPU time so far in seconds, user and system. */

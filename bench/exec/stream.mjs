@@ -17,6 +17,7 @@ export async function stream(server, rounds) {
     'ExecStream over gRPC': (...call) => overGrpc(...call, { 'grpc-node.flow_control_window': MIB }),
     'gRPC, window of 64 KiB': (...call) => overGrpc(...call, {}),
   };
+  /** @type {Record<string, { rate: number, growth: number, cpu: number }[]>} */
   const results = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   const command = `head -c ${BYTES} /dev/zero`;
   for (let round = 0; round < rounds; round++) {
@@ -63,7 +64,10 @@ async function measured(server, once) {
   return { rate: BYTES / seconds / MB, growth: most - before, cpu: server.cpu() - busy };
 }
 
-/** The answer is base64 in JSON lines, a third larger than the bytes. The client parses the last line only. */
+/**
+ * The answer is base64 in JSON lines, a third larger than the bytes. The client parses the last line only.
+ * @returns {Promise<void>}
+ */
 function overRest(server, id, command) {
   return new Promise((done, failed) => {
     const path = `/v1/sandboxes/${id}/exec/stream`;

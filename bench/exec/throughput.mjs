@@ -13,6 +13,7 @@ export async function throughput(server, bwrap, rounds) {
     'gRPC, eight sandboxes': (lane) => server.execOverGrpc(ids[lane]),
     'bwrap per call': bwrap,
   };
+  /** @type {Record<string, number[]>} */
   const rates = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {
     for (const [name, way] of Object.entries(ways)) {

@@ -91,6 +91,7 @@ async function flooded(flooder, other, rounds, median) {
 /** Creates a CPU cgroup for each name, as every sandbox has one. Returns its cgroup.procs file by name. */
 function cpuGroups(...names) {
   const root = ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'].find((at) => existsSync(join(at, 'cgroup.procs')));
+  if (root === undefined) throw new Error('no CPU cgroups are mounted');
   const directories = names.map((each) => join(root, `paddock-bench-${process.pid}-${each}`));
   for (const directory of directories) mkdirSync(directory);
   const files = directories.map((directory) => join(directory, 'cgroup.procs'));

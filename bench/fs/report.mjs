@@ -6,9 +6,9 @@ import { NAMES } from './systems.mjs';
  * file system, or one value `before` and one `after`.
  * @param {{ target: object, times?: Record<string, number>, before?: number, after?: number }} row
  */
-export function judge({ target, times, before, after }) {
+export function judge({ target, times = {}, before = Number.NaN, after = Number.NaN }) {
   const [[kind, [must, aim]]] = Object.entries(target);
-  const ours = times?.ours ?? after;
+  const ours = times.ours ?? after;
   const value = {
     speed: () => times.native / ours,
     time: () => ours / times.native,
@@ -29,7 +29,7 @@ export function judge({ target, times, before, after }) {
     ratio: (x) => `${number(x)} ×`,
     most: (x) => `${number(x)} KiB`,
   }[kind];
-  const rival = times?.['fuse-overlayfs'];
+  const rival = times['fuse-overlayfs'];
   const slower = rival !== undefined && (kind === 'rate' ? ours < rival : ours > rival);
   const word = !reaches(must) ? '**missed**' : reaches(aim) ? 'aim met' : 'met';
   return { kind, value, must, aim, text: show(value), goal: `${show(must)} (${show(aim)})`, word, slower };
