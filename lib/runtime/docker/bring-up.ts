@@ -30,6 +30,7 @@ export async function createContainer(
       limitMs: startMs,
       ask: async (docker, abortSignal) => {
         const { id } = await docker.createContainer({ ...plan, abortSignal });
+        if (typeof id !== 'string' || id === '') throw new Error('its answer has no container id');
         return id;
       },
     });
@@ -70,12 +71,15 @@ export async function containerState(
   id: string,
   { callMs }: DockerTimes,
 ): Promise<ContainerInspectInfo['State']> {
-  const { State } = await daemon.call({
+  return daemon.call({
     doing: 'looking for a container',
     limitMs: callMs,
-    ask: (docker, abortSignal) => docker.getContainer(id).inspect({ abortSignal } as ContainerInspectOptions),
+    ask: async (docker, abortSignal) => {
+      const { State } = await docker.getContainer(id).inspect({ abortSignal } as ContainerInspectOptions);
+      if (typeof State?.Pid !== 'number') throw new Error('its answer has no state of the container');
+      return State;
+    },
   });
-  return State;
 }
 
 function aboutImage(image: string, error: unknown): unknown {

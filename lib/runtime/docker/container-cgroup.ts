@@ -105,13 +105,33 @@ export class ContainerCgroup implements ProcessGroups {
     if (limits.pids?.version === 2 && pids_limit > 0) enablePidsController(place.pids);
     const limited = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit };
     const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited), descriptors);
+    try {
+      cgroup.#enterAll();
+    } catch (error) {
+      await cgroup.#discard();
+      throw error;
+    }
+    return cgroup;
+  }
+
+  #enterAll(): void {
     for (let round = 0; round < ENTER_ROUNDS; round++) {
-      const inside = new Set(cgroup.basePids());
-      const outside = pidsBelow(place.pids).filter((pid) => !inside.has(pid));
-      if (outside.length === 0) return cgroup;
-      for (const pid of outside) for (const file of cgroup.#sandbox.entries) move(pid, file);
+      const inside = new Set(this.basePids());
+      const outside = pidsBelow(this.#place.pids).filter((pid) => !inside.has(pid));
+      if (outside.length === 0) return;
+      for (const pid of outside) for (const file of this.#sandbox.entries) move(pid, file);
     }
     throw new ServiceError('FAILED_PRECONDITION', 'image: its /bin/sh starts processes of its own without end');
+  }
+
+  /** Never rejects: what remains is removed when the server starts again. */
+  async #discard(): Promise<void> {
+    try {
+      await this.#descriptors.use(() => this.kill());
+      await this.remove();
+    } catch {
+      // No descriptor is free.
+    }
   }
 
   basePids(): number[] {

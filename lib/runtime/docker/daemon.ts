@@ -4,7 +4,9 @@ import type Dockerode from 'dockerode';
 import { addressText, type DaemonAddress } from './address.ts';
 import { daemonError } from './errors.ts';
 
-/** One request to the daemon. `ask` must abort when the signal fires. */
+/**
+ * One request to the daemon. `ask` must abort when the signal fires, and throw if the answer lacks what is needed of it.
+ */
 export interface Call<T> {
   /** The attempted action, for the error text, as in "creating a container". */
   doing: string;
@@ -30,7 +32,10 @@ export class Daemon {
     const signal = AbortSignal.timeout(limitMs);
     try {
       const docker = await this.docker();
-      return await Promise.race([ask(docker, signal), whenAborted(signal)]);
+      const answer = await Promise.race([ask(docker, signal), whenAborted(signal)]);
+      // The client returns a body that it could not parse as it is.
+      if (Buffer.isBuffer(answer) && answer.length > 0) throw new Error('its answer is not JSON');
+      return answer;
     } catch (error) {
       throw daemonError(error, { address: this.address, doing, limitMs: signal.aborted ? limitMs : undefined });
     }

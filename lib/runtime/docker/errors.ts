@@ -1,3 +1,4 @@
+import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 
 export interface CallContext {
@@ -14,7 +15,8 @@ interface HttpError extends Error {
 
 /**
  * Converts the daemon's response, or its absence, to an error with the daemon's own text. 404 becomes NOT_FOUND, which
- * the caller makes specific; every other failure is the daemon's and may be temporary: UNAVAILABLE.
+ * the caller makes specific; a lack of descriptors in this process RESOURCE_EXHAUSTED; every other failure is the
+ * daemon's and may be temporary: UNAVAILABLE.
  */
 export function daemonError(thrown: unknown, context: CallContext): ServiceError {
   if (thrown instanceof ServiceError) return thrown;
@@ -27,7 +29,8 @@ export function daemonError(thrown: unknown, context: CallContext): ServiceError
     return new ServiceError(code, prefix + daemonWords(thrown), [], { cause: thrown });
   }
   const words = thrown instanceof Error ? oneLine(thrown.message) : 'no answer';
-  return new ServiceError('UNAVAILABLE', prefix + words, [], { cause: thrown });
+  const isShort = thrown instanceof Error && isOutOfDescriptors(thrown);
+  return new ServiceError(isShort ? 'RESOURCE_EXHAUSTED' : 'UNAVAILABLE', prefix + words, [], { cause: thrown });
 }
 
 /** The HTTP status of the daemon's response, for an error made here. */

@@ -2,7 +2,8 @@ import type Dockerode from 'dockerode';
 import { invalidArgument, ServiceError } from '../../errors.ts';
 import { MAX_IMAGE_LENGTH } from '../../image-reference.ts';
 import type { Daemon } from './daemon.ts';
-import { oneLine } from './errors.ts';
+import { daemonStatus, oneLine } from './errors.ts';
+import { jsonLines } from './json-lines.ts';
 
 /** The parts of an image's configuration that affect a container regardless of its own options. */
 export interface ImageFacts {
@@ -45,7 +46,11 @@ async function inspect(daemon: Daemon, name: string, limitMs: number): Promise<I
     const { Id, Config } = await daemon.call({
       doing: `looking for image ${name}`,
       limitMs,
-      ask: (docker, abortSignal) => docker.getImage(name).inspect({ abortSignal } as Dockerode.ImageInspectOptions),
+      ask: async (docker, abortSignal) => {
+        const image = await docker.getImage(name).inspect({ abortSignal } as Dockerode.ImageInspectOptions);
+        if (typeof image.Id !== 'string') throw new Error('its answer has no image id');
+        return image;
+      },
     });
     return { id: Id, volumes: Object.keys(Config?.Volumes ?? {}) };
   } catch (error) {
@@ -63,23 +68,30 @@ async function pull(daemon: Daemon, name: string, limitMs: number): Promise<void
       limitMs,
       ask: async (docker, abortSignal) => {
         const progress = await docker.createImage({ fromImage, tag, abortSignal } as object);
-        await finished(docker, progress);
+        await finished(progress as unknown as AsyncIterable<Buffer>);
       },
     });
   } catch (error) {
+    if (isOfConnection(error)) throw error;
     throw notFound(name, error instanceof Error ? error.message : 'no reason given');
   }
 }
 
 /** A pull that fails midway has status 200 and its error in the stream. */
-async function finished(docker: Dockerode, progress: NodeJS.ReadableStream): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    docker.modem.followProgress(
-      progress,
-      (error: Error | null) => (error ? reject(error) : resolve()),
-      (event: { error?: string }) => event.error && reject(new Error(event.error)),
-    );
-  });
+async function finished(progress: AsyncIterable<Buffer>): Promise<void> {
+  for await (const event of jsonLines(progress)) {
+    const { error } = (event ?? {}) as { error?: unknown };
+    if (error !== undefined) throw new PullError(String(error));
+  }
+}
+
+/** Reported by the daemon, so it is about the image. */
+class PullError extends Error {}
+
+/** Whether the failure is of the connection to the daemon, which says nothing about the image. */
+function isOfConnection(error: unknown): error is ServiceError {
+  const cause = error instanceof ServiceError ? error.cause : undefined;
+  return cause instanceof Error && !(cause instanceof PullError) && daemonStatus(error) === undefined;
 }
 
 function splitReference(name: string): [string, string] {

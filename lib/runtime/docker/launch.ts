@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerCreateOptions } from 'dockerode';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
-import { hostError } from '../../host-error.ts';
+import { hostError, isHostFault } from '../../host-error.ts';
 import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
@@ -166,7 +166,7 @@ export class DockerSandbox implements RunningSandbox {
       this.#host.groups = this.#cgroup;
       this.#init = state.Pid;
     } catch (cause) {
-      if (cause instanceof ServiceError) throw cause;
+      if (cause instanceof ServiceError || isHostFault(cause)) throw cause;
       throw new ServiceError('FAILED_PRECONDITION', CANNOT_GROUP, [], { cause });
     }
   }

@@ -13,14 +13,17 @@ const AT_ONCE = 8;
  */
 export async function listOwn(daemon: Daemon, instance: string, limitMs: number): Promise<ContainerInfo[]> {
   const filters = { label: [`${INSTANCE_LABEL}=${instance}`] };
-  const containers = await daemon.call({
+  return daemon.call({
     doing: 'listing containers',
     limitMs,
-    ask: (docker, abortSignal) => docker.listContainers({ all: true, filters, abortSignal }),
+    ask: async (docker, abortSignal) => {
+      const containers = await docker.listContainers({ all: true, filters, abortSignal });
+      if (!Array.isArray(containers)) throw new Error('its answer is no list');
+      return containers.filter(({ Names, Labels }) =>
+        Names.includes(`/${containerName(instance, Labels[SANDBOX_LABEL] ?? '')}`),
+      );
+    },
   });
-  return containers.filter(({ Names, Labels }) =>
-    Names.includes(`/${containerName(instance, Labels[SANDBOX_LABEL] ?? '')}`),
-  );
 }
 
 /**

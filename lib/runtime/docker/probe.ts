@@ -27,7 +27,11 @@ export async function probeDaemon(daemon: Daemon, times: DockerTimes, log: Log):
   const version = await daemon.call({
     doing: 'asking its version',
     limitMs: times.callMs,
-    ask: (docker) => docker.version(),
+    ask: async (docker) => {
+      const answer = await docker.version();
+      if (typeof answer.ApiVersion !== 'string') throw new Error('its answer has no API version');
+      return answer;
+    },
   });
   if (version.Os !== 'linux' || before(version.ApiVersion, LEAST_API)) {
     throw new ServiceError(

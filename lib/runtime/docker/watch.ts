@@ -4,6 +4,7 @@ import type { Log } from '../../log.ts';
 import { INSTANCE_LABEL } from './container.ts';
 import type { Daemon } from './daemon.ts';
 import { daemonError } from './errors.ts';
+import { jsonLines } from './json-lines.ts';
 import { listOwn } from './own-containers.ts';
 import type { DockerTimes } from './times.ts';
 
@@ -65,7 +66,7 @@ export class ContainerWatch {
         await this.#compare();
         if (away) this.#log.info('Docker daemon is available again', { daemon: this.#daemon.address });
         away = false;
-        for await (const line of lines(events)) this.#take(JSON.parse(line) as ContainerEvent);
+        for await (const event of jsonLines(events)) this.#take(event as ContainerEvent);
       } catch (thrown) {
         if (signal.aborted) return;
         const err = daemonError(thrown, { address: this.#daemon.address, doing: 'watching containers' });
@@ -116,15 +117,5 @@ export class ContainerWatch {
     if (!ended) return;
     this.remove(id);
     ended(end);
-  }
-}
-
-/** Splits the stream into lines, one JSON object each. */
-async function* lines(chunks: AsyncIterable<Buffer>): AsyncIterable<string> {
-  let rest = '';
-  for await (const chunk of chunks) {
-    const parts = (rest + chunk.toString('utf8')).split('\n');
-    rest = parts.pop() ?? '';
-    yield* parts.filter((part) => part !== '');
   }
 }

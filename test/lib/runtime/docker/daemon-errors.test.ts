@@ -4,8 +4,15 @@ import { createServer as createRawServer, type Server as RawServer } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../../../lib/log.ts';
+import { containerState, createContainer } from '../../../../lib/runtime/docker/bring-up.ts';
+import { containerName, SANDBOX_LABEL } from '../../../../lib/runtime/docker/container.ts';
 import { Daemon } from '../../../../lib/runtime/docker/daemon.ts';
+import { daemonError } from '../../../../lib/runtime/docker/errors.ts';
 import { findImage } from '../../../../lib/runtime/docker/images.ts';
+import { listOwn } from '../../../../lib/runtime/docker/own-containers.ts';
+import { probeDaemon } from '../../../../lib/runtime/docker/probe.ts';
+import { ContainerWatch } from '../../../../lib/runtime/docker/watch.ts';
 
 let directory: string;
 let socketPath: string;
@@ -77,6 +84,80 @@ describe('errors of the Docker daemon', () => {
     const error = await ping().catch((thrown: unknown) => thrown);
     expect((error as Error).message.length).toBeLessThan(700);
   });
+});
+
+describe('an answer of the daemon that is not as its API says', () => {
+  const times = { callMs: 2000, pullMs: 2000, startMs: 2000, removeMs: 2000, retryMs: 10 };
+  const daemon = () => new Daemon({ kind: 'unix', socketPath });
+  const calls: Record<string, () => Promise<unknown>> = {
+    'looking for an image': () => findImage(daemon(), 'a', times),
+    'creating a container': () => createContainer(daemon(), { name: 'a' }, 'a', times),
+    'looking for a container': () => containerState(daemon(), 'a', times),
+    'listing containers': () => listOwn(daemon(), 'a', 2000),
+    'asking its version': () => probeDaemon(daemon(), times, silentLog),
+  };
+
+  it.each(Object.keys(calls))('is UNAVAILABLE when %s', async (name) => {
+    const bodies = ['', 'garbage', '{', 'null', '7', '{}', '[{}]', '[null]'];
+    let body = '';
+    await answering((_, response) => response.end(body));
+    for (body of bodies) {
+      const answer = calls[name]!().catch((error: unknown) => error);
+      expect(await answer, body).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining(socketPath) });
+    }
+  });
+
+  it('is UNAVAILABLE, and ends nothing else, when the progress of a pull is broken off, garbage, or no object', async () => {
+    let progress = '';
+    let cut = false;
+    await answering((request, response) => {
+      if (request.method === 'GET') response.writeHead(404).end('{"message":"no such image"}');
+      else if (cut) response.write(progress, () => response.destroy());
+      else response.end(progress);
+    });
+    for (progress of ['garbage\n', '{"status":"a"}\n{\n', `{"status":"${'x'.repeat(2_000_000)}`]) {
+      await expect(findImage(daemon(), 'a', times), progress.slice(0, 20)).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+      });
+    }
+    cut = true;
+    progress = '{"status":"a"}\n';
+    await expect(findImage(daemon(), 'a', times)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    cut = false;
+    progress = 'null\n7\n[]\n{"error":"manifest unknown"}';
+    await expect(findImage(daemon(), 'a', times)).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+      message: expect.stringContaining('manifest unknown'),
+    });
+  });
+
+  it('is UNAVAILABLE when the connection is closed before the answer to a pull', async () => {
+    await answering((request, response) => {
+      if (request.method === 'GET') response.writeHead(404).end('{"message":"no such image"}');
+      else request.socket.destroy();
+    });
+    await expect(findImage(daemon(), 'a', times)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  });
+
+  it('does not end the watch over containers, which connects again', async () => {
+    const streams = ['garbage\n', 'null\n', '{"Action":"die"}\n', '{"Actor":7,"Action":"destroy"}\n'];
+    const end = '{"Action":"die","Actor":{"ID":"one","Attributes":{"exitCode":"3"}}}\n';
+    await answering((request, response) => {
+      if (!request.url?.includes('/events')) {
+        const Names = [`/${containerName('mine', 'sb_1')}`];
+        response.end(JSON.stringify([{ Id: 'one', Names, Labels: { [SANDBOX_LABEL]: 'sb_1' }, State: 'running' }]));
+      } else response.end(streams.shift() ?? end);
+    });
+    const watch = new ContainerWatch(daemon(), 'mine', times, silentLog);
+    const ended = await new Promise((resolve) => watch.add('one', resolve));
+    expect(ended).toEqual({ reason: 'its container ended with exit code 3', exitCode: 3 });
+    expect(streams).toEqual([]);
+  });
+});
+
+it('a connection for which this process has no descriptor is RESOURCE_EXHAUSTED', () => {
+  const error = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' });
+  expect(daemonError(error, { address: 'unix:///a', doing: 'asking' })).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
 });
 
 describe('an image', () => {

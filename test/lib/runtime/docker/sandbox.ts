@@ -19,7 +19,7 @@ export interface Scene {
 let sandboxes = 0;
 
 /** A docker runtime on a private daemon, with plain directories where the service has its own file system. */
-export async function openScene(dockerd: Daemon, options: Partial<DockerOptions> = {}): Promise<Scene> {
+export async function openScene(dockerd: Pick<Daemon, 'host'>, options: Partial<DockerOptions> = {}): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), 'paddock-docker-scene-'));
   const runtime = createDockerRuntime({
     host: dockerd.host,

@@ -82,11 +82,13 @@ class HostCalls {
     this.#places = [];
   }
 
-  /** The numbers, as `arm` takes them, of the first call of each place. */
-  recorded(): number[] {
+  /** The numbers, as `arm` takes them, of the first call of each place in files whose path has `within`. */
+  recorded(within = ''): number[] {
     const places = this.#places ?? [];
     this.#places = undefined;
-    return places.flatMap((place, index) => (places.indexOf(place) === index ? [index + 1] : []));
+    const isFirst = (place: string, index: number) =>
+      places.indexOf(place) === index && (place.split(' ')[0] ?? '').includes(within);
+    return places.flatMap((place, index) => (isFirst(place, index) ? [index + 1] : []));
   }
 
   /** The call that was made to fail since `arm`; empty: there were not so many. No further one fails. */
