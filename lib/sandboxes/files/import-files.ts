@@ -9,9 +9,7 @@ import { directoryPath } from './paths.ts';
 import { type FileSession, withFiles } from './session.ts';
 import { drop, stageContent } from './write-file.ts';
 
-/**
- * Members are held in memory until the end and linked in one step, during which the file system serves nothing else.
- */
+/** Members are held in memory until the end and linked at once, while the sandbox waits. */
 const MAX_MEMBERS = 100_000;
 
 /**

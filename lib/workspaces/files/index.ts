@@ -22,8 +22,8 @@ interface Entry<O extends FileOperation, Result> {
   path(...args: Parameters<WorkspaceFiles[O]>): ByteString | undefined;
 }
 
-/** Operations on directories that may be large; they run in steps. */
-type LongOperation = 'list' | 'remove';
+/** Operations on what may be large; they run in steps. */
+type LongOperation = 'list' | 'remove' | 'unpack';
 type Table = { [O in Exclude<FileOperation, LongOperation>]: Entry<O, ReturnType<WorkspaceFiles[O]>> };
 type LongTable = { [O in LongOperation]: Entry<O, Steps<ReturnType<WorkspaceFiles[O]>>> };
 
@@ -49,12 +49,12 @@ const table: Table = {
   seal: { run: seal, path: none },
   place: { run: place, path: second },
   mayUnpack: { run: mayUnpack, path: first },
-  unpack: { run: unpack, path: first },
 };
 
 const longTable: LongTable = {
   list: { run: list, path: first },
   remove: { run: remove, path: first },
+  unpack: { run: unpack, path: first },
 };
 
 type Run = Entry<FileOperation, unknown> & {

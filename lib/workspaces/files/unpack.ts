@@ -1,5 +1,6 @@
 import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
@@ -17,6 +18,8 @@ import { invalidateInode, invalidateName } from './notify.ts';
 import { resolveWithoutMaking } from './place.ts';
 
 const DIRECTORY_MODE = 0o755;
+/** Members handled in one step. */
+const AT_ONCE = 16;
 
 /** A directory that receives members: an existing one, or one that this change creates. */
 type TargetDirectory = { state: RuleState } & ({ node: Node; id?: undefined } | { node?: undefined; id: number });
@@ -39,16 +42,18 @@ export function mayUnpack(request: FileRequest, path: ByteString): void {
 
 /**
  * Creates all members below `path` in one journal record, so that a crash leaves all or none. Symlinks below `path` are
- * not followed. Throws ServiceErrors that name the member's path.
+ * not followed. Throws ServiceErrors that name the member's path. The caller holds the workspace.
  */
-export function unpack(request: FileRequest, path: ByteString, members: readonly Unpacked[]): void {
+export function* unpack(request: FileRequest, path: ByteString, members: readonly Unpacked[]): Steps<void> {
   const made = (dir: Node, name: ByteString) => makeOne(request, dir, name, DIRECTORY_MODE);
   const top = request.walk(path, true, made);
   const node = top.node ?? made(top.dir!, top.name);
   if (!node.isDirectory) throw ENOTDIR;
+  const counted = new Counted(AT_ONCE);
   const unpacking = new Unpacking(request, path, node);
-  Change.make(request.workspace, (change) => {
+  yield* Change.making(request.workspace, function* (change) {
     for (const member of members) {
+      yield* counted.one();
       try {
         unpacking.add(change, member);
       } catch (error) {
@@ -57,9 +62,10 @@ export function unpack(request: FileRequest, path: ByteString, members: readonly
     }
     for (const dir of unpacking.changed()) change.touch(dir);
   });
-  unpacking.done();
+  yield* unpacking.finishing();
   for (const member of members) {
     if (member.type === 'file') request.workspace.handles.close(request.workspace.tree, member.handle);
+    yield* counted.one();
   }
 }
 
@@ -99,7 +105,8 @@ class Unpacking {
   }
 
   /** Updates nodes and listings. Called after the change was committed. */
-  done(): void {
+  *finishing(): Steps<void> {
+    const counted = new Counted(AT_ONCE);
     for (const { dir, name, type, old } of this.#newNames) {
       if (old !== undefined) {
         this.#request.workspace.tree.unlink(this.#request.access, old, dir, name);
@@ -108,6 +115,7 @@ class Unpacking {
       }
       dir.listing?.add(name, type);
       invalidateName(this.#request, dir, name);
+      yield* counted.one();
     }
   }
 

@@ -1,4 +1,5 @@
 import { type ByteString, fromBuffer, joinPath } from '../../byte-string.ts';
+import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
 import type { BaseStat } from '../base/base.ts';
@@ -11,6 +12,9 @@ import { memoryOf } from '../delta/index/memory.ts';
 import { type Body, type FileBody, MERGES, OPAQUE, type Op, type OpNamed, timesOf } from '../delta/index/records.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
+
+/** Copied-up nodes that one step goes through. */
+const AT_ONCE = 16;
 
 /** What a directory, symlink or device is besides its name. */
 export interface Special {
@@ -52,9 +56,28 @@ export class Change {
       change.#commit(makesRoom);
       return result;
     } catch (error) {
-      for (const { contents } of change.#staged.values()) if (contents !== undefined) workspace.delta.drop(contents);
+      change.#abandon();
       throw error;
     }
+  }
+
+  /** As `make`, of many operations in steps. The caller holds the workspace. */
+  static *making(workspace: Workspace, stage: (change: Change) => Steps<void>): Steps<void> {
+    const change = new Change(workspace);
+    try {
+      yield* stage(change);
+      change.#claim(false);
+      yield* workspace.delta.committing(change.#ops);
+    } catch (error) {
+      change.#abandon();
+      throw error;
+    }
+    yield* change.#finishing();
+  }
+
+  #abandon(): void {
+    const { delta } = this.#workspace;
+    for (const { contents } of this.#staged.values()) if (contents !== undefined) delta.drop(contents);
   }
 
   /** A new inode, born now, without a name. Returns its id. */
@@ -224,17 +247,29 @@ export class Change {
   }
 
   #commit(makesRoom: boolean): void {
-    const { delta, tree } = this.#workspace;
+    this.#claim(makesRoom);
+    this.#workspace.delta.commit(this.#ops, makesRoom);
+    complete(this.#finishing());
+  }
+
+  #claim(makesRoom: boolean): void {
+    const { delta, shared } = this.#workspace;
     delta.claimInodes(this.#newInodes);
     delta.claimBytes(this.#newBytes);
-    this.#workspace.shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
-    delta.commit(this.#ops, makesRoom);
+    shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
+  }
+
+  /** What was staged is the sandbox's own now. */
+  *#finishing(): Steps<void> {
+    const { delta, tree } = this.#workspace;
     this.#workspace.generation++;
     this.#workspace.countChange();
+    const counted = new Counted(AT_ONCE);
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;
       if (contents !== undefined) delta.adopt(inode);
       tree.copiedUp(node, inode);
+      yield* counted.one();
     }
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
 import { Node } from '../../../lib/workspaces/nodes/node.ts';
-import { ALL_WRITE, outcome, rule } from './sandbox.ts';
+import { ALL_WRITE, outcome, rule, type Sandbox } from './sandbox.ts';
 import { begin, count, postponedBy, restart, sliced, take } from './stepping.ts';
 
 const FILES = 400;
@@ -79,6 +79,35 @@ describe('a record of many operations', () => {
     complete(steps);
     s.fs.attach(s.spec);
     expect(complete(begin(s, 'changes', 'sb_1', '', 10))).toMatchObject({ changes: [] });
+  });
+});
+
+describe('an archive with many members', () => {
+  const members = NAMES.map((name, n) => ({ path: `d${n % 5}/${name}`, type: 'symlink', target: name }));
+  const unpack = (s: Sandbox) => begin(s, 'files', 'sb_1', 'owner', 'unpack', ['', members]);
+
+  it('is unpacked a step at a time, while its sandbox waits', () => {
+    const { s, released } = sliced({ 'd0/f0': 'base' });
+    const steps = unpack(s);
+    take(steps, 3);
+    const cause = postponedBy(() => s.create('another'));
+    expect(count(steps)).toBeGreaterThan((3 * FILES) / 16);
+    expect(released).toEqual([cause]);
+    expect([s.readlink('d0/f0'), s.readlink('d4/f399'), s.list('d3').length]).toEqual(['f0', 'f399', FILES / 5]);
+  });
+
+  it('is there whole or not at all when the server ends at any step, and when a member is refused', () => {
+    const { s, started } = sliced({ 'd0/f0': 'base' });
+    const refused = [...members, { path: 'd0/f0/below', type: 'symlink', target: 'x' }];
+    expect(() => complete(begin(s, 'files', 'sb_1', 'owner', 'unpack', ['', refused]))).toThrow(/d0\/f0\/below/);
+    const found: number[] = [];
+    for (const steps of [20, 35, 90]) {
+      take(unpack(s), steps);
+      restart(s, started);
+      found.push(s.exists('d4') ? s.list('d4').length : 0);
+    }
+    expect(found).toEqual([0, 0, FILES / 5]);
+    expect(s.readlink('d0/f0')).toBe('f0');
   });
 });
 
