@@ -178,7 +178,10 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
   codebases.connect({
     usedBy: (id) => sandboxes.usersOf(id),
     watcher: {
-      baseChanging: (id, paths) => mount.baseChanging(id, paths),
+      baseChanging: async (id, paths, change) => {
+        await sandboxes.revertUnchanged(id, paths, change);
+        await mount.baseChanging(id, paths);
+      },
       baseChanged: (id, paths) => mount.baseChanged(id, paths),
       baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
     },

@@ -31,6 +31,8 @@ export const INCOMING = 'tmp';
 export interface Plan extends Pick<Commit, 'stages' | 'givenUp'> {
   sandboxId: string;
   paths: readonly ByteString[];
+  /** Those that are removed, or get an entry of another type. */
+  removed: readonly ByteString[];
   /** The growth of the codebase by the commit. */
   growth: Readonly<Contents>;
 }
@@ -157,13 +159,15 @@ export class CodebaseTree {
       let prepared = false;
       let leftOut: ByteString[] = [];
       try {
-        const { paths, growth, ...planned } = await plan(this.#journal.staging, (more) => this.#quota.admit(more));
+        const { paths, removed, growth, ...planned } = await plan(this.#journal.staging, (more) =>
+          this.#quota.admit(more),
+        );
         const commit = { id: randomUUID(), ...planned };
         if (commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
           await this.#quota.admit(growth);
           await this.#journal.prepare(commit);
           prepared = true;
-          leftOut = await this.#applyCommit(commit, paths, false, growth);
+          leftOut = await this.#applyCommit(commit, { paths, removed }, growth);
         }
         await this.#journal.end();
       } catch (error) {
@@ -177,13 +181,13 @@ export class CodebaseTree {
 
   async #applyCommit(
     commit: Commit,
-    paths: readonly ByteString[],
-    resumed: boolean,
+    { paths, removed }: Pick<Plan, 'paths' | 'removed'>,
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
+    const resumed = growth === undefined;
     const done: StageDone = (of, stage) => this.#rebase(of, stage, resumed);
     let leftOut: ByteString[] = [];
-    await this.#observe(paths, async () => {
+    const change = async () => {
       try {
         leftOut = await this.#journal.apply(commit, done);
       } catch (error) {
@@ -192,7 +196,8 @@ export class CodebaseTree {
       }
       if (growth === undefined || leftOut.length > 0) this.#totals.forget();
       else this.#totals.committed(growth);
-    });
+    };
+    await this.#observe(paths, change, { removed, told: true, by: commit.sandboxId });
     return leftOut;
   }
 
@@ -205,7 +210,8 @@ export class CodebaseTree {
     if (commit === undefined) {
       await this.#journal.abandon();
     } else {
-      const leftOut = await this.#applyCommit(commit, changedPaths(commit), true);
+      const paths = changedPaths(commit);
+      const leftOut = await this.#applyCommit(commit, { paths, removed: paths });
       await this.#journal.end();
       const ids = { codebase_id: this.#id, sandbox_id: commit.sandboxId };
       this.#log.info('finished an interrupted commit', ids);

@@ -1,9 +1,17 @@
 import type { ByteString } from '../byte-string.ts';
 
+/** What is known of a change before it is made. */
+export interface ComingChange {
+  /** Paths that are removed, or that may be. */
+  removed: readonly ByteString[];
+  /** The sandbox whose commit it is. */
+  by?: string | undefined;
+}
+
 /** Notified before and after every visible change. Paths are bytes, relative to the codebase root. */
 export interface BaseObserver {
   /** Before the change. Readers with an open file keep its old content. */
-  baseChanging(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+  baseChanging(codebaseId: string, paths: readonly ByteString[], change: ComingChange): Promise<void>;
   /** After the change, also if it failed. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
   /**
@@ -12,21 +20,19 @@ export interface BaseObserver {
   baseRemoving(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
 }
 
-/**
- * Runs `change`, which must change no path except `paths` and remove none except `removed`, with the observer notified
- * before and after it.
- */
+/** Runs `change`, which must change no path except `paths`, with the observer notified before and after it. */
 export type ObserveChange = (
   paths: readonly ByteString[],
   change: () => Promise<void>,
-  removed?: readonly ByteString[],
+  /** `told`: observers know of the removals. */
+  coming?: ComingChange & { told?: boolean },
 ) => Promise<void>;
 
 export function observeBy(watcher: BaseObserver, codebaseId: string): ObserveChange {
-  return async (paths, change, removed = []) => {
-    if (removed.length > 0) await watcher.baseRemoving(codebaseId, removed);
+  return async (paths, change, { told, ...coming } = { removed: [] }) => {
+    if (coming.removed.length > 0 && !told) await watcher.baseRemoving(codebaseId, coming.removed);
     try {
-      await watcher.baseChanging(codebaseId, paths);
+      await watcher.baseChanging(codebaseId, paths, coming);
       await change();
     } finally {
       await watcher.baseChanged(codebaseId, paths);

@@ -30,7 +30,7 @@ export async function removeFile(root: string, path: FilePath, observe: ObserveC
       await left.sync().catch(notSynced(`${quoteText(path.text)} is removed`));
     };
     const gone = vanishing(path, open.length);
-    await observe(gone, change, gone);
+    await observe(gone, change, { removed: gone });
   } finally {
     await Promise.all(open.map((directory) => directory.close()));
   }

@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts';
 import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import type { PathFilter } from '../workspaces/history/path-filter.ts';
 import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
 import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
 
@@ -34,6 +35,8 @@ export class LiveSandbox {
   committedCount: number | undefined;
   /** The state of its delta in which it had no renamed directory. */
   noRenamesAtState: string | undefined;
+  /** Paths of the codebase at which it had something of its own while its delta was not in memory, at a change count. */
+  ownPaths: { filter: PathFilter; count: number } | undefined;
   /** Created by this server and not started yet, so that it has no data to lose. */
   isNew = false;
   /** Being destroyed, or destroyed: accepts no further operation. */

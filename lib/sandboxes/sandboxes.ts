@@ -1,5 +1,6 @@
 import type { ByteString } from '../byte-string.ts';
 import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
+import type { ComingChange } from '../codebases/observe-change.ts';
 import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';
@@ -9,6 +10,7 @@ import { exportChanges } from './changes/export-changes.ts';
 import { keepRemoved } from './changes/keep-removed.ts';
 import { listChanges } from './changes/list-changes.ts';
 import { rebaseSandbox } from './changes/rebase.ts';
+import { revertUnchanged } from './changes/revert-unchanged.ts';
 import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
 import { forkSandbox } from './checkpoints/fork.ts';
 import type { SandboxContext } from './context.ts';
@@ -44,6 +46,11 @@ export interface SandboxKeeper extends Sandboxes {
    * Called before codebase files are removed: copies up files that a sandbox still shows through a renamed directory.
    */
   keepRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+  /**
+   * Called before codebase files change, after `keepRemoved`: reverts unchanged entries at these paths in all sandboxes but
+   * the one that commits.
+   */
+  revertUnchanged(codebaseId: string, paths: readonly ByteString[], change: ComingChange): Promise<void>;
   /** Called after a stage of a commit is in the codebase: removes the committed entries from the sandbox's delta. */
   rebase: RebaseSandbox;
   /**
@@ -101,6 +108,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
         .filter(({ record }) => record.codebase_id === codebaseId)
         .map((sandbox) => sandbox.id),
     keepRemoved: (codebaseId, paths) => keepRemoved(codebaseId, paths, context),
+    revertUnchanged: (codebaseId, paths, change) => revertUnchanged(codebaseId, paths, change, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
     workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),
     workspaceUnreadable: (id, reason) => {

@@ -1,8 +1,17 @@
 import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
+import type { PathFilter } from './history/path-filter.ts';
 import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
-import type { ChangePage, Frozen, OwnDirectory, Settlement, WorkspaceSpec } from './workspaces.ts';
+import type {
+  ChangePage,
+  ChangingBase,
+  FoundUnchanged,
+  Frozen,
+  OwnDirectory,
+  Settlement,
+  WorkspaceSpec,
+} from './workspaces.ts';
 
 /**
  * The operations that the main thread calls in the request worker: `WorkspaceFileSystem` implements them, and
@@ -42,6 +51,18 @@ export interface WorkspaceOperations {
    * show of them. Returns whether it has any renamed directory. The workspace need not be attached.
    */
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
+  /**
+   * Call before files of a codebase change on disk: the open workspaces on it and, of these, the ones that may have
+   * unchanged entries of their own for `revertUnchanged`. `except`: the workspace whose commit it is.
+   */
+  findUnchanged(codebaseId: string, changing: ChangingBase, except?: string): FoundUnchanged;
+  /**
+   * Call before files of the codebase change on disk, after pages that programs have mapped were written back: reverts
+   * the sandbox's own entries at these paths that are equal to the base. Files above 64 MiB, and what exceeds 256 MiB in
+   * all, are not compared and stay. `listed`: returns a filter of all paths at which the sandbox then has entries of its
+   * own. The workspace need not be attached.
+   */
+  revertUnchanged(spec: WorkspaceSpec, changing: ChangingBase, listed: boolean): PathFilter | undefined;
   /**
    * Call after the base has what the sandbox had at these paths, in order of the paths, and before `baseChanged`:
    * removes the unmodified entries from the delta, journaled as one record. Open files stay valid. The workspace need not
@@ -128,6 +149,8 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   revert: { writeBack: always, trims: (id) => id },
   renamed: {},
   keepRemoved: { unattached: ({ id }) => id },
+  findUnchanged: { unmounted: { answer: { open: [], candidates: [] } } },
+  revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id },
   settle: { trims: ({ id }) => id, unattached: ({ id }) => id },
   trim: {},
   freeze: { writeBack: always },

@@ -36,10 +36,13 @@ import { fileOperationSteps, isLong, runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
 import { requireRoom } from './history/checkpoint-room.ts';
 import { requireForkRoom } from './history/fork-room.ts';
+import { ownPathFilter } from './history/own-entries.ts';
+import type { PathFilter } from './history/path-filter.ts';
 import { keepRemoved } from './history/preserve-removed.ts';
 import { settle } from './history/rebase.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
 import { revert } from './history/revert.ts';
+import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
 import { rollback } from './history/rollback.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { HostFiles } from './nodes/host-files.ts';
@@ -56,7 +59,16 @@ import { rename } from './operations/rename.ts';
 import { statfs } from './operations/statfs.ts';
 import { Workspace } from './workspace.ts';
 import type { FileOperation } from './workspace-files.ts';
-import type { DamageReport, Frozen, OwnDirectory, Settlement, WorkspaceChange, WorkspaceSpec } from './workspaces.ts';
+import type {
+  ChangingBase,
+  DamageReport,
+  FoundUnchanged,
+  Frozen,
+  OwnDirectory,
+  Settlement,
+  WorkspaceChange,
+  WorkspaceSpec,
+} from './workspaces.ts';
 
 type BeginOperation = (...args: readonly unknown[]) => Steps<unknown> | undefined;
 type LongOperations = {
@@ -185,6 +197,15 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     },
     settle: (spec, settlement) => this.#lease(spec, (workspace) => stepsOnHost(settle(workspace, settlement))),
     keepRemoved: (spec, paths) => this.#lease(spec, (workspace) => keepRemoved(workspace, paths)),
+    findUnchanged: (codebaseId, changing, except) => {
+      const workspaces = this.#openOf(codebaseId, except);
+      // Programs of sandboxes without changes need not wait.
+      const changed = workspaces.filter(({ delta }) => delta.inodes > 0);
+      for (const workspace of changed) requireNotHeld(workspace);
+      return this.#holdSame(changed, this.#findUnchanged(workspaces, changing));
+    },
+    revertUnchanged: (spec, changing, listed) =>
+      this.#lease(spec, (workspace) => stepsOnHost(revertingUnchanged(workspace, changing, listed))),
     renamed: (id) => {
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, renamedDirectories(workspace));
@@ -304,11 +325,20 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     }
   }
 
+  *#findUnchanged(workspaces: readonly Workspace[], changing: ChangingBase): Steps<FoundUnchanged> {
+    const candidates: string[] = [];
+    for (const workspace of workspaces) {
+      if (yield* this.#for(workspace, mayRevertUnchanged(workspace, changing))) candidates.push(workspace.spec.id);
+    }
+    return { open: workspaces.map(({ spec }) => spec.id), candidates };
+  }
+
   /** Steps of many workspaces that are for this one. */
-  *#for(workspace: Workspace, steps: Steps<void>): Steps<void> {
+  *#for<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
     for (;;) {
       this.#current.set(workspace.spec.id);
-      if (steps.next().done) return;
+      const { done, value } = steps.next();
+      if (done) return value;
       yield;
     }
   }
@@ -402,6 +432,14 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
 
   keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
     return complete(this.#lease(spec, (workspace) => keepRemoved(workspace, paths)));
+  }
+
+  findUnchanged(codebaseId: string, changing: ChangingBase, except?: string): FoundUnchanged {
+    return complete(this.#findUnchanged(this.#openOf(codebaseId, except), changing));
+  }
+
+  revertUnchanged(spec: WorkspaceSpec, changing: ChangingBase, listed: boolean): PathFilter | undefined {
+    return complete(this.#lease(spec, (workspace) => stepsOnHost(revertingUnchanged(workspace, changing, listed))));
   }
 
   #endLease(id: string): void {
@@ -656,6 +694,10 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     return workspace;
   }
 
+  #openOf(codebaseId: string, except?: string): Workspace[] {
+    return [...this.#ofCodebase(codebaseId)].filter(({ isOpen, spec }) => isOpen && spec.id !== except);
+  }
+
   *#ofCodebase(codebaseId: string): Generator<Workspace> {
     for (const [id, workspace] of this.#workspaces) {
       if (workspace.spec.codebaseId !== codebaseId) continue;
@@ -663,6 +705,15 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       yield workspace;
     }
   }
+}
+
+function* revertingUnchanged(
+  workspace: Workspace,
+  changing: ChangingBase,
+  listed: boolean,
+): Steps<PathFilter | undefined> {
+  yield* revertUnchanged(workspace, changing);
+  return listed ? yield* ownPathFilter(workspace) : undefined;
 }
 
 function* whenOpen<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {

@@ -105,6 +105,18 @@ export interface OwnDirectory {
   replaces: boolean;
 }
 
+/** What will change in the base. */
+export interface ChangingBase {
+  paths: readonly ByteString[];
+  /** Paths that are removed, or that may be. */
+  removed: readonly ByteString[];
+}
+
+export interface FoundUnchanged {
+  open: string[];
+  candidates: string[];
+}
+
 type Version = readonly [inode: number, writes: number];
 
 /** A path at which the base has what the sandbox had: of that version, if it is of its own. */

@@ -114,6 +114,31 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'on_exec: what a sandbox has only touched is not in conflict with commits of others, also while it is stopped',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase(TREE);
+      const [touching, stopped, writing] = await Promise.all(
+        ['on_exec', 'on_exec', 'on_exec'].map((when) => sandboxThat(scene, codebase, when)),
+      );
+      const touch = 'touch a; chmod 700 b; chmod 644 b; mv d/x d/y; mv d/y d/x';
+      await scene.output(touching!, touch);
+      await scene.output(stopped!, touch);
+      await scene.client.call('StopSandbox', { sandbox_id: stopped!.id });
+      await scene.output(writing!, 'for f in a b d/x; do echo two > $f; done');
+      await scene.client.call('StartSandbox', { sandbox_id: stopped!.id });
+      for (const sandbox of [touching!, stopped!]) {
+        expect(await scene.output(sandbox, 'cat a b d/x')).toBe('two\ntwo\ntwo\n');
+        expect(await changed(scene, sandbox)).toEqual([]);
+      }
+      for (const sandbox of [touching!, stopped!]) {
+        await scene.output(sandbox, `echo ${sandbox.id} > a; touch b`);
+        expect(await get(scene, sandbox)).toMatchObject({ auto_commit_error: '', auto_commit_stopped: false });
+        expect(await scene.content(codebase, 'a')).toBe(`${sandbox.id}\n`);
+      }
+    },
+  },
+  {
     name: 'a conflict overwrites nothing, is shown in the status, and stops automatic commits until a Commit',
     needs: ['commands'],
     async run(scene) {

@@ -78,7 +78,7 @@ export async function commitFrom(
       settled: settledBy(changes, own),
     }));
     const paths = changes.map(({ path }) => path);
-    return { sandboxId: id, stages, givenUp, paths, growth: growthOf(taken) };
+    return { sandboxId: id, stages, givenUp, paths, removed, growth: growthOf(taken) };
   });
   return outcome!;
 }

@@ -68,12 +68,22 @@ export function* changePages(
  */
 function* changesOf(workspace: Workspace, after: ByteString): Generator<WorkspaceChange | undefined> {
   const root = workspace.delta.table.get(ROOT_ID);
-  if (root === undefined) return;
-  const dir = { inode: root, base: undefined, basePath: ROOT_PATH };
+  if (root !== undefined) yield* changesBelow(workspace, ROOT_PATH, root, ROOT_PATH, after);
+}
+
+/** As `changesOf`, below one directory of the sandbox's own, where the base has one, too; `basePath` is what it shows. */
+export function* changesBelow(
+  workspace: Workspace,
+  path: ByteString,
+  inode: Inode,
+  basePath: ByteString | undefined,
+  after: ByteString,
+): Generator<WorkspaceChange | undefined> {
+  const now = { inode, base: undefined, basePath };
   const walk: Walk = { workspace, origins: undefined };
   // Trees can be deeper than any stack: nothing here calls itself.
   const stack = [
-    open(walk, { path: ROOT_PATH, now: dir, wasDirectory: true, hidesKnown: false, rule: workspace.rules.root }, after),
+    open(walk, { path, now, wasDirectory: true, hidesKnown: false, rule: workspace.stateOf(path) }, after),
   ];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const { done, value } = frame.entries.next();
@@ -294,10 +304,22 @@ function sameMode(now: number, was: number): boolean {
 
 /** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */
 export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
-  return (
-    sameMode(inode.mode, was.mode) &&
-    complete(isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was))
-  );
+  return complete(comparedWithBase(workspace, path, inode, was));
+}
+
+export function* comparedWithBase(
+  workspace: Workspace,
+  path: ByteString,
+  inode: Inode,
+  was: BaseStat,
+): Steps<boolean, undefined> {
+  if (!mayBeAsInBase(inode, was)) return false;
+  return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
+}
+
+/** As `comparedWithBase`, as far as that can be told without the contents. */
+export function mayBeAsInBase(inode: Inode, was: BaseStat): boolean {
+  return sameMode(inode.mode, was.mode) && ((was.mode & S_IFMT) !== S_IFREG || inode.size === was.size);
 }
 
 function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {

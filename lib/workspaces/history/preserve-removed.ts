@@ -1,4 +1,4 @@
-import { type ByteString, joinPath, parentOf, sliceOf, splitPath } from '../../byte-string.ts';
+import { type ByteString, splitPath } from '../../byte-string.ts';
 import type { Steps } from '../../fuse/connection/steps.ts';
 import { Postponed } from '../../fuse/filesystem.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
@@ -8,7 +8,7 @@ import { clearOrigins } from '../base/clear-origins.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { Change } from './change.ts';
-import { renamedDirectories } from './renamed-directories.ts';
+import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
 
 /**
  * Before the base loses `paths`: what a directory that the sandbox renamed shows of them becomes the sandbox's own, for it
@@ -18,12 +18,7 @@ import { renamedDirectories } from './renamed-directories.ts';
  */
 export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
   const renamed = (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
-  const byOrigin = new Map<ByteString, ByteString[]>();
-  for (const { path, origin } of renamed) {
-    const known = byOrigin.get(origin!);
-    if (known === undefined) byOrigin.set(origin!, [path]);
-    else known.push(path);
-  }
+  const byOrigin = pathsByOrigin(renamed);
   let failure: { error: unknown } | undefined;
   for (const removed of byOrigin.size === 0 ? [] : paths) {
     yield;
@@ -39,15 +34,6 @@ export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[])
   yield* clearOrigins(workspace, paths, renamed);
   if (failure !== undefined) throw failure.error;
   return renamed.length > 0;
-}
-
-/** Where directories that are merged with one above a path of the base show it. */
-function shownAt(path: ByteString, byOrigin: ReadonlyMap<ByteString, readonly ByteString[]>): Set<ByteString> {
-  const shown = new Set<ByteString>();
-  for (let origin = parentOf(path); origin !== ''; origin = parentOf(origin)) {
-    for (const top of byOrigin.get(origin) ?? []) shown.add(joinPath(top, sliceOf(path, origin.length + 1)));
-  }
-  return shown;
 }
 
 function keep(workspace: Workspace, path: ByteString, removed: ByteString): void {

@@ -1,4 +1,4 @@
-import { type ByteString, NO_BYTES, parentOf } from '../../byte-string.ts';
+import { type ByteString, joinPath, NO_BYTES, parentOf, sliceOf } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { Base } from '../base/base.ts';
 import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
@@ -51,6 +51,26 @@ class Origins {
     }
     return this.#known.get(inode);
   }
+}
+
+/** The paths of those that show a directory of the base, by that directory. */
+export function pathsByOrigin(renamed: readonly OwnDirectory[]): Map<ByteString, ByteString[]> {
+  const byOrigin = new Map<ByteString, ByteString[]>();
+  for (const { path, origin } of renamed) {
+    const known = origin === undefined ? undefined : byOrigin.get(origin);
+    if (known !== undefined) known.push(path);
+    else if (origin !== undefined) byOrigin.set(origin, [path]);
+  }
+  return byOrigin;
+}
+
+/** Where directories that are merged with one above a path of the base show it. */
+export function shownAt(path: ByteString, byOrigin: ReadonlyMap<ByteString, readonly ByteString[]>): Set<ByteString> {
+  const shown = new Set<ByteString>();
+  for (let origin = parentOf(path); origin !== ''; origin = parentOf(origin)) {
+    for (const top of byOrigin.get(origin) ?? []) shown.add(joinPath(top, sliceOf(path, origin.length + 1)));
+  }
+  return shown;
 }
 
 /** Whether the path lies below one of `tops`. */

@@ -29,7 +29,7 @@ function commit(path: string, size: number, growth: Contents = { files: 1, bytes
     await admit(growth);
     writeFileSync(join(staging, '0'), text(size));
     const stages = [{ steps: [['put', path, '0'] as ['put', string, string]], settled: [] }];
-    return { sandboxId: 'sb', stages, givenUp: [], paths: [path], growth };
+    return { sandboxId: 'sb', stages, givenUp: [], paths: [path], removed: [], growth };
   });
 }
 

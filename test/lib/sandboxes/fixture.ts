@@ -127,6 +127,14 @@ export class FakeMount {
     return false;
   }
 
+  async findUnchanged(): Promise<{ open: string[]; candidates: string[] }> {
+    return { open: [], candidates: [] };
+  }
+
+  async revertUnchanged(): Promise<undefined> {
+    return undefined;
+  }
+
   async setCheckpoints(): Promise<void> {}
 
   async requireForkRoom(): Promise<void> {}

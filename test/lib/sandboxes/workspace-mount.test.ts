@@ -45,6 +45,8 @@ function fakeWorkspaces(): Workspaces {
     shownFrom: async () => undefined,
     settle: ({ id }) => told('settle')(id),
     keepRemoved: async () => false,
+    findUnchanged: async () => ({ open: [], candidates: [] }),
+    revertUnchanged: async () => undefined,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
     requireForkRoom: async () => undefined,
     setCheckpoints: async () => undefined,

@@ -55,6 +55,8 @@ export function checkBystander(known: Judged, before: Tree, after: Tree, baseBef
         fail(`${what} has ${shown(is)} at ${path}, which it never changed: the codebase has ${shown(baseIs)}`);
       continue;
     }
+    if (changed.has(path) && was === baseWas && is !== baseIs && !mayHide(known, path, before, baseBefore, baseAfter))
+      fail(`${what} has ${shown(is)} at ${path}, where it had no change: the codebase has ${shown(baseIs)}`);
     if (is === was || (changed.has(path) && was === baseWas && is === baseIs)) continue;
     // Below a directory that it renamed: what the codebase has at the old place.
     const moved = [...changed].some((origin) => nameOf(origin) === nameOf(path) && is === baseAfter.get(origin));
@@ -69,6 +71,21 @@ export function checkBystander(known: Judged, before: Tree, after: Tree, baseBef
     if (is === undefined && isSymlink(was) && originOf(was)) continue;
     fail(`${what} has ${shown(is)} instead of ${shown(was)} at ${path}`);
   }
+}
+
+/**
+ * Whether a path at which the sandbox had no change may not show what came to the codebase: a directory on the way is
+ * another one than the codebase's, with changes in it, or is none, or the path is a directory that stays for what the sandbox
+ * changed in it.
+ */
+function mayHide(known: Judged, path: string, before: Tree, baseBefore: Tree, baseAfter: Tree): boolean {
+  const above = [...upwards(parentOf(path))];
+  const changed = difference(before, baseBefore);
+  const hasChange = (top: string) => [...changed].some((at) => at !== path && isAtOrBelow(at, top));
+  if (above.some((at) => known.removed.has(at) && hasChange(at))) return true;
+  if (above.some((at) => before.has(at) && !isDirectory(before.get(at)))) return true;
+  if (!isDirectory(before.get(path))) return false;
+  return !isDirectory(baseAfter.get(path)) && hasChange(path);
 }
 
 function nameOf(path: string): string {

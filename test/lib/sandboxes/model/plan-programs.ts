@@ -1,10 +1,11 @@
+import type { SandboxPrograms } from './doors.ts';
 import { exchanged, put, renamed, truncated, withMode, without, written } from './effects.ts';
 import type { Known } from './known.ts';
 import { requireSame } from './oracle.ts';
 import type { Check, Effect, Plan } from './plan.ts';
 import type { ProgramStep } from './steps.ts';
 import { lose, mayBeOne, move, namesOf, ownOf, touch } from './traces.ts';
-import { contentOf, directory, file, isFile, symlink, type Tree } from './tree.ts';
+import { contentOf, directory, file, isFile, isSymlink, modeOf, symlink, type Tree } from './tree.ts';
 import type { World } from './world.ts';
 
 /** A step that programs in a sandbox make by the kernel's requests. */
@@ -51,6 +52,15 @@ export function planPrograms(world: World, known: Known, tree: Tree, step: Progr
         effect: ofFile(known, tree, path, change),
       };
     }
+    case 'touch':
+    case 'rewrite':
+    case 'chmod and back':
+    case 'rename and back': {
+      const path = step[2];
+      touch(known, [path], ownOf(tree, path));
+      const entry = tree.get(path);
+      return { place, run: () => entry !== undefined && comeBack(programs, kind, path, entry) };
+    }
     case 'mkdir': {
       const [, , path] = step;
       touch(known, [path]);
@@ -90,6 +100,33 @@ export function planPrograms(world: World, known: Known, tree: Tree, step: Progr
     }
     case 'forget':
       return { place, run: () => programs.forgetAll() };
+  }
+}
+
+/** All requests are refused, or none is. */
+function comeBack(
+  programs: SandboxPrograms,
+  kind: 'touch' | 'rewrite' | 'chmod and back' | 'rename and back',
+  path: string,
+  entry: string,
+): void {
+  switch (kind) {
+    case 'touch':
+      programs.set(path, { mtime: { sec: 1_000_000_000, nsec: 0 } });
+      break;
+    case 'rewrite':
+      if (!isFile(entry)) return;
+      programs.set(path, { size: 0 });
+      if (contentOf(entry) !== '') programs.write(path, contentOf(entry));
+      break;
+    case 'chmod and back':
+      if (isSymlink(entry)) return;
+      programs.set(path, { mode: 0o700 });
+      programs.set(path, { mode: modeOf(entry) });
+      break;
+    case 'rename and back':
+      programs.rename(path, `${path}-moved`);
+      programs.rename(`${path}-moved`, path);
   }
 }
 

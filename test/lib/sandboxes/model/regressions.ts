@@ -19,6 +19,22 @@ const anyCall = Array.from({ length: 30 }, (_, calls) => calls);
 /** Sequences that once broke what the model asks for. */
 export const REGRESSIONS: readonly Regression[] = [
   {
+    name: 'files that were touched, also in a renamed directory, before another sandbox commits them',
+    options: onExec,
+    sequence: [
+      ['touch', 0, 'a/b'],
+      ['rename and back', 0, 'a'],
+      ['rename', 0, 'b', 's'],
+      ['rewrite', 0, 's/s'],
+      ['overwrite', 1, 'a/b', 9],
+      ['overwrite', 1, 'b/s', 9],
+      ['unlink', 1, 'b/d/a'],
+      ['exec', 1],
+      ['overwrite', 0, 'a/b', 9],
+      ['exec', 0],
+    ],
+  },
+  {
     name: 'a link that is committed in the place of a directory, below one that another sandbox renamed',
     options: open,
     sequence: [

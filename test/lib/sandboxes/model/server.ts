@@ -91,7 +91,10 @@ export class Server {
       codebases.connect({
         usedBy: (id) => sandboxes.usersOf(id),
         watcher: {
-          baseChanging: async (id, paths) => mount.baseChanging(id, paths),
+          baseChanging: async (id, paths, change) => {
+            await sandboxes.revertUnchanged(id, paths, change);
+            await mount.baseChanging(id, paths);
+          },
           baseChanged: async (id, paths) => mount.baseChanged(id, paths),
           baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
         },

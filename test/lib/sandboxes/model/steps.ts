@@ -17,6 +17,8 @@ export type Step =
   /** By programs in the sandbox. */
   | readonly ['create' | 'truncate' | 'overwrite', place: number, path: string, size: number]
   | readonly ['write', place: number, path: string, offset: number, size: number]
+  /** Steps that leave what there was. */
+  | readonly ['touch' | 'rewrite' | 'chmod and back' | 'rename and back', place: number, path: string]
   | readonly ['mkdir' | 'unlink' | 'rmdir', place: number, path: string]
   | readonly ['chmod', place: number, path: string, mode: number]
   | readonly ['rename' | 'exchange' | 'link', place: number, from: string, to: string]
@@ -56,6 +58,10 @@ const BY_PROGRAMS = [
   'unlink',
   'rmdir',
   'chmod',
+  'touch',
+  'rewrite',
+  'chmod and back',
+  'rename and back',
   'rename',
   'exchange',
   'link',
@@ -138,6 +144,10 @@ const kindsOf = ({ place, path, directoryPath, size }: Scope) => ({
   relink: step('relink', place, target, directoryPath),
   link: step('link', place, path, path),
   chmod: step('chmod', place, path, fc.constantFrom(0o755, 0o775, 0o777)),
+  touch: step('touch', place, path),
+  rewrite: step('rewrite', place, path),
+  'chmod and back': step('chmod and back', place, path),
+  'rename and back': step('rename and back', place, path),
   forget: step('forget', place),
   put: step('put', place, actor, path, size),
   move: step('move', place, actor, directoryPath, directoryPath),
@@ -192,6 +202,10 @@ const ALL: Weights = {
 const PLACES_OF_OTHERS: Weights = {
   rename: 6,
   relink: 4,
+  touch: 2,
+  rewrite: 2,
+  'chmod and back': 1,
+  'rename and back': 2,
   mkdir: 2,
   create: 2,
   rm: 2,

@@ -1,0 +1,163 @@
+import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import { MAX_PATH_BYTES } from '../../path-limits.ts';
+import type { Base, BaseStat } from '../base/base.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
+import { PathMemo } from '../nodes/path-memo.ts';
+import type { Workspace } from '../workspace.ts';
+import type { ChangingBase } from '../workspaces.ts';
+import { filterOf, hashOf, type PathFilter, type PathHash } from './path-filter.ts';
+import { isBelow, pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
+
+/** Names looked at in one step. */
+const AT_ONCE = 16;
+
+/** A name of the index that is no directory, in a directory that shows one of the base. */
+export interface OwnEntry {
+  dir: Inode;
+  /** Of `dir`. */
+  dirPath: ByteString;
+  name: ByteString;
+  /** Where the base has what the name would show. */
+  basePath: ByteString;
+  entry: Inode | typeof WHITEOUT;
+  base: BaseStat | undefined;
+}
+
+/** A directory that the sandbox made in the place of one of the base, which it shows nothing of. */
+export interface ReplacedDirectory {
+  path: ByteString;
+  inode: Inode;
+  base: BaseStat;
+}
+
+interface OwnEntries {
+  entries: OwnEntry[];
+  /** At or above the paths; none is in another. */
+  replaced: Set<ReplacedDirectory>;
+  /** Paths at which the sandbox shows the base, and an identity is recorded that counts no more. */
+  shown: ByteString[];
+}
+
+/** On the way to a path. */
+interface Way {
+  /** undefined: the sandbox has nothing of its own here. */
+  dir: Inode | undefined;
+  path: ByteString;
+  /** The base directory that is shown; undefined: none. */
+  merged: ByteString | undefined;
+  replaced: ReplacedDirectory | undefined;
+}
+
+/**
+ * What the sandbox has of its own in the place of these paths of the base; also where it renamed a directory above, but not
+ * of what is removed: it keeps that there.
+ */
+export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBase): Steps<OwnEntries> {
+  const { base, delta } = workspace;
+  const found: OwnEntries = { entries: [], replaced: new Set(), shown: [] };
+  const root = delta.table.get(ROOT_ID);
+  if (root === undefined) return found;
+  const counted = new Counted(AT_ONCE);
+  const ways = new PathMemo<Way>(
+    { dir: root, path: ROOT_PATH, merged: ROOT_PATH, replaced: undefined },
+    (above, name, path) => wayTo(base, above, name, path),
+  );
+  const elsewhere: ByteString[] = [];
+  for (const path of paths) {
+    const way = ways.at(parentOf(path));
+    const { replaced } = way.dir?.subdirs ? ways.at(path) : way;
+    if (replaced !== undefined) found.replaced.add(replaced);
+    const own = way.merged === parentOf(path) ? ownEntry(base, way, path, path) : undefined;
+    if (own !== undefined) found.entries.push(own);
+    else if (delta.table.seen.get(path) !== undefined)
+      (way.merged === parentOf(path) ? found.shown : elsewhere).push(path);
+    yield* counted.one();
+  }
+  const byOrigin = pathsByOrigin(elsewhere.length === 0 ? [] : yield* renamedDirectories(workspace));
+  const kept = new Set(byOrigin.size === 0 ? [] : removed);
+  for (const path of byOrigin.size === 0 ? [] : elsewhere) {
+    if (kept.has(path) || isBelow(path, kept)) continue;
+    for (const at of shownAt(path, byOrigin)) {
+      const way = ways.at(parentOf(at));
+      const own = way.merged === parentOf(path) ? ownEntry(base, way, at, path) : undefined;
+      if (own !== undefined) found.entries.push(own);
+    }
+    yield* counted.one();
+  }
+  return found;
+}
+
+function wayTo(base: Base, above: Way, name: ByteString, path: ByteString): Way {
+  const entry = above.dir?.entries?.get(name);
+  const { replaced } = above;
+  const below = above.merged === undefined ? undefined : joinPath(above.merged, name);
+  if (entry === undefined) return { dir: undefined, path, merged: below, replaced };
+  if (entry === WHITEOUT) {
+    // What the base has no more is not hidden either.
+    const merged = below !== undefined && base.lstat(below) === undefined ? below : undefined;
+    return { dir: undefined, path, merged, replaced };
+  }
+  if (!entry.isDirectory) return { dir: undefined, path, merged: undefined, replaced };
+  const merged = mergedBase(base, entry, above.merged, name);
+  return {
+    dir: entry,
+    path,
+    merged,
+    replaced: replaced ?? (below === path ? replacedBy(base, entry, path, merged) : undefined),
+  };
+}
+
+function replacedBy(
+  base: Base,
+  inode: Inode,
+  path: ByteString,
+  merged: ByteString | undefined,
+): ReplacedDirectory | undefined {
+  if (merged !== undefined || inode.origin !== undefined) return undefined;
+  const stat = base.lstat(path);
+  return stat !== undefined && isDirectory(stat.mode) ? { path, inode, base: stat } : undefined;
+}
+
+function ownEntry(base: Base, way: Way, path: ByteString, basePath: ByteString): OwnEntry | undefined {
+  const name = baseNameOf(path);
+  const entry = way.dir?.entries?.get(name);
+  if (way.dir === undefined || entry === undefined || (entry !== WHITEOUT && entry.isDirectory)) return undefined;
+  return { dir: way.dir, dirPath: way.path, name, basePath, entry, base: base.lstat(basePath) };
+}
+
+/** Of all paths of the base, or directories that they are in, for which `ownEntries` may find something. */
+export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
+  const counted = new Counted(AT_ONCE);
+  const hashes: PathHash[] = [];
+  for (const path of allOwnPaths(workspace)) {
+    hashes.push(hashOf(path));
+    yield* counted.one();
+  }
+  return filterOf(hashes);
+}
+
+/** Some of them more than once. */
+function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
+  const root = delta.table.get(ROOT_ID);
+  if (root === undefined) return;
+  for (const [path] of delta.table.seen.entries()) yield path;
+  const waiting: { dir: Inode; merged: ByteString }[] = [{ dir: root, merged: ROOT_PATH }];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const [name, entry] of next.dir.entries!.found()) {
+      const path = joinPath(next.merged, name);
+      if (entry === WHITEOUT || !entry.isDirectory) {
+        yield path;
+        continue;
+      }
+      // Of one in the place of another, as if it were merged: then what comes to be in it counts, too.
+      if (entry.origin === undefined && !entry.merges) yield path;
+      const merged = entry.origin === undefined ? path : mergedBase(base, entry, next.merged, name);
+      // Longer ones come from older servers, and the base has none.
+      if (merged !== undefined && merged.length <= MAX_PATH_BYTES) waiting.push({ dir: entry, merged });
+    }
+  }
+}

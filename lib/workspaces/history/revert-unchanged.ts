@@ -1,0 +1,126 @@
+import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { Errno } from '../../linux/errno.ts';
+import { WHITEOUT } from '../delta/index/inode.ts';
+import type { Op } from '../delta/index/records.ts';
+import type { Node } from '../nodes/node.ts';
+import { PathMemo } from '../nodes/path-memo.ts';
+import type { Workspace } from '../workspace.ts';
+import type { ChangingBase } from '../workspaces.ts';
+import { changesBelow, comparedWithBase, mayBeAsInBase } from './changes.ts';
+import { type OwnEntry, ownEntries, type ReplacedDirectory } from './own-entries.ts';
+import { revert } from './revert.ts';
+import { showBase } from './show-base.ts';
+import { dropUnused } from './unused-directories.ts';
+
+/** Entries looked at in one step. */
+const AT_ONCE = 16;
+/**
+ * The programs of the sandbox, and whoever changes the codebase, wait during a comparison: a tenth of a second for so many
+ * bytes in the page cache, some seconds on a slow disk. A larger file stays the sandbox's own, and so does what is above the
+ * total of one change.
+ */
+const MAX_FILE = 64 << 20;
+const MAX_TOTAL = 256 << 20;
+/** The same for names and blocks of contents below directories that the sandbox made anew. */
+const MAX_BELOW = 10_000;
+
+interface Unchanged {
+  /** They may be what the base has: the same type, mode and size. */
+  entries: OwnEntry[];
+  shown: ByteString[];
+  replaced: ReplacedDirectory[];
+}
+
+/** Whether `revertUnchanged` would have anything to do or to compare. Opens no file. */
+export function* mayRevertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<boolean> {
+  const { entries, shown, replaced } = yield* mayBeUnchanged(workspace, changing);
+  return entries.length + shown.length + replaced.length > 0;
+}
+
+/**
+ * Before the base changes: reverts the sandbox's own entries at these paths that are equal to the base (type, contents,
+ * permission bits; absent in both). They are no changes, and would hide the new version and be in conflict with it. Open
+ * files continue as those of the base do. Times that the sandbox set are lost. Returns the number of names.
+ */
+export function* revertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<number> {
+  const { replaced } = yield* mayBeUnchanged(workspace, changing);
+  const same: ByteString[] = [];
+  const counter = { left: MAX_BELOW };
+  for (const each of replaced) if (yield* isSameBelow(workspace, each, counter)) same.push(each.path);
+  const names = same.length > 0 ? yield* revert(workspace, same) : 0;
+  return names + (yield* workspace.delta.releasing(revertSame(workspace, changing)));
+}
+
+/** A directory that was made anew is reverted with all that is in it, or not at all. */
+function* isSameBelow(
+  workspace: Workspace,
+  { path, inode }: ReplacedDirectory,
+  counter: { left: number },
+): Steps<boolean> {
+  try {
+    for (const change of changesBelow(workspace, path, inode, undefined, ROOT_PATH)) {
+      if (change !== undefined || --counter.left < 0) return false;
+      yield;
+    }
+  } catch (error) {
+    if (error instanceof Errno) return false;
+    throw error;
+  }
+  return true;
+}
+
+function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number> {
+  const { delta, tree } = workspace;
+  const { entries, shown } = yield* mayBeUnchanged(workspace, changing);
+  const same: OwnEntry[] = [];
+  let total = 0;
+  for (const each of entries) {
+    const size = each.entry === WHITEOUT ? 0 : each.entry.size;
+    if (total + size > MAX_TOTAL) continue;
+    total += size;
+    if (yield* isSame(workspace, each)) same.push(each);
+  }
+  const ops: Op[] = same.map(({ dir, name }) => ['drop', dir.id, name]);
+  for (const path of [...same.map(({ basePath }) => basePath), ...shown]) {
+    if (delta.table.seen.get(path) !== undefined) ops.push(['unseen', path]);
+  }
+  if (ops.length === 0) return 0;
+  yield* delta.committing(ops, true);
+  const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
+  for (const { dirPath, name, entry, base } of same) {
+    yield;
+    const node = nodes.at(dirPath);
+    if (node !== undefined) yield* showBase(workspace, node, name, { stat: base });
+    if (entry !== WHITEOUT && entry.names === 0 && !tree.hasNode(entry)) delta.release(entry);
+  }
+  const reverted = same.map(({ dirPath, name }) => joinPath(dirPath, name));
+  if (reverted.length > 0) yield* dropUnused(workspace, reverted, 'always');
+  return reverted.length;
+}
+
+function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Unchanged> {
+  const counted = new Counted(AT_ONCE);
+  const own = yield* ownEntries(workspace, changing);
+  const entries: OwnEntry[] = [];
+  for (const each of own.entries) {
+    const { entry, base } = each;
+    const removed = entry === WHITEOUT;
+    const maySame = removed || base === undefined ? removed && base === undefined : mayBeAsInBase(entry, base);
+    if (maySame && (base === undefined || base.size <= MAX_FILE)) entries.push(each);
+    yield* counted.one();
+  }
+  const replaced = [...own.replaced].filter(({ inode, base }) => mayBeAsInBase(inode, base));
+  return { entries, shown: own.shown, replaced };
+}
+
+function* isSame(workspace: Workspace, { entry, basePath, base }: OwnEntry): Steps<boolean> {
+  if (entry === WHITEOUT || base === undefined) return true;
+  try {
+    return yield* comparedWithBase(workspace, basePath, entry, base);
+  } catch (error) {
+    // What cannot be read stays the sandbox's own.
+    if (error instanceof Errno) return false;
+    throw error;
+  }
+}
