@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../errors.ts';
+import { isHostFault } from '../../host-error.ts';
 
 const NO_CAPABILITIES = '0000000000000000';
 
@@ -24,11 +25,12 @@ export function checkPosture(status: string, uid: number): void {
   );
 }
 
-/** /proc/PID/status of a host process; empty if it has exited. */
+/** /proc/PID/status of a host process; empty if it has exited. Throws an errno of the host that says nothing about it. */
 export function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'latin1');
-  } catch {
+  } catch (error) {
+    if (isHostFault(error)) throw error;
     return '';
   }
 }

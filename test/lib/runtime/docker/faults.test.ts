@@ -13,7 +13,7 @@ vi.mock('node:fs', async (original) => {
 });
 
 const TIMES = { callMs: 2000, pullMs: 2000, startMs: 8000, removeMs: 8000, retryMs: 50 };
-const TOLD = /^(RESOURCE_EXHAUSTED|UNAVAILABLE|FAILED_PRECONDITION)$/;
+const TOLD = /^(RESOURCE_EXHAUSTED|UNAVAILABLE)$/;
 
 /** What happens to a request to the daemon instead of, or before, its answer. */
 const FAULTS: Record<string, (response: ServerResponse) => void> = {
