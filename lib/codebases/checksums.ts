@@ -12,6 +12,7 @@ const CHUNK = 256 * 1024;
 export class Checksums {
   readonly #known = new Map<string, string>();
 
+  /** Stores the checksum of the file that has these stats. Beyond the maximum the oldest entry is dropped. */
   remember(stats: BigIntStats, checksum: string): void {
     const key = keyOf(stats);
     this.#known.delete(key);

@@ -88,10 +88,17 @@ export class CodebaseTree {
     this.#quota = new Quota(limits, this.#totals, this.#files);
   }
 
+  /**
+   * The number of files and directories, and the bytes. Counts the tree at the first call, and after a failed change.
+   */
   totals(): Promise<Readonly<Contents>> {
     return this.#change(() => this.#totals.count(this.#files));
   }
 
+  /**
+   * Replaces or creates a file, with its missing parent directories. Atomic; durable when it resolves. `mode`:
+   * permission bits. RESOURCE_EXHAUSTED: the quota of the codebase or a full disk.
+   */
   async upload(
     path: FilePath,
     content: AsyncIterable<Uint8Array>,
@@ -143,6 +150,7 @@ export class CodebaseTree {
     return directory;
   }
 
+  /** Opens one version of a file for reading. NOT_FOUND; the caller closes it. */
   open(path: FilePath): Promise<StoredFile> {
     return openFile(this.#files, path, this.#checksums).catch((error) => this.#fail(error));
   }
@@ -225,10 +233,12 @@ export class CodebaseTree {
     if (this.#unfinished) await this.#change(async () => undefined);
   }
 
+  /** Removes a file or symlink, and the parent directories that become empty. NOT_FOUND. */
   removeFile(path: FilePath): Promise<void> {
     return this.#change(() => removeFile(this.#files, path, this.#observe, this.#totals));
   }
 
+  /** A page of files in byte order of their paths. NOT_FOUND: the path; INVALID_ARGUMENT: the page token. */
   listFiles(
     request: { path: string; recursive: boolean } & Page,
   ): Promise<{ files: FileInfo[]; next_page_token: string }> {
@@ -270,6 +280,7 @@ function notAll(leftOut: readonly ByteString[]): ServiceError {
   );
 }
 
+/** The error for a codebase that does not exist. */
 export function notFound(id: string): ServiceError {
   const shown = id.length > 64 ? `${id.slice(0, 64)}…` : id;
   return new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(shown)} does not exist`);

@@ -132,11 +132,11 @@ export class StoredCodebases implements Codebases {
   #damaged(id: string, error: unknown): Codebase | undefined {
     const record = this.#options.records.get(id);
     if (record === undefined) return undefined;
-    const told = diskError(error);
-    if (!(told instanceof ServiceError)) {
+    const converted = diskError(error);
+    if (!(converted instanceof ServiceError)) {
       this.#options.log.error('files of a codebase could not be counted', { codebase_id: id, err: error });
     }
-    const status_reason = told instanceof ServiceError ? told.message : 'internal error';
+    const status_reason = converted instanceof ServiceError ? converted.message : 'internal error';
     return { ...record, file_count: 0, total_size: 0, status_reason };
   }
 

@@ -82,6 +82,7 @@ export class CommitJournal {
     return leftOut;
   }
 
+  /** Removes journal and staged contents. Call after every stage of the commit is in the codebase and durable. */
   async end(): Promise<void> {
     await this.#sync();
     await rm(join(this.#directory, JOURNAL), { force: true });

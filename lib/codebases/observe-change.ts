@@ -28,6 +28,10 @@ export type ObserveChange = (
   coming?: ComingChange & { told?: boolean },
 ) => Promise<void>;
 
+/**
+ * The function that a change of a codebase runs in: notifies the watcher before files are removed or replaced, and
+ * afterwards even if the change failed. Errors of the watcher and of the change are thrown.
+ */
 export function observeBy(watcher: BaseObserver, codebaseId: string): ObserveChange {
   return async (paths, change, { told, ...coming } = { removed: [] }) => {
     if (coming.removed.length > 0 && !told) await watcher.baseRemoving(codebaseId, coming.removed);

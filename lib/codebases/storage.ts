@@ -21,6 +21,7 @@ export class Storage {
     this.#path = path;
   }
 
+  /** Host path of a codebase's directory, which may be absent. */
   directory(id: string): string {
     return join(this.#path, id);
   }
@@ -40,10 +41,12 @@ export class Storage {
     await sync(this.#path);
   }
 
+  /** Removes the mark of a deletion in progress, if there is one. */
   async unmarkDeleting(id: string): Promise<void> {
     await unlink(this.#mark(id)).catch(ignoreAbsent);
   }
 
+  /** Removes a codebase's directory with everything in it, then the mark. May be repeated after a failure. */
   async remove(id: string): Promise<void> {
     await removeTree(this.directory(id));
     await this.unmarkDeleting(id);

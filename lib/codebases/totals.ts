@@ -30,6 +30,7 @@ export class Totals {
     return this.#exact;
   }
 
+  /** The contents of the tree at `root`, by a walk if they are not known exactly. */
   async count(root: string): Promise<Readonly<Contents>> {
     if (this.#known === undefined || !this.#exact) {
       const counted = { files: 0, bytes: 0, directories: 0 };

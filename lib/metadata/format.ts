@@ -14,6 +14,7 @@ const VERSION = 1;
  */
 export class DamagedError extends Error {}
 
+/** The state of a server without any records, in the present format version. */
 export function emptyState(): State {
   return { codebases: new Map(), sandboxes: new Map() };
 }

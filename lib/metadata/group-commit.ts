@@ -38,6 +38,7 @@ export class GroupCommit {
     });
   }
 
+  /** Waits for the write in progress, and repeats it once if its outcome is uncertain. Later changes are refused. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#writing;

@@ -55,6 +55,10 @@ export interface Runtime {
    * UNAVAILABLE).
    */
   probe(): Promise<void>;
+  /**
+   * Starts a sandbox without commands. Rejects with a ServiceError if that fails, with nothing left behind. The caller stops
+   * it.
+   */
   launch(spec: SandboxSpec): Promise<RunningSandbox>;
   /**
    * Kills and removes everything that an earlier server on this state left: processes, cgroups, containers. Must

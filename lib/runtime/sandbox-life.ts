@@ -20,6 +20,7 @@ export class SandboxLife {
     return this.#failureReason;
   }
 
+  /** Records the reason why the sandbox has to end; the first one is kept. Kills nothing. */
   markFailed(reason: string): void {
     this.#failureReason ??= reason;
   }

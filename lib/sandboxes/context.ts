@@ -49,6 +49,7 @@ export class SandboxContext {
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
   }
 
+  /** The sandbox, also one that is being created or destroyed. NOT_FOUND. */
   find(id: string): LiveSandbox {
     const sandbox = this.sandboxes.get(id);
     if (!sandbox) throw new ServiceError('NOT_FOUND', `sandbox ${JSON.stringify(id)} does not exist`);
@@ -64,6 +65,7 @@ export class SandboxContext {
     });
   }
 
+  /** Throws UNAVAILABLE once the server is shutting down. */
   refuseWhenClosing(): void {
     if (this.closing) throw new ServiceError('UNAVAILABLE', 'the server is shutting down');
   }

@@ -119,6 +119,7 @@ export class LiveSandbox {
     this.#reason = reason;
   }
 
+  /** The sandbox in the form of the API, without internal fields of its record. */
   view(): Sandbox {
     const { owner_id, uid, commit_owed, origin, checkpoints, changed, ...sandbox } = this.#toRecord();
     return sandbox;
@@ -129,6 +130,7 @@ export class LiveSandbox {
     return { ...this.#record, status: this.#status, status_reason: this.#reason };
   }
 
+  /** The error for an operation that the present status does not allow, with the reason of the status. */
   refuse(): ServiceError {
     const why = this.reason ? `: ${this.reason}` : '';
     return new ServiceError('FAILED_PRECONDITION', `sandbox ${this.id} is ${this.status}${why}`);

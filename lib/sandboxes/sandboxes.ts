@@ -64,6 +64,7 @@ export interface SandboxKeeper extends Sandboxes {
   close(): Promise<void>;
 }
 
+/** All operations on sandboxes. The caller runs `recover` first, and `close` at last. */
 export function createSandboxes(context: SandboxContext): SandboxKeeper {
   const jumps = new JumpDetector(context.clock);
   return {

@@ -31,10 +31,12 @@ export interface SystemView {
 const NEWER_OPTIONS = { '--size': [0, 7, 0], '--disable-userns': [0, 8, 0] } as const;
 export type NewerOption = keyof typeof NEWER_OPTIONS;
 
+/** The optional arguments that a bwrap of this version does not have. */
 export function optionsLacking(version: readonly number[]): NewerOption[] {
   return (Object.keys(NEWER_OPTIONS) as NewerOption[]).filter((option) => isOlder(version, NEWER_OPTIONS[option]));
 }
 
+/** Compares versions part by part; a missing part is 0. */
 export function isOlder(version: readonly number[], than: readonly number[]): boolean {
   const index = than.findIndex((part, at) => part !== version[at]);
   return index >= 0 && (version[index] ?? 0) < (than[index] ?? 0);

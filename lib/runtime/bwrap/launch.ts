@@ -112,10 +112,12 @@ export class BwrapSandbox implements RunningSandbox {
     }
   }
 
+  /** See `RunningSandbox`. */
   exec(command: Command): Promise<Execution> {
     return this.#executor.exec(command);
   }
 
+  /** See `RunningSandbox`. */
   stop(reason = 'the sandbox was stopped'): Promise<void> {
     return this.#life.stop(() => this.#end(reason));
   }
@@ -158,7 +160,7 @@ export class BwrapSandbox implements RunningSandbox {
       const reason = launcher.said || (error as Error).message;
       throw new ServiceError('UNAVAILABLE', `the sandbox did not start: ${reason}`, [], { cause: error });
     } finally {
-      launcher.settle();
+      launcher.closeOutput();
       remove(this.#argumentsFile);
     }
   }

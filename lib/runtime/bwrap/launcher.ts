@@ -62,12 +62,13 @@ export class Launcher {
     return this.#said.trim().replace(/\s+/g, ' ');
   }
 
+  /** Sends the plan to the waiting shell, which replaces itself by bwrap. Call once. */
   launch(plan: LaunchPlan): void {
     this.child.stdin?.end(launchCommand(plan));
   }
 
   /** Stops reading stderr, once the sandbox has started or failed. */
-  settle(): void {
+  closeOutput(): void {
     this.child.stderr?.destroy();
   }
 

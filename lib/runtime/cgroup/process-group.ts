@@ -17,6 +17,7 @@ const KILLS_AT_ONCE = 512;
 /** Bytes that hold the first two pids of a list. */
 const TWO_PIDS = 32;
 
+/** The pids in cgroup.procs of a directory, without those of other pid namespaces. See cgroups(7). */
 export function readPids(dir: string): number[] {
   return parsePids(readFileSync(join(dir, 'cgroup.procs'), 'latin1'));
 }

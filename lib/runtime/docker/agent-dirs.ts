@@ -14,6 +14,7 @@ export class AgentDirs {
     this.path = join(RUNTIME_DIRECTORY, `docker-${instance}`);
   }
 
+  /** Mounts the agent files at the first call, and again after a failure; `clear` removes them. */
   open(): Promise<FifoPool> {
     this.#fifos ??= this.#mount();
     this.#fifos.catch(() => {

@@ -49,6 +49,7 @@ export async function createContainer(
   }
 }
 
+/** Starts a created container. FAILED_PRECONDITION naming the image, if the image is the cause. */
 export async function startContainer(
   daemon: Daemon,
   id: string,
@@ -66,6 +67,7 @@ export async function startContainer(
   }
 }
 
+/** The daemon's present state of a container. NOT_FOUND. */
 export async function containerState(
   daemon: Daemon,
   id: string,

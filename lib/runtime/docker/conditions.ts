@@ -16,15 +16,18 @@ export const ALWAYS: Condition = [new Map()];
 
 const ALL_BITS = 0xffff_ffff;
 
+/** The condition under which the test holds, as alternatives of masked comparisons. */
 export function whereTest({ arg, mask = ALL_BITS, values, when }: ArgTest): Condition {
   const blocks = when === 'in' ? values.map((value) => ({ mask, value })) : complement(mask, values);
   return blocks.map((block) => new Map([[arg, unsigned(block)]]));
 }
 
+/** The test that holds where this one does not. */
 export function negated(test: ArgTest): ArgTest {
   return { ...test, when: test.when === 'in' ? 'not-in' : 'in' };
 }
 
+/** The condition under which both hold; alternatives that contradict each other are dropped. */
 export function and(left: Condition, right: Condition): Condition {
   return left.flatMap((a) => right.map((b) => intersection(a, b)).filter((both) => both !== undefined));
 }

@@ -28,6 +28,7 @@ export class Daemon {
     this.#options = clientOptions(address);
   }
 
+  /** Makes one call; UNAVAILABLE if it takes more than `limitMs` milliseconds. `doing` names it in the error. */
   async call<T>({ doing, limitMs, ask }: Call<T>): Promise<T> {
     const signal = AbortSignal.timeout(limitMs);
     try {

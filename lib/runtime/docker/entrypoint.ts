@@ -34,6 +34,7 @@ export const ENTRYPOINT = [
   `exec /bin/sh ${AGENT_DIR}/${PLAIN}`,
 ].join('\n');
 
+/** Writes the agent of images whose env(1) cannot reset signals into the directory of agent files, readable by all. */
 export function writePlainAgent(agentDir: string): void {
   writeFileSync(join(agentDir, PLAIN), agentScript([]), { mode: 0o444 });
 }

@@ -51,6 +51,7 @@ function daemonWords(error: HttpError): string {
 
 const WORDS_LIMIT = 500;
 
+/** The text with every run of white space as one space, for messages and logs. */
 export function oneLine(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > WORDS_LIMIT ? `${line.slice(0, WORDS_LIMIT)}…` : line;

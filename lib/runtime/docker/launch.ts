@@ -112,6 +112,7 @@ export class DockerSandbox implements RunningSandbox {
     return unlessDying(execution, () => this.#pendingEnd());
   }
 
+  /** See `RunningSandbox`. */
   stop(reason = 'the sandbox was stopped'): Promise<void> {
     return this.#life.stop(() => this.#end(reason));
   }

@@ -65,6 +65,7 @@ export class OwnContainers {
     this.#log = log;
   }
 
+  /** The sandbox's container is needed from now on: it is not removed as a remainder. */
   want(sandboxId: string): void {
     this.#wanted.add(containerName(this.#instance, sandboxId));
   }

@@ -33,6 +33,7 @@ export function unlessDying(execution: Execution, dying: () => Promise<string | 
  */
 const PF_EXITING = 0x4;
 
+/** Whether a host process exists and is not exiting (PF_EXITING in proc_pid_stat(5)). True if that cannot be read. */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

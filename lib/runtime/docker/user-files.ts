@@ -39,6 +39,9 @@ export class ImageUserFiles {
     this.#daemon = daemon;
   }
 
+  /**
+   * The user files of an image, read from a container of it and kept by image id. `limitMs`: per call of the daemon.
+   */
   async read(imageId: string, containerId: string, limitMs: number): Promise<ImageFiles> {
     const known = this.#known.get(imageId);
     if (known) return known;

@@ -48,6 +48,7 @@ export class ContainerWatch {
     void this.#follow(this.#stream.signal);
   }
 
+  /** Ends the watch of a container; the event stream is closed with the last one. */
   remove(id: string): void {
     this.#ended.delete(id);
     if (this.#ended.size > 0) return;

@@ -55,6 +55,7 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
     return Math.max(0, this.#bytes - HIGH_WATER);
   }
 
+  /** Ends the events with the exit code (128+N for signal N). Ignored after the end. */
   exit(exitCode: number, durationMs: number): void {
     if (this.#ended) return;
     this.#ended = true;

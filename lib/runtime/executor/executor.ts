@@ -82,6 +82,7 @@ export class Executor {
     }
   }
 
+  /** See `RunningSandbox.exec`. */
   async exec(command: Command): Promise<Execution> {
     const nonce = newNonce();
     const stdinName = command.stdin === '' ? undefined : `${nonce}.in`;
@@ -216,7 +217,7 @@ export class Executor {
     this.#runs.delete(run);
     if (outcome === 'unkillable') this.#broken('a command in it could not be ended');
     if (this.#closed) return;
-    runner.settle();
+    runner.releaseCommand();
     if (outcome === 'reusable') this.#pool.rest(runner);
     else if (outcome === 'left-behind') this.#pool.leave(runner);
     else this.#pool.kill(runner);

@@ -76,6 +76,7 @@ export class PipeReader {
     this.#pace = pace;
   }
 
+  /** Continues reading after the sink returned false. */
   resume(): void {
     if (this.#open) this.#socket.resume();
   }
@@ -114,6 +115,7 @@ export class PipeReader {
     return size > 0;
   }
 
+  /** Stops reading and closes the descriptor. Idempotent. */
   close(): void {
     this.#open = false;
     this.#socket.destroy();

@@ -48,6 +48,10 @@ export class RunnerPool {
     return runner;
   }
 
+  /**
+   * Starts a runner. RESOURCE_EXHAUSTED at the maximum number of commands; UNAVAILABLE if the sandbox starts none. The
+   * caller returns it by `rest` or closes it.
+   */
   async create(): Promise<Runner> {
     if (this.#runners.size - this.#leftBehind.length + this.#creating >= MAX_RUNNERS) {
       throw new ServiceError('RESOURCE_EXHAUSTED', `the sandbox runs ${MAX_RUNNERS} commands already`);
@@ -146,8 +150,10 @@ export class RunnerPool {
     if (isOutOfDescriptors(error)) throw hostError(error, CANNOT_START);
     await Promise.race([delay(DEATH_MS), this.#host.lost]);
     return this.#attempt().catch((cause: unknown) => {
-      const told = hostError(cause, CANNOT_START);
-      throw told instanceof ServiceError ? told : new ServiceError('UNAVAILABLE', CANNOT_START, [], { cause });
+      const converted = hostError(cause, CANNOT_START);
+      throw converted instanceof ServiceError
+        ? converted
+        : new ServiceError('UNAVAILABLE', CANNOT_START, [], { cause });
     });
   }
 

@@ -184,13 +184,13 @@ export class Runner {
       writeFileSync(this.#script.path, text, { mode: 0o644, flag: 'wx' });
       writeSync(this.#request, `. ${AGENT_DIR}/${name}\n`);
     } catch (error) {
-      this.settle();
+      this.releaseCommand();
       throw error;
     }
   }
 
   /** Releases the resources of the last command. Never throws. */
-  settle(): void {
+  releaseCommand(): void {
     const script = this.#script;
     this.#script = undefined;
     if (script === undefined) return;
@@ -231,7 +231,7 @@ export class Runner {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.settle();
+    this.releaseCommand();
     closeQuietly(this.#request);
     for (const pipe of [this.out, this.err, this.#status]) pipe.close();
     this.#group?.release();

@@ -26,6 +26,9 @@ const MAX_LINE = 64;
 export class StatusParser {
   #pending = '';
 
+  /**
+   * Parses the lines that are complete with this data; undefined in place of one that is not a status or is too long.
+   */
   push(data: Uint8Array): (StatusLine | undefined)[] {
     if (data.length + this.#pending.length > 8 * MAX_LINE) return [undefined];
     const lines = (this.#pending + Buffer.from(data).toString('latin1')).split('\n');

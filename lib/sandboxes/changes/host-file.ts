@@ -23,6 +23,7 @@ export async function* hostFile(file: HostFile, size: number, reader: HostFileRe
   }
 }
 
+/** The error for a file that was modified or removed during a read of it. */
 export function changed(): ServiceError {
   return new ServiceError('ABORTED', 'a file was changed while it was read; try again');
 }

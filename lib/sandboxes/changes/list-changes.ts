@@ -32,6 +32,7 @@ export async function listChanges(
   return { changes: shown.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
 }
 
+/** A change in the form of the API: sizes in bytes, modes without type bits, 0 for a side that is absent. */
 export function shownChange({
   path,
   kind,
@@ -57,6 +58,7 @@ export function shownChange({
   };
 }
 
+/** The file type of one side of a change; TYPE_OTHER if there is none. */
 export function typeOf(side: ChangeSide | undefined): FileType {
   return TYPES.get((side?.mode ?? 0) & 0o170000) ?? 'TYPE_OTHER';
 }

@@ -6,6 +6,7 @@ const AT_ONCE = 64;
 /** Returns the contents of those changes that are still small files. */
 export type SmallContents = (changes: readonly WorkspaceChange[]) => Promise<Map<WorkspaceChange, Uint8Array>>;
 
+/** Combines the call of the file system with the changes that it is for. */
 export function smallContents(
   contents: (inodes: readonly number[]) => Promise<(Uint8Array | undefined)[]>,
 ): SmallContents {
@@ -20,6 +21,7 @@ export function smallContents(
   };
 }
 
+/** The changes that are small files, in batches for one call of `SmallContents` each. */
 export function* batchesOfSmall(changes: readonly WorkspaceChange[]): Generator<WorkspaceChange[]> {
   const small = changes.filter(({ now }) => now?.small);
   for (let at = 0; at < small.length; at += AT_ONCE) yield small.slice(at, at + AT_ONCE);

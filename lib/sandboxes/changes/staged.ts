@@ -42,10 +42,12 @@ export class Staged {
     for (const path of whole) this.#whole.set(path, fromLatin1(`whole-${this.#whole.size}`));
   }
 
+  /** Name in the staging directory of what is staged for this path. The path must be staged. */
   nameOf(path: ByteString): ByteString {
     return this.#whole.get(path) ?? this.#byPath.get(path)!.name;
   }
 
+  /** Whether the directory is staged with everything below it. */
   isWhole(path: ByteString): boolean {
     return this.#whole.has(path);
   }

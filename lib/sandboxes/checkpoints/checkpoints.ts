@@ -35,10 +35,12 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
   });
 }
 
+/** In the order of their creation. NOT_FOUND: the sandbox. */
 export function listCheckpoints(id: string, context: SandboxContext): Checkpoint[] {
   return (context.find(id).record.checkpoints ?? []).map((checkpoint) => shown(id, checkpoint));
 }
 
+/** Durable when it resolves; layers that become unneeded are removed in the background. NOT_FOUND: the checkpoint. */
 export function deleteCheckpoint(id: string, name: string, context: SandboxContext): Promise<void> {
   return context.change(id, async (sandbox) => {
     const checkpoint = checkpointOf(sandbox, name, 'name');
@@ -49,6 +51,10 @@ export function deleteCheckpoint(id: string, name: string, context: SandboxConte
   });
 }
 
+/**
+ * In effect for programs and open files, and durable, when it resolves. Resumes automatic commits that had stopped.
+ * NOT_FOUND: the checkpoint.
+ */
 export function rollback(id: string, name: string, context: SandboxContext): Promise<Sandbox> {
   return withWorkspace(id, context, async (mount, sandbox) => {
     const { layer } = checkpointOf(sandbox, name, 'checkpoint');

@@ -15,17 +15,19 @@ export class LayerNeeds {
   /** Sandboxes of which all layers are kept, because some record that may refer to them cannot be read. */
   readonly #unread = new Set<string>();
   readonly #frozen = new Set<string>();
-  readonly #seen = new Set<string>();
+  readonly #added = new Set<string>();
 
   constructor(layout: Layout, log: Log) {
     this.#layout = layout;
     this.#log = log;
   }
 
+  /** Whether the needs of the sandbox were added. */
   has(sandbox: string): boolean {
-    return this.#seen.has(sandbox);
+    return this.#added.has(sandbox);
   }
 
+  /** Whether the layer must be kept: someone needs it, or may, since a record could not be read. */
   isNeeded(layer: string): boolean {
     return this.#users.has(layer) || this.#unread.has(ownerOf(layer));
   }
@@ -35,7 +37,7 @@ export class LayerNeeds {
     const alone = new Map<string, string[]>();
     for (const [layer, users] of this.#users) {
       const [first] = users;
-      if (users.size !== 1 || !this.#seen.has(first!) || this.#unread.has(ownerOf(layer))) continue;
+      if (users.size !== 1 || !this.#added.has(first!) || this.#unread.has(ownerOf(layer))) continue;
       alone.set(first!, [...(alone.get(first!) ?? []), layer]);
     }
     return alone;
@@ -43,7 +45,7 @@ export class LayerNeeds {
 
   /** Adds the present needs of the sandbox. A damaged one is logged and does not prevent the others from being read. */
   async add({ id, record: { origin, checkpoints = [] } }: LiveSandbox): Promise<void> {
-    this.#seen.add(id);
+    this.#added.add(id);
     for (const { layer } of checkpoints) await this.#addFrozen(layer);
     try {
       const layers = await layersOfDelta(deltaOf(id, this.#layout));

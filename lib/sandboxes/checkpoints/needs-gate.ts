@@ -8,6 +8,7 @@ export class NeedsGate {
   #lastLeft: (() => void) | undefined;
   #exclusive: Promise<void> | undefined;
 
+  /** Runs the task together with other shared work, after exclusive work in progress. */
   async shared<T>(task: () => Promise<T>): Promise<T> {
     while (this.#exclusive !== undefined) await this.#exclusive;
     this.#shared++;

@@ -18,6 +18,7 @@ import { shownStatus } from './shown-status.ts';
 /** Names removed at once; the file system serves programs in between. */
 const REMOVED_AT_ONCE = 500;
 
+/** Status of one entry, of a symlink itself. NOT_FOUND, PERMISSION_DENIED. */
 export async function statFile(
   { sandbox_id, as, path }: FileAccess<StatFileRequest>,
   context: SandboxContext,
@@ -42,6 +43,7 @@ export async function listDirectory(
   return { files: entries.map(shownStatus), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
 }
 
+/** Creates a directory. `mode`: permission bits. ALREADY_EXISTS, unless `parents` is set. */
 export async function makeDirectory(
   { sandbox_id, as, path, mode, parents }: FileAccess<MakeDirectoryRequest>,
   context: SandboxContext,
@@ -52,6 +54,7 @@ export async function makeDirectory(
   );
 }
 
+/** Renames an entry, like rename(2), a symlink itself. ALREADY_EXISTS, unless `replace` is set. */
 export async function moveFile(
   { sandbox_id, as, from, to, replace }: FileAccess<MoveFileRequest>,
   context: SandboxContext,

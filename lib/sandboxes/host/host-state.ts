@@ -29,7 +29,7 @@ export type HostState =
   /** Its file system has failed, and it is about to be restarted. Its commands have ended. */
   | { readonly kind: 'lost'; readonly reason: string; readonly running: RunningSandbox | undefined };
 
-/** After every process has been told to end. */
+/** The state once every process has ended, or is being killed. */
 export function withoutProcesses(state: HostState): HostState {
   if (state.kind === 'running') return state.attached ? { kind: 'attached' } : DETACHED;
   if (state.kind === 'lost') return { ...state, running: undefined };

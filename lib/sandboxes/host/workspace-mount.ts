@@ -45,6 +45,7 @@ const THREADS_MS = 30_000;
  */
 export type WorkspaceMount = MountKeeper & WorkspaceCalls;
 
+/** Mounts nothing yet. The caller subscribes before the first `attach`, and closes it. */
 export function createWorkspaceMount(options: Options): WorkspaceMount {
   const keeper = new MountKeeper(options);
   return Object.assign(
@@ -187,13 +188,13 @@ class MountKeeper {
       );
       this.#threads = workspaces.ended;
       this.#forget(mounted);
-      this.#tellOf(death, attached, wait);
+      this.#logFailure(death, attached, wait);
       const back = attached > 0 ? this.#mountAnew() : Promise.resolve();
       this.#observer?.lost(death.reason, back);
     });
   }
 
-  #tellOf({ reason, workspace }: Death, workspaces: number, wait: number): void {
+  #logFailure({ reason, workspace }: Death, workspaces: number, wait: number): void {
     const { log } = this.#options;
     log.error('workspace file system failed, remounting', {
       reason,

@@ -85,6 +85,7 @@ function isLost(sandbox: LiveSandbox, { mount }: Platform): boolean {
   return sandbox.lost !== undefined || (sandbox.attached && !mount.holds(sandbox.id));
 }
 
+/** The reason that commands and clients get when the workspace file system has failed. */
 export function describeLoss(reason: string): string {
   return `the workspace file system died: ${reason}`;
 }
@@ -106,6 +107,7 @@ export async function attachWorkspace(sandbox: LiveSandbox, platform: Platform):
   return platform.mount.attach(spec);
 }
 
+/** What the file system needs to know of a sandbox, with its present rules and checkpoints. */
 export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform: Platform): WorkspaceSpec {
   return {
     id,
@@ -161,6 +163,7 @@ export async function removeDelta(id: string, platform: Platform): Promise<boole
   return layers === 'unknown' || (layers !== undefined && layers.below.length > 0);
 }
 
+/** Host directory of a sandbox's delta. */
 export function deltaOf(id: string, layout: Layout): string {
   return join(layout.deltas, id);
 }

@@ -75,6 +75,7 @@ export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext
   return committed;
 }
 
+/** The error for a sandbox past its expires_at. */
 export function expired(id: string): ServiceError {
   return new ServiceError('FAILED_PRECONDITION', `sandbox ${id} has expired`);
 }

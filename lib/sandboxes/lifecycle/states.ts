@@ -15,6 +15,7 @@ const TRANSITIONS: Readonly<Record<SandboxStatus, Partial<Record<SandboxEvent, S
   SANDBOX_ERROR: { start: 'SANDBOX_PENDING', failed: 'SANDBOX_ERROR' },
 };
 
+/** The status after an event. Throws for an impossible transition, which is a defect. */
 export function nextStatus(status: SandboxStatus, event: SandboxEvent): SandboxStatus {
   const next = TRANSITIONS[status][event];
   if (next === undefined) throw new Error(`a sandbox that is ${status} cannot ${event}`);
