@@ -71,7 +71,7 @@ export class Sandboxes {
     this.#need(layer);
     const index = await this.#report.attempt(indexPath(this.#folders.layers, layer), owner, () => {
       try {
-        return this.#frozen.take(this.#folders.layers, layer);
+        return this.#frozen.acquire(this.#folders.layers, layer);
       } catch (error) {
         throw asDamage(error);
       }
@@ -81,7 +81,7 @@ export class Sandboxes {
       return;
     }
     for (const each of index.layers) await this.#layer(each, owner);
-    this.#contents.verify(index.table, owner, { left: index.nameless });
+    this.#contents.verify(index.table, owner, { left: index.orphans });
     this.#frozen.release(index);
   }
 

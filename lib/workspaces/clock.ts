@@ -1,13 +1,14 @@
 import type { Time } from '../linux/time.ts';
 
-/** A step of the host's clock larger than this is followed at once. */
+/** A step of the host's clock of more than this, in ms, is followed at once. */
 const DRIFT_MS = 2;
 
-/** Wall-clock time in nanoseconds that moves with every call's distance: Date.now() alone stands still for 1 ms. */
+/** Wall-clock time with sub-millisecond resolution; Date.now() alone has a resolution of 1 ms. */
 export class Clock {
   #offset = Date.now() - performance.now();
   #last: Time = { sec: 0, nsec: 0 };
 
+  /** Returns the current time. */
   now(): Time {
     const wall = Date.now();
     let ms = this.#offset + performance.now();
@@ -24,7 +25,7 @@ export class Clock {
 
 const SECOND = 1_000_000_000n;
 
-/** Nanoseconds since the epoch (as bigint stats have them); before it, nsec still counts forward. */
+/** Converts nanoseconds since the epoch (as in BigIntStats). Before the epoch `sec` is negative and `nsec` is not. */
 export function timeOf(ns: bigint): Time {
   let sec = ns / SECOND;
   let nsec = ns % SECOND;
@@ -35,6 +36,7 @@ export function timeOf(ns: bigint): Time {
   return { sec: Number(sec), nsec: Number(nsec) };
 }
 
+/** Whether two times are equal to the nanosecond. */
 export function sameTime(a: Time, b: Time): boolean {
   return a.sec === b.sec && a.nsec === b.nsec;
 }

@@ -1,22 +1,24 @@
-/** The first byte is the length of the id that follows; 0: none. Ids of sandboxes have some 30 bytes. */
+/** The first byte is the length of the id that follows; 0: none. Sandbox ids have about 30 bytes. */
 const SIZE = 256;
 
 /**
- * Shared memory in which the request worker names the workspace that it is serving. When the worker has ended or hangs,
- * the main thread reads in it for whom it was working then.
+ * Shared memory in which the request worker records the workspace it is serving. When the worker exits or hangs, the
+ * main thread reads from it which workspace that was.
  */
 export class CurrentWorkspace {
   readonly buffer: SharedArrayBuffer;
   readonly #bytes: Uint8Array;
-  /** The writer's: what the memory holds, so that the next request for the same workspace writes one byte. */
+  /** Cache of the writer: the next request for the same workspace writes only one byte. */
   #id = '';
   #length = 0;
 
+  /** `buffer`: the memory of the other thread's object. */
   constructor(buffer = new SharedArrayBuffer(SIZE)) {
     this.buffer = buffer;
     this.#bytes = new Uint8Array(buffer);
   }
 
+  /** Records the workspace that is being served. */
   set(id: string): void {
     if (id !== this.#id) {
       this.#id = id;
@@ -25,11 +27,12 @@ export class CurrentWorkspace {
     this.#bytes[0] = this.#length;
   }
 
+  /** Records that no workspace is being served. */
   clear(): void {
     this.#bytes[0] = 0;
   }
 
-  /** undefined: it serves none. To be relied on only when the writer has stopped. */
+  /** Returns the recorded workspace; undefined: none. Reliable only when the writer has stopped. */
   get id(): string | undefined {
     const length = this.#bytes[0] ?? 0;
     return length === 0 ? undefined : Buffer.from(this.#bytes.slice(1, 1 + length)).toString();

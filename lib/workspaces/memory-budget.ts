@@ -1,38 +1,42 @@
 import { EDQUOT } from '../linux/errno.ts';
 
-/** Bytes of this process's memory that a node which the kernel knows takes, as measured (`memory.test.ts`). */
+/** Memory of a node in bytes, as measured (`memory.test.ts`). */
 export const NODE_BYTES = 560;
-/** A name of a directory's listing. */
+/** Memory of a name in a listing, in bytes. */
 export const LISTED_BYTES = 150;
-/** What makes room may need some first; and the kernel takes its time to forget. */
+/**
+ * Factors on the limits for operations that may exceed them a little: removals need some memory before they free some,
+ * and the kernel sends FORGET late.
+ */
 const SLACK = 2;
 const SLACK_OF_ALL = 1.25;
 
-/** One of those who share the memory of the thread. */
+/** A workspace as a user of the thread's memory. */
 export interface MemoryHolder {
-  /** Bytes it takes; what it shares with others counts for each. */
+  /** Bytes in use; memory shared with other holders counts for each of them. */
   readonly memory: number;
-  /** Bytes that it alone takes. */
+  /** Bytes in use by this holder alone. */
   readonly ownMemory: number;
-  /** 0: no limit of its own. */
+  /** Limit in bytes; 0: none. */
   readonly maxMemory: number;
 }
 
 /**
- * The memory of the thread that serves all workspaces. Each has a limit of its own; and before all together come to what
- * the thread has, those that have more than an equal part of it are refused more.
+ * The memory limit of the thread that serves all workspaces. Each workspace has a limit of its own. When all together
+ * reach the limit of the thread, those that use more than an equal share get no more.
  */
 export class MemoryBudget {
   readonly #holders = new Set<MemoryHolder>();
   readonly #limit: number;
   readonly #shared: () => number;
 
-  /** `limit`: bytes for all. `shared`: what no holder has alone. */
+  /** `limit`: bytes for all holders. `shared`: returns the bytes that no single holder owns. */
   constructor(limit: number, shared: () => number) {
     this.#limit = limit;
     this.#shared = shared;
   }
 
+  /** Registers a holder until `delete`. */
   add(holder: MemoryHolder): void {
     this.#holders.add(holder);
   }
@@ -41,11 +45,15 @@ export class MemoryBudget {
     this.#holders.delete(holder);
   }
 
-  /** Throws EDQUOT when the holder may not have so much more. `slack`: what is in the way of none of that goes a bit further. */
+  /**
+   * Throws EDQUOT if the holder may not use `bytes` more. `slack`: the operation frees memory later or cannot avoid
+   * using it, so the limits are exceeded a little.
+   */
   claim(holder: MemoryHolder, bytes: number, slack: boolean): void {
     if (bytes > 0 && this.isOver(holder, bytes, slack)) throw EDQUOT;
   }
 
+  /** Whether `claim` would throw. */
   isOver(holder: MemoryHolder, bytes: number, slack: boolean): boolean {
     const needed = holder.memory + bytes;
     if (holder.maxMemory > 0 && needed > holder.maxMemory * (slack ? SLACK : 1)) return true;

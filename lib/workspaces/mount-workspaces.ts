@@ -21,15 +21,19 @@ import { copyInBackground } from './delta/contents/background-copy.ts';
 import type { WorkspaceEvent } from './events.ts';
 import type { DamageReport, Death, WorkspaceSpec } from './workspaces.ts';
 
+/** Options of `mountWorkspaces`. */
 export interface MountOptions {
-  /** Made when absent; its missing parents too. Nothing else may be kept in it. */
+  /** Mount point; created with its missing parents if absent. Must contain nothing else. */
   mountPoint: string;
-  /** The module that runs `runFuseWorker` and `runFuseNotifier` by the role in its workerData. */
+  /** Module that calls `runFuseWorker` or `runFuseNotifier`, selected by `workerData.role`. */
   entry: URL;
   log: Log;
-  /** Nothing of this workspace can be read. What is damaged is in the log already. */
+  /** Called for a workspace that is unreadable as a whole. The damage is logged already. */
   unreadable?: (id: string, reason: string) => void;
-  /** How long the request worker may be silent before it is taken for dead: longer than its longest file copy. */
+  /**
+   * How long the request worker may not answer before it is considered hung, in ms: longer than its longest file copy.
+   * Default 120000.
+   */
   watchdogMs?: number;
 }
 
@@ -49,7 +53,7 @@ export interface Workspaces extends WorkspaceCalls {
   attach(spec: WorkspaceSpec): Promise<string>;
   /** Takes it away: open files in it fail from now on. The delta stays on disk, synced. Unknown ids are ignored. */
   detach(id: string): Promise<void>;
-  /** What programs have changed in mapped pages until now is in their files when it resolves. */
+  /** Writes dirty pages of memory mappings back to their files. */
   flush(): Promise<void>;
   /** Settles once when the file system has stopped serving without `close`, before the system calls of programs fail. */
   readonly died: Promise<Death>;
@@ -61,20 +65,23 @@ export interface Workspaces extends WorkspaceCalls {
   close(): Promise<void>;
 }
 
-/** Mounts the file system of all workspaces. Rejects, leaving nothing behind, when that cannot be done. */
+/**
+ * Mounts the file system of all workspaces. Rejects, with everything cleaned up, if that fails. The caller closes it.
+ */
 export async function mountWorkspaces(options: MountOptions): Promise<Workspaces> {
   const mountPoint = resolve(options.mountPoint);
   const { entry, log } = options;
   const damaged = ({ id, message, path }: DamageReport) => {
     const name = path === undefined ? undefined : toText(path);
-    log.error('contents on the disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
+    log.error('contents on disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
     if (path === undefined) options.unreadable?.(id, message);
   };
   const current = new CurrentWorkspace();
-  const onEvent = (event: unknown) => {
-    const told = event as WorkspaceEvent;
-    if (told.kind === 'damaged') damaged(told.report);
-    else void copyInBackground(told.copy).then((errno) => control.call('copied', told.copy.id, errno).catch(() => {}));
+  const onEvent = (posted: unknown) => {
+    const event = posted as WorkspaceEvent;
+    if (event.kind === 'damaged') damaged(event.report);
+    else
+      void copyInBackground(event.copy).then((errno) => control.call('copied', event.copy.id, errno).catch(() => {}));
   };
   const connection = await Connection.open({ mountPoint, entry, options: current.buffer, onEvent, log });
   const { control, ended } = connection.threads;
@@ -89,11 +96,12 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     control.close(reason);
     if (closing) return;
     dead = true;
-    // Sandboxes are ended first: their commands fail with this reason, and not with errors of a file system that is gone.
+    // The owner of the sandboxes is notified first, so that commands fail with this reason instead of file system
+    // errors.
     died.resolve(death);
     await connection
       .close({ force: true })
-      .catch((err: unknown) => options.log.error('the dead mount stays', { err, mountPoint }));
+      .catch((err: unknown) => options.log.error('a failed mount could not be removed', { err, mountPoint }));
   });
 
   const request: Call = async <O extends Operation>(operation: O, args: Arguments<O>): Promise<Answer<O>> => {
@@ -136,14 +144,14 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     ended: connection.threads.exited,
     async check() {
       await watchdog.checkMount();
-      // `died` is heard of first.
+      // Handlers of `died` run first.
       await new Promise((resolve) => setImmediate(resolve));
     },
     close() {
       closing ??= (async () => {
         watchdog.stop();
         if (dead) return connection.close({ force: true });
-        // Pages that programs have mapped and changed reach the deltas first, then the deltas reach the disk.
+        // Dirty pages of memory mappings are written to the deltas first; then the deltas are synced to disk.
         const synced = syncMount(mountPoint).then(() => control.call('syncAll'));
         synced.catch((err: unknown) => options.log.error('the deltas were not synced', { err }));
         const answers = await settlesWithin(synced, SYNC_TIMEOUT_MS);

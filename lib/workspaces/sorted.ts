@@ -1,10 +1,10 @@
 import type { ByteString } from '../byte-string.ts';
 import { Counted, type Steps } from '../fuse/connection/steps.ts';
 
-/** Names that are sorted, or merged, in one step. */
+/** Names sorted or merged in one step. */
 const AT_ONCE = 512;
 
-/** Sorts names in the order of their bytes (one char is one byte), a part at a time: a bottom-up merge sort. */
+/** Returns names in byte order (one char is one byte), in steps: a bottom-up merge sort. */
 export function* sorted(names: readonly ByteString[]): Steps<ByteString[], undefined> {
   const counted = new Counted(AT_ONCE);
   let runs: ByteString[][] = [];

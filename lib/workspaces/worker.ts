@@ -5,7 +5,10 @@ import { CurrentWorkspace } from './current-workspace.ts';
 import type { WorkspaceEvent } from './events.ts';
 import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from './workspace-file-system.ts';
 
-/** What the program's entry module runs in a worker thread whose workerData has the role 'fuse'. */
+/**
+ * Runs the request worker. Called by the entry module in a worker thread whose workerData has the role 'fuse'; returns
+ * when the mount ends.
+ */
 export function runFuseWorker(workerData: unknown): void {
   serveRequests(
     workerData as FuseWorkerData,
@@ -13,12 +16,12 @@ export function runFuseWorker(workerData: unknown): void {
   );
 }
 
-/** The same for the role 'fuse-notifier'. */
+/** Runs the notifier thread, for the role 'fuse-notifier'. */
 export function runFuseNotifier(workerData: unknown): void {
   serveNotifications(workerData as FuseNotifierData);
 }
 
-/** `current`: the memory of the main thread's `CurrentWorkspace`. */
+/** Options for a file system in the request worker. `current`: the memory of the main thread's `CurrentWorkspace`. */
 export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFileSystemOptions {
   const emit = (event: WorkspaceEvent) => host.emit(event);
   return {

@@ -77,37 +77,41 @@ type LongOperations = {
   ) => Steps<ReturnType<WorkspaceOperations[O]>> | undefined;
 };
 
-/** Nodes that are let go of in one step. */
+/** Nodes released in one step. */
 const AT_ONCE = 64;
 /** Contents that one call of `absorb` moves while the sandbox waits: some tenths of a second. */
 const ABSORBED_AT_ONCE = 2000;
 
+/** Options of `WorkspaceFileSystem`. */
 export interface WorkspaceFileSystemOptions {
-  /** Host files kept open besides those that must be; default 256. */
+  /** Limit of open host files, pinned ones excluded; default 256. */
   maxOpenFiles?: number;
-  /** Directories of codebases kept open besides; default 256. */
+  /** Limit of open codebase directories; default 256. */
   maxOpenDirectories?: number;
-  /** Has large host files copied by another thread, which tells by `copied`; absent: they are copied at once. */
+  /**
+   * Starts a copy of a large host file in another thread, which calls `copied` at its end. Absent: files are copied at
+   * once.
+   */
   startCopy?: (copy: BackgroundCopy) => void;
-  /** Is told which workspace each operation is for. */
+  /** Receives the workspace of each operation. */
   current?: CurrentWorkspace;
-  /** Has long work gone on with between requests; absent: it is done at once. */
+  /** Runs long work between requests. Absent: it runs at once. */
   startSteps?: (steps: Steps<unknown>) => void;
-  /** Is told that what was Postponed by this cause may be run again. */
+  /** Called when operations that are Postponed with this cause may be run again. */
   released?: (cause: number) => void;
-  /** Bytes of memory for what all workspaces keep in it; default: half of what the thread may have. */
+  /** Memory limit in bytes for all workspaces; default: half of the thread's heap limit. */
   maxMemory?: number;
-  /** Told once of each file, and of each workspace, that is found to be damaged. */
+  /** Called once for each damaged file, and once for each damaged workspace. */
   damaged?: (report: DamageReport) => void;
 }
 
 /**
- * All workspaces of one mount: the root shows each by its id, to its own uid and (only by name, for bind mounts) to
- * root. Every call is synchronous; a refusal is a thrown Errno.
+ * The file system of all workspaces of one mount. The root has a directory for each, by its id: for its own uid and, by
+ * name only (for bind mounts), for root. See `FileSystem` for threads and errors.
  */
 export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOperations {
   readonly #workspaces = new Map<string, Workspace>();
-  /** Not attached, and open for the length of a call. */
+  /** Leases: workspaces that are not attached and are open for the duration of one call. */
   readonly #leased = new Map<string, Workspace>();
   readonly #nodes = new NodeTable<Workspace>();
   readonly #files: HostFiles;
@@ -121,9 +125,9 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   readonly #damaged: (report: DamageReport) => void;
   readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
   readonly #released: (cause: number) => void;
-  /** Of every request of the kernel's. By its type it cannot be the owner's. */
+  /** The access of every kernel request. By its type it cannot be the owner's. */
   readonly #access: AgentAccess = AGENT;
-  /** Causes of holds count down: those of copies count up. */
+  /** Causes of holds are negative numbers; those of copies are positive. */
   #lastHold = 0;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions = {}) {
@@ -139,7 +143,10 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     this.#bases = new BaseTrees(options.maxOpenDirectories ?? 256);
   }
 
-  /** Throws ALREADY_EXISTS. Delta and rules are read at the first use: what is wrong with them is EIO to that. */
+  /**
+   * Attaches a workspace. Throws ALREADY_EXISTS. Delta and rules are read at the first use, which fails if they are
+   * invalid.
+   */
   attach(spec: WorkspaceSpec): void {
     if (this.#workspaces.has(spec.id))
       throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
@@ -255,7 +262,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
 
   requestEnded(): void {
     this.#current.clear();
-    this.#copies.dropUnused();
+    this.#copies.removeUnused();
   }
 
   #hold<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
@@ -263,18 +270,18 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     return this.#holdAll([workspace], steps);
   }
 
-  /** As `hold`, after what the workspace changed was read. */
+  /** As `#hold`, after the workspace was opened. */
   #holdOpen<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
     return this.#hold(workspace, whenOpen(workspace, steps));
   }
 
-  /** Every request for the workspaces waits until the steps are done. */
+  /** Holds workspaces: every request for them is Postponed until the steps are done. */
   #holdAll<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
     for (const workspace of workspaces) workspace.generation++;
     return this.#holdSame(workspaces, steps);
   }
 
-  /** As `#holdAll`, of steps that change no names and no rules: what was found out holds on. */
+  /** As `#holdAll`, for steps that change no names and no rules: cached results stay valid. */
   #holdSame<T>(workspaces: readonly Workspace[], steps: Steps<T>): Steps<T> {
     const cause = --this.#lastHold;
     for (const workspace of workspaces) workspace.heldBy = cause;
@@ -284,7 +291,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   *#holding<T>(workspaces: readonly Workspace[], cause: number, steps: Steps<T>): Steps<T> {
     try {
       for (;;) {
-        // Steps that are for several tell for which one each is.
+        // Steps for several workspaces record the current one themselves.
         if (workspaces.length === 1) this.#current.set(workspaces[0]!.spec.id);
         const { done, value } = steps.next();
         if (done) return value;
@@ -333,7 +340,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     return { open: workspaces.map(({ spec }) => spec.id), candidates };
   }
 
-  /** Steps of many workspaces that are for this one. */
+  /** The steps of one workspace among several. */
   *#for<T>(workspace: Workspace, steps: Steps<T>): Steps<T> {
     for (;;) {
       this.#current.set(workspace.spec.id);
@@ -343,7 +350,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     }
   }
 
-  /** Steps with a workspace that need not be attached: nothing else knows of one that is not. */
+  /** Runs steps on a workspace that need not be attached; one that is not is opened for the duration of the steps. */
   #lease<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
     const attached = this.#workspaces.get(spec.id);
     if (attached !== undefined) return this.#holdOpen(attached, act(attached));
@@ -358,7 +365,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     try {
       return yield* steps;
     } catch (error) {
-      // Begun again when a large copy is there.
+      // Run again when a large copy is complete.
       postponed = error instanceof Postponed;
       throw error;
     } finally {
@@ -366,7 +373,9 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     }
   }
 
-  /** Syncs the delta. Whatever is open in it fails from now on (ESTALE). Unknown ids are fine. */
+  /**
+   * Detaches a workspace and syncs its delta. Open files fail with ESTALE from then on. Does nothing for an unknown id.
+   */
   detach(id: string): void {
     const workspace = this.#workspaces.get(id);
     if (workspace === undefined) return;
@@ -524,7 +533,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
 
   /** Makes every delta outlive a power failure, contents of open files included. */
   syncAll(): void {
-    // What is half done to one of them is finished first.
+    // A long operation on any of them is finished first.
     for (const workspace of this.#workspaces.values()) requireNotHeld(workspace);
     for (const [id, workspace] of this.#workspaces) {
       if (!workspace.isOpen) continue;
@@ -563,7 +572,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     const workspace = node.workspace!;
     requireNotHeld(workspace);
     this.#current.set(workspace.spec.id);
-    // A container daemon binds the workspace's directory as root.
+    // A container daemon bind-mounts the workspace's directory as root.
     if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
     return getattr(workspace, this.#access, node);
   }
@@ -587,7 +596,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
     const dir = this.#nodeFor(caller, parent);
     const type = mode & S_IFMT || S_IFREG;
-    // The mount is nodev, so a device is only a name; still none is a sandbox's to make.
+    // The mount has the option nodev, so devices do not work; sandboxes still must not create any.
     if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
     return createNode(dir.workspace!, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
   }
@@ -629,7 +638,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   ): void {
     const from = this.#nodeFor(caller, parent);
     const to = this.#nodeFor(caller, newparent);
-    // Nothing passes from one sandbox to another.
+    // Nothing may be moved between sandboxes.
     if (from.workspace !== to.workspace) throw EACCES;
     rename(from.workspace!, this.#access, from, name, to, newname, flags);
   }
@@ -663,7 +672,10 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     readdir(node.workspace!, this.#access, node, cookie, plus, emit);
   }
 
-  /** A node of a workspace for the one who may use it. The mount's root is none: nothing can be made in it. */
+  /**
+   * Returns a node of a workspace for its user. Throws EACCES for the mount's root, in which nothing can be created,
+   * and for other users.
+   */
   #nodeFor(caller: Caller, nodeid: number): Node<Workspace> {
     const node = this.#nodes.get(nodeid);
     if (node.workspace === undefined) throw EACCES;
@@ -673,7 +685,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     return node;
   }
 
-  /** Also for the kernel itself, which reads ahead and writes mapped pages back as nobody (uid 0, no process). */
+  /** As `#nodeFor`, and also for the kernel itself: read-ahead and write-back of pages have uid 0 and no process. */
   #fileFor(caller: Caller, nodeid: number): Node<Workspace> {
     return caller.uid === 0 && caller.pid === 0 ? this.#kernelNode(nodeid) : this.#nodeFor(caller, nodeid);
   }
@@ -730,7 +742,7 @@ function* stepsOnHost<T>(steps: Steps<T>): Steps<T> {
   }
 }
 
-/** A full disk is nobody's defect, and has changed nothing. */
+/** Converts errors of a full or read-only disk, at which nothing has changed, to ServiceErrors. */
 function onHost<T>(act: () => T): T {
   try {
     return act();
@@ -748,7 +760,7 @@ function onHost<T>(act: () => T): T {
   }
 }
 
-/** Throws Postponed while something long is done with it. */
+/** Throws Postponed while a long operation runs on the workspace. */
 function requireNotHeld(workspace: Workspace): void {
   if (workspace.heldBy !== 0) throw new Postponed(workspace.heldBy);
 }

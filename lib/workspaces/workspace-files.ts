@@ -1,30 +1,33 @@
 import type { ByteString } from '../byte-string.ts';
 import type { Time } from '../linux/time.ts';
 
-/** What is at a path, as the one who asks may see it. Paths are bytes, from the root of the workspace. */
+/**
+ * Attributes at a path, as the requesting actor may see them. Paths are byte strings from the root of the workspace.
+ */
 export interface FileStatus {
   path: ByteString;
-  /** With the type bits. */
+  /** Includes the file type bits (S_IFMT). */
   mode: number;
-  /** 0 of a directory; a symlink's is the length of its target. */
+  /** In bytes; 0 for a directory; for a symlink the length of its target. */
   size: number;
   mtime: Time;
-  /** Symlink that may be read. */
+  /** Target of a symlink that may be read. */
   target?: ByteString;
-  /** What the sandbox's rules say of it, whoever asks: 0 (none) to 3 (write). */
+  /** Level by the sandbox's rules, for every actor: 0 (none) to 3 (write). */
   level: number;
 }
 
+/** Result of `open`. */
 export interface OpenedFile extends FileStatus {
-  /** Another one when contents or mode are others. */
+  /** Differs whenever contents or mode differ. */
   version: string;
-  /** The first bytes; all of them where `handle` is 0. */
+  /** The first bytes; all bytes if `handle` is 0. */
   data: Uint8Array;
-  /** For `read` and `close`; 0: there is nothing more to read, and nothing to close. */
+  /** For `read` and `close`; 0: everything was read, and there is nothing to close. */
   handle: number;
 }
 
-/** A file that was staged, a directory, or a symlink, to be put below a directory. */
+/** A staged file, a directory or a symlink to create below a directory. */
 export type Unpacked = { path: ByteString } & (
   | { type: 'directory'; mode: number }
   | { type: 'file'; handle: number }
@@ -32,49 +35,57 @@ export type Unpacked = { path: ByteString } & (
 );
 
 /**
- * Files of one workspace, by the same functions and decisions as the kernel's requests. A symlink is followed within the
- * workspace only. Refusals are ServiceErrors that name the path. A handle is the caller's to close; it fails with
- * ABORTED once the workspace was detached.
+ * File operations on one workspace. They make the same checks as the kernel's requests. Symlinks are followed only
+ * within the workspace. Errors are ServiceErrors that name the path. The caller closes handles; after the workspace was
+ * detached they fail with ABORTED.
  */
 export interface WorkspaceFiles {
-  /** Of a symlink itself. */
+  /** Returns the attributes at a path; does not follow a final symlink. */
   stat(path: ByteString): FileStatus;
-  /** At most `limit` entries after the path `after` ('': from the start), in byte order of their paths. */
+  /** Returns at most `limit` entries after the path `after` ('': from the start), in byte order of their paths. */
   list(
     path: ByteString,
     recursive: boolean,
     after: ByteString,
     limit: number,
   ): { entries: FileStatus[]; more: boolean };
+  /** Opens a regular file for reading. */
   open(path: ByteString): OpenedFile;
-  /** ABORTED when the file is no longer of that version. */
+  /** Reads up to `length` bytes at byte `offset`. Throws ABORTED if the file no longer has that version. */
   read(handle: number, version: string, offset: number, length: number): Uint8Array;
+  /** Closes handles; unknown ones are ignored. */
   close(handles: readonly number[]): void;
-  /** With `parents` one that is there is fine, and missing ones on the way are made. */
+  /** Creates a directory. With `parents`, an existing directory is no error, and missing parents are created. */
   makeDirectory(path: ByteString, mode: number, parents: boolean): FileStatus;
-  /** Of a symlink itself. `replace`: in place of the file, or empty directory, at `to`. */
+  /** Renames; does not follow a final symlink. `replace`: replaces a file or empty directory at `to`. */
   move(from: ByteString, to: ByteString, replace: boolean): FileStatus;
   /**
-   * Of a symlink itself. A directory with something in it only when `recursive`, at most `limit` names at a time, after
-   * all of it was found to be removable (`begun`: it was). Returns how many were removed.
+   * Removes; does not follow a final symlink. A directory that is not empty is removed only with `recursive`, at most
+   * `limit` entries at a time, after a check that all of it may be removed (skipped if `begun` is set). Returns the
+   * number of removed entries.
    */
   remove(path: ByteString, recursive: boolean, begun: boolean, limit: number): { removed: number; more: boolean };
-  /** Throws what `place` would, as far as it can be known before. */
+  /** Throws what `place` would throw, as far as it is known now. */
   mayPlace(path: ByteString): void;
-  /** A new file that has no name: nobody sees it, the quota counts it, and it is gone with its handle. */
+  /**
+   * Creates an unlinked file with these contents: invisible, counted by the quota, and deleted with its handle. Returns
+   * the handle.
+   */
   stage(data: Uint8Array): number;
+  /** Appends to a staged file. */
   append(handle: number, data: Uint8Array): void;
-  /** Its permission bits and time as they are to be; no more is appended. */
+  /** Sets permission bits and time of a staged file. Nothing may be appended afterwards. */
   seal(handle: number, mode: number, mtime: Time): void;
   /**
-   * Gives the file its name, in place of the file that has it, as one; missing directories on the way are made. Whoever
-   * has the old file open keeps it. `mode` 0: the old file's, or 0644. The handle is closed.
+   * Gives a staged file its name, atomically replacing an existing file, and creates missing parents. Processes that
+   * have the old file open keep it. `mode` 0: that of the old file, or 0644. Closes the handle.
    */
   place(handle: number, path: ByteString, mode: number): FileStatus;
-  /** Throws what `unpack` would for the place itself. */
+  /** Throws what `unpack` would throw for the path itself. */
   mayUnpack(path: ByteString): void;
-  /** Gives many their names below `path`, parents first, as one. Files' handles are closed. */
+  /** Atomically creates members below `path`, parents first. Closes the handles of files. */
   unpack(path: ByteString, members: readonly Unpacked[]): void;
 }
 
+/** Name of a file operation. */
 export type FileOperation = keyof WorkspaceFiles;

@@ -25,7 +25,7 @@ import { NodeTree } from './nodes/node-tree.ts';
 import { ResultCache } from './result-cache.ts';
 import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
 
-/** What all workspaces of a mount share. */
+/** The state shared by all workspaces of a mount. */
 export interface Shared {
   readonly nodes: NodeTable;
   readonly files: HostFiles;
@@ -35,17 +35,17 @@ export interface Shared {
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;
   readonly memory: MemoryBudget;
-  /** Told once of each file, and of each workspace, that is found to be damaged. */
+  /** Called once for each damaged file, and once for each damaged workspace. */
   readonly damaged: (report: DamageReport) => void;
-  /** Has steps done between requests, while nobody waits for them. */
+  /** Runs steps between requests, with nothing waiting for them. */
   readonly background: (steps: Steps<unknown>) => void;
-  /** Has steps done while the workspace is held; gives the cause to wait for. Absent: all is done at once. */
+  /** Runs steps while the workspace is held and returns the cause to wait for. Absent: steps run at once. */
   readonly startHeld?: ((workspace: Workspace, steps: Steps<unknown>) => number) | undefined;
 }
 
-/** Steps that one request takes before others are served. */
+/** Steps that one request runs before other requests are served. */
 const STEPS_AT_ONCE = 32;
-/** The same of steps that open a workspace, of which some read 64 KiB. */
+/** The same for the steps that open a workspace; some of them read 64 KiB. */
 const OPENING_STEPS = 8;
 
 interface Opened {
@@ -54,35 +54,35 @@ interface Opened {
   tree: NodeTree;
 }
 
-/** One attached sandbox: its base, delta, rules and the nodes of it the kernel knows. Idle ones hold almost nothing. */
+/** One attached sandbox: base, delta, rules and the nodes that the kernel knows. Its owner calls `close`. */
 export class Workspace implements MemoryHolder {
   readonly spec: WorkspaceSpec;
   readonly shared: Shared;
   readonly changing: ChangingPaths;
-  /** Files that callers of the service have open. */
+  /** Files that API clients have open. */
   readonly handles = new Handles();
   /**
-   * What every request for it waits for while something long is done with it a step at a time; 0: nothing. Only what the
-   * base shows may change meanwhile.
+   * The cause that requests wait for while a long operation runs in steps, during which only the base may change; 0:
+   * none.
    */
   heldBy = 0;
-  /** What the kernel forgot meanwhile. */
+  /** FORGET requests received while the workspace is held. */
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
-  /** Counted up by every change of names or rules, and when one begins: what was found out about a tree holds for one value. */
+  /** Incremented by every change of names or rules, and when one begins: cached results are valid for one value. */
   generation = 0;
   readonly #results = new ResultCache();
-  /** Nodes that the kernel knows, and names in listings of theirs. */
+  /** Nodes that the kernel knows, and names in their listings; both count as memory. */
   knownNodes = 0;
   listedNames = 0;
   #rules: RuleSet | undefined;
   #checkpoints: readonly string[];
   #opened: Opened | undefined;
-  /** Why it could not be opened a part at a time; not told yet. */
+  /** The error of opening in steps, until a request reports it. */
   #openFailure: { error: unknown } | undefined;
   #closed = false;
-  /** Its delta is read, and is being made to fit the base. */
+  /** The delta has been read and is being adapted to the base. */
   #isOpening = false;
-  /** Why its delta cannot be read. */
+  /** Why the delta cannot be read. */
   #damage: Damage | undefined;
 
   constructor(spec: WorkspaceSpec, shared: Shared) {
@@ -92,6 +92,7 @@ export class Workspace implements MemoryHolder {
     this.#checkpoints = spec.checkpoints ?? [];
   }
 
+  /** The compiled rules. Throws INVALID_ARGUMENT. */
   get rules(): RuleSet {
     this.#rules ??= compileRules(this.spec.rules);
     return this.#rules;
@@ -101,7 +102,6 @@ export class Workspace implements MemoryHolder {
     this.#rules = rules;
   }
 
-  /** The frozen layers that the sandbox's checkpoints are. */
   setCheckpoints(layers: readonly string[]): void {
     this.#checkpoints = layers;
     if (this.#opened !== undefined) this.#countCheckpoints(this.#opened.delta);
@@ -112,6 +112,7 @@ export class Workspace implements MemoryHolder {
     if (rest !== undefined) this.shared.background(rest);
   }
 
+  /** This and the next two open the workspace at first use. They throw ESTALE, Damage, host errors and Postponed. */
   get base(): Base {
     return this.#open().base;
   }
@@ -124,7 +125,7 @@ export class Workspace implements MemoryHolder {
     return this.#open().tree;
   }
 
-  /** False: nothing of it was used yet, so the kernel knows nothing of it. */
+  /** Whether the workspace has been used. If not, the kernel knows nothing of it. */
   get isOpen(): boolean {
     return this.#opened !== undefined;
   }
@@ -153,20 +154,20 @@ export class Workspace implements MemoryHolder {
     return this.shared.clock.now();
   }
 
-  /** The sandbox changed something; not called for what is committed or discarded. */
+  /** Counts a change made by the sandbox. Not called for commits and discards. */
   countChange(): void {
     if (this.spec.changeCount !== undefined) Atomics.add(this.spec.changeCount, 0, 1);
   }
 
-  /** Rules for a path from the root of the workspace. */
+  /** Returns the rules for a path from the root of the workspace. */
   stateOf(path: ByteString): RuleState {
     return this.rules.state(path);
   }
 
   /**
-   * What a request must find out before it can do anything. Where that takes long, others are served meanwhile: throws
-   * Postponed, and gives what was found when the request is run again, by `key`. In what is done while the workspace is
-   * held it is found out at once: use the steps there.
+   * Computes a value that a request needs before it changes anything. If that takes many steps, throws Postponed, and
+   * returns the value, by `key`, when the request is run again. While the workspace is held the value is computed at
+   * once; use the steps directly there.
    */
   computeOrPostpone<T>(key: readonly unknown[], find: () => Steps<T>): T {
     const found = this.#results.take(key, this.generation);
@@ -194,12 +195,12 @@ export class Workspace implements MemoryHolder {
     this.#results.store({ key, generation: this.generation, result });
   }
 
-  /** Makes index and contents outlive a power failure. */
+  /** Makes index and contents durable (fsync(2)). */
   sync(): void {
     this.delta.sync();
   }
 
-  /** Syncs and gives back everything; each later use throws ESTALE. */
+  /** Syncs and releases everything. Later use throws ESTALE. */
   close(): void {
     const opened = this.#opened;
     this.#closed = true;
@@ -224,14 +225,14 @@ export class Workspace implements MemoryHolder {
       : { root: layers, prefix: `${id}.`, frozen, copies, damaged, startSteps, origin };
   }
 
-  /** False: something long is done with it, of which what asks is a part. */
+  /** Starts steps with the workspace held. Returns false during another long operation; the caller is a part of it. */
   #start(steps: Steps<unknown>): boolean {
     if (this.heldBy !== 0 || this.#isOpening) return false;
     this.shared.startHeld?.(this, steps);
     return true;
   }
 
-  /** The delta is read at the first use, not when the sandbox is attached: most of a thousand are never used. */
+  /** Opens the workspace at first use, not when it is attached: most of a thousand sandboxes are never used. */
   #open(): Opened {
     if (this.#opened !== undefined) return this.#opened;
     const failure = this.#openFailure;
@@ -247,7 +248,7 @@ export class Workspace implements MemoryHolder {
     throw new Postponed(startHeld(this, this.#storeFailure(steps)));
   }
 
-  /** Whoever waited asks again, and is told. */
+  /** The error is stored for the postponed request, which is run again. */
   *#storeFailure(steps: Steps<unknown>): Steps<void> {
     try {
       yield* steps;
@@ -256,7 +257,7 @@ export class Workspace implements MemoryHolder {
     }
   }
 
-  /** Reads a large delta a part at a time; the caller lets nobody else use the workspace meanwhile. */
+  /** Opens the workspace in steps. The caller prevents every other use in the meantime. Throws as `base`. */
   *opening(): Steps<Opened> {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
@@ -276,7 +277,7 @@ export class Workspace implements MemoryHolder {
     this.#isOpening = true;
     try {
       if (this.#opened.delta.older) yield* seeOlderDirectories(this);
-      // The base may have changed while nothing was read of the delta.
+      // The base may have changed while the workspace was not open.
       yield* dropUnshown(this, 'base gone');
     } finally {
       this.#isOpening = false;
@@ -284,7 +285,7 @@ export class Workspace implements MemoryHolder {
     return this.#opened;
   }
 
-  /** A damaged one is told of once, and is not read again. */
+  /** A damaged delta is reported once and not read again. */
   *#openDelta(quota: Quota): Steps<Delta> {
     if (this.#damage !== undefined) throw this.#damage;
     try {

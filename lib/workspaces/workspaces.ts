@@ -7,86 +7,87 @@ import type { Time } from '../linux/time.ts';
 export interface WorkspaceSpec {
   id: string;
   codebaseId: string;
-  /** Host directory of the codebase's files; only read. */
+  /** Host directory of the codebase's files; read-only. */
   base: string;
-  /** Host directory of this sandbox's changes; created when absent, kept by `detach`. */
+  /** Host directory of this sandbox's delta; created if absent, kept by `detach`. */
   delta: string;
-  /** Host directory of what deltas share; one for all of them. Absent: this delta shares nothing, and is in `delta`. */
+  /** Host directory of the layers of all deltas. Absent: this delta shares no layers, and its layers are in `delta`. */
   layers?: string;
-  /** The frozen layer, as `freeze` answered it, that a delta starts from when there is none yet. */
+  /** The frozen layer, as returned by `freeze`, from which a new delta starts. */
   origin?: string;
-  /** Frozen layers, as `freeze` answered them, that are checkpoints of it: what they keep counts for its quota. */
+  /** Frozen layers, as returned by `freeze`, of the sandbox's checkpoints; what they retain counts for the quota. */
   checkpoints?: readonly string[];
-  /** The one host uid (and gid of the same number) served; every other gets EACCES. */
+  /** The host uid, and gid of the same number, that is served. All others get EACCES. */
   uid: number;
   rules: readonly PermissionRule[];
-  /** Quota of the delta and of what its checkpoints keep; 0: none. */
+  /** Quota of the delta and of what its checkpoints retain; 0: none. */
   maxBytes: number;
   maxFiles: number;
-  /** Bytes of the server's memory for its names and inodes, and for what the kernel knows of it; 0 or absent: no limit. */
+  /** Limit in bytes of the server's memory for the index and the nodes of this workspace; 0 or absent: none. */
   maxIndexBytes?: number;
-  /** Of shared memory: its first element is counted up by whatever the sandbox changes, before the sandbox is told. */
+  /** Shared memory. Its first element is incremented by every change of the sandbox, before the request is answered. */
   changeCount?: Int32Array;
   /**
-   * Serve every uid and show owners and modes as they are stored: for suites that change their uid, run by a developer.
-   * Never set by the service.
+   * Serves every uid and shows owners and modes as stored: for test suites that change their uid. Never set by the
+   * service.
    */
   anyUid?: boolean;
 }
 
-/** Something of a workspace is not on the disk as it was written there. */
+/** Damage of a workspace on disk. */
 export interface DamageReport {
   id: string;
-  /** One sentence without its end. */
+  /** One sentence without its full stop. */
   message: string;
-  /** The one file that cannot be read; undefined: nothing of the workspace can be. */
+  /** The damaged file; undefined: the whole workspace is unreadable. */
   path?: ByteString;
 }
 
+/** Result of `freeze`. */
 export interface Frozen {
   layer: string;
   files: number;
-  /** Apparent size of all contents. */
+  /** Apparent size of all contents in bytes. */
   bytes: number;
 }
 
 /** One side of a change. */
 export interface ChangeSide {
-  /** With the type bits; permission bits only. */
+  /** Includes the file type bits; of the others only the permission bits. */
   mode: number;
-  /** 0 of a directory; a symlink's is the length of its target. */
+  /** In bytes; 0 for a directory; for a symlink the length of its target. */
   size: number;
   mtime: Time;
 }
 
-/** A path at which a sandbox has something else than its codebase. Paths are bytes, from the root. */
+/** A path at which a sandbox differs from its codebase. Paths are byte strings from the root. */
 export interface WorkspaceChange {
   path: ByteString;
   kind: 'added' | 'modified' | 'deleted';
-  /** False: only the permission bits are others. */
+  /** False: only the permission bits differ. */
   contentChanged: boolean;
   /** Added, modified. */
   now?: ChangeSide & {
     /** Symlink. */
     target?: ByteString;
-    /** File: the host's file with its contents, which may still be written to. */
+    /** File: the host file with its contents, which may still be written to. */
     hostFile?: HostFile;
-    /** File without one: `contents` has it. */
+    /** File without a host file: `contents` returns its bytes. */
     small?: boolean;
-    /** File or symlink of the sandbox's own: another one when its contents are others. Of one attachment only. */
+    /** File or symlink in the delta: a version that differs when the contents differ. Valid for one attachment. */
     version?: Version;
   };
-  /** Modified, deleted: what the codebase has. */
+  /** Modified, deleted: the codebase's side. */
   base?: ChangeSide;
-  /** Added: where the codebase has it, as far as that is known. */
+  /** Added: its path in the codebase, as far as known. */
   renamedFrom?: ByteString;
-  /** File or symlink: the path at which the codebase had it when the sandbox first changed it, if that is another one. */
+  /** File or symlink: its path in the codebase when the sandbox first changed it, if that is a different one. */
   movedFrom?: ByteString;
-  /** The codebase no longer has what the sandbox copied or hid here. */
+  /** The codebase no longer has the version that the sandbox copied up or whited out here. */
   conflict: boolean;
-  /** The rules let the sandbox write the path, and the place in the codebase of what it shows there. */
+  /** The rules grant WRITE for the path, and for the base path that it shows. */
   writable: boolean;
-  /** Contents of the codebase that the rules keep from the sandbox: it is not shown as a change, and not committed. */
+  /** Contents of the codebase that the rules hide from the sandbox: not listed as a change, and not committed. */
   hidden?: boolean;
 }
 
@@ -95,11 +96,12 @@ export interface ChangePage {
   more: boolean;
 }
 
+/** A directory in the delta. */
 export interface OwnDirectory {
   /** For `Settled`. */
   id: number;
   path: ByteString;
-  /** The base directory whose files it shows; undefined: it was made anew. */
+  /** The base directory that it shows; undefined: none, the sandbox created it. */
   origin: ByteString | undefined;
   /** The base has a directory at this path. */
   replaces: boolean;

@@ -47,7 +47,7 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
 export function inoOf(workspace: Workspace, node: Node): number {
   if (node.inode !== undefined) return node.inode.ino;
   const { ino } = node.base!;
-  return workspace.delta.table.keeps(ino) ? ino + RELOCATED_INO : ino;
+  return workspace.delta.table.keepsIno(ino) ? ino + RELOCATED_INO : ino;
 }
 
 interface Ownership {

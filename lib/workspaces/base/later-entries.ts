@@ -21,7 +21,7 @@ export function* hasLaterEntries(
     const { at, directory } = next;
     yield;
     if (origins.has(at) || isBelow(at, origins)) continue;
-    if (delta.table.seen.get(at) === undefined) return true;
+    if (delta.table.baseVersions.get(at) === undefined) return true;
     if (directory) {
       for (const { name, type } of yield* base.reading(at)) {
         waiting.push({ at: joinPath(at, name), directory: isDirectory(type) });

@@ -30,7 +30,7 @@ import { Retained } from './layers/retained.ts';
 import { type Quota, Usage } from './usage.ts';
 
 /** Journals that go on from each other, before the index is written whole again. */
-const MAX_SEGMENTS = 32;
+const MAX_CHAIN = 32;
 /** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
 const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
@@ -79,15 +79,15 @@ export class Delta {
   /** The other layers that are needed. */
   #below: readonly string[] = [];
   /** The one whose index the journal goes on from, or ''. */
-  #continues = '';
+  #parentLayer = '';
   /** Some of what `absorb` is to move was moved. */
   #absorbing = false;
   /** Inodes of what `table` goes on from that had no name then: open, or on their way to one. */
-  #nameless: readonly number[] = [];
+  #orphans: readonly number[] = [];
   /** What `table` goes on from, and others that are kept in memory by that. */
   readonly #indexes: FrozenIndex[] = [];
   /** Journals that lead here, with its own. */
-  #segments = 1;
+  #chainLength = 1;
   #contents!: ContentStore;
   readonly #journal: Journal;
   readonly #now: () => Time;
@@ -125,7 +125,7 @@ export class Delta {
       yield* delta.#load(records);
       return delta;
     } catch (error) {
-      delta.#giveBack();
+      delta.#releaseIndexes();
       throw asDamage(error);
     }
   }
@@ -246,8 +246,8 @@ export class Delta {
   }
 
   /** An inode lost its last name while the kernel still knows it. */
-  unnamed(inode: Inode): void {
-    this.#usage.unnamed(inode);
+  unlinked(inode: Inode): void {
+    this.#usage.unlinked(inode);
   }
 
   /**
@@ -272,14 +272,14 @@ export class Delta {
     this.#contents.awaitCopy(from);
   }
 
-  drop([layer, id, slot]: FileBody): void {
-    this.#contents.drop({ layer, id, slot });
+  discard([layer, id, slot]: FileBody): void {
+    this.#contents.discard({ layer, id, slot });
   }
 
   /** The inode of a record with a body of `copyIn`. */
   adopt(inode: Inode): void {
     inode.hasFile = inode.data!.slot === NO_SLOT;
-    this.#contents.keep(inode);
+    this.#contents.assign(inode);
   }
 
   /** The data file, open for reading and writing; made when there is none. The caller closes it. */
@@ -338,7 +338,7 @@ export class Delta {
     inode.mtime = inode.ctime = this.#now();
     inode.writes++;
     this.#written.add(inode);
-    this.#contents.touched(inode);
+    this.#contents.markUnsynced(inode);
   }
 
   /** The record of an inode's attributes as they are to be. */
@@ -405,12 +405,12 @@ export class Delta {
     try {
       this.sync();
     } finally {
-      this.#giveBack();
+      this.#releaseIndexes();
       this.#contents.close();
     }
   }
 
-  #giveBack(): void {
+  #releaseIndexes(): void {
     this.#journal.close();
     for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
   }
@@ -424,27 +424,27 @@ export class Delta {
   *freezing(): Steps<string> {
     yield* this.#recordingTimes();
     this.#requireHeader();
-    if (this.#continues !== '' && this.#journal.size === this.#headerSize) {
+    if (this.#parentLayer !== '' && this.#journal.size === this.#headerSize) {
       this.#journal.confirm();
-      return this.#continues;
+      return this.#parentLayer;
     }
-    if (this.#segments >= MAX_SEGMENTS) yield* this.#rewriting();
+    if (this.#chainLength >= MAX_CHAIN) yield* this.#rewriting();
     else if (this.#isWasteful) yield* this.#compacting();
     const { root } = this.#layers;
     const frozen = this.#top;
     const contents = (yield* countingContents(this.table.own())).get(frozen);
-    const nameless = (yield* this.table.findingUnnamed(this.#nameless)).map(({ id }) => id);
+    const nameless = (yield* this.table.findingUnlinked(this.#orphans)).map(({ id }) => id);
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
     this.#syncJournal();
     this.#journal.linkTo(indexPath(root, frozen));
     const index = this.#journal.size;
-    this.#startFrom(frozen, [...this.#below, frozen], this.#nextTop());
+    this.#startJournal(frozen, [...this.#below, frozen], this.#nextTop());
     this.#retained.frozen(frozen, contents);
     this.#contents.freeze(this.#top);
-    this.#handOver(frozen, nameless);
-    this.#segments++;
+    this.#shareIndex(frozen, nameless);
+    this.#chainLength++;
     writeSummary(root, frozen, { index, layers: this.#below, contents: this.#retained.live });
-    if (this.table.depth > MAX_SEGMENTS) yield* this.#flattening();
+    if (this.table.depth > MAX_CHAIN) yield* this.#flattening();
     this.#journal.confirm();
     return frozen;
   }
@@ -480,7 +480,7 @@ export class Delta {
    * are more than `limit` and it would be worth it to have them removed; `checkpoint`: of its state instead of the present one.
    */
   *findingRemainsAbove(limit: number, checkpoint: string): Steps<number | undefined> {
-    const { bytes, layers, live } = this.#retained.remains(checkpoint);
+    const { bytes, layers, live } = this.#retained.garbage(checkpoint);
     if (bytes <= Math.max(limit, WORTHWHILE)) return undefined;
     const disk = yield* this.#diskSize(layers);
     // `absorb` leaves what is less, so nothing could be done about it.
@@ -495,10 +495,10 @@ export class Delta {
   }
 
   /** What is in memory becomes the frozen layer's, and is gone on from. */
-  #handOver(frozen: string, nameless: readonly number[]): void {
+  #shareIndex(frozen: string, nameless: readonly number[]): void {
     const { table, bytes } = this;
     table.frozen = true;
-    this.#nameless = nameless;
+    this.#orphans = nameless;
     const { root, frozen: all } = this.#layers;
     this.#indexes.push(
       all.add(root, frozen, {
@@ -506,17 +506,17 @@ export class Delta {
         bytes,
         layers: this.#below,
         contents: copyContents(this.#retained.live),
-        segments: this.#segments,
-        nameless,
+        chainLength: this.#chainLength,
+        orphans: nameless,
         older: false,
       }),
     );
-    this.#goOnFrom(table);
+    this.#extendTable(table);
   }
 
-  #goOnFrom(table: InodeTable): void {
+  #extendTable(table: InodeTable): void {
     this.table = new InodeTable(table);
-    this.#usage.find((id) => this.table.get(id)!);
+    this.#usage.rebind((id) => this.table.get(id)!);
   }
 
   /** One table for many that go on from each other; just after a freeze, when nothing but nodes knows any inode. */
@@ -524,20 +524,20 @@ export class Delta {
     const { table } = this;
     table.frozen = true;
     const flat = yield* table.flattening();
-    this.#goOnFrom(flat);
-    // Who starts from what was frozen just now does so from the same one: the others are kept by nobody.
+    this.#extendTable(flat);
+    // Deltas that extend the new layer use the same table; nothing else keeps the others in memory.
     this.#indexes.at(-1)!.table = flat;
-    this.#releaseOthers(flat);
+    this.#releaseUnused(flat);
   }
 
-  /** Gives back the indexes that `table` does not go on from. */
-  #releaseOthers(table: InodeTable): void {
-    const kept = new Set<FrozenIndex>();
+  /** Releases the indexes that `table` does not extend. */
+  #releaseUnused(table: InodeTable): void {
+    const used = new Set<FrozenIndex>();
     for (const index of this.#indexes.splice(0)) {
-      if (table.goesOnFrom(index.table) && !kept.has(index)) kept.add(index);
+      if (table.extends(index.table) && !used.has(index)) used.add(index);
       else this.#layers.frozen.release(index);
     }
-    this.#indexes.push(...kept);
+    this.#indexes.push(...used);
   }
 
   /**
@@ -548,30 +548,30 @@ export class Delta {
   *rollingBack(layer: string): Steps<void> {
     const { root, frozen } = this.#layers;
     const counted = new Counted(AT_ONCE);
-    const index = yield* frozen.taking(root, layer);
+    const index = yield* frozen.acquiring(root, layer);
     const table = new InodeTable(index.table);
     table.nextId = Math.max(table.nextId, this.table.nextId);
     table.nextIno = Math.max(table.nextIno, this.table.nextIno);
     try {
-      this.#startFrom(layer, index.layers, this.#nextTop(), table);
+      this.#startJournal(layer, index.layers, this.#nextTop(), table);
     } catch (error) {
       frozen.release(index);
       throw error;
     }
-    this.#contents.restart(this.#top);
-    this.#segments = index.segments + 1;
+    this.#contents.reset(this.#top);
+    this.#chainLength = index.chainLength + 1;
     this.#indexes.push(index);
-    this.#releaseOthers(table);
-    this.#nameless = index.nameless;
+    this.#releaseUnused(table);
+    this.#orphans = index.orphans;
     this.table = table;
     this.older = index.older;
     this.#written.clear();
-    for (const inode of yield* table.findingUnnamed(index.nameless)) {
+    for (const inode of yield* table.findingUnlinked(index.orphans)) {
       table.remove(inode);
       yield* counted.one();
     }
-    this.#usage.restart(yield* table.countingBytes(index.bytes));
-    this.#retained.restart(yield* this.#liveContents(index));
+    this.#usage.reset(yield* table.countingBytes(index.bytes));
+    this.#retained.reset(yield* this.#liveContents(index));
   }
 
   /** After `rollback`: returns when a power failure cannot undo it. Throws when that is not known. */
@@ -597,7 +597,7 @@ export class Delta {
       shared.push(inode.id);
       live += hasContents(inode) ? inode.size + BLOCK : 0;
     }
-    if (!this.#absorbing && from.size < MAX_SEGMENTS) {
+    if (!this.#absorbing && from.size < MAX_CHAIN) {
       if ((yield* this.#diskSize(from)) - live < Math.max(WORTHWHILE, live)) return 'kept';
     }
     this.#absorbing = true;
@@ -620,9 +620,9 @@ export class Delta {
     return newLayer(prefix, countOf(prefix, this.#top));
   }
 
-  #startFrom(continues: string, below: readonly string[], top: string, table = this.table): void {
+  #startJournal(continues: string, below: readonly string[], top: string, table = this.table): void {
     this.#journal.rewrite([headerFrom(table, top, below, continues, this.#journal.nextGeneration)]);
-    this.#continues = continues;
+    this.#parentLayer = continues;
     this.#below = below;
     this.#top = top;
     this.#absorbing = false;
@@ -631,7 +631,7 @@ export class Delta {
 
   #requireHeader(): void {
     if (this.#journal.size > 0) return;
-    this.#journal.begin(headerFrom(this.table, this.#top, this.#below, this.#continues, 0));
+    this.#journal.begin(headerFrom(this.table, this.#top, this.#below, this.#parentLayer, 0));
     this.#headerSize = this.#journal.size;
   }
 
@@ -645,32 +645,32 @@ export class Delta {
     const { prefix, root, frozen, origin } = this.#layers;
     const records = yield* this.#journal.loading();
     this.older = records.length > 0 && headerOf(records)[1] !== VERSION;
-    this.#continues = origin ?? '';
+    this.#parentLayer = origin ?? '';
     if (records.length > 0) {
-      [, , , , this.#top, this.#below, this.#continues] = headerOf(records);
+      [, , , , this.#top, this.#below, this.#parentLayer] = headerOf(records);
       // A crash before the journal went on from it.
       rmSync(indexPath(root, this.#top), { force: true });
     } else {
       this.#top = newLayer(prefix);
     }
-    if (this.#continues === '') {
-      if (records.length > 0) this.#takeNumbers(headerOf(records));
+    if (this.#parentLayer === '') {
+      if (records.length > 0) this.#raiseCounters(headerOf(records));
       return records.slice(1) as Op[][];
     }
-    const index = yield* frozen.taking(root, this.#continues);
-    this.#nameless = index.nameless;
+    const index = yield* frozen.acquiring(root, this.#parentLayer);
+    this.#orphans = index.orphans;
     this.#indexes.push(index);
     this.table = new InodeTable(index.table);
-    if (records.length > 0) this.#takeNumbers(headerOf(records));
+    if (records.length > 0) this.#raiseCounters(headerOf(records));
     this.#usage.bytes = index.bytes;
-    this.#segments = index.segments + 1;
+    this.#chainLength = index.chainLength + 1;
     if (records.length > 0) return records.slice(1) as Op[][];
     this.older = index.older;
     this.#below = index.layers;
     return records.slice(1) as Op[][];
   }
 
-  #takeNumbers([, , nextId, nextIno]: Header): void {
+  #raiseCounters([, , nextId, nextIno]: Header): void {
     this.table.nextId = Math.max(this.table.nextId, nextId);
     this.table.nextIno = Math.max(this.table.nextIno, nextIno);
   }
@@ -683,8 +683,8 @@ export class Delta {
         yield* counted.one();
       }
     }
-    yield* this.table.decidingMerges();
-    for (const inode of yield* this.table.findingUnnamed(this.#nameless)) {
+    yield* this.table.resolvingMerges();
+    for (const inode of yield* this.table.findingUnlinked(this.#orphans)) {
       this.table.remove(inode);
       yield* counted.one();
     }
@@ -692,12 +692,12 @@ export class Delta {
     this.#rewrittenSize = this.#journal.size;
     if (lines.length === 0) this.#headerSize = this.#journal.size;
     if (lines.length > 2 * this.table.size + 1000) yield* this.#rewriting();
-    else if (!this.#journal.sealed && this.#journal.size > 0) yield* this.#seal(lines);
+    else if (!this.#journal.sealed && this.#journal.size > 0) yield* this.#addChecksums(lines);
   }
 
   /** Converts a journal of an older server. On a full disk it stays what it is for now, and is gone on from. */
-  *#seal(lines: readonly Op[][]): Steps<void> {
-    const header = headerFrom(this.table, this.#top, this.#below, this.#continues, this.#journal.nextGeneration);
+  *#addChecksums(lines: readonly Op[][]): Steps<void> {
+    const header = headerFrom(this.table, this.#top, this.#below, this.#parentLayer, this.#journal.nextGeneration);
     try {
       yield* this.#journal.rewriting([header, ...lines]);
       this.#rewrittenSize = this.#journal.size;
@@ -725,10 +725,10 @@ export class Delta {
       if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
       // Of a file that was never synced a power failure may leave nothing.
       if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
-      else ContentStore.lose(inode);
+      else ContentStore.markLost(inode);
     }
     this.#usage.bytes = yield* this.table.countingBytes(this.#usage.bytes);
-    this.#retained.restart(yield* this.#liveContents(this.#indexes[0]));
+    this.#retained.reset(yield* this.#liveContents(this.#indexes[0]));
   }
 
   /** What `table`, which goes on from `index`, has in frozen layers. */
@@ -760,8 +760,8 @@ export class Delta {
     const header = headerFrom(this.table, this.#top, below, '', this.#journal.nextGeneration);
     yield* this.#journal.rewriting(wholeJournal(header, this.table));
     this.#below = below;
-    this.#continues = '';
-    this.#segments = 1;
+    this.#parentLayer = '';
+    this.#chainLength = 1;
     this.#rewrittenSize = this.#journal.size;
   }
 

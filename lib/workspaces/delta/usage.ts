@@ -19,8 +19,8 @@ const LATE_INODES = 1024;
 export class Usage {
   readonly #quota: Quota;
   readonly #retained: Retained;
-  #unnamed = new Set<Inode>();
-  #unnamedBytes = 0;
+  #unlinked = new Set<Inode>();
+  #unlinkedBytes = 0;
   /** Apparent size of all contents, unnamed ones that are still open among them. */
   bytes = 0;
 
@@ -36,7 +36,7 @@ export class Usage {
 
   #hasTooMany(inodes: number): boolean {
     const { maxFiles } = this.#quota;
-    const room = maxFiles + Math.min(this.#unnamed.size, maxFiles, LATE_INODES);
+    const room = maxFiles + Math.min(this.#unlinked.size, maxFiles, LATE_INODES);
     return maxFiles > 0 && inodes + this.#retained.files > room;
   }
 
@@ -47,7 +47,7 @@ export class Usage {
 
   #isTooMuch(more: number): boolean {
     const { maxBytes } = this.#quota;
-    const room = maxBytes + Math.min(this.#unnamedBytes, maxBytes, LATE_BYTES);
+    const room = maxBytes + Math.min(this.#unlinkedBytes, maxBytes, LATE_BYTES);
     return maxBytes > 0 && this.bytes + this.#retained.bytes + more > room;
   }
 
@@ -58,30 +58,30 @@ export class Usage {
 
   resized(inode: Inode, by: number): void {
     this.bytes += by;
-    if (this.#unnamed.has(inode)) this.#unnamedBytes += by;
+    if (this.#unlinked.has(inode)) this.#unlinkedBytes += by;
   }
 
   /** An inode lost its last name while somebody still knows it. */
-  unnamed(inode: Inode): void {
-    if (this.#unnamed.has(inode)) return;
-    this.#unnamed.add(inode);
-    this.#unnamedBytes += inode.size;
+  unlinked(inode: Inode): void {
+    if (this.#unlinked.has(inode)) return;
+    this.#unlinked.add(inode);
+    this.#unlinkedBytes += inode.size;
   }
 
   released(inode: Inode): void {
-    if (this.#unnamed.delete(inode)) this.#unnamedBytes -= inode.size;
+    if (this.#unlinked.delete(inode)) this.#unlinkedBytes -= inode.size;
     if (!inode.isDirectory) this.bytes -= inode.size;
   }
 
   /** The same inodes, as a new table has them. */
-  find(get: (id: number) => Inode): void {
-    this.#unnamed = new Set([...this.#unnamed].map(({ id }) => get(id)));
+  rebind(get: (id: number) => Inode): void {
+    this.#unlinked = new Set([...this.#unlinked].map(({ id }) => get(id)));
   }
 
   /** Another state of the delta: nothing of it is unnamed. */
-  restart(bytes: number): void {
+  reset(bytes: number): void {
     this.bytes = bytes;
-    this.#unnamed.clear();
-    this.#unnamedBytes = 0;
+    this.#unlinked.clear();
+    this.#unlinkedBytes = 0;
   }
 }

@@ -77,7 +77,7 @@ export class Change {
 
   #abandon(): void {
     const { delta } = this.#workspace;
-    for (const { contents } of this.#staged.values()) if (contents !== undefined) delta.drop(contents);
+    for (const { contents } of this.#staged.values()) if (contents !== undefined) delta.discard(contents);
   }
 
   /** A new inode, born now, without a name. Returns its id. */
@@ -204,7 +204,8 @@ export class Change {
   #saw(dir: Node, name: ByteString, base: BaseStat): void {
     if (dir.basePath === undefined) return;
     const path = joinPath(dir.basePath, name);
-    if (this.#workspace.delta.table.seen.get(path) === undefined) this.#add(['seen', path, ...identityOf(base)]);
+    if (this.#workspace.delta.table.baseVersions.get(path) === undefined)
+      this.#add(['seen', path, ...identityOf(base)]);
   }
 
   /** The sandbox has a mode of its own for a directory of the base. */
@@ -214,7 +215,7 @@ export class Change {
     if (node.basePath !== joinPath(link.parent.basePath, link.name)) return;
     const base = this.#workspace.base.lstat(node.basePath);
     if (base === undefined || !isDirectory(base.mode)) return;
-    if (this.#workspace.delta.table.seen.get(node.basePath) !== undefined) return;
+    if (this.#workspace.delta.table.baseVersions.get(node.basePath) !== undefined) return;
     this.#add(['seen', node.basePath, ...identityOf(base)]);
   }
 

@@ -265,7 +265,7 @@ function* isConflict(
   now: Present | undefined,
   was: BaseStat | undefined,
 ): Steps<boolean, undefined> {
-  const seen = walk.workspace.delta.table.seen.get(path);
+  const seen = walk.workspace.delta.table.baseVersions.get(path);
   if (was === undefined) return seen !== undefined;
   if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
   // Directories that both made merge.
@@ -355,14 +355,14 @@ function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteStrin
 /** A copy keeps the inode number that the file has in the base. */
 function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present): ByteString | undefined {
   if (inode === undefined || inode.isDirectory) return undefined;
-  const from = delta.table.seen.pathOf(inode.ino);
+  const from = delta.table.baseVersions.pathOf(inode.ino);
   return from === path ? undefined : from;
 }
 
 function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
   if (basePath !== undefined) return basePath === path ? undefined : basePath;
   if (inode === undefined) return undefined;
-  return workspace.delta.table.seen.pathOf(inode.ino);
+  return workspace.delta.table.baseVersions.pathOf(inode.ino);
 }
 
 function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>) {

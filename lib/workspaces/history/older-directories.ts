@@ -24,7 +24,7 @@ export function* seeOlderDirectories({ base, delta }: { readonly base: Base; rea
   const ops: Op[] = [];
   const see = (path: ByteString, stat = base.lstat(path)) => {
     if (stat === undefined || !isDirectory(stat.mode)) return false;
-    if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+    if (delta.table.baseVersions.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
     return true;
   };
   const hidden: ByteString[] = [];

@@ -65,7 +65,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     yield;
     const place = placeOf(directories, path);
     const base = workspace.base.lstat(path);
-    const seen = table.seen.get(path) !== undefined;
+    const seen = table.baseVersions.get(path) !== undefined;
     if (place === undefined) {
       // Its directory shows the base, as it did elsewhere; or it was moved since, which is the sandbox's own work.
       if (seen) ops.push(['unseen', path]);
@@ -147,7 +147,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
 /** Where the sandbox shows the base again, what it took up before counts no more: the next change starts from the base. */
 function* forgetShown({ delta }: Workspace, root: Inode): Steps<void> {
   const ops: Op[] = [];
-  for (const [path] of delta.table.seen.entries()) {
+  for (const [path] of delta.table.baseVersions.entries()) {
     yield;
     if (showsBase(root, path, ({ origin }) => origin)) ops.push(['unseen', path]);
   }

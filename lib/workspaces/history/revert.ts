@@ -55,7 +55,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   // A discard is never refused: without room, these removals are conflicts.
   if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
   if (topmost.length > 0) {
-    for (const [seen] of workspace.delta.table.seen.entries()) {
+    for (const [seen] of workspace.delta.table.baseVersions.entries()) {
       if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
       yield* counted.one();
     }
@@ -156,7 +156,7 @@ function* removedWith(
         const stat = shown.has(path) ? undefined : base.lstat(path);
         if (stat === undefined) continue;
         if (isDirectory(stat.mode)) waiting.push(path);
-        if (delta.table.seen.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
+        if (delta.table.baseVersions.get(path) === undefined) ops.push(['seen', path, ...identityOf(stat)]);
       }
     }
   }

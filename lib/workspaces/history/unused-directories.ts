@@ -78,7 +78,7 @@ export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<vo
 /** Journaled as one; parents last. Without room for that nothing happens, and the next change of the base tries again. */
 function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<Dropped[]> {
   const { base, delta } = workspace;
-  const { seen } = delta.table;
+  const { baseVersions: seen } = delta.table;
   const ops: Op[] = [];
   const dropped = new Map<Inode, Dropped>();
   const counted = new Counted(AT_ONCE);
@@ -139,7 +139,7 @@ function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, cou
 function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
   if (paths.size === 0) return;
   const counted = new Counted(AT_ONCE);
-  for (const [path] of workspace.delta.table.seen.entries()) {
+  for (const [path] of workspace.delta.table.baseVersions.entries()) {
     yield* counted.one();
     for (let at = path; at !== ''; at = parentOf(at)) {
       if (!paths.has(at)) continue;

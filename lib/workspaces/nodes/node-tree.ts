@@ -20,22 +20,25 @@ import { cheapListing } from './merged-listing.ts';
 import type { Node, NodeOwner } from './node.ts';
 import type { NodeTable } from './node-table.ts';
 
-/** Names asked for in vain in one directory (search paths, module resolution) before it is listed to know all. */
+/**
+ * Failed lookups in one directory (search paths, module resolution) after which its names are listed to answer from
+ * memory.
+ */
 const MISSES_TO_LIST = 32;
-/** Names of one file that are looked at in one step. */
+/** Hard links of one file examined in one step. */
 const LINKS_AT_ONCE = 64;
-/** Names that the kernel is told to forget at once, at least. */
+/** Smallest number of dentries that are evicted at once. */
 const MIN_EVICTED = 64;
 
-/** What a name stands for, before there is a node for it. */
+/** What a name resolves to, before it has a node. */
 export interface Found {
   inode: Inode | undefined;
   base: BaseStat | undefined;
-  /** Made just now: the base has nothing by its name that is shown. */
+  /** Newly created: nothing of the base is shown at its path. */
   isNew?: boolean;
 }
 
-/** What the nodes of a workspace need of it. */
+/** The part of a workspace that its nodes need. */
 interface TreeOwner extends NodeOwner, MemoryHolder {
   readonly base: Base;
   readonly rules: RuleSet;
@@ -48,22 +51,22 @@ interface TreeOwner extends NodeOwner, MemoryHolder {
   };
 }
 
-/** The nodes of one workspace and how names lead to them: delta before base, and one node for one file. */
+/** The nodes of one workspace and the resolution of names: delta over base, with one node for each file. */
 export class NodeTree {
   readonly root: Node;
   readonly #workspace: TreeOwner;
   readonly #base: Base;
   readonly #delta: Delta;
-  /** Nodes without a name, open somewhere. */
+  /** Orphans: nodes without links that are still open. */
   readonly orphans = new Set<Node>();
-  /** By id. */
+  /** By inode id. */
   readonly #byInode = new Map<number, Node>();
-  /** Unchanged base files with several names: `dev:ino:level`. Names of different levels are different nodes. */
+  /** Unchanged base files with several links, by `dev:ino:level`. Links of different levels are different nodes. */
   readonly #byBaseLink = new Map<string, Node>();
-  /** Directories that show a base directory. */
+  /** The directories that show each base directory. */
   readonly #byBasePath = new BaseDirectories();
   #levels: LinkLevels;
-  /** Where `#makeRoom` goes on. */
+  /** Where `#evictDentries` continues. */
   #evictionCursor: Generator<Node>;
   #untilEviction = 0;
 
@@ -85,13 +88,13 @@ export class NodeTree {
     this.#byBasePath.add(ROOT_PATH, root);
   }
 
-  /** What `name` stands for, whatever the rules say; `level` is that of its path. */
+  /** Resolves a name, regardless of rules; `level` is that of its path. Returns undefined if it does not exist. */
   find(dir: Node, name: ByteString, level: Level): Found | undefined {
     const entry = dir.inode?.entries?.get(name);
     if (entry === WHITEOUT) return undefined;
     if (entry !== undefined) return { inode: entry, base: undefined };
     if (dir.basePath === undefined) return undefined;
-    // The listing has every name of the base: what is not in it is not looked for on the disk.
+    // The listing has every name of the base, so other names need no lookup on disk.
     const listing = dir.misses < MISSES_TO_LIST ? undefined : cheapListing(this.#workspace, dir);
     if (listing !== undefined && listing.get(name) === undefined) return undefined;
     const base = this.#base.lstat(joinPath(dir.basePath, name));
@@ -99,24 +102,30 @@ export class NodeTree {
       dir.misses++;
       return undefined;
     }
-    // One of several names of a base file that was changed by another name.
+    // One of several links of a base file that was copied up through another link.
     const many = base.nlink > 1 && level === WRITE && !isDirectory(base.mode);
     return { inode: many ? this.#delta.table.alias(base.dev, base.ino) : undefined, base };
   }
 
-  /** The node of a name, hidden ones too. `state`: the rule of the name by this access. */
+  /**
+   * Returns the node of a name, hidden ones included, or undefined if it does not exist. `state`: the rules of the name
+   * by this access. Throws ENAMETOOLONG.
+   */
   child(access: Access, dir: Node, name: ByteString, state: RuleState): Node | undefined {
     const known = dir.children?.get(name);
     if (known !== undefined) return known;
     if (name.length > MAX_NAME_BYTES) throw ENAMETOOLONG;
-    // Nothing can be seen here whatever there is: ask no disk, so that no time is taken that tells.
+    // Nothing is visible here in any case. Skipping the disk prevents a timing side channel.
     if (state.level === NONE && !state.visibleBelow) return undefined;
     const agentRule = agentRuleOf(access, dir, name, state);
     const found = this.find(dir, name, agentRule.level);
     return found === undefined ? undefined : this.adopt(AGENT, dir, name, agentRule, found);
   }
 
-  /** The node for what was found, new or known by another name; it has the name from now on. */
+  /**
+   * Gives a name to the node of what was found: a new node, or the existing one of another link. Throws EDQUOT beyond
+   * the memory limit.
+   */
   adopt(access: Access, dir: Node, name: ByteString, acting: RuleState, found: Found): Node {
     const { inode, base } = found;
     const state = agentRuleOf(access, dir, name, acting);
@@ -126,7 +135,7 @@ export class NodeTree {
     if (node !== undefined) {
       this.orphans.delete(node);
       node.addLink(dir, name);
-      // Its other names were looked at when they came: a file may have tens of thousands.
+      // The other links were examined when they were added: a file may have tens of thousands.
       const known = node.links.length > 1 ? (node.agentLevel as Level) : this.fileLevel(node, state.level);
       if (!node.isDirectory) node.agentLevel = strictest(known, state.level);
       return node;
@@ -139,8 +148,8 @@ export class NodeTree {
   }
 
   /**
-   * The kernel keeps what it once looked up for as long as the machine has memory. A workspace that has more nodes than it
-   * may has it forget the files that were looked at first; EDQUOT when it does not, because they are open.
+   * The kernel caches dentries as long as the host has memory. A workspace with too many nodes makes it drop the
+   * dentries of the oldest files. Throws EDQUOT if the kernel does not drop enough, because the files are open.
    */
   #evictDentries(): void {
     const { memory, notifier } = this.#workspace.shared;
@@ -183,7 +192,7 @@ export class NodeTree {
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
   }
 
-  /** After the delta became another one: no node is known by what it showed. The root is shown anew. */
+  /** Called after the delta was replaced: all nodes are unbound, and only the root is bound again. */
   reset(): void {
     for (const known of [this.#byInode, this.#byBaseLink, this.#byBasePath]) known.clear();
     const { root } = this;
@@ -195,8 +204,8 @@ export class NodeTree {
   }
 
   /**
-   * Has a node, known by the name, show what was found there since `restart`. False: it cannot, being of another kind
-   * or of other names.
+   * Binds a node to what its name resolves to since `reset`. Returns false if that is impossible: it has another type
+   * or other links.
    */
   rebind(node: Node, dir: Node, name: ByteString, shown: Set<Node>): boolean {
     const state = dir.agentRuleOf(name);
@@ -217,14 +226,14 @@ export class NodeTree {
     return true;
   }
 
-  /** A node that shows nothing any more: whoever has it open gets ESTALE. */
+  /** Removes a node that resolves to nothing: processes that have it open get ESTALE. */
   expire(node: Node): void {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
     this.orphans.delete(node);
   }
 
-  /** A node for a file that no name leads to. */
+  /** Creates a node for an unlinked file. */
   addUnlinked(inode: Inode): Node {
     const node = this.#workspace.shared.nodes.add(this.#workspace, inode.mode);
     node.inode = inode;
@@ -233,12 +242,12 @@ export class NodeTree {
     return node;
   }
 
-  /** The directory nodes, of those that the kernel knows, that show a base directory. */
+  /** The directory nodes that show a base path. */
   atBasePath(path: ByteString): Iterable<Node> {
     return this.#byBasePath.at(path);
   }
 
-  /** The node's file is in the delta from now on. */
+  /** Binds a node to its inode after its copy-up. */
   copiedUp(node: Node, inode: Inode): void {
     if (!node.isDirectory) {
       const key = node.base && linkKey(node.base, node.agentLevel as Level);
@@ -252,7 +261,7 @@ export class NodeTree {
     if (node.isDirectory) node.agentLevel = node.agentRule!.level;
   }
 
-  /** The node shows the base again, at `path`: the delta has nothing of it any more. */
+  /** Binds a node to the base again, at `path`: the delta no longer has an inode for it. */
   revertToBase(node: Node, path: ByteString, base: BaseStat): void {
     this.#forgetBase(node);
     if (node.inode !== undefined && this.#byInode.get(node.inode.id) === node) this.#byInode.delete(node.inode.id);
@@ -265,7 +274,7 @@ export class NodeTree {
     this.applyRule(node, node.agentRule!);
   }
 
-  /** A changed directory's node is merged with the base at `path` from now on. */
+  /** Merges a changed directory with the base directory at `path`. */
   mergeWith(node: Node, path: ByteString, base: BaseStat): void {
     this.#forgetBase(node);
     node.base = base;
@@ -274,7 +283,7 @@ export class NodeTree {
     this.applyRule(node, node.agentRule!);
   }
 
-  /** A changed directory's node shows another directory of the base from now on. */
+  /** Gives a changed directory another origin. */
   changeOrigin(node: Node, origin: ByteString): void {
     if (node.basePath === origin) return;
     if (node.basePath !== undefined) this.#byBasePath.remove(node.basePath, node);
@@ -283,7 +292,7 @@ export class NodeTree {
     this.applyRule(node, node.agentRule!);
   }
 
-  /** A changed directory's node shows nothing of the base any more. */
+  /** Makes a changed directory show nothing of the base. */
   unmerge(node: Node): void {
     this.#forgetBase(node);
     node.base = undefined;
@@ -292,36 +301,40 @@ export class NodeTree {
     node.listing = undefined;
   }
 
+  /** Returns the node of an inode, if it has one. */
   nodeOf(inode: Inode): Node | undefined {
     return this.#byInode.get(inode.id);
   }
 
-  /** Whether a node stands for it. */
+  /** Whether an inode has a node. */
   hasNode(inode: Inode): boolean {
     return this.#byInode.has(inode.id);
   }
 
-  /** The node lost a name. Without any it lives on, loose, for those who have it open. */
+  /**
+   * Removes a link of a node after its removal from the delta. A node without links stays as an orphan while it is
+   * open.
+   */
   unlink(access: Access, node: Node, dir: Node, name: ByteString): void {
     node.removeLink(dir, name);
     if (access.actor === 'owner' && (node.inode?.names ?? 0) > 0) this.#resetLevel(node);
     if (node.links.length > 0) return;
-    if (node.inode?.names === 0) this.#delta.unnamed(node.inode);
+    if (node.inode?.names === 0) this.#delta.unlinked(node.inode);
     if (node.nlookup > 0 || node.children?.size) this.orphans.add(node);
     else this.free(node);
   }
 
-  /** The node has another name for the one it had. */
+  /** Replaces one link of a node by another, after a rename. */
   move(access: Access, node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
     node.removeLink(dir, name);
     node.addLink(newDir, newName);
-    // What its owner moves may come under other rules: `renewMoved`.
+    // A move by the owner may change the rules; see `applyRulesToMoved`.
     if (node.isDirectory && access.actor === 'agent') {
       this.#setDirectoryRule(node, newDir.agentRule!.child(newName));
     }
   }
 
-  /** Two nodes have each other's names. */
+  /** Exchanges links of two nodes, after a rename with RENAME_EXCHANGE. */
   exchange(access: Access, a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
     b.removeLink(bDir, bName);
     this.move(access, a, aDir, aName, bDir, bName);
@@ -329,7 +342,7 @@ export class NodeTree {
     if (b.isDirectory) this.#setDirectoryRule(b, aDir.agentRule!.child(aName));
   }
 
-  /** The base has something else, or nothing, by this name: the node is only for those who have it open. */
+  /** Removes a link because the base has another file, or none, at its path. An open node stays as an orphan. */
   detach(node: Node, dir: Node, name: ByteString): void {
     if (node.links.length === 1) this.#forgetBase(node);
     this.unlink(AGENT, node, dir, name);
@@ -341,12 +354,13 @@ export class NodeTree {
     if (node.isDirectory && node.basePath !== undefined) this.#byBasePath.remove(node.basePath, node);
   }
 
+  /** Subtracts from the node's lookup count and frees the node at 0. */
   forget(node: Node, nlookup: number): void {
     node.nlookup = Math.max(0, node.nlookup - nlookup);
     this.free(node);
   }
 
-  /** Takes away a node that nobody needs, and its parents if it was what they were kept for. */
+  /** Frees a node without lookups and children, and then its parents for which the same holds. */
   free(node: Node): void {
     const candidates = [node];
     for (let at = candidates.pop(); at !== undefined; at = candidates.pop()) {
@@ -355,7 +369,7 @@ export class NodeTree {
     }
   }
 
-  /** Returns the parents it had. */
+  /** Removes a node and returns its former parents. */
   #remove(node: Node): Node[] {
     this.#workspace.shared.nodes.delete(node);
     this.#workspace.shared.files.close(node);
@@ -371,18 +385,18 @@ export class NodeTree {
     return links.map((link) => link.parent);
   }
 
-  /** Every node of the workspace, parents first. Trees can be deeper than any stack: nothing here calls itself. */
+  /** All nodes of the workspace, parents first. The tree can be deeper than the stack, so there is no recursion. */
   *nodes(): Generator<Node> {
     yield* nodesFrom(this.root);
     for (const node of this.orphans) yield* nodesFrom(node);
   }
 
-  /** Gives back what is only kept because it is open. */
+  /** Releases the contents of unlinked files that are kept only because they are open. */
   releaseOrphans(): void {
     for (const { inode } of this.orphans) if (inode !== undefined && inode.names === 0) this.#delta.release(inode);
   }
 
-  /** The path by one of the node's names, or its last one. */
+  /** Returns the path of a node by one of its links, or by its last link. */
   pathOf(node: Node): ByteString {
     const names: ByteString[] = [];
     let at = node;
@@ -394,12 +408,12 @@ export class NodeTree {
     return joinNames(names.reverse());
   }
 
-  /** The rules changed: levels of files are computed anew. */
+  /** Drops the cached levels of files with several links. */
   resetLinkLevels(): void {
     this.#levels = new LinkLevels(this.#workspace.rules);
   }
 
-  /** A file's level under new rules. */
+  /** Sets the level of a file under new rules. */
   setLevel(node: Node, level: Level): void {
     const key = node.base && linkKey(node.base, node.agentLevel as Level);
     const keyed = key !== undefined && this.#byBaseLink.get(key) === node;
@@ -409,8 +423,8 @@ export class NodeTree {
   }
 
   /**
-   * The rules of a directory that moved and all known ones below. Files keep their level: everything that moves is WRITE
-   * before and after.
+   * Applies the rules of its new path to a moved directory and to all known directories below. Files keep their level:
+   * everything that moves is WRITE before and after.
    */
   #setDirectoryRule(top: Node, topState: RuleState): void {
     this.applyRule(top, topState);
@@ -422,7 +436,10 @@ export class NodeTree {
     }
   }
 
-  /** Gives a directory the rules of its path, and those of the base directory that it shows. Its parent has its own. */
+  /**
+   * Sets the rules of a directory by its path and by the base directory that it shows. The rules of its parent must be
+   * set before.
+   */
   applyRule(dir: Node, byPath: RuleState): void {
     dir.agentRule = byPath;
     dir.baseRule = this.#baseRule(dir);
@@ -430,7 +447,10 @@ export class NodeTree {
     dir.agentLevel = changed ? byPath.level : strictest(byPath.level, dir.baseRule!.level);
   }
 
-  /** Where nothing above was renamed this is the state that the path has, and costs nothing. */
+  /**
+   * Returns the rules of the base directory if they differ from those of the path. Without a renamed parent they do
+   * not, and this is cheap.
+   */
   #baseRule(dir: Node): RuleState | undefined {
     const { basePath } = dir;
     const link = dir.links[0];
@@ -443,11 +463,15 @@ export class NodeTree {
     return state === dir.agentRule ? undefined : state;
   }
 
+  /** As `findFileLevel`, at once. */
   fileLevel(node: Node, ofPath: Level): Level {
     return complete(this.findFileLevel(node, ofPath));
   }
 
-  /** The strictest of a file's names. Taking a name away or giving one needs WRITE, so only new rules change it. */
+  /**
+   * Returns the strictest level of a file's links. Adding and removing a link requires WRITE, so only new rules change
+   * the result.
+   */
   *findFileLevel(node: Node, ofPath: Level): Steps<Level> {
     const counted = new Counted(LINKS_AT_ONCE);
     let level = ofPath;
@@ -459,7 +483,9 @@ export class NodeTree {
     return inode === undefined || inode.linkCount < 2 ? level : strictest(level, yield* this.#levels.find(inode));
   }
 
-  /** Files with several names anew, after their owner moved a directory that some of them are in. */
+  /**
+   * Updates the levels of all files with several links, after the owner moved a directory that contains some of them.
+   */
   updateLinkLevels(): void {
     this.resetLinkLevels();
     for (const node of this.#byInode.values()) {
@@ -467,7 +493,7 @@ export class NodeTree {
     }
   }
 
-  /** One of them, after its owner took away a name that the rules would have kept. */
+  /** Updates the level of one file, after the owner removed a link that the rules protect from the sandbox. */
   #resetLevel(node: Node): void {
     this.resetLinkLevels();
     this.#updateLevel(node);
@@ -482,7 +508,10 @@ export class NodeTree {
     this.#workspace.shared.notifier.invalInode(node.id);
   }
 
-  /** A base file found while the base is being changed: whoever opens it keeps what it is now. */
+  /**
+   * Pins a base file that is looked up while its path is being replaced, so that processes that open it keep its
+   * contents.
+   */
   #pinIfChanging(node: Node): void {
     const { changing, shared } = this.#workspace;
     if (node.type !== S_IFREG || node.base === undefined || node.inode !== undefined) return;
@@ -497,12 +526,12 @@ export class NodeTree {
   }
 }
 
-/** The sandbox's rule of a name, where `state` is the rule by this access. */
+/** Returns the sandbox's rules for a name; `state` are the rules by this access. */
 function agentRuleOf(access: Access, dir: Node, name: ByteString, state: RuleState): RuleState {
   return access.actor === 'agent' && dir.baseRule === undefined ? state : dir.agentRuleOf(name);
 }
 
-/** A node and all known ones below it, parents first. The tree may lose nodes while they are taken. */
+/** A node and all nodes below it, parents first. Nodes may be removed during the iteration. */
 export function* nodesFrom(top: Node): Generator<Node> {
   const waiting = [top];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -511,7 +540,7 @@ export function* nodesFrom(top: Node): Generator<Node> {
   }
 }
 
-/** Key of a base file with several names; undefined: it has one. */
+/** Key of a base file with several links; undefined for other files. */
 function linkKey(base: BaseStat, level: Level): string | undefined {
   return base.nlink > 1 && !isDirectory(base.mode) ? `${base.dev}:${base.ino}:${level}` : undefined;
 }

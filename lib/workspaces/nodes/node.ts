@@ -6,70 +6,78 @@ import type { Inode } from '../delta/index/inode.ts';
 import { removeUnordered } from '../delta/index/remove-unordered.ts';
 import type { Listing } from './listing.ts';
 
-/** A name in a directory the kernel knows. */
+/** A link to a node: a name in the directory `parent`. */
 export interface NodeLink {
   readonly parent: Node;
   readonly name: ByteString;
 }
 
-/** What a node needs of its workspace. */
+/** The part of a workspace that a node needs. */
 export interface NodeOwner {
   readonly isClosed: boolean;
-  /** Nodes that the kernel knows, and names in listings of theirs. */
+  /** Nodes of the workspace, and names in their listings; both count for its memory. */
   knownNodes: number;
   listedNames: number;
   readonly delta: { readonly table: { get(id: number): Inode | undefined } };
 }
 
 /**
- * A file, directory or symlink the kernel knows by `id`, which stands for it from its first lookup to its last FORGET,
- * whatever happens to it in between: copied up, renamed, unlinked, replaced in the base. Its number is never used again.
+ * A file, directory or symlink that the kernel knows by its node id, from the first LOOKUP to the last FORGET. It stays
+ * the same node when it is copied up, renamed, unlinked or replaced in the base. The id is never reused.
  */
 export class Node<Owner extends NodeOwner = NodeOwner> {
   readonly id: number;
-  /** undefined: the root of the mount. */
+  /** undefined for the root of the mount. */
   readonly workspace: Owner | undefined;
   /** S_IFMT bits. */
   readonly type: number;
-  /** References the kernel holds. */
+  /** The kernel's lookup count, plus open handles of API clients. */
   nlookup = 0;
-  /** Names by which the kernel knows it; none once it is unlinked, removed or replaced. */
+  /** Links by which the kernel knows the node; none once it is unlinked, removed or replaced. */
   readonly links: NodeLink[] = [];
-  /** Directory: known nodes by name. A node lives as long as one of its children does. */
+  /** Directory: child nodes by name. A node lives at least as long as its children. */
   children: Map<ByteString, Node> | undefined;
 
-  /** Of its path by the sandbox's rules; with several names the strictest of them. */
+  /** Level by the sandbox's rules: that of its path, or the strictest of all links. */
   agentLevel = 0;
-  /** Directory: of its path, by the sandbox's rules. */
+  /** Directory: the sandbox's rules for its path. */
   agentRule: RuleState | undefined;
-  /** Directory: of the base directory that it shows, where the rules tell that one from its path (it was renamed). */
+  /**
+   * Directory: the rules for the base directory that it shows, if they differ from those of its path (it was renamed).
+   */
   baseRule: RuleState | undefined;
-  /** The name it lost last: what the rules say of that path holds on for those who have it open. */
+  /** The last link that was removed: the rules of that path still apply to processes that have the node open. */
   lastLink: NodeLink | undefined;
 
-  /** Set once the sandbox changed it. Until then (and for a directory with an origin, below it) `base` is shown. */
+  /** Set once the sandbox changed the node. Before (and below a directory with an origin), `base` is shown. */
   #inode: Inode | undefined;
   base: BaseStat | undefined;
-  /** Where the base has it. For a changed directory: its origin, if it still has one. */
+  /** Path in the base. For a changed directory: its origin, if it still has one. */
   basePath: ByteString | undefined;
 
-  /** The kernel may hold contents of it in its page cache. */
+  /** The kernel may cache pages of the node. */
   mayHavePages = false;
-  /** New rules changed what its attributes show, and the kernel was not told yet: `untoldChildren` of its directory. */
+  /**
+   * New rules changed its attributes, and the kernel still caches the old ones: in `pendingInvalidations` of its
+   * directory.
+   */
   needsInvalidation = false;
-  /** New rules hide it from a kernel that has its name. */
+  /** New rules hide the node, and the kernel still caches its dentry. */
   staleDentry = false;
-  /** Directory: `untold` files; told before the kernel is given the directory's own attributes again. */
+  /**
+   * Directory: files with `needsInvalidation`, which are invalidated before the kernel gets the directory's own
+   * attributes again.
+   */
   pendingInvalidations: readonly Node[] | undefined;
-  /** Directory: hidden names that the kernel was told are not there; 'many': not counted any more. */
+  /** Directory: hidden names that a lookup reported as absent; 'many': too many to record. */
   hiddenMisses: Set<ByteString> | 'many' | undefined;
 
   #listing: Listing | undefined;
-  /** Directory: how many names it was asked for that the base has not. */
+  /** Directory: number of lookups of names that the base does not have. */
   misses = 0;
-  /** Open host file, or -1. */
+  /** Descriptor of the open host file, or -1. Owned by `HostFiles`. */
   fd = -1;
-  /** The base may replace the file under it: its host file stays open. */
+  /** The host file stays open, because the base may replace the file. */
   pinned = false;
 
   constructor(id: number, workspace: Owner | undefined, type: number) {
@@ -88,10 +96,11 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     this.#listing = listing;
   }
 
+  /** The node's inode in the delta, if the sandbox changed it. */
   get inode(): Inode | undefined {
     const inode = this.#inode;
-    if (inode === undefined || !inode.home.frozen) return inode;
-    // The delta was frozen since: it goes on with copies.
+    if (inode === undefined || !inode.owner.frozen) return inode;
+    // The layer of this inode was frozen since; the delta continues with copies.
     this.#inode = this.workspace!.delta.table.get(inode.id);
     return this.#inode;
   }
@@ -101,8 +110,8 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   }
 
   /**
-   * Directory: what the sandbox's rules say of a name in it. What it shows of the base has the strictest level of its path
-   * and of its place in the base; what the sandbox made or changed here has that of its path.
+   * Directory: the sandbox's rules for a name in it. For entries of the base these are the strictest of its path and
+   * its base path; for entries that the sandbox made or changed, those of its path.
    */
   agentRuleOf(name: ByteString): RuleState {
     const byPath = this.agentRule!.child(name);
@@ -110,7 +119,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     return strictestState(byPath, this.baseRule.child(name));
   }
 
-  /** Directory: the sandbox's rules for all that it shows; single names may have more. */
+  /** Directory: the sandbox's rules for all its entries; single entries may have a higher level. */
   get agentShownRule(): RuleState {
     return this.baseRule === undefined ? this.agentRule! : strictestState(this.agentRule!, this.baseRule);
   }
@@ -123,12 +132,14 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     return this.links[0]?.parent;
   }
 
+  /** Adds a link and registers the node with its parent. */
   addLink(parent: Node, name: ByteString): void {
     this.links.push({ parent, name });
     parent.children ??= new Map();
     parent.children.set(name, this);
   }
 
+  /** Removes a link. The last one stays in `lastLink`. */
   removeLink(parent: Node, name: ByteString): void {
     if (this.links.length === 1) this.lastLink = this.links[0];
     removeUnordered(this.links, (link) => link.parent === parent && link.name === name);

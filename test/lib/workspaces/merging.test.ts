@@ -225,7 +225,7 @@ describe('a directory in the journal of an older server, which knew no merged di
     const table = new InodeTable();
     for (const op of [['new', 1, 1, 0o40755, 0, 0, [...times], ''] as Op, ...directory(2, 'd'), ...ops])
       table.apply(op);
-    table.decideMerges();
+    table.resolveMerges();
     return table.get(2)!.merges;
   }
 

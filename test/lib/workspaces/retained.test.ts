@@ -66,7 +66,7 @@ class Checkpointed extends Sandbox {
     const read = readDelta(delta, layers!, frozen);
     const needed = new Set(read === undefined ? [] : [read.top, ...read.below]);
     for (const layer of this.checkpoints.values()) {
-      for (const each of frozen.take(layers!, layer).layers) needed.add(each);
+      for (const each of frozen.acquire(layers!, layer).layers) needed.add(each);
     }
     for (const layer of readdirSync(layers!)) {
       if (!needed.has(layer)) rmSync(join(layers!, layer), { recursive: true });
@@ -82,12 +82,12 @@ class Checkpointed extends Sandbox {
 function onDisk({ spec, checkpoints }: Checkpointed): { bytes: number; files: number } {
   const root = spec.layers!;
   const frozen = new FrozenLayers();
-  const needed = new Set([...checkpoints.values()].flatMap((layer) => frozen.take(root, layer).layers));
+  const needed = new Set([...checkpoints.values()].flatMap((layer) => frozen.acquire(root, layer).layers));
   const has = ({ data, hasFile }: Inode) => data !== undefined && (hasFile || data.slot >= 0);
   const sum = { bytes: 0, files: 0 };
   for (const layer of needed) {
     sum.bytes += statSync(join(root, layer, 'index')).size;
-    const { table, nameless } = frozen.take(root, layer);
+    const { table, orphans: nameless } = frozen.acquire(root, layer);
     for (const inode of table.found()) {
       if (nameless.includes(inode.id) || !has(inode) || inode.data!.layer !== layer || inode.hasFile) continue;
       sum.bytes += inode.size;

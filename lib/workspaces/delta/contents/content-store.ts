@@ -14,7 +14,7 @@ import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
 
 const LOST = 'its data file is missing or has another size';
 /** Damaged files that are told of. */
-const MAX_TOLD = 1000;
+const MAX_REPORTED = 1000;
 /** Inodes looked at in one step. */
 const AT_ONCE = 16;
 const ZEROS = Buffer.alloc(SMALL);
@@ -50,7 +50,7 @@ export class ContentStore {
   readonly #unsyncedLayers = new Set<string>();
   readonly #unsyncedFiles: DataRef[] = [];
   /** Inodes that `damaged` was told of. */
-  readonly #told = new Set<number>();
+  readonly #reported = new Set<number>();
   /** Files with contents the disk may not have yet. */
   readonly #unsynced = new Set<Inode>();
 
@@ -80,7 +80,7 @@ export class ContentStore {
   }
 
   /** As `freeze`, giving up what is not in a frozen layer. */
-  restart(layer: string): void {
+  reset(layer: string): void {
     this.freeze(layer);
     this.#unsyncedFiles.length = 0;
     this.#unsyncedLayers.clear();
@@ -134,12 +134,12 @@ export class ContentStore {
     } else if (inode.size === 0) {
       this.#journal.placed(inode, to);
     } else {
-      const slot = this.#slabs.take(inode.size);
+      const slot = this.#slabs.allocate(inode.size);
       try {
         this.#slabs.write(slot, 0, this.small(inode));
         this.#replace(inode, slot, (place) => this.#journal.placed(inode, place));
       } catch (error) {
-        this.#slabs.give(slot, false);
+        this.#slabs.free(slot, false);
         throw error;
       }
     }
@@ -214,8 +214,8 @@ export class ContentStore {
     const { layer, slot, id } = inode.data!;
     const place = slot === NO_SLOT ? `data file ${id}` : `slot ${slot}`;
     const message = `${what} (layer ${layer}, ${place})`;
-    if (!this.#told.has(inode.id) && this.#told.size < MAX_TOLD) {
-      this.#told.add(inode.id);
+    if (!this.#reported.has(inode.id) && this.#reported.size < MAX_REPORTED) {
+      this.#reported.add(inode.id);
       this.#journal.damaged(inode, message);
     }
     return new Damage(`a file is damaged: ${message}`);
@@ -236,11 +236,11 @@ export class ContentStore {
         this.#slabs.write(slot, offset, data);
       });
     } else if (offset === 0 && size === data.length) {
-      this.#renew(inode, data);
+      this.#replaceContents(inode, data);
     } else {
       const bytes = this.#resized(inode, size);
       data.copy(bytes, offset);
-      this.#renew(inode, bytes);
+      this.#replaceContents(inode, bytes);
     }
     return true;
   }
@@ -256,18 +256,18 @@ export class ContentStore {
       this.#grow(inode, size, sumWithZeros(inode, size), (slot) => this.#slabs.zero(slot, before, size));
     } else if (size < before && !this.isFrozen(inode) && this.#slabs.suits(inode.data!.slot, size)) {
       this.#shorten(inode, size);
-    } else this.#renew(inode, this.#resized(inode, size));
+    } else this.#replaceContents(inode, this.#resized(inode, size));
     return true;
   }
 
   /** Contents of a file to be: kept by a record that names the place, or dropped. */
   putSmall(bytes: Buffer, id: number): DataRef {
-    const slot = this.#slabs.take(bytes.length);
+    const slot = this.#slabs.allocate(bytes.length);
     const ref = { layer: this.#layer, id, slot };
     try {
       this.#slabs.write(slot, 0, bytes);
     } catch (error) {
-      this.drop(ref);
+      this.discard(ref);
       throw error;
     }
     return ref;
@@ -278,19 +278,19 @@ export class ContentStore {
     return this.#files.copy(from, ref);
   }
 
-  drop(ref: DataRef): void {
+  discard(ref: DataRef): void {
     if (ref.slot === NO_SLOT) this.#files.remove(ref);
-    else this.#slabs.give(ref.slot, false);
+    else this.#slabs.free(ref.slot, false);
   }
 
   /** A record names the place of the inode's contents. */
-  keep(inode: Inode): void {
+  assign(inode: Inode): void {
     const { slot } = inode.data!;
     if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
     this.#unsynced.add(inode);
   }
 
-  touched(inode: Inode): void {
+  markUnsynced(inode: Inode): void {
     this.#unsynced.add(inode);
   }
 
@@ -300,7 +300,7 @@ export class ContentStore {
     if (this.isFrozen(inode)) return;
     if (inode.hasFile) this.#files.remove(inode.data!);
     if (inode.data!.slot === NO_SLOT) return;
-    this.#slabs.give(inode.data!.slot, synced, more);
+    this.#slabs.free(inode.data!.slot, synced, more);
     const toMove = more ? undefined : this.#slabs.toMove;
     if (toMove !== undefined) this.#move(toMove);
   }
@@ -311,7 +311,7 @@ export class ContentStore {
   }
 
   /** Its data file is known to have been there. */
-  static lose(inode: Inode): void {
+  static markLost(inode: Inode): void {
     inode.hasFile = inode.lost = true;
     inode.size = Math.max(inode.expected ?? 0, 1);
   }
@@ -330,7 +330,7 @@ export class ContentStore {
       inode.size = stat?.size ?? 0;
       // It was recorded when it was frozen, and has not changed since.
       const other = expected !== undefined && expected !== inode.size && !(expected === -1 && inode.hasFile);
-      if (other) ContentStore.lose(inode);
+      if (other) ContentStore.markLost(inode);
     }
   }
 
@@ -378,11 +378,11 @@ export class ContentStore {
 
   /** Many slots wait for `journalSynced`. */
   get waitsForJournal(): boolean {
-    return this.#slabs.holdsMany;
+    return this.#slabs.hasManyDeferred;
   }
 
   journalSynced(): void {
-    this.#slabs.releaseHeld();
+    this.#slabs.releaseDeferred();
   }
 
   close(): void {
@@ -421,7 +421,7 @@ export class ContentStore {
   }
 
   /** Puts other contents into another slot. */
-  #renew(inode: Inode, bytes: Buffer): void {
+  #replaceContents(inode: Inode, bytes: Buffer): void {
     this.#inSlot(bytes.length, (slot) => {
       this.#slabs.write(slot, 0, bytes);
       this.#changed(inode, slot, bytes.length, crc32(bytes));
@@ -430,11 +430,11 @@ export class ContentStore {
   }
 
   #inSlot(size: number, act: (slot: number) => void): void {
-    const slot = this.#slabs.take(size);
+    const slot = this.#slabs.allocate(size);
     try {
       act(slot);
     } catch (error) {
-      this.#slabs.give(slot, false);
+      this.#slabs.free(slot, false);
       throw error;
     }
   }
@@ -453,13 +453,13 @@ export class ContentStore {
 
   /** To a slot further down: the slab gets shorter. Failing to is no failure of what was just done. */
   #move(inode: Inode): void {
-    const slot = this.#slabs.take(inode.size);
+    const slot = this.#slabs.allocate(inode.size);
     try {
       this.#slabs.write(slot, 0, this.small(inode));
       if (!this.#unsynced.has(inode)) this.#slabs.sync(slot);
       this.#replace(inode, slot, (data) => this.#journal.placed(inode, data));
     } catch {
-      this.#slabs.give(slot, false);
+      this.#slabs.free(slot, false);
     }
   }
 
@@ -487,7 +487,7 @@ export class ContentStore {
     journal({ layer: this.#layer, id: before.id, slot });
     if (before.slot === slot && !frozen) return;
     if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
-    if (before.slot !== NO_SLOT && !frozen) this.#slabs.give(before.slot, !this.#unsynced.has(inode));
+    if (before.slot !== NO_SLOT && !frozen) this.#slabs.free(before.slot, !this.#unsynced.has(inode));
   }
 }
 

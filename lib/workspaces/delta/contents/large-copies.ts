@@ -85,7 +85,7 @@ export class LargeCopies {
   }
 
   /** After everybody who was postponed has asked again. */
-  dropUnused(): void {
+  removeUnused(): void {
     for (const [key, copy] of this.#copies) {
       if (copy.errno === undefined) continue;
       this.#copies.delete(key);

@@ -25,9 +25,9 @@ export class Slab {
   #fd = -1;
   readonly #holders: (Inode | typeof RESERVED | undefined)[] = [];
   /** Once free; some were cut off or taken since. */
-  #free: number[] = [];
+  #freeSlots: number[] = [];
   /** Free but for the disk, which may still tell of a holder after a power failure. */
-  readonly #held = new Set<number>();
+  readonly #deferred = new Set<number>();
   #used = 0;
   /** Slots the host's file may reach to. */
   #extent = 0;
@@ -38,8 +38,8 @@ export class Slab {
   }
 
   /** A slot for somebody who says so by `assign`, or gives it back. */
-  take(): number {
-    for (let slot = this.#free.pop(); slot !== undefined; slot = this.#free.pop()) {
+  allocate(): number {
+    for (let slot = this.#freeSlots.pop(); slot !== undefined; slot = this.#freeSlots.pop()) {
       if (slot < this.#holders.length && this.#isFree(slot)) return this.#reserve(slot);
     }
     return this.#reserve(this.#holders.length);
@@ -55,7 +55,7 @@ export class Slab {
   /** Also for a slot that the journal names: those before it are free until they are assigned. */
   assign(slot: number, inode: Inode): void {
     while (this.#holders.length <= slot) {
-      this.#free.push(this.#holders.length);
+      this.#freeSlots.push(this.#holders.length);
       this.#holders.push(undefined);
     }
     if (this.#holders[slot] === undefined) this.#used++;
@@ -63,12 +63,12 @@ export class Slab {
   }
 
   /** `hold`: not to be written to before `releaseHeld`. `more`: the file is not made shorter yet, `trim` follows. */
-  give(slot: number, hold: boolean, more: boolean): void {
+  free(slot: number, hold: boolean, more: boolean): void {
     if (this.#holders[slot] === undefined) return;
     this.#holders[slot] = undefined;
     this.#used--;
-    if (hold) this.#held.add(slot);
-    else this.#free.push(slot);
+    if (hold) this.#deferred.add(slot);
+    else this.#freeSlots.push(slot);
     if (!more) this.#cutTail();
   }
 
@@ -80,13 +80,13 @@ export class Slab {
     return this.#extent < before && this.#hasTail();
   }
 
-  get heldCount(): number {
-    return this.#held.size;
+  get deferredCount(): number {
+    return this.#deferred.size;
   }
 
-  releaseHeld(): void {
-    for (const slot of this.#held) this.#free.push(slot);
-    this.#held.clear();
+  releaseDeferred(): void {
+    for (const slot of this.#deferred) this.#freeSlots.push(slot);
+    this.#deferred.clear();
     this.#cutTail();
   }
 
@@ -138,7 +138,7 @@ export class Slab {
   }
 
   #isFree(slot: number): boolean {
-    return this.#holders[slot] === undefined && !this.#held.has(slot);
+    return this.#holders[slot] === undefined && !this.#deferred.has(slot);
   }
 
   #reserve(slot: number): number {
@@ -154,7 +154,7 @@ export class Slab {
   #hasTail(): boolean {
     const holders = this.#holders;
     while (holders.length > 0 && this.#isFree(holders.length - 1)) holders.pop();
-    if (holders.length === 0) this.#free = [];
+    if (holders.length === 0) this.#freeSlots = [];
     return holders.length === 0 ? this.#extent > 0 : (this.#extent - holders.length) * this.slotSize >= TAIL;
   }
 

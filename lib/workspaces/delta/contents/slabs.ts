@@ -7,7 +7,7 @@ export const SMALL = 65536;
 /** No slot. */
 export const NO_SLOT = -1;
 /** Slots held back until the journal is synced, at most about so many. */
-const MAX_HELD = 1024;
+const MAX_DEFERRED = 1024;
 
 /**
  * The small contents of one layer: a slab for each slot size, as `slab-<size>` in its directory. A slot's number tells
@@ -21,9 +21,9 @@ export class Slabs {
   }
 
   /** A slot of at least `size` bytes, which is at most SMALL. Its bytes are anybody's. */
-  take(size: number): number {
+  allocate(size: number): number {
     const at = SLOT_SIZES.findIndex((slotSize) => slotSize >= size);
-    return this.#slabs[at]!.take() * SLOT_SIZES.length + at;
+    return this.#slabs[at]!.allocate() * SLOT_SIZES.length + at;
   }
 
   assign(slot: number, inode: Inode): void {
@@ -36,8 +36,8 @@ export class Slabs {
   }
 
   /** `hold`: the disk may still tell of its holder, so it is not written to before `releaseHeld`. `more`: `trim` follows. */
-  give(slot: number, hold: boolean, more = false): void {
-    this.#of(slot).give(indexOf(slot), hold, more);
+  free(slot: number, hold: boolean, more = false): void {
+    this.#of(slot).free(indexOf(slot), hold, more);
   }
 
   /** After giving many, until it returns false. */
@@ -76,13 +76,13 @@ export class Slabs {
     for (const slab of this.#slabs) slab.sync();
   }
 
-  get holdsMany(): boolean {
-    return this.#slabs.some((slab) => slab.heldCount > MAX_HELD);
+  get hasManyDeferred(): boolean {
+    return this.#slabs.some((slab) => slab.deferredCount > MAX_DEFERRED);
   }
 
   /** The journal is on disk. */
-  releaseHeld(): void {
-    for (const slab of this.#slabs) slab.releaseHeld();
+  releaseDeferred(): void {
+    for (const slab of this.#slabs) slab.releaseDeferred();
   }
 
   /** An inode whose contents should be moved to a slot taken now, so that a slab gets shorter. */

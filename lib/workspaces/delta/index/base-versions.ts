@@ -2,35 +2,35 @@ import type { ByteString } from '../../../byte-string.ts';
 import { isDirectory } from '../../../linux/mode.ts';
 import type { BaseStat } from '../../base/base.ts';
 import { type Identity, IdentityRows } from './identity-rows.ts';
-import { SEEN_BYTES } from './memory.ts';
+import { BASE_VERSION_BYTES } from './memory.ts';
 
 /**
  * What the base had at each path when the sandbox first took it up (copied it, or hid it). The first counts: from then
  * on the sandbox does not see the base there.
  */
-export class Seen {
+export class BaseVersions {
   /** The row of the identity; undefined: taken away from those below. */
   readonly #byPath = new Map<ByteString, number | undefined>();
   readonly #rows = new IdentityRows();
-  readonly #below: Seen | undefined;
+  readonly #parent: BaseVersions | undefined;
   /** Bytes of memory that it takes without those below. */
   ownMemory = 0;
   #byIno: Map<number, ByteString> | undefined;
 
   /** Goes on from `below`, which never changes from now on. */
-  constructor(below?: Seen) {
-    this.#below = below;
+  constructor(below?: BaseVersions) {
+    this.#parent = below;
   }
 
   get(path: ByteString): Identity | undefined {
     const row = this.#byPath.get(path);
     if (row !== undefined) return this.#rows.get(row);
-    return this.#below === undefined || this.#byPath.has(path) ? undefined : this.#below.get(path);
+    return this.#parent === undefined || this.#byPath.has(path) ? undefined : this.#parent.get(path);
   }
 
   add(path: ByteString, identity: Identity): void {
     if (this.get(path) !== undefined) return;
-    if (!this.#byPath.has(path)) this.ownMemory += SEEN_BYTES + path.length;
+    if (!this.#byPath.has(path)) this.ownMemory += BASE_VERSION_BYTES + path.length;
     this.#byPath.set(path, this.#rows.add(identity));
     this.#byIno?.set(identity[0], path);
   }
@@ -40,15 +40,15 @@ export class Seen {
     if (identity === undefined) return;
     const row = this.#byPath.get(path);
     if (row !== undefined) this.#rows.remove(row);
-    if (this.#below === undefined) {
+    if (this.#parent === undefined) {
       this.#byPath.delete(path);
-      this.ownMemory -= SEEN_BYTES + path.length;
+      this.ownMemory -= BASE_VERSION_BYTES + path.length;
     } else this.#byPath.set(path, undefined);
     this.#byIno?.delete(identity[0]);
   }
 
   *entries(): Generator<[ByteString, Identity]> {
-    for (const [path, identity] of this.#below?.entries() ?? []) {
+    for (const [path, identity] of this.#parent?.entries() ?? []) {
       if (!this.#byPath.has(path)) yield [path, identity];
     }
     for (const [path, row] of this.#byPath) if (row !== undefined) yield [path, this.#rows.get(row)];

@@ -1,8 +1,8 @@
 import { ancestorsOf, type ByteString, splitPath } from '../../../byte-string.ts';
 import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import type { Time } from '../../../linux/time.ts';
-import { Seen } from './base-versions.ts';
-import { FIRST_INO, type Home, Inode, WHITEOUT } from './inode.ts';
+import { BaseVersions } from './base-versions.ts';
+import { FIRST_INO, Inode, type Owner, WHITEOUT } from './inode.ts';
 import { DIRECTORY_BYTES, ENTRY_BYTES, HARD_LINK_BYTES, INODE_BYTES } from './memory.ts';
 import { bodyOf, MERGES, type Op, type OpNamed, timesOf } from './records.ts';
 
@@ -13,17 +13,17 @@ const AT_ONCE = 64;
 const MAX_REACH = 4097;
 
 /** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
-export class InodeTable implements Home {
-  readonly #below: InodeTable | undefined;
+export class InodeTable implements Owner {
+  readonly #parent: InodeTable | undefined;
   /** Its own, and copies of those below that were asked for. */
   readonly #inodes = new Map<number, Inode>();
   /** Of those below. */
-  readonly #gone = new Set<number>();
+  readonly #removed = new Set<number>();
   /** `dev:ino` of a base file with several names -> the inode it became; undefined: not any more. */
   readonly #aliases = new Map<string, Inode | undefined>();
   /** Base inode numbers kept by copied-up inodes, with how many more do than below: the base may give them out again. */
-  readonly #kept = new Map<number, number>();
-  readonly seen: Seen;
+  readonly #keptInos = new Map<number, number>();
+  readonly baseVersions: BaseVersions;
   /** The last stage of a commit that the sandbox was rebased after. */
   rebased: { readonly commit: string; readonly stage: number } | undefined;
   /** Of what it holds itself, in bytes. */
@@ -35,8 +35,8 @@ export class InodeTable implements Home {
 
   /** Goes on from `below`, which never changes from now on: what is not changed is shared with it. */
   constructor(below?: InodeTable) {
-    this.#below = below;
-    this.seen = new Seen(below?.seen);
+    this.#parent = below;
+    this.baseVersions = new BaseVersions(below?.baseVersions);
     if (below === undefined) return;
     this.nextId = below.nextId;
     this.nextIno = below.nextIno;
@@ -46,8 +46,8 @@ export class InodeTable implements Home {
 
   get(id: number): Inode | undefined {
     const own = this.#inodes.get(id);
-    if (own !== undefined || this.#below === undefined || this.#gone.has(id)) return own;
-    const shared = this.#below.#find(id);
+    if (own !== undefined || this.#parent === undefined || this.#removed.has(id)) return own;
+    const shared = this.#parent.#find(id);
     if (shared === undefined) return undefined;
     const inode = Inode.copyOf(shared, this);
     this.#inodes.set(id, inode);
@@ -56,7 +56,7 @@ export class InodeTable implements Home {
   }
 
   copy<E extends Inode | typeof WHITEOUT>(shared: E): E {
-    return (shared === WHITEOUT ? WHITEOUT : this.#known(shared.id)) as E;
+    return (shared === WHITEOUT ? WHITEOUT : this.#require(shared.id)) as E;
   }
 
   look<E extends Inode | typeof WHITEOUT>(shared: E): E {
@@ -65,32 +65,32 @@ export class InodeTable implements Home {
 
   /** Bytes of memory that it takes, about: without the tables below. */
   get ownMemory(): number {
-    return this.#memory + this.seen.ownMemory;
+    return this.#memory + this.baseVersions.ownMemory;
   }
 
   /** The same with those below, which it keeps. */
   get memory(): number {
     let bytes = 0;
-    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) bytes += table.ownMemory;
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) bytes += table.ownMemory;
     return bytes;
   }
 
-  /** It and those below, which it keeps in memory. */
-  *kept(): Generator<InodeTable> {
-    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) yield table;
+  /** This table and its parents, which it keeps in memory. */
+  *chain(): Generator<InodeTable> {
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) yield table;
   }
 
-  /** Whether it is the other one, or goes on from it. */
-  goesOnFrom(other: InodeTable): boolean {
-    for (const table of this.kept()) if (table === other) return true;
+  /** Whether this is the other table or extends it. */
+  extends(other: InodeTable): boolean {
+    for (const table of this.chain()) if (table === other) return true;
     return false;
   }
 
   /** As it is, perhaps in a table below. */
   #find(id: number): Inode | undefined {
-    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) {
       const inode = table.#inodes.get(id);
-      if (inode !== undefined || table.#gone.has(id)) return inode;
+      if (inode !== undefined || table.#removed.has(id)) return inode;
     }
     return undefined;
   }
@@ -98,7 +98,7 @@ export class InodeTable implements Home {
   /** Each as it is, perhaps in a table below: only to be read. */
   *found(): Generator<Inode> {
     const told = new Set<number>();
-    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#below) {
+    for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) {
       for (const id of [...table.#inodes.keys()]) {
         if (told.has(id)) continue;
         told.add(id);
@@ -110,7 +110,7 @@ export class InodeTable implements Home {
 
   /** Tables that lie below each other, with this one. */
   get depth(): number {
-    return [...this.kept()].length;
+    return [...this.chain()].length;
   }
 
   /** The same as one table, a part at a time: this one does not change meanwhile. */
@@ -123,7 +123,7 @@ export class InodeTable implements Home {
     for (const inode of this.found()) {
       const copy = Inode.copyOf(inode, flat);
       flat.#inodes.set(copy.id, copy);
-      if (copy.ino < FIRST_INO) flat.#keep(copy.ino, 1);
+      if (copy.ino < FIRST_INO) flat.#countKeptIno(copy.ino, 1);
       yield* counted.one();
     }
     flat.size = flat.#inodes.size;
@@ -141,8 +141,8 @@ export class InodeTable implements Home {
       if (inode !== undefined) flat.#aliases.set(key, flat.get(inode.id));
       yield* counted.one();
     }
-    for (const [path, identity] of this.seen.entries()) {
-      flat.seen.add(path, identity);
+    for (const [path, identity] of this.baseVersions.entries()) {
+      flat.baseVersions.add(path, identity);
       yield* counted.one();
     }
     return flat;
@@ -165,20 +165,20 @@ export class InodeTable implements Home {
       bytes += size - (this.#sizeBelow(id) ?? 0);
       yield* counted.one();
     }
-    for (const id of this.#gone) bytes -= this.#sizeBelow(id) ?? 0;
+    for (const id of this.#removed) bytes -= this.#sizeBelow(id) ?? 0;
     return bytes;
   }
 
   /** Inodes of the tables below that are gone, or may have other contents. Each as it is there: only to be read. */
   *replaced(): Generator<Inode> {
-    for (const id of [...this.#inodes.keys(), ...this.#gone]) {
-      const inode = this.#below === undefined ? undefined : this.#below.#find(id);
+    for (const id of [...this.#inodes.keys(), ...this.#removed]) {
+      const inode = this.#parent === undefined ? undefined : this.#parent.#find(id);
       if (inode !== undefined) yield inode;
     }
   }
 
   #sizeBelow(id: number): number | undefined {
-    return this.#below === undefined ? undefined : this.#below.#find(id)?.size;
+    return this.#parent === undefined ? undefined : this.#parent.#find(id)?.size;
   }
 
   alias(dev: number, ino: number): Inode | undefined {
@@ -187,23 +187,23 @@ export class InodeTable implements Home {
 
   #aliasOf(key: string): Inode | undefined {
     if (this.#aliases.size > 0 && this.#aliases.has(key)) return this.#aliases.get(key);
-    const shared = this.#below === undefined ? undefined : this.#below.#aliasOf(key);
+    const shared = this.#parent === undefined ? undefined : this.#parent.#aliasOf(key);
     return shared && this.get(shared.id);
   }
 
   #aliasKeys(): Set<string> {
-    const below = this.#below === undefined ? [] : this.#below.#aliasKeys();
+    const below = this.#parent === undefined ? [] : this.#parent.#aliasKeys();
     return new Set([...below, ...this.#aliases.keys()]);
   }
 
   /** True: a copied-up inode shows this number, so no base file may show it too. */
-  keeps(ino: number): boolean {
+  keepsIno(ino: number): boolean {
     return this.#keepers(ino) > 0;
   }
 
   #keepers(ino: number): number {
-    const below = this.#below === undefined ? 0 : this.#below.#keepers(ino);
-    return below + (this.#kept.size > 0 ? (this.#kept.get(ino) ?? 0) : 0);
+    const below = this.#parent === undefined ? 0 : this.#parent.#keepers(ino);
+    return below + (this.#keptInos.size > 0 ? (this.#keptInos.get(ino) ?? 0) : 0);
   }
 
   /** Throws on what no journal written by this program holds. */
@@ -213,14 +213,14 @@ export class InodeTable implements Home {
         this.#create(op);
         break;
       case 'link':
-        this.#link(this.#dir(op[1]), op[2], this.#known(op[3]));
+        this.#link(this.#requireDirectory(op[1]), op[2], this.#require(op[3]));
         break;
       case 'hide':
-        this.#take(this.#dir(op[1]), op[2]);
-        this.#memory += this.#dir(op[1]).entries!.set(op[2], WHITEOUT) * memoryOfName(op[2]);
+        this.#removeEntry(this.#requireDirectory(op[1]), op[2]);
+        this.#memory += this.#requireDirectory(op[1]).entries!.set(op[2], WHITEOUT) * memoryOfName(op[2]);
         break;
       case 'drop':
-        this.#take(this.#dir(op[1]), op[2]);
+        this.#removeEntry(this.#requireDirectory(op[1]), op[2]);
         break;
       case 'attr':
         this.#setAttr(op);
@@ -229,28 +229,28 @@ export class InodeTable implements Home {
         this.#setData(op);
         break;
       case 'place':
-        this.#place(this.#known(op[1]), op[2], op[3], op[4]);
+        this.#place(this.#require(op[1]), op[2], op[3], op[4]);
         break;
       case 'touch':
-        this.#known(op[1]).mtime = time(op[2], op[3]);
-        this.#known(op[1]).ctime = time(op[2], op[3]);
+        this.#require(op[1]).mtime = time(op[2], op[3]);
+        this.#require(op[1]).ctime = time(op[2], op[3]);
         break;
       case 'ctime':
-        this.#known(op[1]).ctime = time(op[2], op[3]);
+        this.#require(op[1]).ctime = time(op[2], op[3]);
         break;
       case 'alias':
-        this.#setAliases(this.#known(op[1]), `${op[2]}:${op[3]}`, op[4]);
+        this.#setAliases(this.#require(op[1]), `${op[2]}:${op[3]}`, op[4]);
         break;
       case 'seen': {
         const [, path, ...identity] = op;
-        this.seen.add(path, identity);
+        this.baseVersions.add(path, identity);
         break;
       }
       case 'unseen':
-        this.seen.delete(op[1]);
+        this.baseVersions.delete(op[1]);
         break;
       case 'origin':
-        this.#setOrigin(this.#dir(op[1]), op[2]);
+        this.#setOrigin(this.#requireDirectory(op[1]), op[2]);
         break;
       case 'rebased':
         this.rebased = { commit: op[1], stage: op[2] };
@@ -265,26 +265,26 @@ export class InodeTable implements Home {
     if (!this.#inodes.delete(inode.id)) return false;
     this.#memory -= memoryOfInode(inode);
     this.size--;
-    if (this.#sizeBelow(inode.id) !== undefined) this.#gone.add(inode.id);
-    if (inode.ino < FIRST_INO) this.#keep(inode.ino, -1);
+    if (this.#sizeBelow(inode.id) !== undefined) this.#removed.add(inode.id);
+    if (inode.ino < FIRST_INO) this.#countKeptIno(inode.ino, -1);
     return true;
   }
 
-  #keep(ino: number, more: number): void {
-    const count = (this.#kept.get(ino) ?? 0) + more;
-    if (count === 0) this.#kept.delete(ino);
-    else this.#kept.set(ino, count);
+  #countKeptIno(ino: number, more: number): void {
+    const count = (this.#keptInos.get(ino) ?? 0) + more;
+    if (count === 0) this.#keptInos.delete(ino);
+    else this.#keptInos.set(ino, count);
   }
 
   /**
    * Inodes that nothing names: left by a crash between an unlink and the last close, or open when it was frozen.
    * `below`: those of the table below.
    */
-  unnamed(below: readonly number[] = []): Inode[] {
-    return complete(this.findingUnnamed(below));
+  unlinked(below: readonly number[] = []): Inode[] {
+    return complete(this.findingUnlinked(below));
   }
 
-  *findingUnnamed(below: readonly number[] = []): Steps<Inode[]> {
+  *findingUnlinked(below: readonly number[] = []): Steps<Inode[]> {
     const counted = new Counted(AT_ONCE);
     // Only what was copied can have lost its name here.
     for (const id of below) this.get(id);
@@ -300,11 +300,11 @@ export class InodeTable implements Home {
    * After the journal of an older server was read: a directory that it made is opaque when the sandbox took anything away,
    * or moved a directory, from below its path.
    */
-  decideMerges(): void {
-    complete(this.decidingMerges());
+  resolveMerges(): void {
+    complete(this.resolvingMerges());
   }
 
-  *decidingMerges(): Steps<void> {
+  *resolvingMerges(): Steps<void> {
     const counted = new Counted(AT_ONCE);
     const unknown = new Set<Inode>();
     for (const inode of this.#inodes.values()) {
@@ -314,7 +314,7 @@ export class InodeTable implements Home {
     if (unknown.size === 0) return;
     for (const dir of unknown) dir.merges = true;
     const hidden = new Set<ByteString>();
-    for (const [path] of this.seen.entries()) {
+    for (const [path] of this.baseVersions.entries()) {
       for (const above of ancestorsOf(path)) hidden.add(above);
       yield* counted.one();
     }
@@ -357,7 +357,7 @@ export class InodeTable implements Home {
       const [dev, ino] = key.split(':').map(Number) as [number, number];
       yield [['alias', inode.id, dev, ino, inode.aliases]];
     }
-    for (const [path, identity] of this.seen.entries()) yield [['seen', path, ...identity]];
+    for (const [path, identity] of this.baseVersions.entries()) yield [['seen', path, ...identity]];
     if (this.rebased !== undefined) yield [['rebased', this.rebased.commit, this.rebased.stage]];
   }
 
@@ -387,7 +387,7 @@ export class InodeTable implements Home {
     this.size++;
     this.nextId = Math.max(this.nextId, id + 1);
     if (ino >= FIRST_INO) this.nextIno = Math.max(this.nextIno, ino + 1);
-    else this.#keep(ino, 1);
+    else this.#countKeptIno(ino, 1);
   }
 
   #setOrigin(dir: Inode, to: OpNamed<'origin'>[2]): void {
@@ -398,7 +398,7 @@ export class InodeTable implements Home {
   }
 
   #setAttr([, id, mode, uid, gid, t, hostSec, hostNsec, hostSize = -1]: OpNamed<'attr'>): void {
-    const inode = this.#known(id);
+    const inode = this.#require(id);
     if (inode.mode !== mode) inode.writes++;
     inode.mode = mode;
     inode.uid = uid;
@@ -412,7 +412,7 @@ export class InodeTable implements Home {
   }
 
   #setData([, id, layer, data, slot, size, sec, nsec, sum]: OpNamed<'data'>): void {
-    const inode = this.#known(id);
+    const inode = this.#require(id);
     const { data: before, size: held } = inode;
     this.#place(inode, layer, data, slot);
     if (slot >= 0 && inode.data === before && size < held) inode.shortened = true;
@@ -435,12 +435,12 @@ export class InodeTable implements Home {
   #setAliases(inode: Inode, key: string, left: number): void {
     inode.aliases = left;
     if (left > 0) this.#aliases.set(key, inode);
-    else if (this.#below === undefined) this.#aliases.delete(key);
+    else if (this.#parent === undefined) this.#aliases.delete(key);
     else this.#aliases.set(key, undefined);
   }
 
   #link(dir: Inode, name: ByteString, inode: Inode): void {
-    this.#take(dir, name);
+    this.#removeEntry(dir, name);
     this.#memory += dir.entries!.set(name, inode) * memoryOfName(name);
     inode.addLink(dir, name);
     if (inode.linkCount > 1) this.#memory += HARD_LINK_BYTES;
@@ -448,7 +448,7 @@ export class InodeTable implements Home {
     lengthen(dir, name.length + (inode.reach > 0 ? 1 + inode.reach : 0));
   }
 
-  #take(dir: Inode, name: ByteString): void {
+  #removeEntry(dir: Inode, name: ByteString): void {
     const inode = dir.entries!.get(name);
     if (inode === undefined) return;
     this.#memory += dir.entries!.delete(name) * memoryOfName(name);
@@ -458,14 +458,14 @@ export class InodeTable implements Home {
     if (inode.isDirectory) dir.subdirs--;
   }
 
-  #known(id: number): Inode {
+  #require(id: number): Inode {
     const inode = this.get(id);
     if (inode === undefined) throw new Error(`no inode ${id}`);
     return inode;
   }
 
-  #dir(id: number): Inode {
-    const inode = this.#known(id);
+  #requireDirectory(id: number): Inode {
+    const inode = this.#require(id);
     if (!inode.isDirectory) throw new Error(`inode ${id} is no directory`);
     return inode;
   }

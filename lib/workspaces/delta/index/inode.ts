@@ -34,7 +34,7 @@ type Entry = Inode | typeof WHITEOUT;
 const AT_ONCE = 64;
 
 /** The table an inode is in. */
-export interface Home extends Sharing<Entry> {
+export interface Owner extends Sharing<Entry> {
   /** It changes no more: a copy of the inode, in the table that goes on from it, is what counts. */
   frozen: boolean;
 }
@@ -66,7 +66,7 @@ const LINKS_SHARED = 64;
  * millions: numbers and flags are kept apart from each other as fields, and what most have not is an object of its own.
  */
 export class Inode {
-  readonly home: Home;
+  readonly owner: Owner;
   /** Within this delta; the journal's name for it. Never reused. */
   readonly id: number;
   /** One of the delta's own counts down from -1: small numbers take no memory of their own. */
@@ -96,7 +96,7 @@ export class Inode {
   #rare: Rare | undefined;
 
   constructor(
-    home: Home,
+    home: Owner,
     id: number,
     ino: number,
     mode: number,
@@ -106,7 +106,7 @@ export class Inode {
     mtime: Time,
     ctime: Time,
   ) {
-    this.home = home;
+    this.owner = home;
     this.id = id;
     this.#ino = ino < FIRST_INO ? ino : FIRST_INO - 1 - ino;
     this.mode = mode;
@@ -124,7 +124,7 @@ export class Inode {
    * One of the same contents, names and entries, of which `home` has its own at the first use: a copy of a large tree costs
    * what is used of it. `shared` never changes from now on.
    */
-  static copyOf(shared: Inode, home: Home): Inode {
+  static copyOf(shared: Inode, home: Owner): Inode {
     const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
     const inode = new Inode(home, id, ino, mode, uid, gid, atime, mtime, ctime);
     // Whoever compares versions finds the same one.
@@ -353,7 +353,7 @@ export class Inode {
   #findLinks(): void {
     if (!this.#has(LINKS_SHARED)) return;
     this.#set(LINKS_SHARED, false);
-    for (const { dir, name } of this.#rare!.shared!.links) this.addLink(this.home.copy(dir), name);
+    for (const { dir, name } of this.#rare!.shared!.links) this.addLink(this.owner.copy(dir), name);
   }
 
   /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */

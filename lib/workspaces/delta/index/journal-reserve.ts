@@ -3,11 +3,11 @@ import { closeQuietly } from '../../../linux/close.ts';
 
 const SIZE = 32 * 1024;
 /** A disk without room for a reserve is asked again after so many lines. */
-const PATIENCE = 256;
+const RETRY_LINES = 256;
 const { O_RDWR, O_CREAT, O_EXCL } = constants;
 
 /** Which journal the lines go on from: its inode and its size. */
-export interface Joint {
+export interface JournalPosition {
   ino: number;
   size: number;
 }
@@ -20,11 +20,11 @@ export interface Joint {
 export class JournalReserve {
   readonly #path: string;
   #fd = -1;
-  #patience = 0;
+  #untilRetry = 0;
   #head = '';
   /** Lines in the file, and how much of them the journal has. */
   #text = '';
-  #taken = 0;
+  #consumed = 0;
 
   constructor(path: string) {
     this.#path = path;
@@ -32,18 +32,18 @@ export class JournalReserve {
 
   /** What the journal has not yet. */
   get lines(): string {
-    return this.#text.slice(this.#taken);
+    return this.#text.slice(this.#consumed);
   }
 
   /** What `lines` would be after `load`, with nothing taken up. */
-  static read(path: string, joint: Joint): string {
+  static read(path: string, joint: JournalPosition): string {
     if (!existsSync(path)) return '';
     const found = parseReserve(readFileSync(path, 'latin1'), joint);
     return found === undefined || found.stale ? '' : found.text.slice(found.taken);
   }
 
   /** Takes up what an earlier server left; `joint` is the journal's end now. */
-  load({ ino, size }: Joint): void {
+  load({ ino, size }: JournalPosition): void {
     let file: string;
     try {
       file = readFileSync(this.#path, 'latin1');
@@ -56,14 +56,14 @@ export class JournalReserve {
     if (found === undefined) return;
     this.#head = found.head;
     this.#text = found.text;
-    this.#taken = found.taken;
+    this.#consumed = found.taken;
     if (found.stale) this.clear();
   }
 
   /** When there is room for it; never throws. Without one, a full disk refuses removals like everything else. */
   make(): void {
-    if (this.#fd !== -1 || this.#patience-- > 0) return;
-    this.#patience = PATIENCE;
+    if (this.#fd !== -1 || this.#untilRetry-- > 0) return;
+    this.#untilRetry = RETRY_LINES;
     try {
       const fd = openSync(this.#path, O_RDWR | O_CREAT | O_EXCL, 0o600);
       if (fillZeros(fd, SIZE)) {
@@ -82,7 +82,7 @@ export class JournalReserve {
   }
 
   /** Whether there was room for a line more. */
-  add(line: string, { ino, size }: Joint): boolean {
+  add(line: string, { ino, size }: JournalPosition): boolean {
     if (this.#fd === -1) return false;
     const first = this.#text === '';
     const head = first ? `${ino} ${size}\n` : this.#head;
@@ -110,7 +110,7 @@ export class JournalReserve {
       // What is left is of a joint that no journal has any more.
     }
     this.#head = this.#text = '';
-    this.#taken = 0;
+    this.#consumed = 0;
   }
 
   sync(): void {
@@ -126,7 +126,7 @@ export class JournalReserve {
 /** undefined: there is nothing in it. `stale`: what it has is of another journal, or the journal has it all. */
 function parseReserve(
   file: string,
-  { ino, size }: Joint,
+  { ino, size }: JournalPosition,
 ): { head: string; text: string; taken: number; stale: boolean } | undefined {
   const used = Math.max(0, file.indexOf('\0'));
   const end = file.lastIndexOf('\n', used) + 1;

@@ -17,7 +17,7 @@ import { EDQUOT, EIO, ENOSPC, Errno, hostErrno } from '../../../linux/errno.ts';
 import { Damage } from '../damage.ts';
 import { type Lines, lineInParts, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
 import { markedLoss, readMark, writeMark } from './journal-mark.ts';
-import { type Joint, JournalReserve } from './journal-reserve.ts';
+import { type JournalPosition, JournalReserve } from './journal-reserve.ts';
 import { type Header, headerOf } from './records.ts';
 
 /** Lines are written in blocks of about this size when the journal is rewritten. */
@@ -92,7 +92,7 @@ export class Journal {
     if (header === undefined) return [];
     this.#sealed = read.sealed;
     this.#generation = header[7];
-    this.#reserve.load(this.#joint);
+    this.#reserve.load(this.#position);
     const more = readMore(this.#reserve.lines, read);
     this.#sum = more.sum;
     return [...read.records, ...more.records];
@@ -101,7 +101,7 @@ export class Journal {
   /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
   linkTo(path: string): void {
     if (this.#broken || this.#busy) throw EIO;
-    if (!this.#takeFromReserve()) throw ENOSPC;
+    if (!this.#drainReserve()) throw ENOSPC;
     rmSync(path, { force: true });
     linkSync(this.#path, path);
   }
@@ -110,7 +110,7 @@ export class Journal {
   append(record: readonly unknown[], makesRoom = false): void {
     if (this.#broken || this.#busy) throw EIO;
     const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
-    this.#hand(line, makesRoom);
+    this.#appendLine(line, makesRoom);
     this.#sum = sum;
   }
 
@@ -127,21 +127,21 @@ export class Journal {
     this.#busy = true;
     try {
       const { parts, sum } = yield* lineInParts(record, this.#sum);
-      yield* this.#handParts(parts, makesRoom);
+      yield* this.#appendParts(parts, makesRoom);
       this.#sum = sum;
     } finally {
       this.#busy = false;
     }
   }
 
-  *#handParts(parts: readonly string[], makesRoom: boolean): Steps<void> {
+  *#appendParts(parts: readonly string[], makesRoom: boolean): Steps<void> {
     try {
       if (this.#fd === -1) this.#open();
-      if (!this.#takeFromReserve()) throw ENOSPC;
+      if (!this.#drainReserve()) throw ENOSPC;
       this.#size += yield* this.#writeParts(parts);
       this.#reserve.make();
     } catch (error) {
-      this.#refuse(error, makesRoom, parts.join(''));
+      this.#fallBackToReserve(error, makesRoom, parts.join(''));
     }
   }
 
@@ -154,7 +154,7 @@ export class Journal {
         yield;
       }
     } catch (error) {
-      this.#cut();
+      this.#truncateTornLine();
       throw error;
     }
     return written;
@@ -166,21 +166,21 @@ export class Journal {
     writeMark(this.#path, { generation: this.#generation, size: 0 });
   }
 
-  #hand(line: string, makesRoom: boolean): void {
+  #appendLine(line: string, makesRoom: boolean): void {
     try {
       if (this.#fd === -1) this.#open();
-      if (!this.#takeFromReserve()) throw ENOSPC;
+      if (!this.#drainReserve()) throw ENOSPC;
       this.#write(line);
       this.#reserve.make();
     } catch (error) {
-      this.#refuse(error, makesRoom, line);
+      this.#fallBackToReserve(error, makesRoom, line);
     }
   }
 
   /** Throws, unless the line makes room on a full disk and the reserve takes it. */
-  #refuse(error: unknown, makesRoom: boolean, line: string): void {
+  #fallBackToReserve(error: unknown, makesRoom: boolean, line: string): void {
     const errno = hostErrno(error);
-    if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#joint)) throw errno;
+    if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#position)) throw errno;
   }
 
   /** Chars are bytes here, so a short count is a full disk. */
@@ -188,14 +188,14 @@ export class Journal {
     try {
       if (writeSync(this.#fd, text, null, 'latin1') !== text.length) throw ENOSPC;
     } catch (error) {
-      this.#cut();
+      this.#truncateTornLine();
       throw error;
     }
     this.#size += text.length;
   }
 
   /** Lines of the reserve come first. False: there is no room for them yet. */
-  #takeFromReserve(): boolean {
+  #drainReserve(): boolean {
     const { lines } = this.#reserve;
     if (lines === '') return true;
     try {
@@ -207,7 +207,7 @@ export class Journal {
     return true;
   }
 
-  get #joint(): Joint {
+  get #position(): JournalPosition {
     return { ino: this.#ino, size: this.#size };
   }
 
@@ -321,7 +321,7 @@ export class Journal {
   }
 
   /** Takes half a line off again. If even that fails nothing more may be appended after it. */
-  #cut(): void {
+  #truncateTornLine(): void {
     try {
       if (this.#fd !== -1) ftruncateSync(this.#fd, this.#size);
     } catch {

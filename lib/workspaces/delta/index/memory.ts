@@ -13,7 +13,7 @@ export const ENTRY_BYTES = 90;
 /** Each name but the first of a file, besides. */
 export const HARD_LINK_BYTES = 40;
 /** What the base had at a path. */
-export const SEEN_BYTES = 120;
+export const BASE_VERSION_BYTES = 120;
 
 /** At most so much more is needed when the operations were made. */
 export function memoryOf(ops: readonly Op[]): number {
@@ -31,7 +31,7 @@ export function memoryOf(ops: readonly Op[]): number {
         bytes += ENTRY_BYTES + op[2].length;
         break;
       case 'seen':
-        bytes += SEEN_BYTES + op[1].length;
+        bytes += BASE_VERSION_BYTES + op[1].length;
         break;
     }
   }

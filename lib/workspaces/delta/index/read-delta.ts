@@ -29,12 +29,12 @@ export function readDelta(dir: string, root: string, frozen: FrozenLayers): Read
   const journal = readRecords(`${dir}/journal`);
   if (journal === undefined) return undefined;
   const [, version, , , top, below, continues] = journal.header;
-  const index = continues === '' ? undefined : frozen.take(root, continues);
+  const index = continues === '' ? undefined : frozen.acquire(root, continues);
   try {
     const table = new InodeTable(index?.table);
     for (const line of journal.records.slice(1) as Op[][]) for (const op of line) table.apply(op);
-    table.decideMerges();
-    for (const inode of table.unnamed(index?.nameless)) table.remove(inode);
+    table.resolveMerges();
+    for (const inode of table.unlinked(index?.orphans)) table.remove(inode);
     findFiles(root, top, table);
     return { table, top, below, version, index };
   } catch (error) {
@@ -60,6 +60,6 @@ function findFiles(root: string, top: string, table: InodeTable): void {
     inode.hasFile = stat !== undefined;
     if (stat !== undefined) inode.size = stat.size;
     else if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
-    else ContentStore.lose(inode);
+    else ContentStore.markLost(inode);
   }
 }

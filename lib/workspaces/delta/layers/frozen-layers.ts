@@ -26,9 +26,9 @@ export interface FrozenIndex {
   layers: readonly string[];
   contents: LayerContents;
   /** Journals that were read for it. */
-  segments: number;
+  chainLength: number;
   /** Inodes that were open without a name. */
-  nameless: readonly number[];
+  orphans: readonly number[];
   /** An older server froze it. */
   older: boolean;
   /** What it is known by. */
@@ -60,12 +60,12 @@ export class FrozenLayers {
    * The caller gives it back by `release`: the thread that this runs in never ends its turn, and would keep weak references.
    * Throws when it, or one it goes on from, is not there or damaged.
    */
-  take(root: string, layer: string): FrozenIndex {
-    return complete(this.taking(root, layer));
+  acquire(root: string, layer: string): FrozenIndex {
+    return complete(this.acquiring(root, layer));
   }
 
   /** As `take`, a part at a time. */
-  *taking(root: string, layer: string): Steps<FrozenIndex> {
+  *acquiring(root: string, layer: string): Steps<FrozenIndex> {
     const path = indexPath(root, layer);
     for (let known = this.#indexes.get(path); ; known = this.#indexes.get(path)) {
       if (known !== undefined) {
@@ -151,12 +151,12 @@ export class FrozenLayers {
         }
       }
     }
-    yield* table.decidingMerges();
+    yield* table.resolvingMerges();
     const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
     table.nextId = Math.max(table.nextId, nextId);
     table.nextIno = Math.max(table.nextIno, nextIno);
     // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
-    const nameless = (yield* table.findingUnnamed()).map(({ id }) => id);
+    const nameless = (yield* table.findingUnlinked()).map(({ id }) => id);
     // Older servers froze what was written before a kill without recording its size anew.
     const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
     yield* ContentStore.findFrozen(root, table.own(), sizes);
@@ -166,8 +166,8 @@ export class FrozenLayers {
       bytes: yield* table.countingBytes(0),
       layers: [...layers, layer],
       contents: yield* countingContents(table.own()),
-      segments: segments.length,
-      nameless,
+      chainLength: segments.length,
+      orphans: nameless,
       older: headerOf(segments.at(-1)!)[1] !== VERSION,
       path: indexPath(root, layer),
     };
@@ -199,7 +199,7 @@ export class FrozenLayers {
 /** Each table once: many go on from the same. */
 function memoryOf(all: Iterable<Used>): number {
   const tables = new Set<InodeTable>();
-  for (const { index } of all) for (const table of index.table.kept()) tables.add(table);
+  for (const { index } of all) for (const table of index.table.chain()) tables.add(table);
   let bytes = 0;
   for (const { ownMemory } of tables) bytes += ownMemory;
   return bytes;

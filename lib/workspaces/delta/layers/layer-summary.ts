@@ -48,9 +48,9 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
   const counted = new Counted(AT_ONCE);
   let taken: FrozenIndex | undefined;
   try {
-    taken = yield* frozen.taking(root, layer);
+    taken = yield* frozen.acquiring(root, layer);
     // Of those without a name the index does not tell which were open, and are there.
-    const unnamed = new Set(taken.nameless);
+    const unnamed = new Set(taken.orphans);
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
       if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.data!.layer, inode.size, 1);

@@ -46,7 +46,7 @@ export class Retained {
   }
 
   /** The present state is another one, which has this in frozen layers. */
-  restart(live: LayerContents): void {
+  reset(live: LayerContents): void {
     this.#live = live;
     this.#count();
   }
@@ -105,7 +105,7 @@ export class Retained {
    * What frozen layers hold besides the contents that the present state, or that of a checkpoint ('': the present one), has
    * in them. Not of layers that count as retained.
    */
-  remains(checkpoint: string): { bytes: number; layers: readonly string[]; live: Sum } {
+  garbage(checkpoint: string): { bytes: number; layers: readonly string[]; live: Sum } {
     const contents = checkpoint === '' ? this.#live : (this.#summaries.read(checkpoint)?.contents ?? new Map());
     const live: Sum = { bytes: 0, files: 0 };
     const layers: string[] = [];

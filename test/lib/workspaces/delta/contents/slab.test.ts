@@ -28,7 +28,7 @@ function inode(id: number): Inode {
 /** Takes slots and fills them. */
 function fill(slab: Slab, count: number): number[] {
   return Array.from({ length: count }, (_, index) => {
-    const slot = slab.take();
+    const slot = slab.allocate();
     slab.write(slot, 0, Buffer.alloc(SIZE, index));
     slab.assign(slot, inode(index));
     return slot;
@@ -52,7 +52,7 @@ describe('a slab', () => {
 
   it('reads less than asked for where the file ends', () => {
     const { slab, path } = makeSlab();
-    slab.write(slab.take(), 0, Buffer.from('short'));
+    slab.write(slab.allocate(), 0, Buffer.from('short'));
     expect(sizeOf(path)).toBe(5);
     expect(slab.read(0, 2, Buffer.alloc(10))).toBe(3);
     expect(slab.read(7, 0, Buffer.alloc(10))).toBe(0);
@@ -61,7 +61,7 @@ describe('a slab', () => {
   it('takes no room when it is empty', () => {
     const { slab, path } = makeSlab();
     const slots = fill(slab, 2);
-    for (const slot of slots) slab.give(slot, false, false);
+    for (const slot of slots) slab.free(slot, false, false);
     expect(sizeOf(path)).toBe(0);
     fill(slab, 1);
     expect(sizeOf(path)).toBe(SIZE);
@@ -70,13 +70,13 @@ describe('a slab', () => {
   it('gives room at its end back a part at a time', () => {
     const { slab, path } = makeSlab();
     const slots = fill(slab, (2 * MIB) / SIZE + 10);
-    for (const slot of slots.slice(5)) slab.give(slot, false, true);
+    for (const slot of slots.slice(5)) slab.free(slot, false, true);
     expect(sizeOf(path)).toBe(slots.length * SIZE);
     expect(slab.trim()).toBe(true);
     expect(sizeOf(path)).toBe(slots.length * SIZE - MIB);
     while (slab.trim());
     expect(sizeOf(path)).toBeLessThan(MIB + 5 * SIZE);
-    for (const slot of slots.slice(0, 5)) slab.give(slot, false, true);
+    for (const slot of slots.slice(0, 5)) slab.free(slot, false, true);
     while (slab.trim());
     expect(sizeOf(path)).toBe(0);
   });
@@ -84,15 +84,15 @@ describe('a slab', () => {
   it('gives out no slot that the disk may have a record of', () => {
     const { slab, path } = makeSlab();
     const [held] = fill(slab, 1);
-    slab.give(held!, true, false);
-    expect(slab.heldCount).toBe(1);
-    const other = slab.take();
+    slab.free(held!, true, false);
+    expect(slab.deferredCount).toBe(1);
+    const other = slab.allocate();
     expect(other).not.toBe(held);
-    slab.give(other, false, false);
+    slab.free(other, false, false);
     slab.close();
     expect(readFileSync(path)).toHaveLength(SIZE);
-    slab.releaseHeld();
-    expect(slab.take()).toBe(0);
+    slab.releaseDeferred();
+    expect(slab.allocate()).toBe(0);
   });
 
   it('reserves the slots of a journal whatever their order', () => {
@@ -100,7 +100,7 @@ describe('a slab', () => {
     slab.assign(3, inode(3));
     slab.assign(1, inode(1));
     slab.loaded();
-    expect([slab.take(), slab.take(), slab.take()].sort()).toEqual([0, 2, 4]);
+    expect([slab.allocate(), slab.allocate(), slab.allocate()].sort()).toEqual([0, 2, 4]);
   });
 
   it('names the last contents to move when it is mostly free', () => {
@@ -109,9 +109,9 @@ describe('a slab', () => {
     slab.assign((64 * MIB) / SIZE, inode(2));
     expect(slab.toMove?.id).toBe(2);
     slab.assign((17 * MIB) / SIZE, inode(3));
-    slab.give((64 * MIB) / SIZE, false, false);
+    slab.free((64 * MIB) / SIZE, false, false);
     expect(slab.toMove?.id).toBe(3);
-    slab.give((17 * MIB) / SIZE, false, false);
+    slab.free((17 * MIB) / SIZE, false, false);
     expect(slab.toMove).toBeUndefined();
   });
 });

@@ -53,7 +53,7 @@ describe('an inode table', () => {
     expect(again.get(4)).toMatchObject({ target: 'target', size: 6, origin: undefined });
     expect(again.get(5)).toMatchObject({ rdev: 259, target: undefined });
     expect(again.get(2)).toMatchObject({ origin: 'elsewhere', merges: false, subdirs: 0, reach: 6 });
-    expect(again.seen.get('d/gone')).toEqual([4711, FILE, 2 ** 40, 11, 12]);
+    expect(again.baseVersions.get('d/gone')).toEqual([4711, FILE, 2 ** 40, 11, 12]);
   });
 
   it('has the times of each record', () => {
@@ -85,7 +85,7 @@ describe('an inode table', () => {
     expect(names()).toEqual(['b', 'd']);
     for (const name of ['b', 'd']) table.apply(['hide', ROOT_ID, name]);
     expect([inode.names, inode.firstLink]).toEqual([0, undefined]);
-    expect(table.unnamed()).toEqual([inode]);
+    expect(table.unlinked()).toEqual([inode]);
   });
 
   it('counts the memory of what is taken away no more', () => {
@@ -129,10 +129,10 @@ describe('an inode table above a frozen one', () => {
         .sort(),
     ).toEqual([`${ROOT_ID}/second`, `${ROOT_ID}/third`]);
     expect(table.get(ROOT_ID)!.entries!.get('third')).toBe(table.get(3));
-    expect(table.keeps(50)).toBe(true);
+    expect(table.keepsIno(50)).toBe(true);
     table.apply(['drop', 2, 'other']);
     table.remove(table.get(4)!);
-    expect([table.keeps(50), table.get(4), below.get(4)?.ino]).toEqual([false, undefined, 50]);
+    expect([table.keepsIno(50), table.get(4), below.get(4)?.ino]).toEqual([false, undefined, 50]);
     expect(journalOf(below)).toEqual(before);
     expect(journalOf(complete(table.flattening()))).toEqual(journalOf(table));
   });
@@ -144,11 +144,11 @@ describe('an inode table above a frozen one', () => {
     table.apply(['seen', 'a', 9, FILE, 10, 11, 12]);
     table.apply(['unseen', 'b']);
     table.apply(['seen', 'c', 13, FILE, 14, 15, 16]);
-    expect([...table.seen.entries()]).toEqual([
+    expect([...table.baseVersions.entries()]).toEqual([
       ['a', [9, FILE, 10, 11, 12]],
       ['c', [13, FILE, 14, 15, 16]],
     ]);
-    expect(below.seen.get('a')).toEqual([1, FILE, 2, 3, 4]);
-    expect([table.seen.pathOf(13), table.seen.pathOf(5)]).toEqual(['c', undefined]);
+    expect(below.baseVersions.get('a')).toEqual([1, FILE, 2, 3, 4]);
+    expect([table.baseVersions.pathOf(13), table.baseVersions.pathOf(5)]).toEqual(['c', undefined]);
   });
 });
