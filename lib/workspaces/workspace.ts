@@ -292,7 +292,7 @@ export class Workspace implements MemoryHolder {
       return yield* Delta.load(this.spec.delta, this.#layers(), quota, () => this.now());
     } catch (error) {
       if (!(error instanceof Damage)) throw error;
-      this.#damage = new Damage(`what the sandbox changed is damaged: ${error.message}`);
+      this.#damage = new Damage(`the delta of the sandbox is damaged: ${error.message}`);
       this.shared.damaged({ id: this.spec.id, message: this.#damage.message });
       throw this.#damage;
     }

@@ -1,10 +1,10 @@
 import { EIO, Errno } from '../../linux/errno.ts';
 
-/** What is on the disk is not what was written there, or is gone: EIO to programs, DATA_LOSS to callers of the service. */
+/** Damaged or missing data on disk: EIO for programs, DATA_LOSS for API clients. */
 export class Damage extends Errno {
-  /** One sentence without its end, for logs and for a sandbox's reason. */
+  /** One sentence without its full stop, for logs and for the status of a sandbox. */
   readonly message: string;
-  /** The host file or directory, where only the reader that throws knows it. */
+  /** The host file or directory, if only the reader that throws knows it. */
   readonly path: string | undefined;
 
   constructor(message: string, path?: string) {
@@ -18,7 +18,10 @@ export class Damage extends Errno {
   }
 }
 
-/** What reading a journal threw: what the host refused is left as it is, anything else is a journal that no server wrote. */
+/**
+ * Converts an exception of replaying a journal: host errors stay as they are; any other exception means a journal that
+ * no server wrote.
+ */
 export function asDamage(thrown: unknown): unknown {
   if (!(thrown instanceof Error) || 'errno' in thrown) return thrown;
   return new Damage(`its journal cannot be applied: ${thrown.message}`);

@@ -29,75 +29,75 @@ import { makingSummary, readSummary, writeSummary } from './layers/layer-summary
 import { Retained } from './layers/retained.ts';
 import { type Quota, Usage } from './usage.ts';
 
-/** Journals that go on from each other, before the index is written whole again. */
+/** Journals in a chain before the index is rewritten as one journal. */
 const MAX_CHAIN = 32;
-/** A journal is rewritten when it has grown by this much, and by this many times, since it was last written whole. */
+/** A journal is rewritten when it has grown by this many bytes, and by this factor, since the last rewrite. */
 const GROWTH_BYTES = 4 << 20;
 const GROWTH = 2;
-/** What an inode takes in an index that is written whole, about. */
+/** Approximate size of an inode in a rewritten index, in bytes. */
 const INDEX_BYTES = 256;
-/** Less than so much is not worth a new index. */
+/** Garbage in bytes below which an index is not rewritten. */
 const WASTE_BYTES = 64 << 10;
-/** So many bytes of layers that nobody needs are worth moving the rest. */
+/** Garbage in bytes from which on the rest of a layer is worth moving. */
 const WORTHWHILE = 4 << 20;
-/** Inodes looked at, or operations made, in one step. */
+/** Inodes examined, or operations applied, in one step. */
 const AT_ONCE = 16;
-/** What the contents of a file take more than their size, at most. */
+/** Largest difference between disk usage and size of a file, in bytes. */
 const BLOCK = 4096;
 
-/** Where the layers of a delta lie. */
+/** Where the layers of a delta are, and what it needs of its surroundings. */
 export interface LayersOf {
   /** Host directory of the layers of all deltas that may share some. */
   root: string;
-  /** Of the names of its own layers: no other delta has it. */
+  /** Prefix of the names of its own layers, unique to this delta. */
   prefix: string;
   frozen: FrozenLayers;
   copies: LargeCopies;
-  /** Told once of each file whose contents are damaged. */
+  /** Called once for each file with damaged contents. */
   damaged?: (inode: Inode, message: string) => void;
-  /** The frozen layer that a delta without a journal starts from. */
+  /** The frozen layer from which a delta without a journal starts. */
   origin?: string | undefined;
   /**
-   * Has steps done between requests, with nothing else done to the delta until their end; false: not now. Absent: they are
-   * done at once.
+   * Runs steps between requests, with no other use of the delta until their end; returns false if that is not possible
+   * now. Absent: they run at once.
    */
   startSteps?: ((steps: Steps<unknown>) => boolean) | undefined;
 }
 
 /**
- * What one sandbox changed, on disk: `journal` (the index) and layers (contents of files). Every change is journaled
- * before it is made, so the index in memory and the one on disk are the same at every moment. One process at a time.
- * Only the top layer is written to. A frozen one holds its contents, and the index as it was then; the journal goes on
- * from that, and so may those of others.
+ * The delta of one sandbox on disk (the upper layer of the workspace): `journal` (the index) and layers (contents of
+ * files). Every change is journaled before it is applied, so the indexes in memory and on disk are equal at every
+ * moment. Only one process may use a delta. Only the top layer is writable. A frozen layer has its contents and the
+ * index of that time; the journal extends that index, and journals of other deltas may, too. The owner calls `close`.
  */
 export class Delta {
   table = new InodeTable();
-  /** An older server left what it is. */
+  /** The present state was written by an older server. */
   older = false;
   readonly #layers: LayersOf;
   #top!: string;
   /** The other layers that are needed. */
   #below: readonly string[] = [];
-  /** The one whose index the journal goes on from, or ''. */
+  /** Frozen layer whose index this journal extends, or ''. */
   #parentLayer = '';
-  /** Some of what `absorb` is to move was moved. */
+  /** `absorbing` has moved some contents already. */
   #absorbing = false;
-  /** Inodes of what `table` goes on from that had no name then: open, or on their way to one. */
+  /** Unlinked inodes of the parent table: open, or not linked yet. */
   #orphans: readonly number[] = [];
-  /** What `table` goes on from, and others that are kept in memory by that. */
+  /** The index that `table` extends, and others that it keeps in memory. */
   readonly #indexes: FrozenIndex[] = [];
-  /** Journals that lead here, with its own. */
+  /** Number of journals in the chain, including this one. */
   #chainLength = 1;
   #contents!: ContentStore;
   readonly #journal: Journal;
   readonly #now: () => Time;
-  /** Files whose times are newer than their record: their data file was written to since. */
+  /** Files whose times are newer than their record: the data file was written to since. */
   readonly #written = new Set<Inode>();
   readonly #retained: Retained;
   readonly #usage: Usage;
   #releasing = false;
   #rewrittenSize = 0;
-  /** Of the journal with nothing but its header. */
+  /** Size of a journal with only its header, in bytes. */
   #headerSize = 0;
 
   private constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
@@ -114,8 +114,8 @@ export class Delta {
   }
 
   /**
-   * Reads the delta in `dir`, made when absent, a part at a time: until the end nobody has it. Throws Damage when it is
-   * damaged, lost or of another version.
+   * Reads the delta in `dir`, created if absent, in steps. Throws Damage if it is damaged, lost or of an unsupported
+   * version, and host errors. The caller closes it.
    */
   static *load(dir: string, layers: LayersOf, quota: Quota, now: () => Time): Steps<Delta> {
     const delta = new Delta(dir, layers, quota, now);
@@ -153,32 +153,34 @@ export class Delta {
     });
   }
 
-  /** The layer that is written to. */
+  /** The writable layer. */
   get layer(): string {
     return this.#top;
   }
 
-  /** Apparent size of all contents, unnamed ones that are still open among them. */
+  /** Apparent size of all contents in bytes, including unlinked files that are still open. */
   get bytes(): number {
     return this.#usage.bytes;
   }
 
+  /** Number of inodes. */
   get inodes(): number {
     return this.table.size;
   }
 
-  /** What is kept on the disk besides, for the sandbox's checkpoints. */
+  /** What is retained on disk for the sandbox's checkpoints. */
   get retained(): Readonly<Sum> {
     return this.#retained;
   }
 
+  /** Allocates an inode id. */
   newId(): number {
     return this.table.nextId++;
   }
 
   /**
-   * Journals the operations as one, then makes them. Throws ENOSPC and the like with nothing changed; less so when what
-   * they are about `makesRoom`.
+   * Journals the operations as one record, then applies them. `makesRoom`: the operations free space, so a full disk
+   * does not prevent them. Throws ENOSPC and other host errors with nothing changed.
    */
   commit(ops: readonly Op[], makesRoom = false): void {
     this.#requireHeader();
@@ -188,8 +190,8 @@ export class Delta {
   }
 
   /**
-   * As `commit`, of many operations a part at a time. Until the end the journal has all of them or, to whoever loads it,
-   * none, and the table has some: the caller lets nobody else use the delta meanwhile.
+   * As `commit`, for many operations in steps. Until the end the journal has all of them or, for a load, none, and the
+   * table has some of them: the caller prevents other use of the delta.
    */
   *committing(ops: readonly Op[], makesRoom = false): Steps<void> {
     this.#requireHeader();
@@ -207,18 +209,19 @@ export class Delta {
     if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
   }
 
-  /** Throws EDQUOT when so many more inodes are too many. */
+  /** Throws EDQUOT if the quota does not permit `count` more inodes. */
   claimInodes(count: number): void {
     this.#usage.claimInodes(count, this.table.size);
   }
 
+  /** Throws EDQUOT if the quota does not permit `count` more bytes. */
   claimBytes(count: number): void {
     this.#usage.claimBytes(count, this.#contents.pendingBytes);
   }
 
   /**
-   * Before a file is written to, up to `end`. Throws EDQUOT when what it grows by, with what checkpoints keep of it as it
-   * was, is too much.
+   * Called before a file is written up to byte `end`. Throws EDQUOT if the quota does not permit its growth plus what
+   * checkpoints retain of its old contents.
    */
   claimWrite(inode: Inode, end: number): void {
     const growth = Math.max(0, end - inode.size);
@@ -231,31 +234,32 @@ export class Delta {
     this.claimInodes(1);
   }
 
-  /** Those of a file that lie in a frozen layer: they stay there when the file gets others. */
+  /** The contents of a file in a frozen layer, which stay there when the file gets other contents. */
   #sharedContents(inode: Inode): { layer: string; size: number } | undefined {
     if (!this.#contents.isFrozen(inode) || !hasContents(inode)) return undefined;
     return { layer: inode.data!.layer, size: inode.size };
   }
 
   /**
-   * The frozen layers that the sandbox's checkpoints are now. Returns what is to be done before all that they keep is
-   * counted, if anything is.
+   * Sets the frozen layers of the sandbox's checkpoints. Returns steps to run before everything that they retain is
+   * counted, if any.
    */
   setCheckpoints(layers: readonly string[]): Steps<void> | undefined {
     return this.#retained.setCheckpoints(layers) ? undefined : this.#retained.makeSummaries();
   }
 
-  /** An inode lost its last name while the kernel still knows it. */
+  /** Called when an inode is unlinked while it is open. */
   unlinked(inode: Inode): void {
     this.#usage.unlinked(inode);
   }
 
   /**
-   * A copy of an open host file's `size` bytes for an inode to be: where it lies, as its record has it. Kept by
-   * `adopt` after the record, or dropped. A crash before leaves litter that the next load removes, never half a file.
+   * Copies an open host file of `size` bytes for a new inode and returns the location for its record. The caller calls
+   * `adopt` after the record, or `discard`. After a crash before that, the next load removes the copy. Throws ESTALE if
+   * the file became shorter, Postponed, and host errors.
    */
   copyIn(from: number, size: number, id: number): FileBody {
-    // A layer with something in it belongs to a delta with a journal.
+    // A layer with contents needs a journal.
     this.#requireHeader();
     if (size <= SMALL) {
       const bytes = Buffer.allocUnsafe(size);
@@ -272,29 +276,33 @@ export class Delta {
     this.#contents.awaitCopy(from);
   }
 
+  /** Removes a copy by `copyIn` that no record names. */
   discard([layer, id, slot]: FileBody): void {
     this.#contents.discard({ layer, id, slot });
   }
 
-  /** The inode of a record with a body of `copyIn`. */
+  /** Assigns a copy by `copyIn` to the inode of its record. */
   adopt(inode: Inode): void {
     inode.hasFile = inode.data!.slot === NO_SLOT;
     this.#contents.assign(inode);
   }
 
-  /** The data file, open for reading and writing; made when there is none. The caller closes it. */
+  /**
+   * Opens the data file for reading and writing; created if there is none. The caller closes it. Throws Damage and host
+   * errors.
+   */
   openFile(inode: Inode): number {
     return this.#contents.open(inode);
   }
 
-  /** The data file there is. */
+  /** Identifies the existing data file for other parts of the server. */
   hostFile(inode: Inode): HostFile {
     return this.#contents.hostFile(inode);
   }
 
   /**
-   * Before a file is written to (`contents`: not from scratch): one whose data file is shared gets its own. True: the
-   * data file is another one than before, or gone.
+   * Called before a file is written (`contents`: not from scratch): a shared data file is copied. Returns true if the
+   * data file changed or was removed, so that open descriptors are stale.
    */
   thaw(inode: Inode, contents: boolean): boolean {
     if (!inode.hasFile || !this.#contents.isFrozen(inode)) return false;
@@ -302,17 +310,23 @@ export class Delta {
     return true;
   }
 
-  /** All contents of a file that has no data file. */
+  /** Returns all contents of a file without a data file. Throws Damage. */
   small(inode: Inode): Buffer {
     return this.#contents.small(inode);
   }
 
-  /** Here and below, `fd` gives the data file, opened by `openFile`. */
+  /**
+   * Reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. Here and below, `fd` returns
+   * the data file, opened by `openFile`.
+   */
   read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
     return this.#contents.read(inode, offset, into, fd);
   }
 
-  /** Returns how much was written: less than all when the disk filled up, but something. */
+  /**
+   * Writes `data` at byte `offset` and returns the number of bytes written: fewer if the disk became full, but at least
+   * one.
+   */
   write(inode: Inode, offset: number, data: Buffer, fd: () => number): number {
     if (this.#contents.writeSmall(inode, offset, data)) return data.length;
     const done = writeFile(fd(), offset, data);
@@ -320,6 +334,7 @@ export class Delta {
     return done;
   }
 
+  /** Sets the size of a file in bytes. */
   truncate(inode: Inode, size: number, fd: () => number): void {
     if (this.#contents.truncateSmall(inode, size)) return;
     const file = fd();
@@ -330,7 +345,7 @@ export class Delta {
     }
   }
 
-  /** After a data file changed: the times are shown now, and recorded with the next attributes. */
+  /** Called after a write to a data file: the new times are visible at once, and recorded with the next attributes. */
   #wrote(inode: Inode, size: number): void {
     const before = inode.size;
     inode.size = size;
@@ -341,7 +356,7 @@ export class Delta {
     this.#contents.markUnsynced(inode);
   }
 
-  /** The record of an inode's attributes as they are to be. */
+  /** Returns the operation that sets an inode's attributes. */
   attrOp(inode: Inode, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, fd?: number): Op {
     return this.#attrOp(inode, to, inode.hasFile ? this.#contents.fileStat(inode, fd) : undefined);
   }
@@ -357,9 +372,11 @@ export class Delta {
     return op;
   }
 
-  /** Forgets an inode that has no name and is not open: its contents go. Of one that was released before, nothing. */
+  /**
+   * Removes an inode that is unlinked and not open, with its contents. Does nothing for one that was removed before.
+   */
   release(inode: Inode): void {
-    // A commit and a discard release what their nodes showed, then all that lost its name: usage counts each once.
+    // Commits and discards release inodes by their nodes, and then all unlinked ones; each is counted once.
     if (!this.table.remove(inode)) return;
     this.#written.delete(inode);
     this.#usage.released(inode);
@@ -371,7 +388,10 @@ export class Delta {
     if (this.#contents.waitsForJournal && !this.#releasing) this.#syncJournal();
   }
 
-  /** For an `act` that releases many: nothing is synced, moved or cut off for each of them. `trim` follows. */
+  /**
+   * Runs steps that release many inodes, without a sync or truncation for each of them. The caller calls `trim`
+   * afterwards.
+   */
   *releasing<T>(act: Steps<T>): Steps<T> {
     this.#releasing = true;
     try {
@@ -381,26 +401,26 @@ export class Delta {
     }
   }
 
-  /** Gives a part of what was released back to the disk; false: nothing is left to be. */
+  /** Frees a part of the released disk space. Returns whether to call again. */
   trim(): boolean {
     return this.#contents.trim();
   }
 
-  /** Makes one file outlive a power failure, its name included. */
+  /** Makes one file durable, with its links. `datasync`: without its times. */
   syncInode(inode: Inode, datasync: boolean): void {
     this.#contents.sync(inode, datasync);
     if (this.#written.has(inode)) this.#recordTimes([inode]);
     this.#syncJournal();
   }
 
-  /** Makes everything outlive a power failure. */
+  /** Makes everything durable. Throws host errors. */
   sync(): void {
     this.#contents.syncAll();
     this.#recordTimes([...this.#written]);
     this.#syncJournal();
   }
 
-  /** Throws when the disk refuses the last changes of times; everything else is on it already. */
+  /** Syncs and closes. Throws host errors of the last changes of times; everything else is on disk already. */
   close(): void {
     try {
       this.sync();
@@ -416,10 +436,10 @@ export class Delta {
   }
 
   /**
-   * Makes what there is now a frozen layer, which is on disk when it returns as far as the index goes; answers its name.
-   * The journal's replacement by one that goes on from it is the moment: before it, nothing has happened, and in the same
-   * step the table in memory goes on from it, too. A delta that has not changed since answers the same. The caller lets
-   * nobody use the delta between the steps.
+   * Freezes the present state as a layer and returns its name; durable on return as far as the index goes. The commit
+   * point is the replacement of the journal by one that extends the layer, which happens in the same step as the change
+   * of the table in memory. An unchanged delta returns the previous layer. The caller prevents other use of the delta
+   * between the steps.
    */
   *freezing(): Steps<string> {
     yield* this.#recordingTimes();
@@ -450,8 +470,8 @@ export class Delta {
   }
 
   /**
-   * The index is much longer than one that is written whole, or needs layers with nothing of the present state in them: all
-   * of that would stay for as long as what is frozen now.
+   * Whether the index is much longer than a rewritten one, or needs layers without contents of the present state, all
+   * of which would be kept as long as the new layer.
    */
   get #isWasteful(): boolean {
     const { root } = this.#layers;
@@ -465,25 +485,26 @@ export class Delta {
     return unused > enough || this.#journal.size > enough * 2;
   }
 
-  /** Bytes of the index that a freeze would leave. */
+  /** Size of the index that a freeze would leave, in bytes. */
   get indexToFreeze(): number {
     return this.#journal.size === this.#headerSize ? 0 : this.#journal.size;
   }
 
-  /** Whether its files and what its checkpoints keep, with so many bytes more, are above the quota. */
+  /** Whether files and retained contents exceed the quota with `more` bytes added. */
   isAboveQuota(more: number): boolean {
     return this.#usage.isAbove(more + this.#contents.pendingBytes, this.table.size);
   }
 
   /**
-   * The bytes in frozen layers, for nothing of the present state and of no checkpoint that counts for the quota, when they
-   * are more than `limit` and it would be worth it to have them removed; `checkpoint`: of its state instead of the present one.
+   * Returns the garbage in frozen layers in bytes (contents used neither by the present state nor by a checkpoint that
+   * counts for the quota), if it is more than `limit` and worth removing; `checkpoint`: for its state instead of the
+   * present one.
    */
   *findingRemainsAbove(limit: number, checkpoint: string): Steps<number | undefined> {
     const { bytes, layers, live } = this.#retained.garbage(checkpoint);
     if (bytes <= Math.max(limit, WORTHWHILE)) return undefined;
     const disk = yield* this.#diskSize(layers);
-    // `absorb` leaves what is less, so nothing could be done about it.
+    // `absorbing` leaves less than this alone.
     const used = live.bytes + live.files * BLOCK;
     return disk - used <= Math.max(limit, WORTHWHILE, used) ? undefined : bytes;
   }
@@ -494,7 +515,7 @@ export class Delta {
     return bytes;
   }
 
-  /** What is in memory becomes the frozen layer's, and is gone on from. */
+  /** Turns the index in memory into that of the frozen layer, and extends it. */
   #shareIndex(frozen: string, nameless: readonly number[]): void {
     const { table, bytes } = this;
     table.frozen = true;
@@ -519,7 +540,7 @@ export class Delta {
     this.#usage.rebind((id) => this.table.get(id)!);
   }
 
-  /** One table for many that go on from each other; just after a freeze, when nothing but nodes knows any inode. */
+  /** Replaces a chain of tables by one; right after a freeze, when only nodes refer to inodes. */
   *#flattening(): Steps<void> {
     const { table } = this;
     table.frozen = true;
@@ -541,9 +562,8 @@ export class Delta {
   }
 
   /**
-   * Has what a frozen layer had, and nothing else any more; durable after `confirm`. All inodes from before are void: not even
-   * open ones have contents. The caller removes the layers that nobody needs, and lets nobody use the delta between the
-   * steps.
+   * Resets the delta to a frozen layer; durable after `confirm`. Invalidates every inode from before: open files lose
+   * their contents. The caller removes unneeded layers, and prevents other use of the delta between the steps.
    */
   *rollingBack(layer: string): Steps<void> {
     const { root, frozen } = this.#layers;
@@ -574,16 +594,16 @@ export class Delta {
     this.#retained.reset(yield* this.#liveContents(index));
   }
 
-  /** After `rollback`: returns when a power failure cannot undo it. Throws when that is not known. */
+  /** Makes a rollback durable. Throws if that fails. */
   confirm(): void {
     this.#journal.confirm();
   }
 
   /**
-   * Takes what it needs of these layers, which no other delta and no checkpoint may need, into its own, so that they can
-   * be removed with all that is in them and that nobody needs. Asked for again and again, since a call moves `limit`
-   * contents at most: 'done' when the journal, durably, needs them no more, and 'kept' when that would free too little.
-   * `moved` is told whose data file is another one from then on. The caller lets nobody use the delta between the steps.
+   * Moves what the delta needs of these layers, which no other delta and no checkpoint may need, to its own layer, so
+   * that they can be removed with their garbage. At most `limit` contents are moved per call: 'more': call again;
+   * 'done': the journal durably needs them no more; 'kept': it would free too little. `moved` receives each inode whose
+   * data file changed. The caller prevents other use of the delta between the steps.
    */
   *absorbing(layers: readonly string[], limit: number, moved: (inode: Inode) => void): Steps<'more' | 'done' | 'kept'> {
     const counted = new Counted(AT_ONCE);
@@ -640,7 +660,7 @@ export class Delta {
     this.#contents.journalSynced();
   }
 
-  /** Returns the records after it. */
+  /** Reads header and parent index; returns the other records. */
   *#readHeader(): Steps<readonly Op[][]> {
     const { prefix, root, frozen, origin } = this.#layers;
     const records = yield* this.#journal.loading();
@@ -648,7 +668,7 @@ export class Delta {
     this.#parentLayer = origin ?? '';
     if (records.length > 0) {
       [, , , , this.#top, this.#below, this.#parentLayer] = headerOf(records);
-      // A crash before the journal went on from it.
+      // Left by a crash before the journal was replaced.
       rmSync(indexPath(root, this.#top), { force: true });
     } else {
       this.#top = newLayer(prefix);
@@ -695,7 +715,7 @@ export class Delta {
     else if (!this.#journal.sealed && this.#journal.size > 0) yield* this.#addChecksums(lines);
   }
 
-  /** Converts a journal of an older server. On a full disk it stays what it is for now, and is gone on from. */
+  /** Converts the journal of an older server. On a full disk it keeps its format for now. */
   *#addChecksums(lines: readonly Op[][]): Steps<void> {
     const header = headerFrom(this.table, this.#top, this.#below, this.#parentLayer, this.#journal.nextGeneration);
     try {
@@ -715,7 +735,7 @@ export class Delta {
     );
     yield* this.#contents.load(this.table.own(), (inode, size, mtime) => {
       inode.size = size;
-      // Written to since its record: the next one tells.
+      // Written to since its record; the next record has the new size.
       if (inode.expected !== size) this.#written.add(inode);
       if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
     });
@@ -723,7 +743,7 @@ export class Delta {
     for (const inode of this.table.own()) {
       yield* counted.one();
       if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
-      // Of a file that was never synced a power failure may leave nothing.
+      // Of a file that was never synced, a power failure may leave nothing.
       if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
       else ContentStore.markLost(inode);
     }
@@ -731,7 +751,7 @@ export class Delta {
     this.#retained.reset(yield* this.#liveContents(this.#indexes[0]));
   }
 
-  /** What `table`, which goes on from `index`, has in frozen layers. */
+  /** Contents of `table`, which extends `index`, in frozen layers. */
   *#liveContents(index: FrozenIndex | undefined): Steps<LayerContents> {
     const counted = new Counted(AT_ONCE);
     const live = copyContents(index?.contents ?? new Map());
@@ -765,7 +785,7 @@ export class Delta {
     this.#rewrittenSize = this.#journal.size;
   }
 
-  /** The moment it is due may be one at which it cannot be begun: then it is at a later change. */
+  /** Starts a rewrite of a long journal. If that is not possible now, a later change tries again. */
   #compactWhenDue(): void {
     if (this.#journal.size <= GROWTH_BYTES + this.#rewrittenSize * GROWTH) return;
     const { startSteps } = this.#layers;
@@ -773,7 +793,7 @@ export class Delta {
     else startSteps(this.#compacting());
   }
 
-  /** Failing to shorten the journal (a full disk) is no failure of the change that was just made. */
+  /** Rewrites the journal. A failure (a full disk) is ignored, since it is not one of the current change. */
   *#compacting(): Steps<void> {
     try {
       yield* this.#rewriting();
@@ -795,7 +815,7 @@ export class Delta {
   }
 
   #recordTimes(inodes: readonly Inode[]): void {
-    // Also of those without a name: they may get one, and what was frozen of them is told from its record.
+    // Unlinked inodes are included: they may be linked, and frozen ones are described by their record.
     const ops = inodes.map((inode) => this.attrOp(inode, inode));
     if (ops.length > 0) this.commit(ops);
     for (const inode of inodes) this.#written.delete(inode);

@@ -2,26 +2,27 @@ import { EDQUOT } from '../../linux/errno.ts';
 import type { Inode } from './index/inode.ts';
 import type { Retained } from './layers/retained.ts';
 
+/** Limits of a delta together with what its checkpoints retain. */
 export interface Quota {
-  /** 0: none. */
+  /** In bytes; 0: none. The same for files. */
   maxBytes: number;
   maxFiles: number;
 }
 
 /**
- * The kernel tells of a last close a little late: what was just removed may still count when the next file is made. So
- * much of what has no name any more is not held against the sandbox.
+ * The kernel sends FORGET shortly after the last close, so removed files may still count when the next file is created.
+ * Up to these amounts of unlinked files are not counted against the quota.
  */
 const LATE_BYTES = 64 << 20;
 const LATE_INODES = 1024;
 
-/** What a delta holds, and what it retains for its checkpoints, against its quota. */
+/** What a delta uses of its quota, with what it retains for its checkpoints. */
 export class Usage {
   readonly #quota: Quota;
   readonly #retained: Retained;
   #unlinked = new Set<Inode>();
   #unlinkedBytes = 0;
-  /** Apparent size of all contents, unnamed ones that are still open among them. */
+  /** Apparent size of all contents in bytes, including unlinked files that are still open. */
   bytes = 0;
 
   constructor(quota: Quota, retained: Retained) {
@@ -29,7 +30,7 @@ export class Usage {
     this.#retained = retained;
   }
 
-  /** Throws EDQUOT when so many more inodes than there are are too many. */
+  /** Throws EDQUOT if `count` more than `inodes` exceed the quota. */
   claimInodes(count: number, inodes: number): void {
     if (count > 0 && this.#hasTooMany(inodes + count)) throw EDQUOT;
   }
@@ -40,7 +41,7 @@ export class Usage {
     return maxFiles > 0 && inodes + this.#retained.files > room;
   }
 
-  /** The same of bytes; `pending` ones are on their way already. */
+  /** Throws EDQUOT if `count` more bytes exceed the quota; `pending` bytes are being copied in already. */
   claimBytes(count: number, pending: number): void {
     if (count > 0 && this.#isTooMuch(pending + count)) throw EDQUOT;
   }
@@ -51,34 +52,36 @@ export class Usage {
     return maxBytes > 0 && this.bytes + this.#retained.bytes + more > room;
   }
 
-  /** Whether there is more than the quota allows, with so many bytes more. */
+  /** Whether the quota is exceeded with `bytes` more and `inodes` in all. */
   isAbove(bytes: number, inodes: number): boolean {
     return this.#isTooMuch(bytes) || this.#hasTooMany(inodes);
   }
 
+  /** Counts a change of size, in bytes. */
   resized(inode: Inode, by: number): void {
     this.bytes += by;
     if (this.#unlinked.has(inode)) this.#unlinkedBytes += by;
   }
 
-  /** An inode lost its last name while somebody still knows it. */
+  /** Counts an inode as unlinked but still open. */
   unlinked(inode: Inode): void {
     if (this.#unlinked.has(inode)) return;
     this.#unlinked.add(inode);
     this.#unlinkedBytes += inode.size;
   }
 
+  /** Counts the release of an inode's contents. */
   released(inode: Inode): void {
     if (this.#unlinked.delete(inode)) this.#unlinkedBytes -= inode.size;
     if (!inode.isDirectory) this.bytes -= inode.size;
   }
 
-  /** The same inodes, as a new table has them. */
+  /** Replaces the unlinked inodes by those of a new table. */
   rebind(get: (id: number) => Inode): void {
     this.#unlinked = new Set([...this.#unlinked].map(({ id }) => get(id)));
   }
 
-  /** Another state of the delta: nothing of it is unnamed. */
+  /** Counts another state of the delta, without unlinked inodes. */
   reset(bytes: number): void {
     this.bytes = bytes;
     this.#unlinked.clear();

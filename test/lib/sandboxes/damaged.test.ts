@@ -53,7 +53,7 @@ const LOSSES: Record<string, (sandbox: Sandbox) => void> = {
     mkdirSync(delta(sandbox));
   },
 };
-const REASON = 'what the sandbox changed is damaged: its journal is missing or empty';
+const REASON = 'the delta of the sandbox is damaged: its journal is missing or empty';
 
 describe('a sandbox whose', () => {
   for (const [name, lose] of Object.entries(LOSSES)) {

@@ -37,7 +37,7 @@ describe('a journal that is', () => {
       const layers = readdirSync(s.spec.layers!);
       await expect(checkDelta(s.spec, false)).rejects.toMatchObject({
         code: 'DATA_LOSS',
-        message: 'what the sandbox changed is damaged: its journal is missing or empty',
+        message: 'the delta of the sandbox is damaged: its journal is missing or empty',
       });
       for (const round of [1, 2]) {
         s.restart();

@@ -1,14 +1,14 @@
 import { copyFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 
-/** For another thread to do: from an open file (by its path in /proc) to a new one. */
+/** A copy for another thread: from an open file (by its path in /proc) to a new file. */
 export interface BackgroundCopy {
   id: number;
   from: string;
   to: string;
 }
 
-/** Returns the errno of the failure, or 0. What was copied before a failure is the caller's to remove. */
+/** Makes the copy and returns the errno of a failure, or 0. The caller removes an incomplete copy. */
 export async function copyInBackground({ from, to }: BackgroundCopy): Promise<number> {
   try {
     await copyFile(from, to);

@@ -12,32 +12,35 @@ import { readFile, syncFiles, writeFile } from './host-io.ts';
 import { LargeCopies } from './large-copies.ts';
 import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
 
-const LOST = 'its data file is missing or has another size';
-/** Damaged files that are told of. */
+const LOST = 'its data file is missing or has a wrong size';
+/** Limit of reported damaged files. */
 const MAX_REPORTED = 1000;
-/** Inodes looked at in one step. */
+/** Inodes examined in one step. */
 const AT_ONCE = 16;
 const ZEROS = Buffer.alloc(SMALL);
 
-/** Reads what lies in the slots of layers that are written to no more. */
+/** Reads from the slots of frozen layers; returns the number of bytes read. */
 export interface FrozenReader {
   read(root: string, layer: string, slot: number, offset: number, into: Buffer): number;
 }
 
-/** What the store has journaled, each before it counts. */
+/**
+ * The journal of the store. Each call makes its record durable against a crash of the server before the store
+ * continues.
+ */
 export interface ContentJournal {
-  /** The contents lie elsewhere; `fileTime`: the mtime of the data file they lie in, if it has another than before. */
+  /** Contents were moved; `fileTime`: the mtime of their data file, if it changed. */
   placed(inode: Inode, data: DataRef, fileTime?: Time): void;
-  /** They lie there, are so large, have this CRC-32 if they are in a slot, and changed just now. */
+  /** Contents were changed: location, size in bytes and CRC-32, if they are in a slot. */
   changed(inode: Inode, data: DataRef, size: number, sum: number | undefined): void;
-  /** Told once of each file whose contents are not what they are to be. */
+  /** Called once for each damaged file. */
   damaged(inode: Inode, message: string): void;
 }
 
 /**
- * The contents of a delta's files. Small ones are in slots of slabs: place, size and time of each write are in the
- * journal. Larger ones each have a host file, which tells its size and time itself. What grows moves to a larger place:
- * it is copied, then journaled, then gone from where it was, so a crash leaves it in one of the two, whole.
+ * The contents of a delta's files. Small ones are in slots of slabs; the journal records location, size and time of
+ * each write. Each larger one has a host file, which has its own size and time. Contents that outgrow their location
+ * are copied, then journaled, then removed from the old location, so a crash leaves them complete in one of the two.
  */
 export class ContentStore {
   readonly #root: string;
@@ -46,15 +49,15 @@ export class ContentStore {
   #slabs: Slabs;
   #layer: string;
   readonly #journal: ContentJournal;
-  /** Frozen since they were synced last. */
+  /** Layers frozen since the last sync. */
   readonly #unsyncedLayers = new Set<string>();
   readonly #unsyncedFiles: DataRef[] = [];
-  /** Inodes that `damaged` was told of. */
+  /** Inodes that were reported as damaged. */
   readonly #reported = new Set<number>();
-  /** Files with contents the disk may not have yet. */
+  /** Files with contents that may not be durable. */
   readonly #unsynced = new Set<Inode>();
 
-  /** `root`: of all layers; `layer`: the one that is written to. */
+  /** `root`: directory of all layers; `layer`: the writable one. */
   constructor(
     root: string,
     layer: string,
@@ -69,7 +72,7 @@ export class ContentStore {
     this.#journal = journal;
   }
 
-  /** What is there so far is written to no more; `layer` is, from now on. */
+  /** Freezes the current layer; later writes go to `layer`. */
   freeze(layer: string): void {
     this.#slabs.close();
     this.#unsyncedLayers.add(this.#layer);
@@ -79,19 +82,22 @@ export class ContentStore {
     this.#layer = layer;
   }
 
-  /** As `freeze`, giving up what is not in a frozen layer. */
+  /** As `freeze`; contents that are in no frozen layer are abandoned. */
   reset(layer: string): void {
     this.freeze(layer);
     this.#unsyncedFiles.length = 0;
     this.#unsyncedLayers.clear();
   }
 
-  /** Its contents are shared: they are copied before they are changed. */
+  /** Whether the contents are in a frozen layer: they are shared and must be copied before a change. */
   isFrozen(inode: Inode): boolean {
     return inode.data !== undefined && inode.data.layer !== this.#layer;
   }
 
-  /** A data file of the inode's own for its frozen one: a copy (a clone where the disk can), or none and it is empty. */
+  /**
+   * Gives an inode with a frozen data file one of its own: a copy (as a reflink if the file system supports it), or
+   * none without `contents`. Throws Postponed while a large file is copied, Damage for a lost one, and host errors.
+   */
   thawFile(inode: Inode, contents: boolean): void {
     const to = { layer: this.#layer, id: inode.data!.id, slot: NO_SLOT };
     if (!contents) {
@@ -123,7 +129,7 @@ export class ContentStore {
     this.#files.awaitCopy(from, this.#layer);
   }
 
-  /** Brings shared contents into the layer that is written to. */
+  /** Moves shared contents to the writable layer. Throws Damage and host errors. */
   absorb(inode: Inode): void {
     const data = inode.data!;
     const to = { layer: this.#layer, id: data.id, slot: NO_SLOT };
@@ -146,11 +152,15 @@ export class ContentStore {
     this.#unsynced.add(inode);
   }
 
+  /** Returns the disk usage of a layer in bytes, in steps. */
   diskSize(layer: string): Steps<number> {
     return this.#files.diskSize(layer);
   }
 
-  /** The data file, open for reading and writing; made when there is none. The caller closes it. */
+  /**
+   * Opens the data file for reading, and for writing unless it is frozen; created if there is none. The caller closes
+   * it. Throws Damage and host errors.
+   */
   open(inode: Inode): number {
     if (inode.lost) throw this.#damage(inode, LOST);
     if (inode.hasFile) return this.#files.open(inode.data!, false, !this.isFrozen(inode));
@@ -161,7 +171,7 @@ export class ContentStore {
     return fd;
   }
 
-  /** The mtime and size of the data file, by its open `fd` if there is one. */
+  /** Returns mtime and size of the data file, by its open `fd` if there is one. */
   fileStat(inode: Inode, fd?: number): { mtime: Time; size: number } {
     if (inode.lost) throw this.#damage(inode, LOST);
     const file = fd ?? this.#files.open(inode.data!, false, false);
@@ -172,12 +182,15 @@ export class ContentStore {
     }
   }
 
-  /** The data file there is. */
+  /** Identifies the existing data file for other parts of the server. */
   hostFile(inode: Inode): HostFile {
     return this.#files.hostFile(inode.data!);
   }
 
-  /** `fd` gives the data file, if there is one. */
+  /**
+   * Reads up to `into.length` bytes at byte `offset` and returns the number of bytes read. `fd` opens the data file, if
+   * there is one. Throws Damage and host errors.
+   */
   read(inode: Inode, offset: number, into: Buffer, fd: () => number): number {
     if (inode.hasFile) return readFile(fd(), offset, into);
     const length = Math.min(into.length, inode.size - offset);
@@ -186,18 +199,18 @@ export class ContentStore {
     return length;
   }
 
-  /** All contents of a file without a data file. */
+  /** Returns all contents of a file without a data file. Throws Damage. */
   small(inode: Inode): Buffer {
     const bytes = Buffer.allocUnsafeSlow(inode.size);
     if (inode.size > 0) this.#readSlot(inode, 0, bytes);
     return bytes;
   }
 
-  /** Throws Damage for contents that are not those that were written. */
+  /** Reads from a slot. Throws Damage if its contents do not match their checksum. */
   #readSlot(inode: Inode, offset: number, into: Buffer): void {
     const { expected, size } = inode;
     const whole = offset === 0 && into.length === size;
-    // A part of what has changed is not to be told from one that has not.
+    // A part cannot be verified, so the whole slot is verified once.
     if (!whole && !inode.verified && expected !== undefined) this.small(inode);
     const { layer, slot } = inode.data!;
     const done =
@@ -222,8 +235,8 @@ export class ContentStore {
   }
 
   /**
-   * Writes into a slot and journals it, or returns false: then the data file is the place, which has what there was. What
-   * is there already is not written over, so that a crash leaves contents that match their checksum.
+   * Writes to a slot and journals it. Returns false if the contents belong in the data file, which then has what there
+   * was. Existing bytes are never overwritten, so that a crash leaves contents that match their checksum.
    */
   writeSmall(inode: Inode, offset: number, data: Buffer): boolean {
     const { size: before } = inode;
@@ -245,9 +258,9 @@ export class ContentStore {
     return true;
   }
 
-  /** As `writeSmall`. */
+  /** Sets the size, in bytes, as `writeSmall`. */
   truncateSmall(inode: Inode, size: number): boolean {
-    // What is lost need not be there to be given up.
+    // Lost contents may be truncated to 0.
     if (inode.lost && size === 0 && !this.isFrozen(inode)) inode.hasFile = inode.lost = false;
     if (!this.#staysSmall(inode, size)) return false;
     const { size: before } = inode;
@@ -260,7 +273,10 @@ export class ContentStore {
     return true;
   }
 
-  /** Contents of a file to be: kept by a record that names the place, or dropped. */
+  /**
+   * Writes the contents of a new file to a slot. A record that names the location keeps them; otherwise the caller
+   * discards them.
+   */
   putSmall(bytes: Buffer, id: number): DataRef {
     const slot = this.#slabs.allocate(bytes.length);
     const ref = { layer: this.#layer, id, slot };
@@ -273,28 +289,33 @@ export class ContentStore {
     return ref;
   }
 
-  /** As `putSmall`, of an open host file of any size. Returns the data file's mtime. */
+  /** As `putSmall`, from an open host file of any size. Returns the data file's mtime. */
   putFile(from: number, ref: FileRef): Time {
     return this.#files.copy(from, ref);
   }
 
+  /** Removes contents that no record names. */
   discard(ref: DataRef): void {
     if (ref.slot === NO_SLOT) this.#files.remove(ref);
     else this.#slabs.free(ref.slot, false);
   }
 
-  /** A record names the place of the inode's contents. */
+  /** Assigns contents to an inode, after a record named their location. */
   assign(inode: Inode): void {
     const { slot } = inode.data!;
     if (slot !== NO_SLOT) this.#slabs.assign(slot, inode);
     this.#unsynced.add(inode);
   }
 
+  /** Records that a data file was written to. */
   markUnsynced(inode: Inode): void {
     this.#unsynced.add(inode);
   }
 
-  /** The contents of an inode that is no more. Its removal is journaled. `more`: others are released with it. */
+  /**
+   * Removes the contents of a removed inode. The removal is journaled already. `more`: other inodes are released with
+   * it.
+   */
   release(inode: Inode, more: boolean): void {
     const synced = !this.#unsynced.delete(inode);
     if (this.isFrozen(inode)) return;
@@ -305,18 +326,18 @@ export class ContentStore {
     if (toMove !== undefined) this.#move(toMove);
   }
 
-  /** After the last of many, until it returns false: gives a part of the room back to the disk. */
+  /** Shortens the slabs by a part, after many releases. Returns whether to call again. */
   trim(): boolean {
     return this.#slabs.trim();
   }
 
-  /** Its data file is known to have been there. */
+  /** Marks an inode as lost: its data file is known to have existed. */
   static markLost(inode: Inode): void {
     inode.hasFile = inode.lost = true;
     inode.size = Math.max(inode.expected ?? 0, 1);
   }
 
-  /** Completes inodes of frozen layers by what their data files tell. `sizes`: those that were recorded are the last ones. */
+  /** Completes inodes of frozen layers from their data files, in steps. `sizes`: whether recorded sizes are final. */
   static *findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): Steps<void> {
     const files = new DataFiles(root, new LargeCopies());
     const counted = new Counted(AT_ONCE);
@@ -328,13 +349,16 @@ export class ContentStore {
       const { expected } = inode;
       inode.hasFile = stat !== undefined;
       inode.size = stat?.size ?? 0;
-      // It was recorded when it was frozen, and has not changed since.
+      // The size was recorded at the freeze and cannot have changed since.
       const other = expected !== undefined && expected !== inode.size && !(expected === -1 && inode.hasFile);
       if (other) ContentStore.markLost(inode);
     }
   }
 
-  /** Finds the data files of `inodes` in the layer that is written to, and removes all others there. `found` is told each one's size and mtime. */
+  /**
+   * Finds the data files of `inodes` in the writable layer and removes all other files there, in steps. `found`
+   * receives size and mtime of each.
+   */
   *load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): Steps<void> {
     const counted = new Counted(AT_ONCE);
     const byId = new Map<number, Inode>();
@@ -354,15 +378,17 @@ export class ContentStore {
     });
   }
 
+  /** Makes the contents of an inode durable. Throws host errors. */
   sync(inode: Inode, datasync: boolean): void {
     const { data } = inode;
     if (inode.hasFile) this.#files.sync(data!, datasync);
-    // Whoever froze it may not have synced it.
+    // The layer may have been frozen without a sync.
     else if (this.isFrozen(inode)) syncFiles(slabPaths(layerPath(this.#root, data!.layer)));
     else if (data !== undefined && data.slot !== NO_SLOT) this.#slabs.sync(data.slot);
     this.#unsynced.delete(inode);
   }
 
+  /** Makes all contents durable. Throws host errors. */
   syncAll(): void {
     this.#syncLayers();
     this.#slabs.syncAll();
@@ -376,20 +402,22 @@ export class ContentStore {
     this.#files.syncAll(this.#unsyncedFiles.splice(0));
   }
 
-  /** Many slots wait for `journalSynced`. */
+  /** Whether so many slots are deferred that the journal should be synced. */
   get waitsForJournal(): boolean {
     return this.#slabs.hasManyDeferred;
   }
 
+  /** Makes deferred slots reusable, after the journal was synced. */
   journalSynced(): void {
     this.#slabs.releaseDeferred();
   }
 
+  /** Closes the slabs, without `syncAll`. */
   close(): void {
     this.#slabs.close();
   }
 
-  /** Whether contents of this size are in a slot, or will be; what has become too large gets its data file. */
+  /** Whether contents of this size are, or will be, in a slot; larger ones are moved to a data file. */
   #staysSmall(inode: Inode, size: number): boolean {
     if (inode.hasFile) return false;
     if (size <= SMALL) return true;
@@ -397,7 +425,7 @@ export class ContentStore {
     return false;
   }
 
-  /** Has `fill` write what comes after the end: in place, or beside a copy of the rest in a larger slot. */
+  /** Appends to contents by `fill`: in place, or after a copy in a larger slot. */
   #grow(inode: Inode, size: number, sum: number, fill: (slot: number) => void): void {
     const { slot } = inode.data!;
     if (slot !== NO_SLOT && !inode.shortened && !this.isFrozen(inode) && this.#slabs.fits(slot, size)) {
@@ -413,14 +441,17 @@ export class ContentStore {
     });
   }
 
-  /** The contents end earlier in their slot. Nothing is written: until a sync the disk may have the record of the longer ones. */
+  /**
+   * Shortens contents in their slot. Nothing is written: until a sync the journal on disk may still record the longer
+   * contents.
+   */
   #shorten(inode: Inode, size: number): void {
     const bytes = Buffer.allocUnsafe(size);
     this.#readSlot(inode, 0, bytes);
     this.#changed(inode, inode.data!.slot, size, crc32(bytes));
   }
 
-  /** Puts other contents into another slot. */
+  /** Writes new contents to another slot. */
   #replaceContents(inode: Inode, bytes: Buffer): void {
     this.#inSlot(bytes.length, (slot) => {
       this.#slabs.write(slot, 0, bytes);
@@ -439,7 +470,7 @@ export class ContentStore {
     }
   }
 
-  /** Its contents, cut or filled up with zeros. */
+  /** Returns the contents, truncated or padded with zeros. */
   #resized(inode: Inode, size: number): Buffer {
     const bytes = Buffer.alloc(size);
     this.small(inode).copy(bytes);
@@ -451,7 +482,10 @@ export class ContentStore {
     this.#unsynced.add(inode);
   }
 
-  /** To a slot further down: the slab gets shorter. Failing to is no failure of what was just done. */
+  /**
+   * Moves contents to an earlier slot, so that the slab becomes shorter. A failure is ignored, since it is not one of
+   * the current operation.
+   */
   #move(inode: Inode): void {
     const slot = this.#slabs.allocate(inode.size);
     try {
@@ -469,7 +503,7 @@ export class ContentStore {
     try {
       const bytes = this.small(inode);
       if (writeFile(fd, 0, bytes) !== bytes.length) throw ENOSPC;
-      // What was made to last is not given up for what may not.
+      // Contents that were durable must not be replaced by contents that are not.
       if (!this.#unsynced.has(inode)) this.#files.sync(data, true);
       this.#replace(inode, NO_SLOT, (to) => this.#journal.placed(inode, to));
       inode.hasFile = true;
@@ -491,12 +525,12 @@ export class ContentStore {
   }
 }
 
-/** Not so of what an older server wrote. */
+/** False for contents written by an older server. */
 function knowsSum({ size, expected }: Inode): boolean {
   return size === 0 || expected !== undefined;
 }
 
-/** The sum of what there is with zeros up to `end`. */
+/** Returns the checksum of the contents padded with zeros up to `end`. */
 function sumWithZeros({ size, expected }: Inode, end: number): number {
   return crc32(ZEROS.subarray(0, end - size), size === 0 ? 0 : expected);
 }

@@ -24,13 +24,16 @@ import type { FileRef } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import { LargeCopies } from './large-copies.ts';
 
-/** Data files in one directory of the host. */
+/** Data files in one host directory. */
 const SHARD = 1024;
 const MANY = 32;
-/** Files looked at in one step. */
+/** Files examined in one step. */
 const AT_ONCE = 16;
 
-/** The contents of files, each a flat file of the host named by its number: no name the sandbox chose reaches the disk. */
+/**
+ * Contents of large files, each in a host file named by its number: no name chosen by the sandbox reaches the disk. All
+ * methods throw host errors as `Errno`.
+ */
 export class DataFiles {
   readonly #root: string;
   readonly #copies: LargeCopies;
@@ -40,7 +43,7 @@ export class DataFiles {
     this.#copies = copies;
   }
 
-  /** Of large files that are being copied into a layer. */
+  /** Bytes of large files that are being copied into a layer. */
   pendingBytes(layer: string): number {
     return this.#copies.pendingBytes(layerPath(this.#root, layer));
   }
@@ -50,7 +53,7 @@ export class DataFiles {
     this.#copies.wait(from, layerPath(this.#root, layer));
   }
 
-  /** For reading and writing; with `create` it comes to be, empty. The caller closes it. */
+  /** Opens a data file for reading and writing; with `create`, an empty one is created. The caller closes it. */
   open(ref: FileRef, create: boolean, writable = true): number {
     const path = this.#path(ref);
     if (!writable) return hosted(() => openSync(path, constants.O_RDONLY));
@@ -59,8 +62,8 @@ export class DataFiles {
   }
 
   /**
-   * Makes `ref` a copy of the open file `from` (a clone where the disk can) and returns the copy's mtime, or throws
-   * Postponed. Until a record names it the copy is litter that `sweep` removes: a crash leaves no half copy-up.
+   * Copies the open file `from` to `ref` (as a reflink if the file system supports it) and returns the copy's mtime, or
+   * throws Postponed. Until a record names the copy, `sweep` removes it: a crash leaves no partial copy-up.
    */
   copy(from: number, ref: FileRef): Time {
     const path = this.#path(ref);
@@ -76,13 +79,13 @@ export class DataFiles {
     }
   }
 
-  /** A file of one layer is another one of another layer, too. Throws where the disk cannot do that. */
+  /** Hard-links a file of one layer into another. Throws if the file system does not support it. */
   link(from: FileRef, to: FileRef): void {
     this.remove(to);
     this.#inShard(to, () => linkSync(this.#path(from), this.#path(to)));
   }
 
-  /** What a layer takes on the disk, in bytes. */
+  /** Returns the disk usage of a layer in bytes, in steps. */
   *diskSize(layer: string): Steps<number> {
     const counted = new Counted(AT_ONCE);
     let size = 0;
@@ -97,16 +100,18 @@ export class DataFiles {
     return size;
   }
 
-  /** The size and mtime of a file; undefined: it is not there. */
+  /** Returns size and mtime of a file; undefined if it does not exist. */
   stat(ref: FileRef): { size: number; mtime: Time } | undefined {
     const stat = lstatSync(this.#path(ref), { bigint: true, throwIfNoEntry: false });
     return stat && { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
   }
 
+  /** Identifies a data file for other parts of the server. */
   hostFile(ref: FileRef): HostFile {
     return { root: this.#root, path: fromLatin1(this.#path(ref).slice(this.#root.length + 1)) };
   }
 
+  /** Makes a data file durable (fsync(2), or fdatasync(2)). */
   sync(ref: FileRef, datasync: boolean): void {
     const fd = this.open(ref, false);
     try {
@@ -116,22 +121,25 @@ export class DataFiles {
     }
   }
 
-  /** Many files are synced faster with the whole disk (syncfs, which only a program can call) than one by one. */
+  /**
+   * Makes data files durable. Many files are synced faster with the whole file system by syncfs(2), which only a
+   * program (sync(1)) can call.
+   */
   syncAll(refs: readonly FileRef[]): void {
     const whole = refs.length > MANY && spawnSync('sync', ['-f', this.#root], { cwd: '/' }).status === 0;
     if (!whole) for (const ref of refs) this.sync(ref, false);
   }
 
-  /** Gone is gone: never throws. What could not be removed is swept at the next load. */
+  /** Removes a data file. Never throws. */
   remove(ref: FileRef): void {
     try {
       unlinkSync(this.#path(ref));
     } catch {
-      // Swept at the next load.
+      // Removed by `sweep` at the next load.
     }
   }
 
-  /** Removes each file of a layer that `keep` does not want. `keep` is told every file's size and mtime. */
+  /** Removes each file of a layer that `keep` rejects, in steps. `keep` receives size and mtime of every file. */
   *sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): Steps<void> {
     const counted = new Counted(AT_ONCE);
     const dir = `${this.#root}/${layer}`;
@@ -163,13 +171,13 @@ export class DataFiles {
   }
 }
 
-/** The size and mtime of an open data file. */
+/** Returns size and mtime of an open data file. */
 export function statData(fd: number): { size: number; mtime: Time } {
   const stat = hosted(() => fstatSync(fd, { bigint: true }));
   return { size: Number(stat.size), mtime: timeOf(stat.mtimeNs) };
 }
 
-/** What a directory of a layer has besides are its slabs. */
+/** The other entries of a layer's directory are its slabs and index. */
 function isNumber(name: string): boolean {
   return /^\d+$/.test(name);
 }

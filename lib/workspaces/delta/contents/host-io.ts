@@ -2,7 +2,10 @@ import { fdatasyncSync, ftruncateSync, openSync, readSync, writeSync } from 'nod
 import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
 
-/** What there is of the range. */
+/**
+ * pread(2) of the whole range. Returns the number of bytes read, fewer only at the end of the file. Throws host errors
+ * as `Errno`.
+ */
 export function readFile(fd: number, offset: number, into: Buffer): number {
   try {
     let done = 0;
@@ -17,7 +20,10 @@ export function readFile(fd: number, offset: number, into: Buffer): number {
   }
 }
 
-/** Returns how much was written: less than all when the disk filled up, but something. */
+/**
+ * pwrite(2) of all data. Returns the number of bytes written: fewer if the disk became full, but at least one. Throws
+ * host errors as `Errno`.
+ */
 export function writeFile(fd: number, offset: number, data: Buffer): number {
   let done = 0;
   try {
@@ -28,6 +34,7 @@ export function writeFile(fd: number, offset: number, data: Buffer): number {
   return done;
 }
 
+/** ftruncate(2) to `size` bytes. Throws host errors as `Errno`. */
 export function truncateFile(fd: number, size: number): void {
   try {
     ftruncateSync(fd, size);
@@ -36,7 +43,7 @@ export function truncateFile(fd: number, size: number): void {
   }
 }
 
-/** Those that are there. */
+/** fdatasync(2) of the files that exist. Throws host errors as `Errno`. */
 export function syncFiles(paths: readonly string[]): void {
   for (const path of paths) {
     try {

@@ -5,7 +5,7 @@ import { closeQuietly } from '../../../linux/close.ts';
 import { Errno } from '../../../linux/errno.ts';
 import type { BackgroundCopy } from './background-copy.ts';
 
-/** Larger files are copied while other requests are served. */
+/** Files larger than this, in bytes, are copied while other requests are served. */
 const LARGE = 4 << 20;
 const COPY_NAME = /^copy-\d+$/;
 
@@ -14,39 +14,43 @@ interface Copy extends BackgroundCopy {
   directory: string;
   size: number;
   fd: number;
-  /** undefined: under way. 0: it is there. */
+  /** undefined: in progress. 0: complete. */
   errno: number | undefined;
 }
 
 /**
- * Copies of host files into layers of deltas. A clone or a small copy is made at once. A larger one is made by another
- * thread under a name of its own: whoever asked is postponed, asks again when it is there, and then only renames it.
- * What nobody asks for again is removed, by `dropUnused` or at the next load.
+ * Copies of host files into layers. A reflink or a small copy is made at once. A larger copy is made by another thread
+ * under a temporary name: the request is Postponed, runs again when the copy is complete, and then only renames it.
+ * Unused copies are removed by `removeUnused` or at the next load.
  */
 export class LargeCopies {
   readonly #start: ((copy: BackgroundCopy) => void) | undefined;
   readonly #copies = new Map<string, Copy>();
-  /** Devices that refused to clone. */
+  /** Devices without reflinks. */
   readonly #cannotClone = new Set<bigint>();
   #lastId = 0;
 
-  /** `start` absent: every copy is made at once. */
+  /** `start` starts a copy in another thread; absent: every copy is made at once. */
   constructor(start?: (copy: BackgroundCopy) => void) {
     this.#start = start;
   }
 
+  /** Whether a file name is that of a temporary copy. */
   static isCopy(name: string): boolean {
     return COPY_NAME.test(name);
   }
 
-  /** Throws Postponed when the open file is being copied into the layer's directory. */
+  /** Throws Postponed while the open file is being copied into the layer's directory. */
   wait(from: number, directory: string): void {
     if (this.#copies.size === 0) return;
     const copy = this.#copies.get(keyOf(fstatSync(from, { bigint: true }), directory));
     if (copy !== undefined && copy.errno === undefined) throw new Postponed(copy.id);
   }
 
-  /** Makes `to`, in the layer's directory or below, a copy of the open file, or throws Postponed. */
+  /**
+   * Copies the open file to `to`, in the layer's directory or below, or throws Postponed. Throws the errno of a failed
+   * copy.
+   */
   copy(from: number, to: string, directory: string): void {
     const source = `/proc/self/fd/${from}`;
     const stat = fstatSync(from, { bigint: true });
@@ -75,7 +79,7 @@ export class LargeCopies {
     return bytes;
   }
 
-  /** The other thread has done it, or failed to with `errno`. */
+  /** Called when the other thread has completed a copy (errno 0) or failed. */
   done(id: number, errno: number): void {
     for (const copy of this.#copies.values()) {
       if (copy.id !== id) continue;
@@ -84,7 +88,7 @@ export class LargeCopies {
     }
   }
 
-  /** After everybody who was postponed has asked again. */
+  /** Removes complete copies that no request used. Called after all postponed requests ran again. */
   removeUnused(): void {
     for (const [key, copy] of this.#copies) {
       if (copy.errno === undefined) continue;
@@ -121,12 +125,12 @@ export class LargeCopies {
   }
 }
 
-/** The same file with the same contents, into the same layer. */
+/** Key of a copy: the same file with the same contents, into the same layer. */
 function keyOf(stat: { dev: bigint; ino: bigint; mtimeNs: bigint; size: bigint }, directory: string): string {
   return `${stat.dev}:${stat.ino}:${stat.mtimeNs}:${stat.size}:${directory}`;
 }
 
-/** False: a new attachment of the delta took it for litter. */
+/** Renames a complete copy. Returns false if the load of a new attachment has removed it. */
 function renamed(from: string, to: string): boolean {
   try {
     renameSync(from, to);

@@ -5,31 +5,33 @@ import { hostErrno } from '../../../linux/errno.ts';
 import type { Inode } from '../index/inode.ts';
 import { readFile } from './host-io.ts';
 
-/** Given out, and not yet an inode's. */
+/** Allocated but not assigned yet. */
 const RESERVED = Symbol('reserved');
-/** Slots beyond the last one in use are cut off the file when they are this many bytes, or all there is. */
+/** The file is truncated when free slots at its end have this many bytes, or when all slots are free. */
 const TAIL = 1 << 20;
-/** A file that is mostly free slots, and this many bytes of them, is made shorter by moving its last contents down. */
+/** A slab that is mostly free, with this many bytes in free slots, is shortened by moving its last contents down. */
 const SPARSE = 16 << 20;
 
 const ZEROS = Buffer.alloc(64 * 1024);
 
 /**
- * One host file cut into slots of one size, each with the contents of one small file: making or removing one costs no
- * file of the host. A slot keeps the bytes of whoever had it before, so a holder writes each byte before it is read.
- * (After slab allocation, Bonwick 1994: classes of equal size, so that what is freed fits whatever comes next.)
+ * A host file of slots of one size, each with the contents of one small file: creating or removing one needs no host
+ * file. A slot keeps the bytes of its earlier owner, so an owner writes each byte before it is read. Source: J.
+ * Bonwick, "The Slab Allocator: An Object-Caching Kernel Memory Allocator", USENIX Summer 1994 (size classes).
  */
 export class Slab {
   readonly slotSize: number;
   readonly #path: string;
   #fd = -1;
   readonly #holders: (Inode | typeof RESERVED | undefined)[] = [];
-  /** Once free; some were cut off or taken since. */
+  /** Slots that were freed; some of them were truncated or allocated since. */
   #freeSlots: number[] = [];
-  /** Free but for the disk, which may still tell of a holder after a power failure. */
+  /**
+   * Slots that must not be reused before the journal is synced: after a power failure it may still name their owner.
+   */
   readonly #deferred = new Set<number>();
   #used = 0;
-  /** Slots the host's file may reach to. */
+  /** Upper limit of the file size, in slots. */
   #extent = 0;
 
   constructor(path: string, slotSize: number) {
@@ -37,7 +39,7 @@ export class Slab {
     this.slotSize = slotSize;
   }
 
-  /** A slot for somebody who says so by `assign`, or gives it back. */
+  /** Allocates a slot; the caller assigns or frees it. */
   allocate(): number {
     for (let slot = this.#freeSlots.pop(); slot !== undefined; slot = this.#freeSlots.pop()) {
       if (slot < this.#holders.length && this.#isFree(slot)) return this.#reserve(slot);
@@ -45,14 +47,14 @@ export class Slab {
     return this.#reserve(this.#holders.length);
   }
 
-  /** Once all holders that the journal names are assigned. */
+  /** Called when all owners that the journal names are assigned. */
   loaded(): void {
     const size = statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0;
     this.#extent = Math.max(this.#extent, Math.ceil(size / this.slotSize));
     if (this.#extent > 0) this.#cutTail();
   }
 
-  /** Also for a slot that the journal names: those before it are free until they are assigned. */
+  /** Records the owner of a slot. If the journal names the slot, earlier slots are free until they are assigned. */
   assign(slot: number, inode: Inode): void {
     while (this.#holders.length <= slot) {
       this.#freeSlots.push(this.#holders.length);
@@ -62,7 +64,7 @@ export class Slab {
     this.#holders[slot] = inode;
   }
 
-  /** `hold`: not to be written to before `releaseHeld`. `more`: the file is not made shorter yet, `trim` follows. */
+  /** Frees a slot. `hold`: not reused before `releaseDeferred`. `more`: the file is shortened later, by `trim`. */
   free(slot: number, hold: boolean, more: boolean): void {
     if (this.#holders[slot] === undefined) return;
     this.#holders[slot] = undefined;
@@ -72,7 +74,10 @@ export class Slab {
     if (!more) this.#cutTail();
   }
 
-  /** Makes the file shorter by a part, and returns whether there is more: disks that discard take long for all at once. */
+  /**
+   * Shortens the file by a part and returns whether to call again: some disks take long to discard a large range at
+   * once.
+   */
   trim(): boolean {
     if (!this.#hasTail()) return false;
     const before = this.#extent;
@@ -80,17 +85,22 @@ export class Slab {
     return this.#extent < before && this.#hasTail();
   }
 
+  /** Number of deferred slots. */
   get deferredCount(): number {
     return this.#deferred.size;
   }
 
+  /** Makes deferred slots reusable. */
   releaseDeferred(): void {
     for (const slot of this.#deferred) this.#freeSlots.push(slot);
     this.#deferred.clear();
     this.#cutTail();
   }
 
-  /** Whose contents to move to another slot, so that the file gets shorter; undefined: it is well filled. */
+  /**
+   * An inode whose contents should move to another slot, so that the file becomes shorter; undefined: the slab is well
+   * filled.
+   */
   get toMove(): Inode | undefined {
     const spare = (this.#holders.length - this.#used) * this.slotSize;
     if (spare < SPARSE || spare < this.#used * this.slotSize) return undefined;
@@ -98,14 +108,14 @@ export class Slab {
     return last === RESERVED ? undefined : last;
   }
 
-  /** How much of `into` was filled: less where the file ends. */
+  /** Reads from a slot. Returns the number of bytes read, fewer at the end of the file. */
   read(slot: number, offset: number, into: Buffer): number {
     const fd = this.#open();
     const start = slot * this.slotSize + offset;
     return readFile(fd, start, into);
   }
 
-  /** Writes all of it or throws. */
+  /** Writes all data or throws a host error. */
   write(slot: number, offset: number, data: Buffer): void {
     const fd = this.#open();
     const start = slot * this.slotSize + offset;
@@ -119,10 +129,12 @@ export class Slab {
     }
   }
 
+  /** Writes zeros from byte `from` to byte `to`. */
   zero(slot: number, from: number, to: number): void {
     if (to > from) this.write(slot, from, ZEROS.subarray(0, to - from));
   }
 
+  /** Makes the file durable (fdatasync(2)). */
   sync(): void {
     if (this.#extent === 0) return;
     try {
@@ -132,6 +144,7 @@ export class Slab {
     }
   }
 
+  /** Closes the file. */
   close(): void {
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
@@ -163,7 +176,7 @@ export class Slab {
       ftruncateSync(this.#open(), extent * this.slotSize);
       this.#extent = extent;
     } catch {
-      // It is only longer than it need be.
+      // The file only stays longer than necessary.
     }
   }
 

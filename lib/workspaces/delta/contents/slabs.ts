@@ -2,16 +2,16 @@ import type { Inode } from '../index/inode.ts';
 import { Slab } from './slab.ts';
 
 const SLOT_SIZES = [4096, 16384, 65536];
-/** Contents up to this size are kept in slabs. */
+/** Contents up to this size in bytes are stored in slabs. */
 export const SMALL = 65536;
-/** No slot. */
+/** No slot: the contents are in a data file, or there are none. */
 export const NO_SLOT = -1;
-/** Slots held back until the journal is synced, at most about so many. */
+/** Number of deferred slots from which the journal is synced early. */
 const MAX_DEFERRED = 1024;
 
 /**
- * The small contents of one layer: a slab for each slot size, as `slab-<size>` in its directory. A slot's number tells
- * its size, too, and means something in this layer only.
+ * The small contents of one layer: one slab for each slot size, as `slab-<size>` in its directory. A slot number
+ * includes the slab and is valid in this layer only.
  */
 export class Slabs {
   readonly #slabs: Slab[];
@@ -20,77 +20,88 @@ export class Slabs {
     this.#slabs = SLOT_SIZES.map((size) => new Slab(slabPath(directory, size), size));
   }
 
-  /** A slot of at least `size` bytes, which is at most SMALL. Its bytes are anybody's. */
+  /** Allocates a slot of at least `size` bytes (at most SMALL). It contains bytes of earlier owners. */
   allocate(size: number): number {
     const at = SLOT_SIZES.findIndex((slotSize) => slotSize >= size);
     return this.#slabs[at]!.allocate() * SLOT_SIZES.length + at;
   }
 
+  /** Records the owner of a slot, allocated here or named by the journal. */
   assign(slot: number, inode: Inode): void {
     this.#of(slot).assign(indexOf(slot), inode);
   }
 
-  /** Once all slots that the journal names are assigned. */
+  /** Called when all slots that the journal names are assigned. */
   loaded(): void {
     for (const slab of this.#slabs) slab.loaded();
   }
 
-  /** `hold`: the disk may still tell of its holder, so it is not written to before `releaseHeld`. `more`: `trim` follows. */
+  /**
+   * Frees a slot. `hold`: the journal on disk may still name its owner, so the slot is not reused before
+   * `releaseDeferred`. `more`: the caller calls `trim` after freeing others.
+   */
   free(slot: number, hold: boolean, more = false): void {
     this.#of(slot).free(indexOf(slot), hold, more);
   }
 
-  /** After giving many, until it returns false. */
+  /** Shortens the files by a part, after many slots were freed. Returns whether to call again. */
   trim(): boolean {
     return this.#slabs.map((slab) => slab.trim()).includes(true);
   }
 
+  /** Whether contents of this size fit into the slot. */
   fits(slot: number, size: number): boolean {
     return size <= this.#of(slot).slotSize;
   }
 
-  /** Contents of this size may stay in the slot: one of the next smaller size is the least that they need. */
+  /** Whether contents of this size may stay in the slot: at most one size class is wasted. */
   suits(slot: number, size: number): boolean {
     const at = slot % SLOT_SIZES.length;
     return this.fits(slot, size) && (at < 2 || size > SLOT_SIZES[at - 2]!);
   }
 
-  /** How much of `into` was filled. */
+  /** Reads from a slot and returns the number of bytes read. */
   read(slot: number, offset: number, into: Buffer): number {
     return this.#of(slot).read(indexOf(slot), offset, into);
   }
 
+  /** Writes to a slot. Throws host errors. */
   write(slot: number, offset: number, data: Buffer): void {
     this.#of(slot).write(indexOf(slot), offset, data);
   }
 
+  /** Writes zeros from byte `from` to byte `to`. */
   zero(slot: number, from: number, to: number): void {
     this.#of(slot).zero(indexOf(slot), from, to);
   }
 
+  /** Makes the slab of a slot durable. */
   sync(slot: number): void {
     this.#of(slot).sync();
   }
 
+  /** Makes all slabs durable. */
   syncAll(): void {
     for (const slab of this.#slabs) slab.sync();
   }
 
+  /** Whether so many slots are deferred that the journal should be synced. */
   get hasManyDeferred(): boolean {
     return this.#slabs.some((slab) => slab.deferredCount > MAX_DEFERRED);
   }
 
-  /** The journal is on disk. */
+  /** Makes deferred slots reusable, after the journal was synced. */
   releaseDeferred(): void {
     for (const slab of this.#slabs) slab.releaseDeferred();
   }
 
-  /** An inode whose contents should be moved to a slot taken now, so that a slab gets shorter. */
+  /** An inode whose contents should move to a newly allocated slot, so that a slab becomes shorter. */
   get toMove(): Inode | undefined {
     for (const { toMove } of this.#slabs) if (toMove !== undefined) return toMove;
     return undefined;
   }
 
+  /** Closes the files. */
   close(): void {
     for (const slab of this.#slabs) slab.close();
   }
@@ -100,12 +111,12 @@ export class Slabs {
   }
 }
 
-/** The slabs a layer may have. */
+/** The paths of the slabs that a layer may have. */
 export function slabPaths(directory: string): string[] {
   return SLOT_SIZES.map((size) => slabPath(directory, size));
 }
 
-/** The host file of a slot, and where in it the slot starts. */
+/** Returns the host file of a slot and the offset of the slot in bytes. */
 export function placeOf(directory: string, slot: number): { path: string; start: number } {
   const size = SLOT_SIZES[slot % SLOT_SIZES.length]!;
   return { path: slabPath(directory, size), start: indexOf(slot) * size };

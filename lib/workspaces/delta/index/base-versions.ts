@@ -5,29 +5,31 @@ import { type Identity, IdentityRows } from './identity-rows.ts';
 import { BASE_VERSION_BYTES } from './memory.ts';
 
 /**
- * What the base had at each path when the sandbox first took it up (copied it, or hid it). The first counts: from then
- * on the sandbox does not see the base there.
+ * The version of the base at each path when the sandbox first copied it up or whited it out. The first version counts:
+ * from then on the sandbox does not see the base there.
  */
 export class BaseVersions {
-  /** The row of the identity; undefined: taken away from those below. */
+  /** Row of the identity; undefined: removed from those of the parent. */
   readonly #byPath = new Map<ByteString, number | undefined>();
   readonly #rows = new IdentityRows();
   readonly #parent: BaseVersions | undefined;
-  /** Bytes of memory that it takes without those below. */
+  /** Memory in bytes, without that of the parents. */
   ownMemory = 0;
   #byIno: Map<number, ByteString> | undefined;
 
-  /** Goes on from `below`, which never changes from now on. */
+  /** Extends `below`, which must not change any more. */
   constructor(below?: BaseVersions) {
     this.#parent = below;
   }
 
+  /** Returns the version at a path, if one was recorded. */
   get(path: ByteString): Identity | undefined {
     const row = this.#byPath.get(path);
     if (row !== undefined) return this.#rows.get(row);
     return this.#parent === undefined || this.#byPath.has(path) ? undefined : this.#parent.get(path);
   }
 
+  /** Records a version unless one is recorded already. */
   add(path: ByteString, identity: Identity): void {
     if (this.get(path) !== undefined) return;
     if (!this.#byPath.has(path)) this.ownMemory += BASE_VERSION_BYTES + path.length;
@@ -35,6 +37,7 @@ export class BaseVersions {
     this.#byIno?.set(identity[0], path);
   }
 
+  /** Removes a recorded version. */
   delete(path: ByteString): void {
     const identity = this.get(path);
     if (identity === undefined) return;
@@ -47,6 +50,7 @@ export class BaseVersions {
     this.#byIno?.delete(identity[0]);
   }
 
+  /** All recorded versions, parents included. */
   *entries(): Generator<[ByteString, Identity]> {
     for (const [path, identity] of this.#parent?.entries() ?? []) {
       if (!this.#byPath.has(path)) yield [path, identity];
@@ -54,7 +58,7 @@ export class BaseVersions {
     for (const [path, row] of this.#byPath) if (row !== undefined) yield [path, this.#rows.get(row)];
   }
 
-  /** Where a base file of this inode number was taken up. */
+  /** Returns the path at which a base file with this inode number was recorded. */
   pathOf(ino: number): ByteString | undefined {
     if (this.#byIno === undefined) {
       this.#byIno = new Map();
@@ -64,12 +68,15 @@ export class BaseVersions {
   }
 }
 
-/** Of a directory only the mode counts: what is in it has identities of its own. */
+/**
+ * Returns the identity of a base file. For a directory only the mode counts: its entries have identities of their own.
+ */
 export function identityOf({ ino, mode, size, mtime }: Pick<BaseStat, 'ino' | 'mode' | 'size' | 'mtime'>): Identity {
   if (isDirectory(mode)) return [0, mode, 0, 0, 0];
   return [ino, mode, size, mtime.sec, mtime.nsec];
 }
 
+/** Whether two identities are equal. */
 export function sameIdentity(a: Identity, b: Identity): boolean {
   return a.every((part, index) => part === b[index]);
 }

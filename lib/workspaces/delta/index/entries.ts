@@ -1,29 +1,29 @@
 import type { ByteString } from '../../../byte-string.ts';
 
-/** How a table that goes on from another one has what lies in that. */
+/** How a table accesses inodes of the table that it extends. */
 export interface Sharing<Entry> {
-  /** Its own copy, made at the first use. */
+  /** Returns the table's own copy, which is made at the first use. */
   copy<E extends Entry>(shared: E): E;
-  /** As it is, perhaps in a table below: only to be read. */
+  /** Returns the inode itself, possibly of a parent table; read-only. */
   look<E extends Entry>(shared: E): E;
 }
 
 /**
- * The names of one directory. Those that the directory had in a table below stay there: a directory of a hundred thousand
- * names costs each table that goes on from it what that changes and uses of it.
+ * The entries of one directory. Entries of the parent table stay there: a directory of a hundred thousand names costs
+ * an extending table only what it changes and uses.
  */
 export class Entries<Entry extends object | null> {
-  /** undefined: taken away from those below. */
+  /** undefined: removed from those of the parent. */
   #own: Map<ByteString, Entry | undefined> | undefined;
   readonly #below: Entries<Entry> | undefined;
   readonly #sharing: Sharing<Entry> | undefined;
   size = 0;
-  /** How many of them are directories. */
+  /** Number of entries that are directories. */
   subdirs = 0;
-  /** Bytes of the longest path below the directory, at most: names that were taken away may still count. */
+  /** Upper limit of the longest path below the directory, in bytes; removals do not lower it. */
   reach = 0;
 
-  /** Goes on from `below`, which never changes from now on. */
+  /** Extends `below`, which must not change any more. */
   constructor(below?: Entries<Entry>, sharing?: Sharing<Entry>) {
     this.#below = below;
     this.#sharing = sharing;
@@ -33,6 +33,7 @@ export class Entries<Entry extends object | null> {
     this.reach = below.reach;
   }
 
+  /** Returns an entry, copied to this table if necessary. */
   get(name: ByteString): Entry | undefined {
     const own = this.#own?.get(name);
     if (own !== undefined || this.#below === undefined || this.#own?.has(name)) return own;
@@ -40,11 +41,12 @@ export class Entries<Entry extends object | null> {
     return shared === undefined ? undefined : this.#sharing!.copy(shared);
   }
 
+  /** Whether a name has an entry. */
   has(name: ByteString): boolean {
     return this.#look(name) !== undefined;
   }
 
-  /** As it is here or in the nearest table below that has the name. */
+  /** Returns the entry of this or the nearest parent directory that has the name. */
   #look(name: ByteString): Entry | undefined {
     for (let at: Entries<Entry> | undefined = this; at !== undefined; at = at.#below) {
       const entry = at.#own?.get(name);
@@ -53,13 +55,13 @@ export class Entries<Entry extends object | null> {
     return undefined;
   }
 
-  /** Returns how many names more are held here, besides those below. */
+  /** Sets an entry. Returns by how many names this directory's own map grew. */
   set(name: ByteString, entry: Entry): number {
     if (!this.has(name)) this.size++;
     return this.#put(name, entry);
   }
 
-  /** As `set`. */
+  /** Removes an entry. Returns by how many names this directory's own map grew. */
   delete(name: ByteString): number {
     if (!this.has(name)) return 0;
     this.size--;
@@ -74,6 +76,7 @@ export class Entries<Entry extends object | null> {
     return this.#own.set(name, entry).size - size;
   }
 
+  /** All names. */
   keys(): IterableIterator<ByteString> {
     return this.#below === undefined ? (this.#own ?? new Map<ByteString, never>()).keys() : this.#names();
   }
@@ -82,11 +85,12 @@ export class Entries<Entry extends object | null> {
     for (const [name] of this.#looked()) yield name;
   }
 
+  /** All entries, copied to this table. */
   *entries(): Generator<[ByteString, Entry]> {
     for (const [name, entry] of this.#looked()) yield [name, this.#sharing?.copy(entry) ?? entry];
   }
 
-  /** As `entries`, each as it is, perhaps in a table below: only to be read. */
+  /** All entries without copying them, possibly of parent tables; read-only. */
   *found(): Generator<[ByteString, Entry]> {
     for (const [name, entry] of this.#looked()) yield [name, this.#sharing?.look(entry) ?? entry];
   }

@@ -1,18 +1,18 @@
-/** What tells one version of a base file from another: every change through the service makes a new inode. */
+/** Identifies a version of a base file. Every change through the service creates a new inode. */
 export type Identity = [ino: number, mode: number, size: number, mtimeSec: number, mtimeNsec: number];
 
 const FIELDS = 5;
-/** Rows of one block: few, so that a small table takes little. */
+/** Rows of one block: few, so that a small table needs little memory. */
 const BLOCK = 64;
 
-/** Identities as numbers in a row each, outside of the heap: half of what an array of its own would take. */
+/** Identities in typed arrays outside of the V8 heap, with half the memory of one array each. */
 export class IdentityRows {
   readonly #blocks: Float64Array[] = [];
-  /** Rows that were removed. */
+  /** Removed rows. */
   readonly #free: number[] = [];
   #next = 0;
 
-  /** Returns the number of the row. */
+  /** Adds an identity and returns the number of its row. */
   add(identity: Identity): number {
     const row = this.#free.pop() ?? this.#next++;
     const block = Math.floor(row / BLOCK);
@@ -21,13 +21,14 @@ export class IdentityRows {
     return row;
   }
 
+  /** Returns the identity of a row. */
   get(row: number): Identity {
     const block = this.#blocks[Math.floor(row / BLOCK)]!;
     const at = (row % BLOCK) * FIELDS;
     return [block[at]!, block[at + 1]!, block[at + 2]!, block[at + 3]!, block[at + 4]!];
   }
 
-  /** The row is used again. */
+  /** Frees a row. */
   remove(row: number): void {
     this.#free.push(row);
   }

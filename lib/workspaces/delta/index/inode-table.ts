@@ -6,34 +6,41 @@ import { FIRST_INO, Inode, type Owner, WHITEOUT } from './inode.ts';
 import { DIRECTORY_BYTES, ENTRY_BYTES, HARD_LINK_BYTES, INODE_BYTES } from './memory.ts';
 import { bodyOf, MERGES, type Op, type OpNamed, timesOf } from './records.ts';
 
+/** Id of the root directory. */
 export const ROOT_ID = 1;
-/** Inodes looked at in one step. */
+/** Inodes examined in one step. */
 const AT_ONCE = 64;
-/** Longer ones are all the same: none may come to be. */
+/** Upper limit of `reach`: longer paths cannot be created. */
 const MAX_REACH = 4097;
 
-/** The namespace of one delta: what `apply` has been told, in order. Knows no files and no journal. */
+/** The namespace of one delta: the result of all applied operations. It accesses neither files nor the journal. */
 export class InodeTable implements Owner {
   readonly #parent: InodeTable | undefined;
-  /** Its own, and copies of those below that were asked for. */
+  /** Own inodes, and copies of inodes of the parent that were accessed. */
   readonly #inodes = new Map<number, Inode>();
-  /** Of those below. */
+  /** Inodes of the parent that were removed. */
   readonly #removed = new Set<number>();
-  /** `dev:ino` of a base file with several names -> the inode it became; undefined: not any more. */
+  /**
+   * By `dev:ino` of a base file with several links: the inode it was copied up to; undefined: removed from those of the
+   * parent.
+   */
   readonly #aliases = new Map<string, Inode | undefined>();
-  /** Base inode numbers kept by copied-up inodes, with how many more do than below: the base may give them out again. */
+  /**
+   * Base inode numbers that copied-up inodes keep, with the difference of their number to the parent's: the base may
+   * reuse such a number.
+   */
   readonly #keptInos = new Map<number, number>();
   readonly baseVersions: BaseVersions;
-  /** The last stage of a commit that the sandbox was rebased after. */
+  /** The last stage of a commit after which the sandbox was rebased. */
   rebased: { readonly commit: string; readonly stage: number } | undefined;
-  /** Of what it holds itself, in bytes. */
+  /** Memory of this table's own parts in bytes. */
   #memory = 0;
   nextId = ROOT_ID + 1;
   nextIno = FIRST_INO;
   size = 0;
   frozen = false;
 
-  /** Goes on from `below`, which never changes from now on: what is not changed is shared with it. */
+  /** Extends `below`, which must not change any more: unchanged inodes are shared. */
   constructor(below?: InodeTable) {
     this.#parent = below;
     this.baseVersions = new BaseVersions(below?.baseVersions);
@@ -44,6 +51,7 @@ export class InodeTable implements Owner {
     this.rebased = below.rebased;
   }
 
+  /** Returns an inode, copied to this table if necessary. */
   get(id: number): Inode | undefined {
     const own = this.#inodes.get(id);
     if (own !== undefined || this.#parent === undefined || this.#removed.has(id)) return own;
@@ -63,12 +71,12 @@ export class InodeTable implements Owner {
     return (shared === WHITEOUT ? WHITEOUT : this.#find(shared.id)) as E;
   }
 
-  /** Bytes of memory that it takes, about: without the tables below. */
+  /** Memory in bytes, approximately, without the parents. */
   get ownMemory(): number {
     return this.#memory + this.baseVersions.ownMemory;
   }
 
-  /** The same with those below, which it keeps. */
+  /** Memory in bytes with all parents, which this table keeps alive. */
   get memory(): number {
     let bytes = 0;
     for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) bytes += table.ownMemory;
@@ -86,7 +94,7 @@ export class InodeTable implements Owner {
     return false;
   }
 
-  /** As it is, perhaps in a table below. */
+  /** Returns an inode without copying it, possibly of a parent; read-only. */
   #find(id: number): Inode | undefined {
     for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) {
       const inode = table.#inodes.get(id);
@@ -95,7 +103,7 @@ export class InodeTable implements Owner {
     return undefined;
   }
 
-  /** Each as it is, perhaps in a table below: only to be read. */
+  /** All inodes without copying them, possibly of parents; read-only. */
   *found(): Generator<Inode> {
     const told = new Set<number>();
     for (let table: InodeTable | undefined = this; table !== undefined; table = table.#parent) {
@@ -108,12 +116,12 @@ export class InodeTable implements Owner {
     }
   }
 
-  /** Tables that lie below each other, with this one. */
+  /** Number of tables in the chain, this one included. */
   get depth(): number {
     return [...this.chain()].length;
   }
 
-  /** The same as one table, a part at a time: this one does not change meanwhile. */
+  /** Returns the chain as one table, in steps. This table must not change in the meantime. */
   *flattening(): Steps<InodeTable> {
     const counted = new Counted(AT_ONCE);
     const flat = new InodeTable();
@@ -148,16 +156,17 @@ export class InodeTable implements Owner {
     return flat;
   }
 
-  /** All that may differ from the table below. */
+  /** The inodes that may differ from the parent's. */
   own(): IterableIterator<Inode> {
     return this.#inodes.values();
   }
 
-  /** Apparent size of all contents; `below` is that of the table below. */
+  /** Apparent size of all contents in bytes; `below` is that of the parent. */
   bytes(below: number): number {
     return complete(this.countingBytes(below));
   }
 
+  /** As `bytes`, in steps. */
   *countingBytes(below: number): Steps<number> {
     const counted = new Counted(AT_ONCE);
     let bytes = below;
@@ -169,7 +178,7 @@ export class InodeTable implements Owner {
     return bytes;
   }
 
-  /** Inodes of the tables below that are gone, or may have other contents. Each as it is there: only to be read. */
+  /** Inodes of the parent that were removed or may have other contents; read-only. */
   *replaced(): Generator<Inode> {
     for (const id of [...this.#inodes.keys(), ...this.#removed]) {
       const inode = this.#parent === undefined ? undefined : this.#parent.#find(id);
@@ -181,6 +190,7 @@ export class InodeTable implements Owner {
     return this.#parent === undefined ? undefined : this.#parent.#find(id)?.size;
   }
 
+  /** Returns the inode that a base file with several links was copied up to. */
   alias(dev: number, ino: number): Inode | undefined {
     return this.#aliasOf(`${dev}:${ino}`);
   }
@@ -196,7 +206,7 @@ export class InodeTable implements Owner {
     return new Set([...below, ...this.#aliases.keys()]);
   }
 
-  /** True: a copied-up inode shows this number, so no base file may show it too. */
+  /** Whether a copied-up inode has this inode number, so that no base file may show it. */
   keepsIno(ino: number): boolean {
     return this.#keepers(ino) > 0;
   }
@@ -206,7 +216,7 @@ export class InodeTable implements Owner {
     return below + (this.#keptInos.size > 0 ? (this.#keptInos.get(ino) ?? 0) : 0);
   }
 
-  /** Throws on what no journal written by this program holds. */
+  /** Applies an operation. Throws an Error for an operation that no journal of this program contains. */
   apply(op: Op): void {
     switch (op[0]) {
       case 'new':
@@ -260,7 +270,7 @@ export class InodeTable implements Owner {
     }
   }
 
-  /** Forgets an inode that has no name any more. False: it was forgotten before. */
+  /** Removes an unlinked inode. Returns false if it was removed before. */
   remove(inode: Inode): boolean {
     if (!this.#inodes.delete(inode.id)) return false;
     this.#memory -= memoryOfInode(inode);
@@ -277,16 +287,17 @@ export class InodeTable implements Owner {
   }
 
   /**
-   * Inodes that nothing names: left by a crash between an unlink and the last close, or open when it was frozen.
-   * `below`: those of the table below.
+   * Unlinked inodes, left by a crash between unlink and last close, or open when the table was frozen. `below`: those
+   * of the parent.
    */
   unlinked(below: readonly number[] = []): Inode[] {
     return complete(this.findingUnlinked(below));
   }
 
+  /** As `unlinked`, in steps. */
   *findingUnlinked(below: readonly number[] = []): Steps<Inode[]> {
     const counted = new Counted(AT_ONCE);
-    // Only what was copied can have lost its name here.
+    // Only copied inodes can have become unlinked here.
     for (const id of below) this.get(id);
     const found: Inode[] = [];
     for (const inode of this.#inodes.values()) {
@@ -297,13 +308,14 @@ export class InodeTable implements Owner {
   }
 
   /**
-   * After the journal of an older server was read: a directory that it made is opaque when the sandbox took anything away,
-   * or moved a directory, from below its path.
+   * Decides which directories from the journal of an older server are opaque: those below whose path the sandbox
+   * removed something or moved a directory away.
    */
   resolveMerges(): void {
     complete(this.resolvingMerges());
   }
 
+  /** As `resolveMerges`, in steps. */
   *resolvingMerges(): Steps<void> {
     const counted = new Counted(AT_ONCE);
     const unknown = new Set<Inode>();
@@ -339,7 +351,7 @@ export class InodeTable implements Owner {
     return dir;
   }
 
-  /** The table as the shortest journal that makes it. */
+  /** The table as the shortest equivalent journal. */
   *snapshot(): Generator<Op[]> {
     for (const inode of this.found()) {
       const { id, ino, mode, uid, gid } = inode;
@@ -378,7 +390,7 @@ export class InodeTable implements Owner {
       inode.data = { layer, id: data, slot };
       inode.size = size;
       if (sec !== 0 || nsec !== 0) inode.hostMtime = time(sec, nsec);
-      // A data file that was empty then may not have been there.
+      // An empty file may have had no data file.
       inode.expected = slot >= 0 ? sum : size || undefined;
       this.nextId = Math.max(this.nextId, data + 1);
     }
@@ -425,7 +437,7 @@ export class InodeTable implements Owner {
   #place(inode: Inode, layer: string, id: number, slot: number): void {
     const known = inode.data;
     if (known?.slot === slot && known.id === id && known.layer === layer) return;
-    // What moves from slot to slot stays what it is.
+    // Moving from slot to slot keeps the checksum.
     const sum = slot >= 0 && known !== undefined && known.slot >= 0 ? inode.expected : undefined;
     inode.data = { layer, id, slot };
     inode.expected = sum;
@@ -471,7 +483,10 @@ export class InodeTable implements Owner {
   }
 }
 
-/** Bounded, so that a deep tree costs each of its names no more than a path of that length. */
+/**
+ * Raises `reach` of a directory and its parents. It is bounded, so that the cost for each name is bounded in a deep
+ * tree.
+ */
 function lengthen(dir: Inode, bytes: number): void {
   let reach = Math.min(bytes, MAX_REACH);
   for (let at = dir; at.reach < reach; ) {
@@ -487,7 +502,7 @@ function memoryOfInode({ isDirectory, target, origin }: Inode): number {
   return INODE_BYTES + (isDirectory ? DIRECTORY_BYTES : 0) + (target?.length ?? 0) + (origin?.length ?? 0);
 }
 
-/** Of an entry of a directory. */
+/** Memory of a directory entry in bytes. */
 function memoryOfName(name: ByteString): number {
   return ENTRY_BYTES + name.length;
 }

@@ -7,49 +7,49 @@ import type { Time } from '../../../linux/time.ts';
 import { Entries, type Sharing } from './entries.ts';
 import { removeUnordered } from './remove-unordered.ts';
 
-/** One directory entry that names an inode. */
+/** A hard link: a directory entry of an inode. */
 export interface Link {
   readonly dir: Inode;
   readonly name: ByteString;
 }
 
-/** The data file `id` of one layer of the delta. */
+/** The data file `id` of a layer. */
 export interface FileRef {
   readonly layer: string;
   readonly id: number;
 }
 
-/** Where a file's contents are: in a slot of the layer's slabs or, with NO_SLOT, in the data file, if there is one. */
+/** Location of a file's contents: a slot of the layer's slabs or, with NO_SLOT, the data file, if there is one. */
 export interface DataRef extends FileRef {
   readonly slot: number;
 }
 
-/** A name the sandbox removed although the base has it. Only in this index: nothing in the tree can stand for one. */
+/** A whiteout: a name that the sandbox removed although the base has it. It exists only in the index, not as a file. */
 export const WHITEOUT = null;
 
-/** What a name of the index stands for. */
+/** An entry of a directory of the index. */
 type Entry = Inode | typeof WHITEOUT;
 
-/** Names that one step goes through. */
+/** Names processed in one step. */
 const AT_ONCE = 64;
 
-/** The table an inode is in. */
+/** The table that an inode belongs to. */
 export interface Owner extends Sharing<Entry> {
-  /** It changes no more: a copy of the inode, in the table that goes on from it, is what counts. */
+  /** The table is immutable; the table that extends it has a copy of each inode that changes. */
   frozen: boolean;
 }
 
-/** What few inodes have. */
+/** Fields that few inodes need. */
 interface Rare {
   aliases: number;
-  /** Links besides the first. */
+  /** Links except the first. */
   links: Link[] | undefined;
   hostMtime: Time | undefined;
-  /** Whose links these are, as long as nobody asked for them. */
+  /** The inode whose links these are, until they are first used. */
   shared: Inode | undefined;
 }
 
-/** New inode numbers start here: above those host file systems give out, below 2^53. */
+/** First inode number of new inodes: above those of host file systems, below 2^53. */
 export const FIRST_INO = 2 ** 48;
 
 const HAS_FILE = 1;
@@ -58,18 +58,19 @@ const SHORTENED = 4;
 const LOST = 8;
 const MERGES = 16;
 const MERGES_UNKNOWN = 32;
-/** Links are those of `Rare.shared`. */
+/** The links are those of `Rare.shared`. */
 const LINKS_SHARED = 64;
 
 /**
- * Something the sandbox made or changed. Which fields are used follows from the type bits of `mode`. A sandbox may have
- * millions: numbers and flags are kept apart from each other as fields, and what most have not is an object of its own.
+ * An inode of the delta: something that the sandbox created or changed. Its type (in `mode`) decides which fields are
+ * used. A sandbox can have millions of inodes, so numbers and flags are packed, and rare fields are in an object of
+ * their own.
  */
 export class Inode {
   readonly owner: Owner;
-  /** Within this delta; the journal's name for it. Never reused. */
+  /** Identifies the inode in this delta and its journal. Never reused. */
   readonly id: number;
-  /** One of the delta's own counts down from -1: small numbers take no memory of their own. */
+  /** Numbers of new inodes are stored as small negative ones, which V8 stores without a heap allocation. */
   readonly #ino: number;
   mode: number;
   uid: number;
@@ -81,13 +82,13 @@ export class Inode {
   #ctimeSec: number;
   #ctimeNsec: number;
   size = 0;
-  /** How often its contents or its mode changed since this process knows it. */
+  /** Counts changes of contents and mode since this process loaded the inode. */
   writes = 0;
   #flags = 0;
   /** Directory: origin. Symlink: target. Device: rdev. */
   #special: ByteString | number | undefined;
   #data: DataRef | undefined;
-  /** A checksum as a signed number, which takes no memory of its own. */
+  /** A checksum is stored as a signed number, which V8 stores without a heap allocation. */
   #expected: number | undefined;
   /** The first link. */
   #dir: Inode | undefined;
@@ -121,13 +122,13 @@ export class Inode {
   }
 
   /**
-   * One of the same contents, names and entries, of which `home` has its own at the first use: a copy of a large tree costs
-   * what is used of it. `shared` never changes from now on.
+   * Returns a copy that shares contents, links and entries; `home` copies other inodes at their first use, so that the
+   * copy of a large tree costs only what is used. `shared` must not change any more.
    */
   static copyOf(shared: Inode, home: Owner): Inode {
     const { id, ino, mode, uid, gid, atime, mtime, ctime } = shared;
     const inode = new Inode(home, id, ino, mode, uid, gid, atime, mtime, ctime);
-    // Whoever compares versions finds the same one.
+    // Versions must compare equal.
     inode.writes = shared.writes;
     inode.size = shared.size;
     inode.#flags = (shared.#flags & ~(VERIFIED | SHORTENED)) | LINKS_SHARED;
@@ -139,7 +140,7 @@ export class Inode {
     return inode;
   }
 
-  /** As stat shows it: the base's when it was copied up. */
+  /** st_ino; that of the base if the inode was copied up. */
   get ino(): number {
     return this.#ino < 0 ? FIRST_INO - 1 - this.#ino : this.#ino;
   }
@@ -171,7 +172,7 @@ export class Inode {
     this.#ctimeNsec = nsec;
   }
 
-  /** Names in the base that stand for it without an entry here: the rest of a hard-link group that was copied up. */
+  /** Number of base links without an entry here: the other hard links of a base file that was copied up. */
   get aliases(): number {
     return this.#rare === undefined ? 0 : this.#rare.aliases;
   }
@@ -180,7 +181,7 @@ export class Inode {
     if (count > 0 || this.#rare !== undefined) this.#makeRare().aliases = count;
   }
 
-  /** Directory: the base directory merged below `entries`. Stays when the directory is renamed. */
+  /** Directory: the base directory merged below `entries`. Kept when the directory is renamed. */
   get origin(): ByteString | undefined {
     return this.isDirectory ? (this.#special as ByteString | undefined) : undefined;
   }
@@ -190,8 +191,8 @@ export class Inode {
   }
 
   /**
-   * Directory without an origin: merged with what the base has by its name in the directory above, once that is a
-   * directory. False: opaque, since it took the place of a base directory. undefined: of an older server, not yet known.
+   * Directory without an origin: whether it merges with a base directory of its path, also a later one. False: opaque,
+   * since it replaced a base directory. undefined: from an older server, not known yet.
    */
   get merges(): boolean | undefined {
     return this.#has(MERGES_UNKNOWN) ? undefined : this.#has(MERGES);
@@ -202,7 +203,7 @@ export class Inode {
     this.#set(MERGES, merges === true);
   }
 
-  /** Directory: how many entries are directories. */
+  /** Directory: number of entries that are directories. */
   get subdirs(): number {
     return this.#entries === undefined ? 0 : this.#entries.subdirs;
   }
@@ -220,7 +221,7 @@ export class Inode {
     this.entries!.reach = bytes;
   }
 
-  /** Device: its number, as the kernel encodes it. */
+  /** Device: its number in the kernel's encoding. */
   get rdev(): number {
     return typeof this.#special === 'number' ? this.#special : 0;
   }
@@ -238,7 +239,10 @@ export class Inode {
     this.#special = target;
   }
 
-  /** File: its data file is there. It has one, a slot, or neither: then it is empty. Of the place in `data` only. */
+  /**
+   * File: whether its data file exists. A file has a data file, a slot, or neither (then it is empty). Applies to the
+   * location in `data`.
+   */
   get hasFile(): boolean {
     return this.#has(HAS_FILE);
   }
@@ -248,8 +252,8 @@ export class Inode {
   }
 
   /**
-   * File: what its place is to hold. In a slot: the CRC-32 of the contents. In a data file: its size when that was last
-   * recorded, or -1 when only that there was one is known. undefined: nothing is known.
+   * File: what its location must contain. In a slot: the CRC-32 of the contents. In a data file: its last recorded
+   * size, or -1 if only its existence is known. undefined: nothing is known.
    */
   get expected(): number | undefined {
     return this.#expected === undefined || !this.#isInSlot ? this.#expected : this.#expected >>> 0;
@@ -263,7 +267,7 @@ export class Inode {
     return this.#data !== undefined && this.#data.slot >= 0;
   }
 
-  /** File: all that is in the slot was read or written by this process, and is as expected. */
+  /** File: this process has read or written the whole slot, and it is as expected. */
   get verified(): boolean {
     return this.#has(VERIFIED);
   }
@@ -272,7 +276,10 @@ export class Inode {
     this.#set(VERIFIED, verified);
   }
 
-  /** File: its slot held more, of which the disk may still have the record. What follows the end there is not written over. */
+  /**
+   * File: its slot had longer contents, which the journal on disk may still record. Bytes beyond the end must not be
+   * overwritten.
+   */
   get shortened(): boolean {
     return this.#has(SHORTENED);
   }
@@ -281,7 +288,7 @@ export class Inode {
     this.#set(SHORTENED, shortened);
   }
 
-  /** File: its data file is missing or has another size; it can only be removed, or cut to nothing. */
+  /** File: its data file is missing or has a wrong size. The file can only be removed or truncated to 0. */
   get lost(): boolean {
     return this.#has(LOST);
   }
@@ -290,7 +297,7 @@ export class Inode {
     this.#set(LOST, lost);
   }
 
-  /** File with a data file: that one's own mtime when times were last journaled; a later one wins at load. */
+  /** File with a data file: that file's mtime when times were last journaled; a later one takes precedence at load. */
   get hostMtime(): Time | undefined {
     return this.#rare?.hostMtime;
   }
@@ -299,35 +306,41 @@ export class Inode {
     if (time !== undefined || this.#rare !== undefined) this.#makeRare().hostMtime = time;
   }
 
-  /** File: where its contents are. */
+  /** File: location of its contents. */
   get data(): DataRef | undefined {
     return this.#data;
   }
 
-  /** Whoever moves them to a data file says afterwards that it is there: what was known of the old place is void. */
+  /**
+   * Sets the location and forgets what was known of the old one; a caller that moves contents to a data file sets
+   * `hasFile` afterwards.
+   */
   set data(place: DataRef | undefined) {
     this.#data = place;
     this.#flags &= ~(HAS_FILE | VERIFIED | SHORTENED | LOST);
     this.hostMtime = this.#expected = undefined;
   }
 
-  /** Every entry of the index that names it. */
+  /** All links in the index. */
   get links(): readonly Link[] {
     const first = this.firstLink;
     if (first === undefined) return [];
     return this.#rare?.links === undefined ? [first] : [first, ...this.#rare.links];
   }
 
+  /** The first link; undefined: the inode is unlinked. */
   get firstLink(): Link | undefined {
     this.#findLinks();
     return this.#dir && { dir: this.#dir, name: this.#name };
   }
 
+  /** Number of links in the index. */
   get linkCount(): number {
     this.#findLinks();
     return this.#dir === undefined ? 0 : 1 + (this.#rare?.links === undefined ? 0 : this.#rare.links.length);
   }
 
+  /** Adds a link. */
   addLink(dir: Inode, name: ByteString): void {
     this.#findLinks();
     if (this.#dir !== undefined) {
@@ -340,6 +353,7 @@ export class Inode {
     this.#name = name;
   }
 
+  /** Removes a link. */
   removeLink(dir: Inode, name: ByteString): void {
     this.#findLinks();
     const more = this.#rare?.links ?? [];
@@ -356,13 +370,13 @@ export class Inode {
     for (const { dir, name } of this.#rare!.shared!.links) this.addLink(this.owner.copy(dir), name);
   }
 
-  /** Directory: changed names. A name not in it is the base's, when there is an `origin`. */
+  /** Directory: changed entries. Other names are the base's, if the directory is merged with one. */
   get entries(): Entries<Entry> | undefined {
     if (this.#entries === undefined && this.isDirectory) this.#entries = new Entries();
     return this.#entries;
   }
 
-  /** From its end on it holds nothing of what it is a copy of. */
+  /** Makes the inode independent of the inode it was copied from, in steps. */
   *resolving(): Steps<void> {
     this.#findLinks();
     const rare = this.#rare;
@@ -384,7 +398,7 @@ export class Inode {
     return isDirectory(this.mode);
   }
 
-  /** Names that stand for it (for a directory 1 or, removed, 0). */
+  /** Number of links, including those in the base (for a directory 1, or 0 if removed). */
   get names(): number {
     return this.linkCount + this.aliases;
   }

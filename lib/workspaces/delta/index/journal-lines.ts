@@ -4,26 +4,28 @@ import { Damage } from '../damage.ts';
 import { FORMAT } from './records.ts';
 
 /**
- * A line is a JSON array. Sealed (from version 4 on) it begins with the CRC-32 of the rest of its text, which goes on from
- * the sum of the line before: a line that was changed, lost or moved is found.
+ * Parsed lines of a journal. A line is a JSON array. From version 4 on it begins with a CRC-32 of the rest of its text,
+ * seeded with the checksum of the line before: a changed, lost or moved line is detected. Such a journal is called
+ * sealed.
  */
 export interface Lines {
   records: unknown[][];
   sealed: boolean;
-  /** Of the last line, for the next one. */
+  /** Checksum of the last line, which seeds that of the next one. */
   sum: number;
 }
 
+/** Encodes a record as a line with a checksum; `before` is the checksum of the line before. */
 export function sealedLine(record: readonly unknown[], before: number): { line: string; sum: number } {
   const rest = JSON.stringify(record).slice(1);
   const sum = crc32(rest, before);
   return { line: `[${sum},${rest}\n`, sum };
 }
 
-/** Elements of a record that are made text in one step. */
+/** Elements of a record encoded in one step. */
 const AT_ONCE = 64;
 
-/** The text of `sealedLine`, in parts. */
+/** As `sealedLine`, in steps and in parts. */
 export function* lineInParts(record: readonly unknown[], before: number): Steps<{ parts: string[]; sum: number }> {
   const parts = [''];
   let sum = before;
@@ -39,16 +41,20 @@ export function* lineInParts(record: readonly unknown[], before: number): Steps<
   return { parts, sum };
 }
 
+/** Encodes a record as a line without a checksum. */
 export function plainLine(record: readonly unknown[]): string {
   return `${JSON.stringify(record)}\n`;
 }
 
-/** Of a file's whole lines; what the first one is tells of all. Throws Damage, naming the line. */
+/**
+ * Parses the complete lines of a file; the first line decides whether they are sealed. Throws Damage with the number of
+ * the line.
+ */
 export function readLines(text: string): Lines {
   return readMore(text, { sealed: !text.startsWith(`["${FORMAT}",`), sum: 0 });
 }
 
-/** Of lines that go on from others; `linesBefore`: so many of the same file. */
+/** Parses further lines of the same file, after `linesBefore` others. */
 export function readMore(text: string, { sealed, sum }: Pick<Lines, 'sealed' | 'sum'>, linesBefore = 0): Lines {
   const last = sealed ? checkSums(text, sum, linesBefore) : 0;
   const records = parse(text);
@@ -72,11 +78,14 @@ function checkSums(text: string, before: number, linesBefore: number): number {
   return sum;
 }
 
-/** Only between the lines: JSON escapes line ends. One array is parsed in half the time of its lines. */
+/**
+ * JSON escapes line ends in strings, so every line end separates records. Parsing one array takes half the time of
+ * parsing each line.
+ */
 function parse(text: string): unknown[][] {
   try {
     return JSON.parse(`[${text.slice(0, -1).replaceAll('\n', ',')}]`) as unknown[][];
   } catch {
-    throw new Damage('a line is no JSON');
+    throw new Damage('a line is not valid JSON');
   }
 }

@@ -5,22 +5,22 @@ import { closeQuietly } from '../../../linux/close.ts';
 const SIZE = 64;
 const { O_RDWR, O_CREAT } = constants;
 
-/** What is known to be on the disk of a journal. */
+/** What is known to be durable of a journal. */
 export interface Marked {
-  /** Which of the journals that took each other's place; see `Header`. */
+  /** Number of the journal among those that replaced each other; see `Header`. */
   generation: number;
-  /** Bytes that were synced. */
+  /** Synced size in bytes. */
   size: number;
 }
 
-/** Beside each journal from its first line on, so that a journal that is lost or cut is not taken for a new one. */
+/** Path of the mark beside each journal: with it, a lost or truncated journal is not mistaken for a new one. */
 export function markPath(journal: string): string {
   return `${journal}.mark`;
 }
 
 /**
- * Written after what it tells of is synced, and never synced itself: a power failure leaves one that tells of less. Best
- * effort: a full disk may refuse it.
+ * Writes the mark after the journal was synced. The mark itself is not synced: a power failure can leave an older one.
+ * Never throws; a full disk may prevent it.
  */
 export function writeMark(journal: string, { generation, size }: Marked): void {
   try {
@@ -32,11 +32,11 @@ export function writeMark(journal: string, { generation, size }: Marked): void {
       closeQuietly(fd);
     }
   } catch {
-    // The journal is less well guarded.
+    // Truncation of the journal may stay undetected.
   }
 }
 
-/** undefined: there is none. One that cannot be read tells that there was a journal, and nothing of it. */
+/** Reads a mark. Returns undefined if there is none; an unreadable one says only that there was a journal. */
 export function readMark(journal: string): Marked | undefined {
   try {
     return parseMark(readFileSync(markPath(journal), 'latin1'));
@@ -46,18 +46,19 @@ export function readMark(journal: string): Marked | undefined {
   }
 }
 
+/** Parses a mark; an invalid one counts as generation 0 and size 0. */
 export function parseMark(text: string): Marked {
   return wholeMark(text) ?? { generation: 0, size: 0 };
 }
 
-/** undefined: it does not match its checksum. */
+/** Parses a mark. Returns undefined if its checksum does not match. */
 export function wholeMark(text: string): Marked | undefined {
   const match = /^((\d+) (\d+)) (\d+) *\n$/.exec(text);
   if (match === null || crc32(match[1]!) !== Number(match[4])) return undefined;
   return { generation: Number(match[2]), size: Number(match[3]) };
 }
 
-/** What is wrong with a journal of which this was marked; undefined: nothing. */
+/** Compares a journal with its mark. Returns a sentence that describes the loss, or undefined if nothing was lost. */
 export function markedLoss(marked: Marked | undefined, found: Marked | undefined): string | undefined {
   if (marked === undefined) return undefined;
   if (found === undefined) return 'its journal is missing or empty';

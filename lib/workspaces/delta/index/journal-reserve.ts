@@ -2,27 +2,27 @@ import { constants, existsSync, fsyncSync, openSync, readFileSync, rmSync, write
 import { closeQuietly } from '../../../linux/close.ts';
 
 const SIZE = 32 * 1024;
-/** A disk without room for a reserve is asked again after so many lines. */
+/** Lines after which the creation of a reserve is tried again on a full disk. */
 const RETRY_LINES = 256;
 const { O_RDWR, O_CREAT, O_EXCL } = constants;
 
-/** Which journal the lines go on from: its inode and its size. */
+/** The journal, by its inode number, and the size in bytes that the lines of the reserve continue from. */
 export interface JournalPosition {
   ino: number;
   size: number;
 }
 
 /**
- * Room for lines of a journal on a full disk: a file whose blocks are its own from the start, written over in place, so
- * that nobody can take them. It begins with the joint; behind the last line are zeros. (File systems that never write in
- * place, like btrfs, may refuse here as well.)
+ * Space for journal lines on a full disk: a file with preallocated blocks, which is overwritten in place. It begins
+ * with the journal position; a zero byte follows the last line. (Copy-on-write file systems such as btrfs may still
+ * report a full disk.)
  */
 export class JournalReserve {
   readonly #path: string;
   #fd = -1;
   #untilRetry = 0;
   #head = '';
-  /** Lines in the file, and how much of them the journal has. */
+  /** Lines in the file, and how many of their bytes the journal contains already. */
   #text = '';
   #consumed = 0;
 
@@ -30,19 +30,19 @@ export class JournalReserve {
     this.#path = path;
   }
 
-  /** What the journal has not yet. */
+  /** The lines that the journal does not contain yet. */
   get lines(): string {
     return this.#text.slice(this.#consumed);
   }
 
-  /** What `lines` would be after `load`, with nothing taken up. */
+  /** Returns what `lines` would be after `load`, without changing anything on disk. */
   static read(path: string, joint: JournalPosition): string {
     if (!existsSync(path)) return '';
     const found = parseReserve(readFileSync(path, 'latin1'), joint);
     return found === undefined || found.stale ? '' : found.text.slice(found.taken);
   }
 
-  /** Takes up what an earlier server left; `joint` is the journal's end now. */
+  /** Reads the reserve of an earlier server; the argument is the present end of the journal. */
   load({ ino, size }: JournalPosition): void {
     let file: string;
     try {
@@ -60,7 +60,9 @@ export class JournalReserve {
     if (found.stale) this.clear();
   }
 
-  /** When there is room for it; never throws. Without one, a full disk refuses removals like everything else. */
+  /**
+   * Creates the reserve if there is space for it. Never throws. Without a reserve, a full disk rejects removals, too.
+   */
   make(): void {
     if (this.#fd !== -1 || this.#untilRetry-- > 0) return;
     this.#untilRetry = RETRY_LINES;
@@ -72,23 +74,23 @@ export class JournalReserve {
       }
       closeQuietly(fd);
     } catch {
-      // There is no room now, or something is there that cannot be read.
+      // No space, or an unreadable file is in its place.
     }
     try {
       rmSync(this.#path, { force: true });
     } catch {
-      // It is in the way until then.
+      // It prevents a reserve until it is removed.
     }
   }
 
-  /** Whether there was room for a line more. */
+  /** Appends a line. Returns false if the reserve has no space. */
   add(line: string, { ino, size }: JournalPosition): boolean {
     if (this.#fd === -1) return false;
     const first = this.#text === '';
     const head = first ? `${ino} ${size}\n` : this.#head;
     const text = first ? head + line : line;
     const at = first ? 0 : head.length + this.#text.length;
-    // One zero stays behind the last line.
+    // A zero byte remains after the last line.
     if (at + text.length >= SIZE) return false;
     const bytes = Buffer.from(text, 'latin1');
     try {
@@ -101,13 +103,16 @@ export class JournalReserve {
     return true;
   }
 
-  /** The journal has all lines. The start goes first: a crash leaves no lines without their joint. Never throws. */
+  /**
+   * Clears the reserve, when the journal contains all its lines. The start is overwritten first, so that a crash leaves
+   * no lines without their position. Never throws.
+   */
   clear(): void {
     const used = this.#head.length + this.#text.length;
     try {
       if (this.#fd !== -1 && used > 0) fillZeros(this.#fd, used);
     } catch {
-      // What is left is of a joint that no journal has any more.
+      // The remaining position matches no journal any more.
     }
     this.#head = this.#text = '';
     this.#consumed = 0;
@@ -123,7 +128,10 @@ export class JournalReserve {
   }
 }
 
-/** undefined: there is nothing in it. `stale`: what it has is of another journal, or the journal has it all. */
+/**
+ * Parses a reserve. Returns undefined for an empty one. `stale`: it belongs to another journal, or the journal contains
+ * all its lines.
+ */
 function parseReserve(
   file: string,
   { ino, size }: JournalPosition,
@@ -134,7 +142,7 @@ function parseReserve(
   if (start === 0 || start > end) return undefined;
   const [ofIno = 0, at = 0] = file.slice(0, start).split(' ').map(Number);
   const text = file.slice(start, end);
-  // A crash may have let the journal have a part of them.
+  // After a crash the journal may contain a part of them.
   const taken = size - at;
   return { head: file.slice(0, start), text, taken, stale: ofIno !== ino || taken < 0 || taken >= text.length };
 }

@@ -20,18 +20,19 @@ import { markedLoss, readMark, writeMark } from './journal-mark.ts';
 import { type JournalPosition, JournalReserve } from './journal-reserve.ts';
 import { type Header, headerOf } from './records.ts';
 
-/** Lines are written in blocks of about this size when the journal is rewritten. */
+/** Size of the blocks, in bytes, in which a rewritten journal is written and a journal is read. */
 const BLOCK = 1 << 16;
-/** Records that are made lines in one step. */
+/** Records encoded in one step. */
 const AT_ONCE = 16;
-/** Elements of a record that is written at once. */
+/** Elements up to which a record is written at once. */
 const SHORT = 256;
 
 /**
- * An append-only file of JSON lines with checksums, one byte a char (latin1): names come back byte for byte, and JSON
- * escapes line ends. A line is there whole or not at all: it is handed to the host in one write before the caller goes on (a killed
- * server loses nothing), and a torn last line is cut off by `load`. Only `sync` outlives a power failure. On a full disk
- * lines that make room go to a reserve beside it until there is some.
+ * An append-only file of JSON lines with checksums, read and written as byte strings, so that names are preserved byte
+ * for byte; JSON escapes line ends. A line exists completely or not at all: it is passed to the host in one write
+ * before the caller continues (a killed server loses nothing), and `load` truncates a torn last line. Only `sync`
+ * survives a power failure. On a full disk, lines that free space go to a reserve file until there is space again. The
+ * owner calls `close`.
  */
 export class Journal {
   readonly #path: string;
@@ -39,16 +40,16 @@ export class Journal {
   #ino = 0;
   #fd = -1;
   #broken = false;
-  /** A line, or a new journal, is being written a part at a time. */
+  /** A line or a new journal is being written in steps. */
   #busy = false;
   #nameSynced = false;
-  /** The size that was last marked; of this journal, not of the one before. */
+  /** The size in the last mark; of this journal, not of a replaced one. */
   #marked = -1;
-  /** Bytes in the file. */
+  /** Size of the file in bytes. */
   #size = 0;
-  /** Lines carry checksums; not in a journal of an older server that could not be rewritten yet. */
+  /** Lines have checksums; false for a journal of an older server that could not be rewritten yet. */
   #sealed = true;
-  /** Of the last line. */
+  /** Checksum of the last line. */
   #sum = 0;
   #generation = 0;
 
@@ -57,30 +58,30 @@ export class Journal {
     this.#reserve = new JournalReserve(`${path}.reserve`);
   }
 
-  /** Lines carry checksums. */
+  /** Whether lines have checksums. */
   get sealed(): boolean {
     return this.#sealed;
   }
 
-  /** For the header of the journal that takes the place of this one. */
+  /** Generation for the header of the journal that replaces this one. */
   get nextGeneration(): number {
     return this.#generation + 1;
   }
 
-  /** Bytes of all lines. */
+  /** Size of all lines in bytes, including those in the reserve. */
   get size(): number {
     return this.#size + this.#reserve.lines.length;
   }
 
   /**
-   * Every whole line, parsed; none when there was never a journal. Throws Damage when a line other than the last cannot be
-   * read, or when there were more lines on the disk: a damaged journal is never taken for a short one.
+   * Reads and parses all complete lines; none if there was never a journal. Throws Damage if a line other than the last
+   * is unreadable, or if the mark says that there were more lines: a damaged journal is never mistaken for a short one.
    */
   load(): unknown[] {
     return complete(this.loading());
   }
 
-  /** As `load`, a part at a time. */
+  /** As `load`, in steps. */
   *loading(): Steps<unknown[]> {
     rmSync(`${this.#path}.new`, { force: true });
     const read = yield* readMarked(this.#path);
@@ -98,7 +99,10 @@ export class Journal {
     return [...read.records, ...more.records];
   }
 
-  /** What is in the file now is the file `path`, too, and changes no more when this one is rewritten. */
+  /**
+   * Hard-links the present file to `path`, where it stays unchanged when this journal is rewritten. Throws ENOSPC while
+   * lines are in the reserve.
+   */
   linkTo(path: string): void {
     if (this.#broken || this.#busy) throw EIO;
     if (!this.#drainReserve()) throw ENOSPC;
@@ -106,7 +110,10 @@ export class Journal {
     linkSync(this.#path, path);
   }
 
-  /** `makesRoom`: it is about less than there was, so a full disk must not refuse it. */
+  /**
+   * Appends a record. `makesRoom`: the record frees space, so it may use the reserve on a full disk. Throws host errors
+   * with nothing appended.
+   */
   append(record: readonly unknown[], makesRoom = false): void {
     if (this.#broken || this.#busy) throw EIO;
     const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
@@ -115,8 +122,8 @@ export class Journal {
   }
 
   /**
-   * As `append`, of a long record a part at a time. Until the last part is written the line is a torn one, which a crash
-   * leaves and `load` cuts off: the record is there whole or not at all. The caller lets nothing else be appended meanwhile.
+   * As `append`, for a long record in steps. Until its last part is written the line is torn: a crash leaves it, and
+   * `load` truncates it. The caller prevents other appends in the meantime.
    */
   *appending(record: readonly unknown[], makesRoom = false): Steps<void> {
     if (record.length <= SHORT || !this.#sealed) {
@@ -160,7 +167,7 @@ export class Journal {
     return written;
   }
 
-  /** The first line of a delta that had none. */
+  /** Writes the first line of a new journal. */
   begin(header: readonly unknown[]): void {
     this.append(header);
     writeMark(this.#path, { generation: this.#generation, size: 0 });
@@ -177,13 +184,13 @@ export class Journal {
     }
   }
 
-  /** Throws, unless the line makes room on a full disk and the reserve takes it. */
+  /** Appends the line to the reserve if it frees space on a full disk; throws otherwise. */
   #fallBackToReserve(error: unknown, makesRoom: boolean, line: string): void {
     const errno = hostErrno(error);
     if (!makesRoom || !isFull(errno) || !this.#reserve.add(line, this.#position)) throw errno;
   }
 
-  /** Chars are bytes here, so a short count is a full disk. */
+  /** One char is one byte, so a short write means a full disk. */
   #write(text: string): void {
     try {
       if (writeSync(this.#fd, text, null, 'latin1') !== text.length) throw ENOSPC;
@@ -194,7 +201,7 @@ export class Journal {
     this.#size += text.length;
   }
 
-  /** Lines of the reserve come first. False: there is no room for them yet. */
+  /** Appends the lines of the reserve first. Returns false if there is no space for them yet. */
   #drainReserve(): boolean {
     const { lines } = this.#reserve;
     if (lines === '') return true;
@@ -212,14 +219,14 @@ export class Journal {
   }
 
   /**
-   * Replaces the whole file by `records`: after a crash it is the old or the new one. When this throws it is the old one.
-   * It is durable after `confirm` or `sync`.
+   * Atomically replaces the journal by `records`: after a crash it is the old or the new one; if this throws, it is the
+   * old one. Durable after `confirm` or `sync`.
    */
   rewrite(records: Iterable<readonly unknown[]>): void {
     complete(this.rewriting(records));
   }
 
-  /** As `rewrite`, a part at a time. The caller lets nothing change that the records tell of, and nothing be appended. */
+  /** As `rewrite`, in steps. The caller prevents appends and changes of what the records describe. */
   *rewriting(records: Iterable<readonly unknown[]>): Steps<void> {
     if (this.#broken || this.#busy) throw EIO;
     this.#busy = true;
@@ -258,7 +265,7 @@ export class Journal {
       closeQuietly(fd);
       throw error;
     }
-    // The new file is the journal: from here on nothing throws, and the caller goes on from it.
+    // The new file is the journal: from here on nothing throws, and the caller continues with it.
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = fd;
     this.#ino = ino;
@@ -268,22 +275,23 @@ export class Journal {
     this.#generation++;
     this.#marked = -1;
     this.#nameSynced = false;
-    // Not before: the reserve was of the file that is gone now.
+    // Not earlier: the reserve belonged to the replaced file.
     this.#reserve.clear();
     try {
       this.confirm();
     } catch {
-      // Until a later one succeeds, a power failure may bring the old file back.
+      // Until a later call succeeds, a power failure may restore the old file.
     }
   }
 
-  /** After `rewrite`: returns when a power failure cannot bring the old file back. Throws when that is not known. */
+  /** Makes the replacement by `rewrite` durable. Throws if that fails. */
   confirm(): void {
     if (this.#nameSynced) return;
     this.#syncName();
     this.#mark();
   }
 
+  /** Makes all lines durable. Throws host errors. */
   sync(): void {
     if (this.#fd === -1) return;
     fsyncSync(this.#fd);
@@ -292,13 +300,14 @@ export class Journal {
     this.#mark();
   }
 
-  /** All that is in the file is on the disk. */
+  /** Records in the mark that the whole file is durable. */
   #mark(): void {
     if (this.#size === this.#marked || this.#size === 0) return;
     writeMark(this.#path, { generation: this.#generation, size: this.#size });
     this.#marked = this.#size;
   }
 
+  /** Closes the files, without `sync`. */
   close(): void {
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
@@ -320,7 +329,7 @@ export class Journal {
     this.#nameSynced = true;
   }
 
-  /** Takes half a line off again. If even that fails nothing more may be appended after it. */
+  /** Truncates a torn line. If even that fails, nothing more may be appended. */
   #truncateTornLine(): void {
     try {
       if (this.#fd !== -1) ftruncateSync(this.#fd, this.#size);
@@ -330,7 +339,7 @@ export class Journal {
   }
 }
 
-/** As `Journal.load`, with nothing changed on the disk and no reserve made. undefined: there was never a journal. */
+/** As `Journal.load`, without changing anything on disk. Returns undefined if there was never a journal. */
 export function readRecords(path: string): { records: unknown[][]; header: Header } | undefined {
   const read = complete(readMarked(path));
   if (read?.header === undefined) return undefined;
@@ -338,7 +347,7 @@ export function readRecords(path: string): { records: unknown[][]; header: Heade
   return { records: [...read.records, ...readMore(lines, read).records], header: read.header };
 }
 
-/** Throws Damage when there is less than was marked. `header`: of one that is not empty. */
+/** Reads a journal. Throws Damage if it is shorter than its mark says. `header`: undefined for an empty journal. */
 function* readMarked(path: string): Steps<(JournalFile & { header: Header | undefined }) | undefined> {
   const read = yield* readJournal(path);
   const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
@@ -348,15 +357,18 @@ function* readMarked(path: string): Steps<(JournalFile & { header: Header | unde
   return read && { ...read, header };
 }
 
-/** What is in the file of a journal. */
+/** The contents of a journal file. */
 export interface JournalFile extends Lines {
-  /** Of its whole lines. */
+  /** Size of the complete lines in bytes. */
   size: number;
-  /** A last line is not whole. */
+  /** The last line is incomplete. */
   torn: boolean;
 }
 
-/** Every whole line; undefined: there is no such file. Throws Damage when a line other than a torn last one cannot be read. */
+/**
+ * Reads all complete lines, in steps. Returns undefined if the file does not exist. Throws Damage if a line other than
+ * a torn last one is unreadable.
+ */
 export function* readJournal(path: string): Steps<JournalFile | undefined> {
   let fd: number;
   try {
@@ -377,7 +389,7 @@ function* readAll(fd: number): Steps<JournalFile> {
   const records: unknown[][] = [];
   let lines: Lines | undefined;
   let size = 0;
-  /** Since the last line end. */
+  /** Text since the last line end. */
   let rest: string[] = [];
   for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer)) {
     const part = buffer.toString('latin1', 0, count);

@@ -2,20 +2,20 @@ import { isDirectory } from '../../../linux/mode.ts';
 import type { Op } from './records.ts';
 
 /**
- * Bytes of this process's memory that parts of an index take, as measured (`memory.test.ts`), with what the maps they are
- * in take while they grow. A name's own bytes come on top.
+ * Memory of the parts of an index in bytes, as measured (`memory.test.ts`), including the growth of the maps that hold
+ * them. The bytes of names are added.
  */
 export const INODE_BYTES = 320;
-/** What a directory takes besides: the map of its entries. */
+/** Additional memory of a directory: the map of its entries. */
 export const DIRECTORY_BYTES = 220;
-/** A name of an inode, or of what is hidden. */
+/** A directory entry or whiteout. */
 export const ENTRY_BYTES = 90;
-/** Each name but the first of a file, besides. */
+/** Each hard link after the first. */
 export const HARD_LINK_BYTES = 40;
-/** What the base had at a path. */
+/** A base version of a path. */
 export const BASE_VERSION_BYTES = 120;
 
-/** At most so much more is needed when the operations were made. */
+/** Upper limit of the memory in bytes that operations add. */
 export function memoryOf(ops: readonly Op[]): number {
   let bytes = 0;
   for (const op of ops) {

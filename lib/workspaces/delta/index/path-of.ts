@@ -1,7 +1,7 @@
 import { type ByteString, joinNames } from '../../../byte-string.ts';
 import type { Inode } from './inode.ts';
 
-/** By its first name. */
+/** Returns the path of an inode by its first link. */
 export function pathOf(inode: Inode): ByteString {
   const names: ByteString[] = [];
   for (let link = inode.firstLink; link !== undefined; link = link.dir.firstLink) names.push(link.name);

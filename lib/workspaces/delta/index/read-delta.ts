@@ -8,22 +8,22 @@ import { InodeTable } from './inode-table.ts';
 import { readRecords } from './journal.ts';
 import type { Op } from './records.ts';
 
-/** What a delta is at the moment, as `Delta` would load it. */
+/** The present state of a delta, as `Delta` would load it. */
 export interface ReadDelta {
-  /** Without inodes that nothing names. `hasFile`, `size` and `lost` are as the data files tell. */
+  /** Without unlinked inodes. `hasFile`, `size` and `lost` are taken from the data files. */
   table: InodeTable;
-  /** The layer that is written to. */
+  /** The writable layer. */
   top: string;
-  /** The frozen ones it needs. */
+  /** The frozen layers that it needs. */
   below: readonly string[];
   version: number;
-  /** What `table` goes on from; the caller gives it back by `frozen.release`. */
+  /** The index that `table` extends; the caller releases it with `frozen.release`. */
   index: FrozenIndex | undefined;
 }
 
 /**
- * Reads the delta in `dir` and changes nothing on the disk: nothing is converted, shortened or swept. undefined: there
- * never was one. Throws Damage when its journal, or an index that it goes on from, is damaged or lost. No server may run.
+ * Reads the delta in `dir` without changing anything on disk. Returns undefined if there is no delta. Throws Damage if
+ * its journal, or an index that it extends, is damaged or lost. No server may run.
  */
 export function readDelta(dir: string, root: string, frozen: FrozenLayers): ReadDelta | undefined {
   const journal = readRecords(`${dir}/journal`);
@@ -43,7 +43,9 @@ export function readDelta(dir: string, root: string, frozen: FrozenLayers): Read
   }
 }
 
-/** Unlike in a frozen layer, a data file of the top one may have been written to since its size was recorded. */
+/**
+ * Takes sizes from the data files: in the writable layer a file may have been written to since its size was recorded.
+ */
 function findFiles(root: string, top: string, table: InodeTable): void {
   const own = [...table.own()];
   const files = new DataFiles(root, new LargeCopies());

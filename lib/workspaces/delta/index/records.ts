@@ -8,12 +8,12 @@ import type { Inode } from './inode.ts';
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
 export const VERSION = 4;
-/** Without checksums and generations; read, and converted. */
+/** The version without checksums and generations; it is read and converted. */
 const UNSEALED_VERSION = 3;
 
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
-/** Of a file: where its contents are, their size, the data file's mtime, and the CRC-32 of what is in a slot. */
+/** A file's contents: their location and size in bytes, the data file's mtime, and the CRC-32 of contents in a slot. */
 export type FileBody = [
   layer: string,
   data: number,
@@ -24,26 +24,32 @@ export type FileBody = [
   sum?: number,
 ];
 
-/** A directory that is merged with what the base comes to have by its name, and one that hides it. */
+/**
+ * Kinds of directories without an origin: MERGES is merged with a base directory of its path, also a later one; OPAQUE
+ * hides it.
+ */
 export const MERGES = 1;
 export const OPAQUE = 0;
 
-/** Directory: origin, MERGES, OPAQUE, or null of an older server, which knew no difference. Symlink: target. Others but files: rdev. */
+/**
+ * Directory: origin, MERGES, OPAQUE, or null from an older server, which did not distinguish them. Symlink: target.
+ * Other nodes except files: rdev.
+ */
 export type Body = ByteString | null | number | FileBody;
 
 /**
- * One change of the index. A line of the journal is an array of these, applied whole or not at all.
- * Replaying a journal applies the same operations in the same order as they were made.
+ * One operation on the index. A journal line is an array of operations that is applied completely or not at all.
+ * Replaying a journal applies the operations in their original order.
  */
 export type Op =
   | ['new', id: number, ino: number, mode: number, uid: number, gid: number, times: Times, body: Body]
-  /** Names an inode; whatever had the name loses it. */
+  /** Links an inode; replaces an existing link of the name. */
   | ['link', dir: number, name: ByteString, id: number]
-  /** Takes the name away and hides the base's. */
+  /** Removes a name and adds a whiteout for the base's. */
   | ['hide', dir: number, name: ByteString]
-  /** Takes the name away; there is none in the base. */
+  /** Removes a name that the base does not have. */
   | ['drop', dir: number, name: ByteString]
-  /** `host…`: of the data file, if there is one. */
+  /** `host…`: mtime and size of the data file, if there is one. */
   | [
       'attr',
       id: number,
@@ -55,7 +61,7 @@ export type Op =
       hostNsec: number,
       hostSize?: number,
     ]
-  /** A file's contents lie there and are so large from now on, and changed just then. `sum`: CRC-32 of what is in a slot. */
+  /** A file's contents were changed: their location and size. `sum`: CRC-32 of contents in a slot. */
   | [
       'data',
       id: number,
@@ -67,26 +73,27 @@ export type Op =
       nsec: number,
       sum?: number,
     ]
-  /** They lie there from now on, as they are. */
+  /** Unchanged contents were moved to another location. */
   | ['place', id: number, layer: string, data: number, slot: number]
-  /** mtime and ctime of a directory. */
+  /** Sets mtime and ctime of a directory. */
   | ['touch', id: number, sec: number, nsec: number]
   | ['ctime', id: number, sec: number, nsec: number]
-  /** Base names left that stand for the inode, and the base file they are links of. */
+  /** Number of base links that still refer to the inode, and the base file that they link to. */
   | ['alias', id: number, dev: number, ino: number, left: number]
-  /** What the base had at a path when the sandbox first took it up. */
+  /** Records the base version of a path when the sandbox first changed it. */
   | ['seen', path: ByteString, ...identity: Identity]
   | ['unseen', path: ByteString]
-  /** A directory is merged with another one of the base from now on, or is as one that was made. null: OPAQUE. */
+  /** Sets a directory's origin, or removes it (MERGES or OPAQUE; null: OPAQUE). */
   | ['origin', id: number, path: ByteString | typeof MERGES | typeof OPAQUE | null]
   /** The sandbox was rebased after this stage of a commit. */
   | ['rebased', commit: string, stage: number];
 
+/** The operation of a name. */
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
 
 /**
- * The first line of every journal: the layer that is written to, all others that are needed, the frozen one whose index
- * this journal goes on from ('': none), and how many journals this delta had before.
+ * The first line of every journal: the writable layer, all other layers that are needed, the frozen layer whose index
+ * this journal extends ('': none), and how many journals of this delta came before.
  */
 export type Header = [
   typeof FORMAT,
@@ -99,7 +106,7 @@ export type Header = [
   generation: number,
 ];
 
-/** Throws Damage on what is no journal of this version or the one before. */
+/** Returns the header of a journal. Throws Damage for another format or an unsupported version. */
 export function headerOf(records: readonly unknown[]): Header {
   const [format, version, nextId, nextIno, top, layers, continues, generation = 0] = records[0] as Header;
   if (format !== FORMAT || (version !== VERSION && version !== UNSEALED_VERSION)) {
@@ -108,10 +115,12 @@ export function headerOf(records: readonly unknown[]): Header {
   return [format, version, nextId, nextIno, top, layers, continues, generation];
 }
 
+/** Encodes the times of an inode. */
 export function timesOf(of: { atime: Time; mtime: Time; ctime: Time }): Times {
   return [of.atime.sec, of.atime.nsec, of.mtime.sec, of.mtime.nsec, of.ctime.sec, of.ctime.nsec];
 }
 
+/** Encodes the part of an inode that depends on its type. */
 export function bodyOf(inode: Inode): Body {
   switch (inode.mode & S_IFMT) {
     case S_IFDIR:

@@ -1,4 +1,4 @@
-/** Takes out the first that matches; the last takes its place. For lists of names, which may be long. */
+/** Removes the first match; the last element takes its place. For lists of links, which may be long. */
 export function removeUnordered<T>(list: T[], matches: (item: T) => boolean): void {
   const index = list.findIndex(matches);
   if (index === -1) return;

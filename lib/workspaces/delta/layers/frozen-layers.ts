@@ -12,26 +12,26 @@ import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
 import { countingContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
-/** Slabs of frozen layers kept open, for all deltas together. */
+/** Slabs of frozen layers kept open for all deltas together. */
 const MAX_OPEN = 64;
 /** Operations applied in one step. */
 const AT_ONCE = 16;
 
-/** What a delta was when its layer was frozen. Never changes. */
+/** The index of a frozen layer: the state of a delta when it was frozen. Immutable. */
 export interface FrozenIndex {
   table: InodeTable;
-  /** Apparent size of all contents. */
+  /** Apparent size of all contents in bytes. */
   bytes: number;
-  /** Every layer it needs, its own among them. */
+  /** All layers that it needs, including its own. */
   layers: readonly string[];
   contents: LayerContents;
-  /** Journals that were read for it. */
+  /** Number of journals in its chain. */
   chainLength: number;
-  /** Inodes that were open without a name. */
+  /** Orphans: inodes that were unlinked but open. */
   orphans: readonly number[];
-  /** An older server froze it. */
+  /** Frozen by an older server. */
   older: boolean;
-  /** What it is known by. */
+  /** Path of the index, which identifies it. */
   path: string;
 }
 
@@ -47,24 +47,24 @@ interface Loading {
   failure: { error: unknown } | undefined;
 }
 
-/** The layers that are written to no more, as all deltas of a mount share them: each is read once, and kept while used. */
+/** The frozen layers of all deltas of a mount. Each index is read once and kept in memory while it is used. */
 export class FrozenLayers {
   readonly #indexes = new Map<string, Used>();
-  /** undefined: others are kept since it was counted. */
+  /** Memory of all indexes in bytes; undefined: they changed since it was computed. */
   #memory: number | undefined;
   readonly #loading = new Map<string, Loading>();
-  /** Oldest use first. */
+  /** Descriptors by path, least recently used first. */
   readonly #open = new Map<string, number>();
 
   /**
-   * The caller gives it back by `release`: the thread that this runs in never ends its turn, and would keep weak references.
-   * Throws when it, or one it goes on from, is not there or damaged.
+   * Returns the index of a frozen layer; the caller releases it with `release`. (Weak references do not work: the event
+   * loop of this thread never turns.) Throws Damage if the layer, or a layer of its chain, is missing or damaged.
    */
   acquire(root: string, layer: string): FrozenIndex {
     return complete(this.acquiring(root, layer));
   }
 
-  /** As `take`, a part at a time. */
+  /** As `acquire`, in steps. */
   *acquiring(root: string, layer: string): Steps<FrozenIndex> {
     const path = indexPath(root, layer);
     for (let known = this.#indexes.get(path); ; known = this.#indexes.get(path)) {
@@ -76,7 +76,7 @@ export class FrozenLayers {
     }
   }
 
-  /** Many forks may wait for the same one: each goes on with the one reading of it when it has its turn. */
+  /** Several forks may wait for the same index: each of them continues the one read when it has its turn. */
   *#loadOnce(path: string, root: string, layer: string): Steps<void> {
     const loading: Loading = this.#loading.get(path) ?? {
       steps: this.#load(root, layer),
@@ -88,7 +88,7 @@ export class FrozenLayers {
       try {
         const { done, value } = loading.steps.next();
         if (!done) continue;
-        // Whoever had this step takes it before anybody else is served.
+        // The caller of this step acquires it before any other runs.
         this.#set(path, { index: value, users: 0 });
       } catch (error) {
         loading.failure = { error };
@@ -100,7 +100,7 @@ export class FrozenLayers {
     if (loading.failure !== undefined) throw loading.failure.error;
   }
 
-  /** As `take`, of what was frozen just now, without reading it. */
+  /** As `acquire`, for a layer that was frozen just now, without reading it. */
   add(root: string, layer: string, index: Omit<FrozenIndex, 'path'>): FrozenIndex {
     const path = indexPath(root, layer);
     const added = { ...index, path };
@@ -113,12 +113,13 @@ export class FrozenLayers {
     this.#memory = undefined;
   }
 
-  /** Bytes of memory that all of them take, about, with what they go on from. */
+  /** Memory of all indexes in bytes, approximately, including the tables that they extend. */
   get memory(): number {
     this.#memory ??= memoryOf(this.#indexes.values());
     return this.#memory;
   }
 
+  /** Gives up one use of an index. */
   release({ path }: FrozenIndex): void {
     const known = this.#indexes.get(path)!;
     if (--known.users > 0) return;
@@ -126,13 +127,13 @@ export class FrozenLayers {
     this.#memory = undefined;
   }
 
-  /** What was removed on disk is held by nobody. */
+  /** Closes all descriptors, so that removed files are freed. */
   closeFiles(): void {
     for (const fd of this.#open.values()) closeQuietly(fd);
     this.#open.clear();
   }
 
-  /** How much of `into` was filled from a slot: nothing where the slab is missing. */
+  /** Reads from a slot. Returns the number of bytes read, 0 if the slab is missing. */
   read(root: string, layer: string, slot: number, offset: number, into: Buffer): number {
     const { path, start } = placeOf(layerPath(root, layer), slot);
     const fd = this.#fd(path);
@@ -155,9 +156,9 @@ export class FrozenLayers {
     const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
     table.nextId = Math.max(table.nextId, nextId);
     table.nextIno = Math.max(table.nextIno, nextIno);
-    // Inodes without a name stay: what goes on from here may speak of them, as long as they are open.
+    // Unlinked inodes stay: journals that extend this index may refer to them while they are open.
     const nameless = (yield* table.findingUnlinked()).map(({ id }) => id);
-    // Older servers froze what was written before a kill without recording its size anew.
+    // Older servers froze files that were written before a kill without recording their new size.
     const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
     yield* ContentStore.findFrozen(root, table.own(), sizes);
     table.frozen = true;
@@ -196,7 +197,7 @@ export class FrozenLayers {
   }
 }
 
-/** Each table once: many go on from the same. */
+/** Counts each table once: several can extend the same one. */
 function memoryOf(all: Iterable<Used>): number {
   const tables = new Set<InodeTable>();
   for (const { index } of all) for (const table of index.table.chain()) tables.add(table);
@@ -205,7 +206,10 @@ function memoryOf(all: Iterable<Used>): number {
   return bytes;
 }
 
-/** The records of the index of one frozen layer. Throws Damage, with the path of the index, when it is missing or damaged. */
+/**
+ * Reads the records of a frozen layer's index, in steps. Throws Damage with the path of the index if it is missing or
+ * damaged.
+ */
 export function* readIndex(root: string, layer: string): Steps<unknown[][]> {
   const path = indexPath(root, layer);
   const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
@@ -223,7 +227,7 @@ export function* readIndex(root: string, layer: string): Steps<unknown[][]> {
   return read.records;
 }
 
-/** The records of all journals that lead to a layer, the first one first. */
+/** Reads the records of all journals in the chain of a layer, the first one first. */
 function* segmentsOf(root: string, layer: string): Steps<unknown[][][]> {
   const segments: unknown[][][] = [];
   for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {

@@ -2,39 +2,39 @@ import type { Steps } from '../../../fuse/connection/steps.ts';
 import { type Sum, sumOf } from './layer-contents.ts';
 import type { LayerSummary } from './layer-summary.ts';
 
-/** Where the summaries of frozen layers come from. */
+/** Access to the summaries of frozen layers. */
 export interface Summaries {
-  /** undefined: there is none. */
+  /** Returns undefined if there is no summary. */
   read(layer: string): LayerSummary | undefined;
-  /** Has one made from the whole index, where that is there and can be read. */
+  /** Computes a summary from the index, in steps, if the index can be read. */
   making(layer: string): Steps<void>;
 }
 
-/** What is counted of a frozen layer. Never changes. */
+/** Totals of a frozen layer. Immutable. */
 interface KnownLayer {
-  /** Bytes of the index. */
+  /** Size of the index in bytes. */
   index: number;
-  /** The layers of the sandbox's own that it needs, itself among them. */
+  /** The sandbox's own layers that it needs, itself included. */
   needed: readonly string[];
-  /** Contents that lie in it. */
+  /** Contents in this layer. */
   own: Sum;
-  /** Contents that its state has in layers of other sandboxes. */
+  /** Contents of its state in layers of other sandboxes. */
   others: Sum;
 }
 
-/** Of the frozen layers of one sandbox, each read from the disk once. */
+/** Totals of the frozen layers of one sandbox; the summary of each layer is read once. */
 export class KnownLayers {
   readonly #summaries: Summaries;
   readonly #prefix: string;
   #known = new Map<string, KnownLayer>();
 
-  /** `prefix`: of the names of the layers that the sandbox made. */
+  /** `prefix`: prefix of the names of the sandbox's own layers. */
   constructor(summaries: Summaries, prefix: string) {
     this.#summaries = summaries;
     this.#prefix = prefix;
   }
 
-  /** undefined: it has no summary. */
+  /** Returns the totals of a layer; undefined if it has no summary. */
   get(layer: string): KnownLayer | undefined {
     const known = this.#known.get(layer);
     if (known !== undefined) return known;
@@ -51,7 +51,7 @@ export class KnownLayers {
     return made;
   }
 
-  /** Forgets all others. */
+  /** Forgets all layers except these. */
   keepOnly(layers: Iterable<string>): void {
     const before = this.#known;
     this.#known = new Map();

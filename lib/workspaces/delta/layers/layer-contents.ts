@@ -5,7 +5,7 @@ import type { Inode } from '../index/inode.ts';
 /** Inodes looked at in one step. */
 const AT_ONCE = 64;
 
-/** Contents of files: their size together, and how many they are. */
+/** Total size in bytes and number of files with contents. */
 export interface Sum {
   bytes: number;
   files: number;
@@ -14,10 +14,12 @@ export interface Sum {
 /** The contents that a state of a delta has in each layer. */
 export type LayerContents = Map<string, Sum>;
 
+/** Whether an inode has contents on disk. */
 export function hasContents(inode: Inode): boolean {
   return inode.data !== undefined && (inode.hasFile || inode.data.slot !== NO_SLOT);
 }
 
+/** Counts the contents of inodes by layer, in steps. */
 export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents> {
   const counted = new Counted(AT_ONCE);
   const contents: LayerContents = new Map();
@@ -28,6 +30,7 @@ export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents>
   return contents;
 }
 
+/** Adds to the sum of a layer; negative values subtract. */
 export function addContents(contents: LayerContents, layer: string, bytes: number, files: number): void {
   const sum = contents.get(layer);
   if (sum === undefined) contents.set(layer, { bytes, files });
@@ -37,6 +40,7 @@ export function addContents(contents: LayerContents, layer: string, bytes: numbe
   }
 }
 
+/** Returns a deep copy. */
 export function copyContents(contents: LayerContents): LayerContents {
   return new Map([...contents].map(([layer, sum]) => [layer, { ...sum }]));
 }

@@ -7,29 +7,29 @@ import { indexPath, layerPath } from './layer-path.ts';
 /** Inodes looked at in one step. */
 const AT_ONCE = 16;
 
-/** What the index of a frozen layer has, without its names. Never changes. */
+/** Totals of the index of a frozen layer. Immutable. */
 export interface LayerSummary {
-  /** Bytes of the index. */
+  /** Size of the index in bytes. */
   index: number;
-  /** Every layer that it needs, its own among them. */
+  /** All layers that the index refers to, including its own. */
   layers: readonly string[];
   contents: LayerContents;
 }
 
 /**
- * Beside the index, so that quotas are counted without reading it. Nothing but quotas depends on it: one that is missing
- * or cut is made anew from the index.
+ * Writes the summary beside the index, so that quotas are computed without reading the index. Only quotas depend on it:
+ * a missing or torn one is computed from the index. Never throws.
  */
 export function writeSummary(root: string, layer: string, { index, layers, contents }: LayerSummary): void {
   const sums = [...contents].map(([name, { bytes, files }]) => [name, bytes, files]);
   try {
     writeFileSync(summaryPath(root, layer), `${JSON.stringify({ index, layers, contents: sums })}\n`, { mode: 0o600 });
   } catch {
-    // Read from the index when it is needed.
+    // Computed from the index when it is needed.
   }
 }
 
-/** undefined: there is none, as in layers of older servers. */
+/** Reads a summary. Returns undefined if there is none, as for layers of older servers. */
 export function readSummary(root: string, layer: string): LayerSummary | undefined {
   try {
     const { index, layers, contents } = JSON.parse(readFileSync(summaryPath(root, layer), 'utf8')) as {
@@ -43,13 +43,13 @@ export function readSummary(root: string, layer: string): LayerSummary | undefin
   }
 }
 
-/** From the whole index. Where that cannot be read now, there stays none. */
+/** Computes and writes the summary of a layer from its index, in steps. Writes none if the index cannot be read. */
 export function* makingSummary(root: string, layer: string, frozen: FrozenLayers): Steps<void> {
   const counted = new Counted(AT_ONCE);
   let taken: FrozenIndex | undefined;
   try {
     taken = yield* frozen.acquiring(root, layer);
-    // Of those without a name the index does not tell which were open, and are there.
+    // The index does not record which unlinked inodes were open and have contents.
     const unnamed = new Set(taken.orphans);
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
@@ -58,7 +58,7 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
     }
     writeSummary(root, layer, { index: statSync(indexPath(root, layer)).size, layers: taken.layers, contents });
   } catch {
-    // Damaged or gone: whoever needs it is told so when it is used.
+    // Damaged or missing: reported when the layer is used.
   } finally {
     if (taken !== undefined) frozen.release(taken);
   }

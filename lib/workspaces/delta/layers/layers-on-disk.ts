@@ -9,41 +9,42 @@ import { indexPath } from './layer-path.ts';
 
 const BLOCK = 16 * 1024;
 
-/** The layers a delta is made of. */
+/** The layers of a delta. */
 export interface DeltaLayers {
-  /** The one of its own, which nobody else has: written to. */
+  /** The writable layer, which no other delta uses. */
   top: string;
-  /** The frozen ones it needs. */
+  /** The frozen layers that it needs. */
   below: string[];
 }
 
-/** Of the delta in the directory `delta`; undefined: there never was one. Throws Damage when it is damaged or lost. */
+/** Returns the layers of a delta; undefined if it has no journal. Throws Damage for a damaged or lost journal. */
 export async function layersOfDelta(delta: string): Promise<DeltaLayers | undefined> {
   const header = await headerOfDelta(delta);
   return header && { top: header[4], below: [...header[5]] };
 }
 
-/** Another one whenever the sandbox changed anything; undefined: it never did. */
+/** Returns a value that differs whenever the sandbox changed anything; undefined if it never did. */
 export async function journalState(delta: string): Promise<string | undefined> {
   const journal = await stat(`${delta}/journal`, { bigint: true }).catch(ignoreAbsent);
   return journal && `${journal.ino} ${journal.size} ${journal.mtimeNs}`;
 }
 
-/** All that a frozen layer needs, itself among them. Throws Damage when it is not there or damaged. */
+/** Returns all layers that a frozen layer needs, itself included. Throws Damage if it is missing or damaged. */
 export async function layersOfFrozen(root: string, layer: string): Promise<string[]> {
   const read = await readHeader(indexPath(root, layer));
   if (read === undefined) throw new Damage(`the frozen layer ${layer} is missing`);
   return [...read.header[5], layer];
 }
 
+/** Whether a delta has a journal. */
 export async function hasJournal(delta: string): Promise<boolean> {
   return isThere(`${delta}/journal`);
 }
 
 /**
- * Looks, before a workspace is attached, whether what its delta is made of is there: the journal whole at its start and as
- * long as it was, and every layer that it needs. `expected`: it is known to have had a journal. Throws DATA_LOSS. What is
- * damaged deeper inside is found when it is used.
+ * Checks, before a workspace is attached, that its journal has an intact start and its full length, and that every
+ * layer exists. `expected`: the delta is known to have a journal. Throws DATA_LOSS. Damage beyond that is found when it
+ * is used.
  */
 export async function checkDelta(
   spec: Pick<WorkspaceSpec, 'id' | 'delta' | 'layers' | 'origin'>,
@@ -53,7 +54,7 @@ export async function checkDelta(
     await requireDelta(spec, expected);
   } catch (error) {
     if (!(error instanceof Damage)) throw error;
-    throw new ServiceError('DATA_LOSS', `what the sandbox changed is damaged: ${error.message}`);
+    throw new ServiceError('DATA_LOSS', `the delta of the sandbox is damaged: ${error.message}`);
   }
 }
 
@@ -79,7 +80,7 @@ async function ownsLayers(root: string, id: string): Promise<boolean> {
   return (await readdir(root)).some((layer) => layer.startsWith(`${id}.`));
 }
 
-/** Throws where that is not known: what cannot be looked at is not gone. */
+/** Throws if the check fails: a file that cannot be checked is not missing. */
 async function isThere(path: string): Promise<boolean> {
   const found = access(path).then(() => true);
   return (await found.catch(ignoreAbsent)) ?? false;
@@ -91,7 +92,7 @@ function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
 
 async function headerOfDelta(delta: string): Promise<Header | undefined> {
   const path = `${delta}/journal`;
-  // In this order: the mark tells of what is there already.
+  // In this order: the mark describes what exists already.
   const marked = await markOf(path);
   const read = await readHeader(path);
   const loss = markedLoss(marked, read && { generation: read.header[7], size: read.size });
@@ -121,7 +122,7 @@ async function readHeader(path: string): Promise<{ header: Header; size: number 
         const { records } = readLines(text.slice(0, end + 1));
         return { header: headerOf(records), size: (await handle.stat()).size };
       }
-      // Torn, as a killed server leaves it: nothing was written yet.
+      // Torn, as left by a killed server: nothing was written yet.
       if (bytesRead === 0) return undefined;
     }
   } finally {

@@ -3,66 +3,70 @@ import { KnownLayers, type Summaries } from './known-layers.ts';
 import { type LayerContents, type Sum, sumOf } from './layer-contents.ts';
 
 /**
- * What a sandbox keeps on the disk besides its present state, for its checkpoints. That is all that lies in the frozen
- * layers of its own that they need and that the present state does not have, the indexes of these layers, and what a
- * checkpoint still has of layers of other sandboxes. Nothing of it is stored: it follows from the layers, the checkpoints
- * and the present state, so a killed server leaves nothing to mend.
+ * What a sandbox retains on disk for its checkpoints in addition to its present state: the contents in its own frozen
+ * layers that checkpoints need and the present state does not use, the indexes of these layers, and the contents that a
+ * checkpoint still uses in layers of other sandboxes. None of it is stored; it is computed from layers, checkpoints and
+ * present state, so a killed server leaves nothing inconsistent.
  */
 export class Retained {
   readonly #prefix: string;
   readonly #summaries: Summaries;
   #checkpoints: readonly string[] = [];
-  /** Of layers with contents of the present state: what it has in them. */
+  /** Contents of the present state in frozen layers, by layer. */
   #live: LayerContents = new Map();
-  /** What the present state has in layers of other sandboxes. */
+  /** Contents of the present state in layers of other sandboxes. */
   #inherited: Sum = { bytes: 0, files: 0 };
-  /** The most that one checkpoint has in these: the others have a part of the same. */
+  /** The largest such sum of one checkpoint; those of the others are counted as a part of it. */
   #inheritedByCheckpoint: Sum = { bytes: 0, files: 0 };
   /** Layers of its own that checkpoints need. */
   #needed = new Set<string>();
   readonly #layers: KnownLayers;
-  /** In these, and not in the present state. */
+  /** Contents of these layers that the present state does not use. */
   readonly #own: Sum = { bytes: 0, files: 0 };
 
-  /** `prefix`: of the names of the layers that the sandbox made. */
+  /** `prefix`: prefix of the names of the sandbox's own layers. */
   constructor(prefix: string, summaries: Summaries) {
     this.#prefix = prefix;
     this.#summaries = summaries;
     this.#layers = new KnownLayers(summaries, prefix);
   }
 
+  /** Retained bytes, indexes included. */
   get bytes(): number {
     return this.#own.bytes + Math.max(0, this.#inheritedByCheckpoint.bytes - this.#inherited.bytes);
   }
 
-  /** Contents of files: what else is in an index counts by its bytes. */
+  /** Retained files with contents; other inodes count by the bytes of the index. */
   get files(): number {
     return this.#own.files + Math.max(0, this.#inheritedByCheckpoint.files - this.#inherited.files);
   }
 
-  /** What the present state has in frozen layers. */
+  /** Contents of the present state in frozen layers. */
   get live(): LayerContents {
     return this.#live;
   }
 
-  /** The present state is another one, which has this in frozen layers. */
+  /** Sets the contents of a new present state in frozen layers. */
   reset(live: LayerContents): void {
     this.#live = live;
     this.#count();
   }
 
-  /** A layer was frozen, with these contents in it. */
+  /** Adds a layer that was frozen, with its contents. */
   frozen(layer: string, contents: Sum | undefined): void {
     if (contents !== undefined) this.#live.set(layer, contents);
   }
 
-  /** `layers`: those that the sandbox's checkpoints are. False: `makeSummaries` must be done before all is counted. */
+  /**
+   * Sets the layers of the sandbox's checkpoints. Returns false if `makeSummaries` must run before everything is
+   * counted.
+   */
   setCheckpoints(layers: readonly string[]): boolean {
     this.#checkpoints = layers;
     return this.#count();
   }
 
-  /** What older servers froze is read whole, one layer at a time. */
+  /** Computes missing summaries, which older servers did not write, one layer at a time. */
   *makeSummaries(): Steps<void> {
     const missing = new Set<string>();
     for (const layer of this.#checkpoints) missing.add(layer);
@@ -74,7 +78,7 @@ export class Retained {
     this.#count();
   }
 
-  /** The present state lost contents that it had in a frozen layer. */
+  /** Counts contents in a frozen layer that the present state no longer uses. */
   superseded(layer: string, bytes: number): void {
     const live = this.#live.get(layer);
     if (live === undefined) return;
@@ -89,21 +93,21 @@ export class Retained {
     }
   }
 
-  /** How many bytes more are retained when the present state loses such contents. */
+  /** Returns how many more bytes are retained when the present state no longer uses such contents. */
   cost(layer: string, bytes: number): number {
     if (this.#isOwn(layer)) return this.#needed.has(layer) ? bytes : 0;
     const over = this.#inheritedByCheckpoint.bytes - this.#inherited.bytes;
     return Math.max(0, over + bytes) - Math.max(0, over);
   }
 
-  /** Whether checkpoints may still have what lies in the layer. */
+  /** Whether checkpoints may need contents of the layer. */
   isNeeded(layer: string): boolean {
     return this.#isOwn(layer) ? this.#needed.has(layer) : this.#inheritedByCheckpoint.files > 0;
   }
 
   /**
-   * What frozen layers hold besides the contents that the present state, or that of a checkpoint ('': the present one), has
-   * in them. Not of layers that count as retained.
+   * Returns the garbage in frozen layers: contents that the present state (or that of a checkpoint; '': the present
+   * one) does not use. Layers that count as retained are excluded.
    */
   garbage(checkpoint: string): { bytes: number; layers: readonly string[]; live: Sum } {
     const contents = checkpoint === '' ? this.#live : (this.#summaries.read(checkpoint)?.contents ?? new Map());
@@ -120,13 +124,13 @@ export class Retained {
     return { bytes, layers, live };
   }
 
-  /** With its index; of a layer without a summary nothing is known. */
+  /** Size of a layer with its index in bytes; 0 if it has no summary. */
   #sizeOf(layer: string): number {
     const known = this.#layers.get(layer);
     return known === undefined ? 0 : known.index + known.own.bytes;
   }
 
-  /** False: the summary of a layer is missing, and nothing of it is counted. */
+  /** Recomputes all sums. Returns false if the summary of a layer is missing; that layer is not counted. */
   #count(): boolean {
     let complete = true;
     this.#needed = new Set();
