@@ -79,13 +79,13 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a path inside of a renamed directory is refused, and nothing is changed',
+    name: 'a path inside a renamed directory is refused, and nothing is changed',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'mv d e; echo A > a');
       const before = await scene.output(sandbox, LIST);
-      await expectRefusal(discard(scene, sandbox, ['a', 'e/x']), 'FAILED_PRECONDITION', /"e\/x" is inside of "e"/);
+      await expectRefusal(discard(scene, sandbox, ['a', 'e/x']), 'FAILED_PRECONDITION', /"e\/x" is inside "e"/);
       await expectRefusal(discard(scene, sandbox, ['../a']), 'INVALID_ARGUMENT', /^paths\[0\]/);
       expect(await scene.output(sandbox, LIST)).toBe(before);
     },

@@ -13,10 +13,10 @@ import { type Body, type FileBody, MERGES, OPAQUE, type Op, type OpNamed, timesO
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Copied-up nodes that one step goes through. */
+/** Copied-up nodes processed in one step. */
 const AT_ONCE = 16;
 
-/** What a directory, symlink or device is besides its name. */
+/** The fields of a new directory, symlink or device that depend on its type. */
 export interface Special {
   /** Directory: see `mergesAt`. */
   merges?: boolean;
@@ -26,16 +26,16 @@ export interface Special {
 
 interface Staged {
   id: number;
-  /** What was copied already. */
+  /** Location of contents that were copied already. */
   contents: FileBody | undefined;
 }
 
 /**
- * One change of the delta, staged and then committed whole: the operations, and the copy-ups they need (a directory
- * brings its parents). Nothing that lasts happens before `commit`; when staging or commit throws, `abandon` takes the
- * copies away.
+ * An atomic change of the delta: operations, and the copy-ups that they need (with all parent directories). Nothing
+ * persistent happens before the commit; if staging or commit throws, copied contents are discarded.
  */
 export class Change {
+  /** Time of the change. */
   readonly now: Time;
   readonly #workspace: Workspace;
   readonly #ops: Op[] = [];
@@ -48,7 +48,11 @@ export class Change {
     this.now = workspace.now();
   }
 
-  /** Stages by `stage`, commits, and gives what `stage` gave. All or nothing. */
+  /**
+   * Stages operations by `stage`, commits them, and returns the result of `stage`. `makesRoom`: the change frees space,
+   * so neither a full disk nor a used-up quota prevents it. Throws what `stage` throws, EDQUOT, Postponed and host
+   * errors, with nothing changed.
+   */
   static make<T>(workspace: Workspace, stage: (change: Change) => T, makesRoom = false): T {
     const change = new Change(workspace);
     try {
@@ -80,7 +84,7 @@ export class Change {
     for (const { contents } of this.#staged.values()) if (contents !== undefined) delta.discard(contents);
   }
 
-  /** A new inode, born now, without a name. Returns its id. */
+  /** Creates an unlinked inode and returns its id. */
   create(mode: number, uid: number, gid: number, { target, rdev, merges }: Special): number {
     const { table } = this.#workspace.delta;
     const id = this.#workspace.delta.newId();
@@ -94,11 +98,11 @@ export class Change {
     return id;
   }
 
-  /** The id of a directory in the index, copied up with its parents when it is not there yet. */
+  /** Returns the id of a directory in the index; copies it up with its parents if necessary. */
   directory(node: Node): number {
     let known = this.#idOf(node);
     if (known !== undefined) return known;
-    // Trees can be deeper than any stack: nothing here calls itself.
+    // The tree can be deeper than the stack, so there is no recursion.
     const missing: Node[] = [];
     for (let at: Node | undefined = node; at !== undefined && this.#idOf(at) === undefined; at = at.parent)
       missing.push(at);
@@ -115,7 +119,10 @@ export class Change {
     return node.inode?.id ?? this.#staged.get(node)?.id;
   }
 
-  /** The id of any node, copied up when needed; without `contents` a file comes out empty. */
+  /**
+   * Returns the id of a node in the index; copies it up if necessary, a file without `contents` as an empty one. Throws
+   * EDQUOT, Postponed while a large file is copied, ESTALE and host errors.
+   */
   node(node: Node, contents = true): number {
     if (node.isDirectory) return this.directory(node);
     const known = node.inode?.id ?? this.#staged.get(node)?.id;
@@ -133,19 +140,20 @@ export class Change {
     return id;
   }
 
-  /** Gives a name in a directory to an inode; whatever had it loses it. */
+  /** Links an inode; replaces an existing link of the name. */
   link(dir: Node, name: ByteString, id: number): void {
     this.#add(['link', this.directory(dir), name, id]);
   }
 
-  /** The same in a directory that this change makes. */
+  /** As `link`, in a directory that this change creates. */
   linkIn(dir: number, name: ByteString, id: number): void {
     this.#add(['link', dir, name, id]);
   }
 
   /**
-   * Before a directory gets another name: what it is merged with goes with it, and what it then hides stays hidden. One
-   * whose base directory is gone is as if made anew there. True: it is merged with nothing of the base from then on.
+   * Called before a directory is renamed: its origin moves with it, and a base directory at the new path stays hidden.
+   * A directory whose base directory no longer exists becomes like a new one. Returns true if it merges with nothing of
+   * the base from then on.
    */
   moveDirectory(node: Node, toDir: Node, toName: ByteString): boolean {
     const { inode } = node;
@@ -160,31 +168,31 @@ export class Change {
     return node.basePath !== undefined;
   }
 
-  /** Takes away a name that is there, hiding the base's when it has one. */
+  /** Unlinks an existing name, with a whiteout if the base has it. */
   unlink(dir: Node, name: ByteString): void {
     const id = this.directory(dir);
     const { base, delta } = this.#workspace;
     const below = dir.basePath === undefined ? undefined : base.lstat(joinPath(dir.basePath, name));
     this.#add([below === undefined ? 'drop' : 'hide', id, name]);
     const entry = dir.inode?.entries?.get(name);
-    // A directory of the sandbox's own may have been merged with it until now.
+    // A directory in the delta may have been merged with it.
     if (below !== undefined && (entry === undefined || entry?.isDirectory)) this.#saw(dir, name, below);
     if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
     const inode = delta.table.alias(below.dev, below.ino);
     if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
   }
 
-  /** The directory's contents changed. */
+  /** Updates mtime and ctime of a directory. */
   touch(dir: Node): void {
     this.#add(['touch', this.directory(dir), this.now.sec, this.now.nsec]);
   }
 
-  /** The inode's names or attributes changed. */
+  /** Updates the ctime of an inode. */
   ctime(id: number): void {
     this.#add(['ctime', id, this.now.sec, this.now.nsec]);
   }
 
-  /** Attributes of a node as they are to be; it is copied up when needed. */
+  /** Sets attributes of a node; copies it up if necessary. */
   attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
     if (node.isDirectory && to.mode !== (node.inode ?? node.base!).mode) this.#sawMode(node);
     if (node.inode !== undefined) {
@@ -200,7 +208,10 @@ export class Change {
     this.#ops.push(op);
   }
 
-  /** What a commit is compared with: the sandbox does not see the base at this path from now on. */
+  /**
+   * Records the base version, which a commit is compared with: from now on the sandbox does not see the base at this
+   * path.
+   */
   #saw(dir: Node, name: ByteString, base: BaseStat): void {
     if (dir.basePath === undefined) return;
     const path = joinPath(dir.basePath, name);
@@ -208,7 +219,7 @@ export class Change {
       this.#add(['seen', path, ...identityOf(base)]);
   }
 
-  /** The sandbox has a mode of its own for a directory of the base. */
+  /** Records the base version of a directory whose mode the sandbox changes. */
   #sawMode(node: Node): void {
     const link = node.links[0];
     if (link === undefined || node.basePath === undefined || link.parent.basePath === undefined) return;

@@ -4,14 +4,17 @@ import { S_IFDIR } from '../../linux/mode.ts';
 import type { Base, BaseStat } from '../base/base.ts';
 import { sorted } from '../sorted.ts';
 
-/** Names of a directory from which on it is faster to read the base's whole directory than to ask for each. */
+/** Number of names from which on reading the whole base directory is faster than one lookup for each name. */
 const MANY_NAMES = 64;
-/** Bytes that a name takes in a directory of the host, at least: what its size tells of the number of its names. */
+/** Smallest size of an entry of a host directory in bytes; the directory's size bounds the number of its names. */
 const NAME_BYTES = 32;
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 64;
 
-/** A directory's own entry sorts as its name, what is below it as if a slash followed: the order of whole paths. */
+/**
+ * Returns the keys after `after`, sorted. A directory has two keys: its name, and for its contents the name and a
+ * slash, which gives the order of whole paths.
+ */
 export function* keysAfter(
   names: Iterable<ByteString>,
   after: ByteString,
@@ -29,12 +32,13 @@ export function* keysAfter(
   return yield* sorted(keys);
 }
 
+/** The names of a base directory. */
 export interface BaseNames {
   stat(name: ByteString): BaseStat | undefined;
   mayBeDirectory(name: ByteString): boolean;
 }
 
-/** What the base has in a directory of this path. */
+/** Returns access to the base's names in a directory; `count`: number of names that will be looked up. */
 export function* baseNames(
   base: Base,
   { path, wasDirectory }: { path: ByteString; wasDirectory: boolean },

@@ -26,21 +26,24 @@ import { baseNames, keysAfter } from './changed-names.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
 import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 
-/** What the sandbox has at a path: its own, or what it shows of the base (a renamed directory shows it elsewhere). */
+/** What the sandbox has at a path: an inode of the delta, or a base entry (possibly below a renamed directory). */
 interface Present {
   inode: Inode | undefined;
   base: BaseStat | undefined;
-  /** Where the base has it, or what is merged below its changes. */
+  /** Its path in the base, or the base directory that it is merged with. */
   basePath: ByteString | undefined;
 }
 
 const PERMISSIONS = 0o777;
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 64;
-/** Changes that are told together: what the other thread takes a moment to read. */
+/** Changes per partial result, which the other thread reads in a moment. */
 const PAGE = 256;
 
-/** At most `limit` changes after the path `after`; a page as soon as it is full, the last one at the end. */
+/**
+ * Lists at most `limit` changes after the path `after`, in steps; each full page is a partial result. Throws host
+ * errors, and FAILED_PRECONDITION for paths that are too long to list.
+ */
 export function* changePages(
   workspace: Workspace,
   after: ByteString,
@@ -63,8 +66,9 @@ export function* changePages(
 }
 
 /**
- * Every path at which the sandbox has something else than the codebase, in byte order of the paths, after `after`. What
- * was touched and is the same again is no change. Costs what the delta holds, not what the codebase does. undefined: something was looked at.
+ * All paths at which the sandbox differs from the codebase, in byte order, after `after`. Entries that were changed
+ * back are not listed. The cost depends on the size of the delta, not of the codebase. undefined: one more entry was
+ * examined.
  */
 function* changesOf(workspace: Workspace, after: ByteString): Generator<WorkspaceChange | undefined> {
   const root = workspace.delta.table.get(ROOT_ID);
@@ -81,7 +85,7 @@ export function* changesBelow(
 ): Generator<WorkspaceChange | undefined> {
   const now = { inode, base: undefined, basePath };
   const walk: Walk = { workspace, origins: undefined };
-  // Trees can be deeper than any stack: nothing here calls itself.
+  // The tree can be deeper than the stack, so there is no recursion.
   const stack = [
     open(walk, { path, now, wasDirectory: true, hidesKnown: false, rule: workspace.stateOf(path) }, after),
   ];
@@ -95,11 +99,11 @@ export function* changesBelow(
 
 interface Walk {
   workspace: Workspace;
-  /** As `originsOf` found them. */
+  /** The result of `originsOf`. */
   origins: ReadonlySet<ByteString> | undefined;
 }
 
-/** Where the base has directories that the sandbox renamed. */
+/** The base paths of directories that the sandbox renamed. */
 function* originsOf(walk: Walk): Steps<ReadonlySet<ByteString>, undefined> {
   walk.origins ??= new Set((yield* renamedDirectories(walk.workspace)).flatMap(({ origin }) => origin ?? []));
   return walk.origins;
@@ -110,12 +114,14 @@ interface Compared {
   path: ByteString;
   now: Present | undefined;
   wasDirectory: boolean;
-  /** It is absent since a directory was made anew above: of the base only what the sandbox knew is removed. */
+  /**
+   * It is absent because a directory was created above: only the base entries that the sandbox knew count as removed.
+   */
   hidesKnown: boolean;
   rule: RuleState;
 }
 
-/** A directory to look at, from the path `after` on. */
+/** A directory to examine, from the path `after` on. */
 interface Descent {
   dir: Compared;
   after: ByteString;
@@ -126,7 +132,7 @@ function open(walk: Walk, dir: Compared, after: ByteString): { entries: ReturnTy
   return { entries: below(walk, dir, after) };
 }
 
-/** Made by an older version of the service, which had no limit. Below such a path the work of a listing has no bound. */
+/** Created by an older version of the service, which had no limit. Listing below such a path has no bound. */
 function tooDeep(path: ByteString): ServiceError {
   const top = JSON.stringify(toText(splitPath(path)[0]!));
   return new ServiceError(
@@ -135,11 +141,11 @@ function tooDeep(path: ByteString): ServiceError {
   );
 }
 
-/** The changes in a directory and, in their places, the directories in it. */
+/** The changes in a directory and, at their positions, its subdirectories. */
 function* below(walk: Walk, dir: Compared, after: ByteString): Generator<WorkspaceChange | Descent | undefined> {
   const { workspace } = walk;
   const own = dir.now && inPlace(dir.now, dir.path, dir.wasDirectory);
-  // A directory in the place of the base's own hides what came to be there since, and does not remove it.
+  // A new directory in place of the base's hides entries that were added later, and does not remove them.
   const hidesKnown = dir.now === undefined ? dir.hidesKnown : dir.wasDirectory && !own;
   const names = own ? yield* changedNames(dir.now!) : yield* allNames(workspace, dir);
   const base = yield* baseNames(workspace.base, dir, names.size);
@@ -172,8 +178,8 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
 }
 
 /**
- * What the rules let the sandbox do with a change. What it shows of the base elsewhere, and what it has not where the base
- * has it, are changes that follow from a renamed directory: they are the sandbox's own doing only as far as it may see them.
+ * What the rules permit for a change. Base entries shown at another path, and their absence at their base path, follow
+ * from renaming a directory: they count as changes only as far as the sandbox may see them.
  */
 function access(
   { workspace }: Walk,
@@ -189,11 +195,11 @@ function access(
 function isDirectoryNow({ now }: Compared, name: ByteString): boolean {
   const entry = now?.inode?.entries?.get(name);
   if (entry === WHITEOUT) return false;
-  // Of the base, elsewhere: whoever asks finds out.
+  // A base entry at another path: the caller checks.
   return entry === undefined ? now?.basePath !== undefined : entry.isDirectory;
 }
 
-/** True: names the sandbox did not change are the codebase's own at this path. */
+/** Whether unchanged names are the codebase's own at this path. */
 function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean {
   return wasDirectory && dir.basePath === path;
 }
@@ -258,7 +264,7 @@ function* compare(
   return { ...moved, path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
 }
 
-/** Whether the base no longer has what the sandbox took up here. */
+/** Whether the base has another version than the one that the sandbox changed. */
 function* isConflict(
   walk: Walk,
   path: ByteString,
@@ -268,13 +274,13 @@ function* isConflict(
   const seen = walk.workspace.delta.table.baseVersions.get(path);
   if (was === undefined) return seen !== undefined;
   if (seen !== undefined) return !sameIdentity(seen, identityOf(was));
-  // Directories that both made merge.
+  // Directories that both created are merged.
   if (isDirectory(was.mode) && now !== undefined && isDirectory(modeOf(now))) return false;
-  // Moved with its directory: the sandbox shows what the base has now, elsewhere.
+  // Moved with its directory: the sandbox shows the present base entry at another path.
   return !isBelow(path, yield* originsOf(walk));
 }
 
-/** The same in type and contents. */
+/** Whether type and contents are equal. */
 function* isSame(
   workspace: Workspace,
   path: ByteString,
@@ -290,19 +296,19 @@ function* isSame(
   try {
     return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
   } catch (error) {
-    // What cannot be read is no longer what the base has.
+    // Unreadable contents differ from the base's.
     if (error instanceof Damage) return false;
     throw error;
   }
 }
 
-/** Those of a symlink mean nothing. */
+/** Whether the permission bits are equal; those of a symlink have no meaning. */
 function sameMode(now: number, was: number): boolean {
   const bits = (was & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
   return (now & bits) === (was & bits);
 }
 
-/** Whether the base has at the path what the inode is: type, contents, and permission bits but of a symlink. */
+/** Whether the base has the same as the inode at a path: type, contents, and permission bits except of a symlink. */
 export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
   return complete(comparedWithBase(workspace, path, inode, was));
 }
@@ -351,14 +357,17 @@ function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteStrin
   return inode === undefined ? fromBuffer(workspace.base.readlink(basePath!)) : inode.target!;
 }
 
-/** Where the codebase has what the sandbox now has here, if the sandbox took it away there. */
-/** A copy keeps the inode number that the file has in the base. */
+/**
+ * Returns the base path at which the sandbox first changed what it has here, if different. A copied-up file keeps the
+ * inode number of the base.
+ */
 function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present): ByteString | undefined {
   if (inode === undefined || inode.isDirectory) return undefined;
   const from = delta.table.baseVersions.pathOf(inode.ino);
   return from === path ? undefined : from;
 }
 
+/** Returns the base path of what the sandbox has here, if the sandbox removed it there. */
 function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
   if (basePath !== undefined) return basePath === path ? undefined : basePath;
   if (inode === undefined) return undefined;
@@ -374,7 +383,10 @@ function modeOf({ inode, base }: Present): number {
   return (inode ?? base!).mode;
 }
 
-/** The contents of inodes of the sandbox's own that have no host file: undefined for those that no longer are such. */
+/**
+ * Returns the contents of inodes without a host file; undefined for an inode that no longer exists or has one. Throws
+ * Damage.
+ */
 export function smallContents(workspace: Workspace, inodes: readonly number[]): (Uint8Array | undefined)[] {
   return inodes.map((id) => {
     const inode = workspace.delta.table.get(id);

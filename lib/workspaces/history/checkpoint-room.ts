@@ -1,7 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Before a checkpoint is made. Throws RESOURCE_EXHAUSTED when its sandbox would be above its quota. */
+/** Throws RESOURCE_EXHAUSTED if the sandbox would exceed its quota with a new checkpoint. */
 export function requireRoom({ delta, spec }: Workspace): void {
   const more = delta.indexToFreeze;
   if (!delta.isAboveQuota(more)) return;

@@ -3,9 +3,9 @@ import type { Steps } from '../../fuse/connection/steps.ts';
 import type { Workspace } from '../workspace.ts';
 
 /**
- * Before a fork is made of the present state, or of a checkpoint (its layer; '': the present state). What the sandbox
- * removed or overwrote stays in the layers that it shares with forks and counts for none of them, so each fork must start
- * with no more of that than the quota. Throws RESOURCE_EXHAUSTED else.
+ * Throws RESOURCE_EXHAUSTED if a fork of the present state, or of a checkpoint (its layer; '': the present state),
+ * would need layers with more garbage than the quota. What the sandbox removed or overwrote stays in layers shared with
+ * forks and counts for none of them, so each fork must start with a bounded amount of it.
  */
 export function* requireForkRoom({ delta, spec }: Workspace, checkpoint: string): Steps<void> {
   const most = spec.maxBytes;

@@ -10,12 +10,12 @@ import { WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 16;
 
 /**
- * Older servers did not record which directories of the base a sandbox had removed, replaced or given another mode. Where
- * it has, what the base has now counts as what the sandbox started from. Called before anything else reads the delta.
+ * Older servers did not record the base versions of directories that a sandbox removed, replaced or gave another mode.
+ * For these, records the present base version, in steps. Called before any other use of the delta.
  */
 export function* seeOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): Steps<void> {
   const counted = new Counted(AT_ONCE);
@@ -35,7 +35,7 @@ export function* seeOlderDirectories({ base, delta }: { readonly base: Base; rea
       const path = joinPath(next.path, name);
       if (path.length > MAX_PATH_BYTES) continue;
       const stat = base.lstat(path);
-      // What is not in the base has nothing of it below.
+      // A path that is not in the base has no base entries below it.
       if (stat === undefined || !isDirectory(stat.mode)) continue;
       if (entry === WHITEOUT || !entry.isDirectory || mergedBase(base, entry, next.path, name) !== path) {
         hidden.push(path);
@@ -53,6 +53,6 @@ export function* seeOlderDirectories({ base, delta }: { readonly base: Base; rea
   try {
     yield* delta.committing(ops, true);
   } catch {
-    // Without room for it the delta is still whole: these changes are told without their conflicts.
+    // A full disk: the delta is still consistent, and these changes are listed without their conflicts.
   }
 }

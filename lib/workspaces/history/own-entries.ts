@@ -73,7 +73,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
     if (replaced !== undefined) found.replaced.add(replaced);
     const own = way.merged === parentOf(path) ? ownEntry(base, way, path, path) : undefined;
     if (own !== undefined) found.entries.push(own);
-    else if (delta.table.seen.get(path) !== undefined)
+    else if (delta.table.baseVersions.get(path) !== undefined)
       (way.merged === parentOf(path) ? found.shown : elsewhere).push(path);
     yield* counted.one();
   }
@@ -144,7 +144,7 @@ export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
 function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
-  for (const [path] of delta.table.seen.entries()) yield path;
+  for (const [path] of delta.table.baseVersions.entries()) yield path;
   const waiting: { dir: Inode; merged: ByteString }[] = [{ dir: root, merged: ROOT_PATH }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const [name, entry] of next.dir.entries!.found()) {

@@ -11,10 +11,10 @@ import { Change } from './change.ts';
 import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
 
 /**
- * Before the base loses `paths`: what a directory that the sandbox renamed shows of them becomes the sandbox's own, for it
- * has them elsewhere, and nobody took them away there. A directory among them is shown there no more. Answers whether
- * there is a renamed directory at all. Each file is kept or lost by itself (a quota, a full disk): throws what went wrong
- * first, after trying all. May throw Postponed.
+ * Called before the base loses `paths`: copies up what directories that the sandbox renamed show of them, since nobody
+ * removed it there. A directory among them is no longer shown there. Returns whether there is a renamed directory at
+ * all. Each file is preserved independently: throws the first error (quota, full disk) after all were tried. Throws
+ * Postponed while a large file is copied.
  */
 export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
   const renamed = (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
@@ -48,13 +48,16 @@ function keep(workspace: Workspace, path: ByteString, removed: ByteString): void
   }
 }
 
-/** What the rules hide where the base has it would be the sandbox's own, under the rules of where it is now. */
+/**
+ * Whether the rules permit copying it up: an entry that they hide at its base path must not become visible under those
+ * of its new path.
+ */
 function mayKeep(workspace: Workspace, node: Node, removed: ByteString): boolean {
   const state = workspace.stateOf(removed);
   return node.isDirectory ? isVisible(state, true) : state.level >= READ;
 }
 
-/** The node of a path, whatever the rules say. */
+/** Returns the node of a path, regardless of rules. */
 function nodeAt({ tree }: Workspace, path: ByteString): Node | undefined {
   let node = tree.root;
   for (const name of splitPath(path)) {

@@ -25,8 +25,9 @@ interface Place {
 }
 
 /**
- * After the base took over what the sandbox had at `settled`: the delta lets go of each path that it still has as it
- * was committed, journaled as one. What was changed since stays, as a change of the version that is the base's now.
+ * Rebases the delta after a stage of a commit: removes each entry that is still as committed, in one journal record.
+ * What was changed since stays, as a change of the present base version. A resumed stage that was rebased before is
+ * skipped.
  */
 export function* settle(workspace: Workspace, settlement: Settlement): Steps<void> {
   const { delta } = workspace;
@@ -40,7 +41,7 @@ export function* settle(workspace: Workspace, settlement: Settlement): Steps<voi
   yield* dropUnused(workspace, paths, 'always');
 }
 
-/** What lies in a directory that went has gone with it. */
+/** Reverts one path. A path inside a directory that was reverted already is skipped. */
 function* giveUp(workspace: Workspace, path: ByteString): Steps<void> {
   try {
     yield* revert(workspace, [path]);
@@ -60,14 +61,14 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   const free: Inode[] = [];
   const directories = new PathMemo<Inode | undefined>(root, directoryIn);
   const shown: (Place & { base: BaseStat | undefined })[] = [];
-  // Parents before what is in them: a directory shows the base's before its names do.
+  // Parents come before their contents: a directory shows the base before its entries do.
   for (const { path, version, removed, made } of settled) {
     yield;
     const place = placeOf(directories, path);
     const base = workspace.base.lstat(path);
     const seen = table.baseVersions.get(path) !== undefined;
     if (place === undefined) {
-      // Its directory shows the base, as it did elsewhere; or it was moved since, which is the sandbox's own work.
+      // Its directory shows the base, as before at another path; or the sandbox has moved it since.
       if (seen) ops.push(['unseen', path]);
       if (base !== undefined && !isShown(path)) ops.push(['seen', path, ...identityOf(base)]);
       continue;
@@ -78,7 +79,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (base !== undefined && isDirectory(base.mode)) {
       if (seen) {
         ops.push(['unseen', path]);
-        // Removed, or given another mode, since.
+        // Removed, or given another mode, since the commit.
         const kept = entry === undefined || (entry === WHITEOUT ? removed : entry.mode === base.mode);
         if (!kept) ops.push(['seen', path, ...identityOf(base)]);
       }
@@ -86,16 +87,16 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
         ops.push(['origin', entry.id, path]);
         origins.set(entry, path);
       } else if (entry === WHITEOUT && removed) {
-        // It could not go: something in it stayed.
+        // The directory could not be removed from the base: it has other entries.
         ops.push(['drop', dir.id, name]);
       } else if (entry === undefined && made) {
-        // Removed since, as below.
+        // Removed since the commit, as below.
         ops.push(['seen', path, ...identityOf(base)], ['hide', dir.id, name]);
         hidden.add(path);
       }
       continue;
     }
-    // A directory that was left out of the commit: a file of the base is in the way.
+    // A directory that the commit skipped, because the base has a file at its path.
     if (
       base !== undefined &&
       entry !== undefined &&
@@ -117,14 +118,14 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (seen) ops.push(['unseen', path]);
     if (base === undefined || (version === undefined && isShown(path))) continue;
     ops.push(['seen', path, ...identityOf(base)]);
-    // Removed since: the base has it only now, so nothing hides it yet.
+    // Removed since the commit: only now the base has it, so it needs a whiteout.
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
   yield* workspace.delta.committing(ops, true);
   yield* forgetShown(workspace, root);
-  // A directory is shown as it is to be before what is in it is asked for.
+  // A directory is updated before its entries.
   const nodes = new PathMemo<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
-  // A directory that shows the base again has brought what is in it.
+  // Nodes that were updated with their directory.
   const done = new Set<Node>();
   for (const { dirPath, name, base } of shown) {
     yield;
@@ -144,7 +145,10 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   }
 }
 
-/** Where the sandbox shows the base again, what it took up before counts no more: the next change starts from the base. */
+/**
+ * Removes the recorded base versions of paths at which the sandbox shows the base again: the next change starts from
+ * the present base.
+ */
 function* forgetShown({ delta }: Workspace, root: Inode): Steps<void> {
   const ops: Op[] = [];
   for (const [path] of delta.table.baseVersions.entries()) {
@@ -154,7 +158,7 @@ function* forgetShown({ delta }: Workspace, root: Inode): Steps<void> {
   if (ops.length > 0) yield* delta.committing(ops, true);
 }
 
-/** Whether the sandbox has nothing of its own at the path, nor on the way, and sees what the base has there. */
+/** Whether the sandbox has no entry of its own at the path or above, and sees the base there. */
 function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
   let dir = root;
   let dirPath = ROOT_PATH;
@@ -171,7 +175,7 @@ function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => Byte
   return false;
 }
 
-/** A changed directory that stays, merged with the base at its own path from now on. */
+/** Updates the node of a changed directory that remains, merged with the base at its own path from now on. */
 function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode, done: Set<Node>): Steps<void> {
   const node = dir.children?.get(name);
   if (node === undefined) return;
@@ -183,7 +187,7 @@ function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode
   const children = [...(node.children?.keys() ?? [])];
   for (const below of children) {
     yield;
-    // What showed the base in this directory before does so now.
+    // Entries that showed the base in this directory still do.
     const isShown = isMerged && node.children!.get(below)?.inode === undefined;
     if (!isShown && !inode.entries!.has(below)) yield* showBase(workspace, node, below, undefined, done);
   }

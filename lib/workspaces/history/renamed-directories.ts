@@ -7,10 +7,10 @@ import { pathOf } from '../delta/index/path-of.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
-/** Inodes looked at in one step. */
+/** Inodes examined in one step. */
 const AT_ONCE = 16;
 
-/** Directories of the sandbox's own that are not merged with the base at their own path. */
+/** Returns the directories of the delta that are not merged with the base at their own path, in steps. */
 export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[], undefined> {
   const counted = new Counted(AT_ONCE);
   const found: OwnDirectory[] = [];
@@ -28,7 +28,7 @@ export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[],
   return found;
 }
 
-/** The base directory that each is merged with, by its own origin or that of a directory above. */
+/** The base directory that each directory is merged with, by its own origin or that of a parent. */
 class Origins {
   readonly #base: Base;
   readonly #known = new Map<Inode, ByteString | undefined>();
@@ -37,7 +37,9 @@ class Origins {
     this.#base = base;
   }
 
-  /** Trees can be deeper than any stack: nothing here calls itself. */
+  /**
+   * Returns the base directory of a directory, if any. The tree can be deeper than the stack, so there is no recursion.
+   */
   of(inode: Inode): ByteString | undefined {
     const above: Inode[] = [];
     for (let at: Inode | undefined = inode; at !== undefined && !this.#known.has(at); at = at.firstLink?.dir) {
@@ -53,7 +55,7 @@ class Origins {
   }
 }
 
-/** The paths of those that show a directory of the base, by that directory. */
+/** Returns the paths of renamed directories by the base directory that they show. */
 export function pathsByOrigin(renamed: readonly OwnDirectory[]): Map<ByteString, ByteString[]> {
   const byOrigin = new Map<ByteString, ByteString[]>();
   for (const { path, origin } of renamed) {
@@ -64,7 +66,7 @@ export function pathsByOrigin(renamed: readonly OwnDirectory[]): Map<ByteString,
   return byOrigin;
 }
 
-/** Where directories that are merged with one above a path of the base show it. */
+/** Returns the paths at which renamed directories show a base path. */
 export function shownAt(path: ByteString, byOrigin: ReadonlyMap<ByteString, readonly ByteString[]>): Set<ByteString> {
   const shown = new Set<ByteString>();
   for (let origin = parentOf(path); origin !== ''; origin = parentOf(origin)) {
@@ -73,7 +75,7 @@ export function shownAt(path: ByteString, byOrigin: ReadonlyMap<ByteString, read
   return shown;
 }
 
-/** Whether the path lies below one of `tops`. */
+/** Whether a path is below one of `tops`. */
 export function isBelow(path: ByteString, tops: ReadonlySet<ByteString>): boolean {
   if (tops.size === 0) return false;
   for (let above = parentOf(path); above !== ''; above = parentOf(above)) if (tops.has(above)) return true;

@@ -83,7 +83,7 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
   }
   const ops: Op[] = same.map(({ dir, name }) => ['drop', dir.id, name]);
   for (const path of [...same.map(({ basePath }) => basePath), ...shown]) {
-    if (delta.table.seen.get(path) !== undefined) ops.push(['unseen', path]);
+    if (delta.table.baseVersions.get(path) !== undefined) ops.push(['unseen', path]);
   }
   if (ops.length === 0) return 0;
   yield* delta.committing(ops, true);

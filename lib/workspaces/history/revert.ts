@@ -15,21 +15,21 @@ import { renamedDirectories } from './renamed-directories.ts';
 import { showBase } from './show-base.ts';
 import { dropUnused } from './unused-directories.ts';
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 16;
 
 interface Place {
   dir: Inode;
-  /** Of `dir`. */
+  /** Path of `dir`. */
   dirPath: ByteString;
   name: ByteString;
 }
 
 /**
- * Gives paths ('': all) and all below back to the base, journaled as one: whoever has a file open sees the base's from
- * now on, or keeps what it had where the base has none. Returns how many names that were. Throws FAILED_PRECONDITION,
- * with nothing changed, for a path inside of a directory that the sandbox renamed, removed or made in the place of
- * another: only that directory as a whole has a version in the base.
+ * Reverts paths ('': all) and everything below to the base, in one journal record. Open files show the base's contents,
+ * or keep theirs if the base has none. Returns the number of reverted names. Throws FAILED_PRECONDITION, with nothing
+ * changed, for a path inside a directory that the sandbox renamed, removed or replaced: only the whole directory has a
+ * version in the base.
  */
 export function* revert(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
   return yield* workspace.delta.releasing(revertAll(workspace, paths));
@@ -46,13 +46,13 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
       yield* counted.one();
     }
   }
-  // What lies in a directory that goes back goes with it.
+  // Contents of a reverted directory are reverted with it.
   const topmost = [...places].filter(([path]) => !isBelow(path, places));
   const ops: Op[] = [];
   const dropped = new Set<Inode>();
   for (const [, { dir, name }] of topmost) yield* drop(dir, name, ops, dropped, counted);
   const seen = yield* removedWith(workspace, dropped, places, counted);
-  // A discard is never refused: without room, these removals are conflicts.
+  // A discard must not fail: beyond the memory limit these removals become conflicts.
   if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
   if (topmost.length > 0) {
     for (const [seen] of workspace.delta.table.baseVersions.entries()) {
@@ -80,7 +80,9 @@ function* namesOf(root: Inode): Generator<Place> {
   for (const name of root.entries!.keys()) yield { dir: root, dirPath: ROOT_PATH, name };
 }
 
-/** Where the delta has the path; undefined: it has nothing of its own there. */
+/**
+ * Finds the entry of a path in the delta. Returns undefined if there is none. Throws FAILED_PRECONDITION as `revert`.
+ */
 function find(workspace: Workspace, root: Inode, path: ByteString): Place | undefined {
   const names = splitPath(path);
   let dir = root;
@@ -109,11 +111,14 @@ function find(workspace: Workspace, root: Inode, path: ByteString): Place | unde
 function inside(path: ByteString, directory: ByteString): ServiceError {
   return new ServiceError(
     'FAILED_PRECONDITION',
-    `paths: ${quote(path)} is inside of ${quote(directory)}, which the sandbox renamed, removed or replaced; name that one`,
+    `paths: ${quote(path)} is inside ${quote(directory)}, which the sandbox renamed, removed or replaced; name that directory instead`,
   );
 }
 
-/** The name and all below it, from the inside out. Trees can be deeper than any stack: nothing here calls itself. */
+/**
+ * Stages the removal of a name and everything below it, bottom-up. The tree can be deeper than the stack, so there is
+ * no recursion.
+ */
 function* drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, counted: Counted): Steps<void> {
   const downwards: Op[] = [];
   const waiting: [Inode, ByteString][] = [[dir, name]];
@@ -130,8 +135,8 @@ function* drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, cou
 }
 
 /**
- * A renamed directory is given up, and its old place is not: what the base has there is removed from now on, of the version
- * that the sandbox showed elsewhere until now. Not what other directories still show that were renamed out of it.
+ * When a renamed directory is reverted but its old path is not, the base entries there count as removed, of the version
+ * that the sandbox showed at the new path. Entries that other renamed directories still show are excluded.
  */
 function* removedWith(
   workspace: Workspace,

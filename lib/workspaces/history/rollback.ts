@@ -7,24 +7,24 @@ import type { Workspace } from '../workspace.ts';
 import { seeOlderDirectories } from './older-directories.ts';
 import { dropUnshown } from './unused-directories.ts';
 
-/** Nodes looked at in one step. */
+/** Nodes examined in one step. */
 const AT_ONCE = 16;
 
-/** What the kernel may know of a directory besides the names that are nodes. */
+/** What the kernel may cache of a directory besides its nodes. */
 interface Known {
-  /** Of a table that nothing changes any more. */
+  /** Entries of a table that does not change any more. */
   entries: Inode['entries'];
   basePath: ByteString | undefined;
 }
 
 /**
- * The delta becomes what it was when `layer` was frozen. Nodes the kernel knows show what their names stand for now;
- * those that have nothing to show, or something of another kind, are gone.
+ * Rolls the delta back to a frozen layer, in steps. Nodes are bound to what their names resolve to now; nodes without a
+ * counterpart of the same type expire. Throws Damage and host errors; RESOURCE_EXHAUSTED is the caller's.
  */
 export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const { delta, tree, shared } = workspace;
-  // What callers of the service have open is void, and what they staged is of a delta that is no more.
+  // Handles of API clients become invalid; staged files belong to the replaced state.
   workspace.handles.closeAll(tree);
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {
@@ -61,11 +61,11 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     }
   }
   for (const node of orphans) if (node.links.length === 0) yield* end(workspace, tree, node, counted);
-  // Not before: the nodes have to agree with the delta even where this throws.
+  // Last, because the nodes must match the delta even if this throws.
   delta.confirm();
 }
 
-/** Every name that may stand for something else than before. */
+/** All names that may resolve differently than before. */
 function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<ByteString>> {
   const counted = new Counted(AT_ONCE);
   const names = new Set<ByteString>();
@@ -82,7 +82,7 @@ function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<Byt
   return names;
 }
 
-/** With all that is in it and nowhere else. */
+/** Expires a node and everything below it that has no other link. */
 function* end(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted): Steps<void> {
   const { notifier } = workspace.shared;
   const waiting = [top];

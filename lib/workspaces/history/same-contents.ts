@@ -3,9 +3,10 @@ import { readFile } from '../delta/contents/host-io.ts';
 
 const BLOCK = 64 * 1024;
 
-/** Contents to compare, once opened. */
+/** Opens contents to compare; the reader must be closed. */
 export type Source = () => { read(offset: number, into: Buffer): number; close(): void };
 
+/** Contents of a host file, which is closed with the reader. */
 export function fileSource(open: () => number): Source {
   return () => {
     const fd = open();
@@ -13,11 +14,12 @@ export function fileSource(open: () => number): Source {
   };
 }
 
+/** Contents in memory. */
 export function bytesSource(bytes: Buffer): ReturnType<Source> {
   return { read: (offset, into) => bytes.copy(into, 0, offset), close: () => undefined };
 }
 
-/** Whether two files of the same size hold the same bytes. */
+/** Whether two files of the same size have the same bytes, in steps. Throws host errors. */
 export function* sameContents(openA: Source, openB: Source): Generator<undefined, boolean, void> {
   const a = openA();
   try {

@@ -6,13 +6,13 @@ import type { Node } from '../nodes/node.ts';
 import { nodesFrom } from '../nodes/node-tree.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 16;
 
 /**
- * After the delta let go of a name: the nodes the kernel knows there, and below, show the base from now on. One that has
- * nothing to show, or would have to show something of another kind, lives on for those who have it open. `known`: what
- * the base has by that name, when the caller has looked. `done` takes up the nodes that show it.
+ * Called after a name was removed from the delta: its node and all nodes below show the base from now on. A node
+ * without a base entry of the same type becomes an orphan. `known`: the base entry, if the caller knows it. `done`
+ * collects the updated nodes.
  */
 export function* showBase(
   workspace: OpenWorkspace,
@@ -22,7 +22,7 @@ export function* showBase(
   done?: Set<Node>,
 ): Steps<void> {
   const counted = new Counted(AT_ONCE);
-  // Trees can be deeper than any stack: nothing here calls itself.
+  // The tree can be deeper than the stack, so there is no recursion.
   const waiting: [Node, ByteString][] = [[top, topName]];
   for (let next = waiting.pop(), stat = known; next !== undefined; next = waiting.pop(), stat = undefined) {
     const [dir, name] = next;
@@ -38,7 +38,7 @@ function pushNames(waiting: [Node, ByteString][], dir: Node): void {
   for (const name of dir.children?.keys() ?? []) waiting.push([dir, name]);
 }
 
-/** Returns the node of a directory that shows the base again, so that what is in it must, too. */
+/** Updates one node. Returns it if it is a directory, whose entries must be updated, too. */
 function* showName(
   workspace: OpenWorkspace,
   dir: Node,
@@ -76,7 +76,7 @@ function* showName(
   return undefined;
 }
 
-/** A directory that is gone has nothing in it. */
+/** Detaches everything below a removed directory. */
 export function* letGo(workspace: OpenWorkspace, top: Node): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const below: [dir: Node, name: ByteString, child: Node][] = [];
@@ -86,7 +86,7 @@ export function* letGo(workspace: OpenWorkspace, top: Node): Steps<void> {
       yield* counted.one();
     }
   }
-  // From the inside out.
+  // Bottom-up.
   for (const [dir, name, child] of below.reverse()) {
     workspace.tree.detach(child, dir, name);
     workspace.shared.notifier.dropEntry(dir.id, name);

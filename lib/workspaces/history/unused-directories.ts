@@ -11,13 +11,13 @@ import { PathMemo } from '../nodes/path-memo.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 import { showBase } from './show-base.ts';
 
-/** Records looked at in one step. */
+/** Records examined in one step. */
 const AT_ONCE = 16;
 
 /**
- * When a record of a base directory goes in which the sandbox has nothing of its own. 'base gone': when the base has no
- * directory there any more; until then it keeps the times that the sandbox's changes gave the directory. 'always': also
- * while the base has it.
+ * Condition for removing the record of a base directory in which the sandbox has nothing of its own. 'base gone': the
+ * base has no directory there any more; until then the record keeps the times that the sandbox's changes gave the
+ * directory. 'always': also while the base has it.
  */
 type DropWhen = 'base gone' | 'always';
 
@@ -25,9 +25,9 @@ type DropWhen = 'base gone' | 'always';
 interface Held {
   inode: Inode;
   path: ByteString;
-  /** Absent: the root. */
+  /** undefined for the root. */
   above: { dir: Inode; name: ByteString } | undefined;
-  /** It and all above it show the base at their own paths. */
+  /** The directory and all its parents show the base at their own paths. */
   inPlace: boolean;
 }
 
@@ -35,21 +35,21 @@ interface Dropped {
   inode: Inode;
   path: ByteString;
   name: ByteString;
-  /** The directory that the base has there. */
+  /** The base directory at the path. */
   base: BaseStat | undefined;
 }
 
 /**
- * The first change in a base directory makes a record of that directory, which outlives the change. Of the records at, above
- * and below `paths` those go that have nothing of the sandbox's own: no entry that is a change, no attributes that it set,
- * not renamed and not made by it. Directories that stay without attributes of their own get the base's. The nodes the
- * kernel knows go on, and show the base.
+ * Removes unused directory records. The first change in a base directory creates a record of that directory, which
+ * outlives the change. Of the records at, above and below `paths`, those are removed that have nothing of the sandbox's
+ * own: no changed entry, no attributes set by it, neither renamed nor created by it. Remaining directories without
+ * attributes of their own get the base's. Their nodes show the base.
  */
 export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<void> {
   const dropped = yield* dropRecords(workspace, paths, when);
   const { tree, shared, delta } = workspace;
   const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
-  // A directory shows the base before what is in it does.
+  // A directory is updated before its entries.
   for (const { inode, path, name, base } of dropped.reverse()) {
     yield;
     if (base === undefined) {
@@ -66,7 +66,7 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
   }
 }
 
-/** As `dropUnused`, while no node shows anything of the index. */
+/** As `dropUnused`, while no node is bound to an inode. */
 export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<void> {
   const counted = new Counted(AT_ONCE);
   for (const { inode } of yield* dropRecords(workspace, [ROOT_PATH], when)) {
@@ -75,7 +75,10 @@ export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<vo
   }
 }
 
-/** Journaled as one; parents last. Without room for that nothing happens, and the next change of the base tries again. */
+/**
+ * Removes the records in one journal record; returns them, parents last. On a full disk nothing happens, and the next
+ * change of the base tries again.
+ */
 function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<Dropped[]> {
   const { base, delta } = workspace;
   const { baseVersions: seen } = delta.table;
@@ -90,14 +93,14 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
   for (const { inode, path, above } of yield* heldAt(workspace, paths)) {
     yield;
     const unused = yield* isUnused(inode, dropped, counted);
-    // What was committed has the base's attributes.
+    // A committed directory has the base's attributes.
     if (inode.origin === path && when === 'always' && !unused) continue;
     const now = bases.at(path);
-    // One that the sandbox made is the base's only once a commit has found it there.
+    // A directory that the sandbox created is the base's only after a commit has found it there.
     if (inode.origin !== path && (now === undefined || when !== 'always' || now.mode !== inode.mode)) continue;
     const known = seen.get(path);
     if (known !== undefined && known[1] !== inode.mode) continue;
-    // The base has nothing that names in it could hide once the directory is gone.
+    // The base has no entries that its whiteouts could hide once the directory is removed.
     if (unused && (now === undefined || (when === 'always' && inode.entries!.size === inode.subdirs))) {
       for (const [name, entry] of inode.entries!.found()) {
         if (entry === WHITEOUT) ops.push(['drop', inode.id, name]);
@@ -126,7 +129,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
   return all;
 }
 
-/** Nothing in it is the sandbox's own, but for names that it removed. */
+/** Whether a directory has no entries of the sandbox's own except whiteouts. */
 function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, counted: Counted): Steps<boolean> {
   for (const [, entry] of entries!.found()) {
     if (entry !== WHITEOUT && !dropped.has(entry)) return false;
@@ -135,7 +138,7 @@ function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, cou
   return true;
 }
 
-/** What the sandbox took up at or below these paths counts no more. */
+/** Removes the recorded base versions at and below these paths. */
 function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
   if (paths.size === 0) return;
   const counted = new Counted(AT_ONCE);
@@ -149,7 +152,7 @@ function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: 
   }
 }
 
-/** Directories of the index in the place of those of the base, on the way to the paths, at and below them; parents last. */
+/** Directories of the index that show base directories: above, at and below the paths; parents last. */
 function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<Held[]> {
   const counted = new Counted(AT_ONCE);
   const found = new Map<Inode, Held>();
@@ -206,7 +209,8 @@ function heldIn(dir: Held, name: ByteString): Held | undefined {
   const inode = dir.inode.entries!.get(name);
   if (inode === undefined || inode === WHITEOUT || !inode.isDirectory) return undefined;
   const path = joinPath(dir.path, name);
-  // Longer ones come from older servers; the base has none, and a path for each costs the square of the depth.
+  // Longer paths come from older servers. The base has none, and building a path for each costs the square of the
+  // depth.
   if (path.length > MAX_PATH_BYTES) return undefined;
   const inPlace = dir.inPlace && (inode.origin === undefined ? inode.merges === true : inode.origin === path);
   return inPlace ? { inode, path, above: { dir: dir.inode, name }, inPlace } : undefined;

@@ -123,18 +123,18 @@ describe('discarding paths', () => {
     const s = new Sandbox(BASE);
     s.unlink('e/f');
     s.rmdir('e');
-    expect(() => discard(s, 'a', 'e/f')).toThrow('paths: "e/f" is inside of "e"');
+    expect(() => discard(s, 'a', 'e/f')).toThrow('paths: "e/f" is inside "e"');
     discard(s, 'e');
     expect(s.tree()).toEqual(untouched());
   });
 
-  it('refuses what is inside of a renamed directory, and changes nothing', () => {
+  it('refuses a path inside a renamed directory and changes nothing', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'A');
     s.rename('d', 'moved');
     s.write('moved/x', 'X');
     const before = s.tree();
-    expect(() => discard(s, 'a', 'moved/x')).toThrow('name that one');
+    expect(() => discard(s, 'a', 'moved/x')).toThrow('name that directory instead');
     expect(s.tree()).toEqual(before);
     discard(s, 'moved');
     expect(s.exists('moved')).toBe(false);
