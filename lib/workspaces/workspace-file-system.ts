@@ -39,7 +39,7 @@ import { requireForkRoom } from './history/fork-room.ts';
 import { ownPathFilter } from './history/own-entries.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import { keepRemoved } from './history/preserve-removed.ts';
-import { settle } from './history/rebase.ts';
+import { rebase } from './history/rebase.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
 import { revert } from './history/revert.ts';
 import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
@@ -202,7 +202,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, revert(workspace, paths));
     },
-    settle: (spec, settlement) => this.#lease(spec, (workspace) => stepsOnHost(settle(workspace, settlement))),
+    settle: (spec, settlement) => this.#lease(spec, (workspace) => stepsOnHost(rebase(workspace, settlement))),
     keepRemoved: (spec, paths) => this.#lease(spec, (workspace) => keepRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {
       const workspaces = this.#openOf(codebaseId, except);
@@ -463,7 +463,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
   }
 
   settle(spec: WorkspaceSpec, settlement: Settlement): void {
-    complete(this.#lease(spec, (workspace) => stepsOnHost(settle(workspace, settlement))));
+    complete(this.#lease(spec, (workspace) => stepsOnHost(rebase(workspace, settlement))));
   }
 
   /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */

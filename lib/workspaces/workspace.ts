@@ -16,8 +16,8 @@ import { pathOf } from './delta/index/path-of.ts';
 import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
-import { seeOlderDirectories } from './history/older-directories.ts';
-import { dropUnshown } from './history/unused-directories.ts';
+import { recordOlderDirectories } from './history/older-directories.ts';
+import { removeUnusedWithoutNodes } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryBudget, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
 import type { NodeTable } from './nodes/node-table.ts';
@@ -276,9 +276,9 @@ export class Workspace implements MemoryHolder {
     }
     this.#isOpening = true;
     try {
-      if (this.#opened.delta.older) yield* seeOlderDirectories(this);
+      if (this.#opened.delta.older) yield* recordOlderDirectories(this);
       // The base may have changed while the workspace was not open.
-      yield* dropUnshown(this, 'base gone');
+      yield* removeUnusedWithoutNodes(this, 'base gone');
     } finally {
       this.#isOpening = false;
     }

@@ -1,7 +1,7 @@
 import { type ByteString, baseNameOf, joinPath, parentOf } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
-import { dropUnused } from '../history/unused-directories.ts';
+import { removeUnusedDirectories } from '../history/unused-directories.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
 import { nodesFrom } from '../nodes/node-tree.ts';
@@ -32,7 +32,7 @@ export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]
  */
 export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
-  yield* dropUnused(workspace, paths, 'base gone');
+  yield* removeUnusedDirectories(workspace, paths, 'base gone');
   const refresh = new Refresh(workspace);
   const looked = new Set<ByteString>();
   for (const path of paths) {

@@ -2,7 +2,7 @@ import { type ByteString, parentOf } from '../../byte-string.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { MERGES, OPAQUE, type Op } from '../delta/index/records.ts';
 import { isBelow } from '../history/renamed-directories.ts';
-import { letGo } from '../history/show-base.ts';
+import { detachBelow } from '../history/show-base.ts';
 import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
@@ -37,7 +37,7 @@ export function* clearOrigins(
     if (node === undefined) continue;
     for (const [name, child] of [...(node.children ?? [])]) {
       if (child.inode !== undefined) continue;
-      yield* letGo(workspace, child);
+      yield* detachBelow(workspace, child);
       tree.detach(child, node, name);
       shared.notifier.invalEntry(node.id, name);
       yield* counted.one();

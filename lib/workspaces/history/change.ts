@@ -132,7 +132,7 @@ export class Change {
     this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
     for (const { parent, name } of node.links) {
       this.#add(['link', this.directory(parent), name, id]);
-      this.#saw(parent, name, node.base!);
+      this.#recordBaseVersion(parent, name, node.base!);
     }
     const { dev, ino, nlink } = node.base!;
     const left = nlink - node.links.length;
@@ -176,7 +176,7 @@ export class Change {
     this.#add([below === undefined ? 'drop' : 'hide', id, name]);
     const entry = dir.inode?.entries?.get(name);
     // A directory in the delta may have been merged with it.
-    if (below !== undefined && (entry === undefined || entry?.isDirectory)) this.#saw(dir, name, below);
+    if (below !== undefined && (entry === undefined || entry?.isDirectory)) this.#recordBaseVersion(dir, name, below);
     if (below === undefined || below.nlink < 2 || dir.inode?.entries?.has(name)) return;
     const inode = delta.table.alias(below.dev, below.ino);
     if (inode !== undefined) this.#add(['alias', inode.id, below.dev, below.ino, inode.aliases - 1]);
@@ -194,7 +194,7 @@ export class Change {
 
   /** Sets attributes of a node; copies it up if necessary. */
   attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
-    if (node.isDirectory && to.mode !== (node.inode ?? node.base!).mode) this.#sawMode(node);
+    if (node.isDirectory && to.mode !== (node.inode ?? node.base!).mode) this.#recordBaseMode(node);
     if (node.inode !== undefined) {
       this.#add(this.#workspace.delta.attrOp(node.inode, to, node.fd === -1 ? undefined : node.fd));
       return;
@@ -212,7 +212,7 @@ export class Change {
    * Records the base version, which a commit is compared with: from now on the sandbox does not see the base at this
    * path.
    */
-  #saw(dir: Node, name: ByteString, base: BaseStat): void {
+  #recordBaseVersion(dir: Node, name: ByteString, base: BaseStat): void {
     if (dir.basePath === undefined) return;
     const path = joinPath(dir.basePath, name);
     if (this.#workspace.delta.table.baseVersions.get(path) === undefined)
@@ -220,7 +220,7 @@ export class Change {
   }
 
   /** Records the base version of a directory whose mode the sandbox changes. */
-  #sawMode(node: Node): void {
+  #recordBaseMode(node: Node): void {
     const link = node.links[0];
     if (link === undefined || node.basePath === undefined || link.parent.basePath === undefined) return;
     if (node.basePath !== joinPath(link.parent.basePath, link.name)) return;

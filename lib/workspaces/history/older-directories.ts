@@ -17,7 +17,7 @@ const AT_ONCE = 16;
  * Older servers did not record the base versions of directories that a sandbox removed, replaced or gave another mode.
  * For these, records the present base version, in steps. Called before any other use of the delta.
  */
-export function* seeOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): Steps<void> {
+export function* recordOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;

@@ -24,7 +24,7 @@ export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[])
     yield;
     for (const path of shownAt(removed, byOrigin)) {
       try {
-        keep(workspace, path, removed);
+        preserve(workspace, path, removed);
       } catch (error) {
         if (error instanceof Postponed) throw error;
         failure ??= { error };
@@ -36,12 +36,12 @@ export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[])
   return renamed.length > 0;
 }
 
-function keep(workspace: Workspace, path: ByteString, removed: ByteString): void {
+function preserve(workspace: Workspace, path: ByteString, removed: ByteString): void {
   const { tree } = workspace;
   const node = nodeAt(workspace, path);
   if (node === undefined) return;
   try {
-    if (node.inode === undefined && node.basePath === removed && mayKeep(workspace, node, removed))
+    if (node.inode === undefined && node.basePath === removed && mayPreserve(workspace, node, removed))
       Change.make(workspace, (change) => change.node(node));
   } finally {
     tree.free(node);
@@ -52,7 +52,7 @@ function keep(workspace: Workspace, path: ByteString, removed: ByteString): void
  * Whether the rules permit copying it up: an entry that they hide at its base path must not become visible under those
  * of its new path.
  */
-function mayKeep(workspace: Workspace, node: Node, removed: ByteString): boolean {
+function mayPreserve(workspace: Workspace, node: Node, removed: ByteString): boolean {
   const state = workspace.stateOf(removed);
   return node.isDirectory ? isVisible(state, true) : state.level >= READ;
 }

@@ -16,7 +16,7 @@ import { isAsInBase } from './changes.ts';
 import { isBelow } from './renamed-directories.ts';
 import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
-import { dropUnused } from './unused-directories.ts';
+import { removeUnusedDirectories } from './unused-directories.ts';
 
 interface Place {
   dir: Inode;
@@ -29,20 +29,20 @@ interface Place {
  * What was changed since stays, as a change of the present base version. A resumed stage that was rebased before is
  * skipped.
  */
-export function* settle(workspace: Workspace, settlement: Settlement): Steps<void> {
+export function* rebase(workspace: Workspace, settlement: Settlement): Steps<void> {
   const { delta } = workspace;
   if (delta.table.get(ROOT_ID) === undefined) return;
   const { commit, stage, givenUp, resumed } = settlement;
   const { rebased } = delta.table;
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
-  for (const path of givenUp) yield* giveUp(workspace, path);
-  yield* delta.releasing(settleAll(workspace, settlement));
+  for (const path of givenUp) yield* revertQuietly(workspace, path);
+  yield* delta.releasing(rebaseAll(workspace, settlement));
   const paths = [...settlement.settled.map(({ path }) => path), ...givenUp];
-  yield* dropUnused(workspace, paths, 'always');
+  yield* removeUnusedDirectories(workspace, paths, 'always');
 }
 
 /** Reverts one path. A path inside a directory that was reverted already is skipped. */
-function* giveUp(workspace: Workspace, path: ByteString): Steps<void> {
+function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
   try {
     yield* revert(workspace, [path]);
   } catch (error) {
@@ -50,7 +50,7 @@ function* giveUp(workspace: Workspace, path: ByteString): Steps<void> {
   }
 }
 
-function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): Steps<void> {
+function* rebaseAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): Steps<void> {
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID)!;
   const ops: Op[] = [['rebased', commit, stage]];
@@ -58,7 +58,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
   const hidden = new Set<ByteString>();
   const isShown = (path: ByteString) =>
     !isBelow(path, hidden) && showsBase(root, path, (dir) => origins.get(dir) ?? dir.origin);
-  const free: Inode[] = [];
+  const released: Inode[] = [];
   const directories = new PathMemo<Inode | undefined>(root, directoryIn);
   const shown: (Place & { base: BaseStat | undefined })[] = [];
   // Parents come before their contents: a directory shows the base before its entries do.
@@ -112,7 +112,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (asCommitted) {
       if (seen) ops.push(['unseen', path]);
       ops.push(['drop', dir.id, name]);
-      if (entry !== WHITEOUT && entry !== undefined) free.push(entry);
+      if (entry !== WHITEOUT && entry !== undefined) released.push(entry);
       continue;
     }
     if (seen) ops.push(['unseen', path]);
@@ -122,7 +122,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
     if (entry === undefined && version !== undefined) ops.push(['hide', dir.id, name]);
   }
   yield* workspace.delta.committing(ops, true);
-  yield* forgetShown(workspace, root);
+  yield* removeShownVersions(workspace, root);
   // A directory is updated before its entries.
   const nodes = new PathMemo<Node | undefined>(workspace.tree.root, (above, name) => above?.children?.get(name));
   // Nodes that were updated with their directory.
@@ -137,9 +137,10 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
       const child = node.children?.get(name);
       if (child !== undefined && done.has(child)) continue;
       yield* showBase(workspace, node, name, node.basePath === dirPath ? { stat: base } : undefined, done);
-    } else if (entry !== WHITEOUT && entry.origin !== undefined) yield* rebase(workspace, node, name, entry, done);
+    } else if (entry !== WHITEOUT && entry.origin !== undefined)
+      yield* remergeDirectory(workspace, node, name, entry, done);
   }
-  for (const inode of free) {
+  for (const inode of released) {
     if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield;
   }
@@ -149,7 +150,7 @@ function* settleAll(workspace: Workspace, { commit, stage, settled, resumed }: S
  * Removes the recorded base versions of paths at which the sandbox shows the base again: the next change starts from
  * the present base.
  */
-function* forgetShown({ delta }: Workspace, root: Inode): Steps<void> {
+function* removeShownVersions({ delta }: Workspace, root: Inode): Steps<void> {
   const ops: Op[] = [];
   for (const [path] of delta.table.baseVersions.entries()) {
     yield;
@@ -176,7 +177,13 @@ function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => Byte
 }
 
 /** Updates the node of a changed directory that remains, merged with the base at its own path from now on. */
-function* rebase(workspace: Workspace, dir: Node, name: ByteString, inode: Inode, done: Set<Node>): Steps<void> {
+function* remergeDirectory(
+  workspace: Workspace,
+  dir: Node,
+  name: ByteString,
+  inode: Inode,
+  done: Set<Node>,
+): Steps<void> {
   const node = dir.children?.get(name);
   if (node === undefined) return;
   const isMerged = node.basePath === inode.origin;

@@ -11,7 +11,7 @@ import { changesBelow, comparedWithBase, mayBeAsInBase } from './changes.ts';
 import { type OwnEntry, ownEntries, type ReplacedDirectory } from './own-entries.ts';
 import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
-import { dropUnused } from './unused-directories.ts';
+import { removeUnusedDirectories } from './unused-directories.ts';
 
 /** Entries looked at in one step. */
 const AT_ONCE = 16;
@@ -95,7 +95,7 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
     if (entry !== WHITEOUT && entry.names === 0 && !tree.hasNode(entry)) delta.release(entry);
   }
   const reverted = same.map(({ dirPath, name }) => joinPath(dirPath, name));
-  if (reverted.length > 0) yield* dropUnused(workspace, reverted, 'always');
+  if (reverted.length > 0) yield* removeUnusedDirectories(workspace, reverted, 'always');
   return reverted.length;
 }
 

@@ -13,7 +13,7 @@ import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { renamedDirectories } from './renamed-directories.ts';
 import { showBase } from './show-base.ts';
-import { dropUnused } from './unused-directories.ts';
+import { removeUnusedDirectories } from './unused-directories.ts';
 
 /** Names examined in one step. */
 const AT_ONCE = 16;
@@ -50,7 +50,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   const topmost = [...places].filter(([path]) => !isBelow(path, places));
   const ops: Op[] = [];
   const dropped = new Set<Inode>();
-  for (const [, { dir, name }] of topmost) yield* drop(dir, name, ops, dropped, counted);
+  for (const [, { dir, name }] of topmost) yield* stageRemoval(dir, name, ops, dropped, counted);
   const seen = yield* removedWith(workspace, dropped, places, counted);
   // A discard must not fail: beyond the memory limit these removals become conflicts.
   if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
@@ -72,7 +72,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
     if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
     yield* counted.one();
   }
-  yield* dropUnused(workspace, new Set(topmost.map(([, { dirPath }]) => dirPath)), 'always');
+  yield* removeUnusedDirectories(workspace, new Set(topmost.map(([, { dirPath }]) => dirPath)), 'always');
   return count;
 }
 
@@ -119,7 +119,7 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
  * Stages the removal of a name and everything below it, bottom-up. The tree can be deeper than the stack, so there is
  * no recursion.
  */
-function* drop(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, counted: Counted): Steps<void> {
+function* stageRemoval(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, counted: Counted): Steps<void> {
   const downwards: Op[] = [];
   const waiting: [Inode, ByteString][] = [[dir, name]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {

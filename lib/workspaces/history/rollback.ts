@@ -4,8 +4,8 @@ import type { Inode } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
-import { seeOlderDirectories } from './older-directories.ts';
-import { dropUnshown } from './unused-directories.ts';
+import { recordOlderDirectories } from './older-directories.ts';
+import { removeUnusedWithoutNodes } from './unused-directories.ts';
 
 /** Nodes examined in one step. */
 const AT_ONCE = 16;
@@ -37,8 +37,8 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const { orphans: loose } = tree;
   const orphans = new Set<Node>(loose);
   tree.reset();
-  if (delta.older) yield* seeOlderDirectories(workspace);
-  yield* dropUnshown(workspace, 'base gone');
+  if (delta.older) yield* recordOlderDirectories(workspace);
+  yield* removeUnusedWithoutNodes(workspace, 'base gone');
   const shown = new Set<Node>([tree.root]);
   const waiting = [tree.root];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
@@ -60,7 +60,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
       yield* counted.one();
     }
   }
-  for (const node of orphans) if (node.links.length === 0) yield* end(workspace, tree, node, counted);
+  for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counted);
   // Last, because the nodes must match the delta even if this throws.
   delta.confirm();
 }
@@ -83,7 +83,7 @@ function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<Byt
 }
 
 /** Expires a node and everything below it that has no other link. */
-function* end(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted): Steps<void> {
+function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted): Steps<void> {
   const { notifier } = workspace.shared;
   const waiting = [top];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {

@@ -68,7 +68,7 @@ function* showName(
     node.agentLevel = dir.agentRuleOf(name).level;
     if (inode !== undefined) delta.release(inode);
   } else {
-    yield* letGo(workspace, node);
+    yield* detachBelow(workspace, node);
     tree.detach(node, dir, name);
     shared.notifier.dropEntry(dir.id, name);
   }
@@ -77,7 +77,7 @@ function* showName(
 }
 
 /** Detaches everything below a removed directory. */
-export function* letGo(workspace: OpenWorkspace, top: Node): Steps<void> {
+export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
   const counted = new Counted(AT_ONCE);
   const below: [dir: Node, name: ByteString, child: Node][] = [];
   for (const dir of nodesFrom(top)) {

@@ -19,10 +19,10 @@ const AT_ONCE = 16;
  * base has no directory there any more; until then the record keeps the times that the sandbox's changes gave the
  * directory. 'always': also while the base has it.
  */
-type DropWhen = 'base gone' | 'always';
+type RemoveWhen = 'base gone' | 'always';
 
 /** A directory of the index. */
-interface Held {
+interface DirectoryRecord {
   inode: Inode;
   path: ByteString;
   /** undefined for the root. */
@@ -31,7 +31,7 @@ interface Held {
   inPlace: boolean;
 }
 
-interface Dropped {
+interface RemovedRecord {
   inode: Inode;
   path: ByteString;
   name: ByteString;
@@ -45,8 +45,12 @@ interface Dropped {
  * own: no changed entry, no attributes set by it, neither renamed nor created by it. Remaining directories without
  * attributes of their own get the base's. Their nodes show the base.
  */
-export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<void> {
-  const dropped = yield* dropRecords(workspace, paths, when);
+export function* removeUnusedDirectories(
+  workspace: OpenWorkspace,
+  paths: Iterable<ByteString>,
+  when: RemoveWhen,
+): Steps<void> {
+  const dropped = yield* removeRecords(workspace, paths, when);
   const { tree, shared, delta } = workspace;
   const nodes = new PathMemo<Node | undefined>(tree.root, (above, name) => above?.children?.get(name));
   // A directory is updated before its entries.
@@ -67,9 +71,9 @@ export function* dropUnused(workspace: OpenWorkspace, paths: Iterable<ByteString
 }
 
 /** As `dropUnused`, while no node is bound to an inode. */
-export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<void> {
+export function* removeUnusedWithoutNodes(workspace: OpenWorkspace, when: RemoveWhen): Steps<void> {
   const counted = new Counted(AT_ONCE);
-  for (const { inode } of yield* dropRecords(workspace, [ROOT_PATH], when)) {
+  for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], when)) {
     workspace.delta.release(inode);
     yield* counted.one();
   }
@@ -79,18 +83,22 @@ export function* dropUnshown(workspace: OpenWorkspace, when: DropWhen): Steps<vo
  * Removes the records in one journal record; returns them, parents last. On a full disk nothing happens, and the next
  * change of the base tries again.
  */
-function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, when: DropWhen): Steps<Dropped[]> {
+function* removeRecords(
+  workspace: OpenWorkspace,
+  paths: Iterable<ByteString>,
+  when: RemoveWhen,
+): Steps<RemovedRecord[]> {
   const { base, delta } = workspace;
   const { baseVersions: seen } = delta.table;
   const ops: Op[] = [];
-  const dropped = new Map<Inode, Dropped>();
+  const dropped = new Map<Inode, RemovedRecord>();
   const counted = new Counted(AT_ONCE);
   const root = base.lstat(ROOT_PATH);
   const bases = new PathMemo<BaseStat | undefined>(root, (above, _name, path) => {
     const stat = above && base.lstat(path);
     return stat !== undefined && isDirectory(stat.mode) ? stat : undefined;
   });
-  for (const { inode, path, above } of yield* heldAt(workspace, paths)) {
+  for (const { inode, path, above } of yield* recordsAt(workspace, paths)) {
     yield;
     const unused = yield* isUnused(inode, dropped, counted);
     // A committed directory has the base's attributes.
@@ -118,7 +126,7 @@ function* dropRecords(workspace: OpenWorkspace, paths: Iterable<ByteString>, whe
     }
   }
   const all = [...dropped.values()];
-  yield* forget(workspace, new Set(all.map(({ path }) => path)), ops);
+  yield* removeBaseVersions(workspace, new Set(all.map(({ path }) => path)), ops);
   if (ops.length === 0) return [];
   try {
     yield* delta.committing(ops, true);
@@ -139,7 +147,7 @@ function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, cou
 }
 
 /** Removes the recorded base versions at and below these paths. */
-function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
+function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
   if (paths.size === 0) return;
   const counted = new Counted(AT_ONCE);
   for (const [path] of workspace.delta.table.baseVersions.entries()) {
@@ -153,14 +161,14 @@ function* forget(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: 
 }
 
 /** Directories of the index that show base directories: above, at and below the paths; parents last. */
-function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<Held[]> {
+function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<DirectoryRecord[]> {
   const counted = new Counted(AT_ONCE);
-  const found = new Map<Inode, Held>();
+  const found = new Map<Inode, DirectoryRecord>();
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return [];
-  const top: Held = { inode: root, path: ROOT_PATH, above: undefined, inPlace: true };
-  const ways = new PathMemo<Held | undefined>(top, (above, name) => {
-    const held = above && heldIn(above, name);
+  const top: DirectoryRecord = { inode: root, path: ROOT_PATH, above: undefined, inPlace: true };
+  const ways = new PathMemo<DirectoryRecord | undefined>(top, (above, name) => {
+    const held = above && recordIn(above, name);
     if (held?.inPlace) found.set(held.inode, held);
     return held;
   });
@@ -176,7 +184,7 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
       for (const [name, entry] of dir.inode.entries!.found()) {
         yield* counted.one();
         if (entry === WHITEOUT || !entry.isDirectory) continue;
-        const held = heldIn(dir, name);
+        const held = recordIn(dir, name);
         if (held === undefined) continue;
         found.set(held.inode, held);
         waiting.push(held);
@@ -187,15 +195,15 @@ function* heldAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<H
   return yield* longestFirst(found.values(), counted);
 }
 
-function* longestFirst(all: Iterable<Held>, counted: Counted): Steps<Held[]> {
-  const byLength: Held[][] = [];
+function* longestFirst(all: Iterable<DirectoryRecord>, counted: Counted): Steps<DirectoryRecord[]> {
+  const byLength: DirectoryRecord[][] = [];
   for (const held of all) {
     const { length } = held.path;
     byLength[length] ??= [];
     byLength[length].push(held);
     yield* counted.one();
   }
-  const ordered: Held[] = [];
+  const ordered: DirectoryRecord[] = [];
   for (const same of byLength.reverse()) {
     for (const held of same ?? []) {
       ordered.push(held);
@@ -205,7 +213,7 @@ function* longestFirst(all: Iterable<Held>, counted: Counted): Steps<Held[]> {
   return ordered;
 }
 
-function heldIn(dir: Held, name: ByteString): Held | undefined {
+function recordIn(dir: DirectoryRecord, name: ByteString): DirectoryRecord | undefined {
   const inode = dir.inode.entries!.get(name);
   if (inode === undefined || inode === WHITEOUT || !inode.isDirectory) return undefined;
   const path = joinPath(dir.path, name);
