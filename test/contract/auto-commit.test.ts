@@ -266,7 +266,7 @@ contract('committing automatically', cases, { sandbox: { cleanup_interval: '1s' 
 describe('a server that is killed while it commits automatically', () => {
   const served = useServer();
 
-  it.each(['commit', 'commit/100', 'commit.json', 'files/f1'])('(at %s) has the next one commit it', async (moment) => {
+  it.each(['commit', 'commit/100', 'commit.json', 'files/f1'])('(at %s): the next server commits', async (moment) => {
     const first = served.scene();
     const codebase = await first.codebase({ a: 'one\n' });
     const sandbox = await sandboxThat(first, codebase, 'on_stop');

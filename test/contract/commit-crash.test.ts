@@ -23,42 +23,45 @@ describe('a server that is killed while it commits', () => {
     ['has applied the last', (directory) => existsSync(join(directory, 'files/f99'))],
   ];
 
-  it.each(moments)('when it %s has committed all or nothing, and commits the rest again', async (_when, reached) => {
-    const first = served.scene();
-    const codebase = await first.codebase({ kept: 'kept\n', 'old/a': 'a\n', 'old/b': 'b\n' });
-    const sandbox = await first.sandbox(codebase);
-    await first.output(sandbox, WORK);
-    const whole = await first.output(sandbox, LIST);
-    const directory = join(served.state.directory, 'codebases', codebase.id);
-    const committing = first.client.call('Commit', { sandbox_id: sandbox.id }).catch(() => undefined);
-    const end = Date.now() + 30_000;
-    while (!reached(directory) && Date.now() < end) await new Promise((done) => setImmediate(done));
-    await served.server.stop('SIGKILL');
-    await committing;
-    first.rest.close();
-    first.grpc.close();
-    await eventually('the end of the sandboxes', async () =>
-      served.state.processes().length === 0 ? true : undefined,
-    );
-    await served.start();
+  it.each(moments)(
+    'when it %s has committed all or nothing, and the next commit takes the rest',
+    async (_when, reached) => {
+      const first = served.scene();
+      const codebase = await first.codebase({ kept: 'kept\n', 'old/a': 'a\n', 'old/b': 'b\n' });
+      const sandbox = await first.sandbox(codebase);
+      await first.output(sandbox, WORK);
+      const whole = await first.output(sandbox, LIST);
+      const directory = join(served.state.directory, 'codebases', codebase.id);
+      const committing = first.client.call('Commit', { sandbox_id: sandbox.id }).catch(() => undefined);
+      const end = Date.now() + 30_000;
+      while (!reached(directory) && Date.now() < end) await new Promise((done) => setImmediate(done));
+      await served.server.stop('SIGKILL');
+      await committing;
+      first.rest.close();
+      first.grpc.close();
+      await eventually('the end of the sandboxes', async () =>
+        served.state.processes().length === 0 ? true : undefined,
+      );
+      await served.start();
 
-    const second = served.scene();
-    const { file_count } = await second.client.call('GetCodebase', { codebase_id: codebase.id });
-    expect([3, FILES + WHOLE - 1]).toContain(file_count);
-    expect(await second.content(codebase, 'kept')).toBe(file_count === 3 ? 'kept\n' : 'changed\n');
-    expect(await second.output(sandbox, LIST)).toBe(whole);
-    if (file_count !== 3) await expectRebased(second, codebase, sandbox);
-    expect(await second.client.call('Commit', { sandbox_id: sandbox.id })).toMatchObject({
-      committed: true,
-      count: file_count === 3 ? FILES + WHOLE + 4 : 1,
-      conflicts: [],
-    });
-    const other = await second.sandbox(codebase);
-    expect(await second.output(other, LIST)).toBe(await second.output(sandbox, LIST));
-    expect(existsSync(join(directory, 'commit'))).toBe(false);
-    for (const { id } of [sandbox, other]) await second.client.call('DestroySandbox', { sandbox_id: id });
-    await second.close();
-  });
+      const second = served.scene();
+      const { file_count } = await second.client.call('GetCodebase', { codebase_id: codebase.id });
+      expect([3, FILES + WHOLE - 1]).toContain(file_count);
+      expect(await second.content(codebase, 'kept')).toBe(file_count === 3 ? 'kept\n' : 'changed\n');
+      expect(await second.output(sandbox, LIST)).toBe(whole);
+      if (file_count !== 3) await expectRebased(second, codebase, sandbox);
+      expect(await second.client.call('Commit', { sandbox_id: sandbox.id })).toMatchObject({
+        committed: true,
+        count: file_count === 3 ? FILES + WHOLE + 4 : 1,
+        conflicts: [],
+      });
+      const other = await second.sandbox(codebase);
+      expect(await second.output(other, LIST)).toBe(await second.output(sandbox, LIST));
+      expect(existsSync(join(directory, 'commit'))).toBe(false);
+      for (const { id } of [sandbox, other]) await second.client.call('DestroySandbox', { sandbox_id: id });
+      await second.close();
+    },
+  );
 });
 
 /** The commit was finished in the sandbox, too: it shows later uploads, and its next edit is no conflict with the commit. */

@@ -36,7 +36,7 @@ describe('a server that is killed while files are sent to it', () => {
     return served.scene();
   }
 
-  it('has the old file, and nothing of the new one', async () => {
+  it('keeps the old file and no part of the new one', async () => {
     const first = served.scene();
     const sandbox = await first.sandboxOn({ f: 'old\n' });
     await first.client.writeFile({ sandbox_id: sandbox.id, path: 'g' }, 'there\n');
@@ -62,7 +62,7 @@ describe('a server that is killed while files are sent to it', () => {
     await second.close();
   });
 
-  it.each([0, 40, 120, 250, 400])('has all of an archive or nothing (after %i ms)', async (ms) => {
+  it.each([0, 40, 120, 250, 400])('has unpacked a whole archive or nothing (killed after %i ms)', async (ms) => {
     const first = served.scene();
     const sandbox = await first.sandboxOn({ f: 'old\n' });
     const bytes = await archive();

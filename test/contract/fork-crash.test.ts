@@ -37,7 +37,7 @@ describe('a server that is killed', () => {
     await scene.close();
   }
 
-  it('while it makes checkpoints and goes back to them has each whole, and the sandbox in one of the two states', async () => {
+  it('during checkpoints and rollbacks keeps each checkpoint whole, and the sandbox in one of the two states', async () => {
     let scene = served.scene();
     const codebase = await scene.codebase({});
     const sandbox = await scene.sandbox(codebase);
@@ -69,7 +69,7 @@ describe('a server that is killed', () => {
     await endAll(scene, codebase.id);
   }, 120_000);
 
-  it('while it forks has whole forks or none, and they live without their parent', async () => {
+  it('during a fork has complete forks or none, and they outlive their parent', async () => {
     let scene = served.scene();
     const codebase = await scene.codebase({});
     const parent = await scene.sandbox(codebase);

@@ -33,7 +33,7 @@ describe('a full disk of the host', () => {
   };
 
   it.each(PROTOCOLS)(
-    'is told to programs and to callers of %s, is freed by what they remove, and harms nothing',
+    'is reported to programs and to callers over %s, removals free it, and nothing is lost',
     async (protocol: Protocol) => {
       const scene = new Scene(server, state, 'bwrap', protocol);
       const codebase = await scene.codebase({ stored: 'stored\n', 'old/a': 'a\n', 'old/b': 'b\n' });
@@ -63,7 +63,7 @@ describe('a full disk of the host', () => {
     },
   );
 
-  it('is outlived by a server that is killed on it, with all that was there', async () => {
+  it('loses nothing if the server is killed and restarted on it', async () => {
     const first = new Scene(server, state, 'bwrap', 'rest');
     const codebase = await first.codebase({ stored: 'stored\n', gone: 'gone\n' });
     const sandbox = await first.sandbox(codebase);

@@ -8,15 +8,15 @@ describe('a server on the state of an earlier one', () => {
 
   const scene = () => served.scene();
 
-  it('has everything again after SIGTERM: codebases, running and stopped sandboxes and their files', async () => {
+  it('restores codebases, running and stopped sandboxes and their files after SIGTERM', async () => {
     await comesBack('SIGTERM', 0);
   });
 
-  it('has everything again after SIGKILL, with nothing left of the dead one', async () => {
+  it('restores everything after SIGKILL, with no process or mount of the killed server left', async () => {
     await comesBack('SIGKILL', 'SIGKILL');
   });
 
-  it('ends with exit code 0 while commands, streams and uploads are under way', async () => {
+  it('exits with code 0 while commands, streams and uploads are in progress', async () => {
     const work = scene();
     const codebase = await work.codebase({});
     const sandbox = await work.sandbox(codebase);
@@ -39,7 +39,7 @@ describe('a server on the state of an earlier one', () => {
     work.grpc.close();
   });
 
-  it('is refused while the earlier one runs, and does it no harm', async () => {
+  it('is refused while the earlier one runs, which is unaffected', async () => {
     const work = scene();
     const sandbox = await work.sandboxOn({ f: 'text' });
     await expect(Server.start(served.state)).rejects.toThrow(/before it was ready/);

@@ -104,32 +104,29 @@ describe('a bwrap server', () => {
     expect(await state.leftovers()).toEqual([]);
   });
 
-  it.each(['-f', '-l'])(
-    'whose mount is taken away (umount %s) mounts anew and brings its sandboxes back',
-    async (how) => {
-      const { server, api } = await start();
-      const codebase = await api.codebase();
-      const id = await api.create(codebase, { permissions: WRITE });
-      await run(api, id, 'echo kept > file');
-      const running = api.post(`/v1/sandboxes/${id}/exec`, { command: 'sleep 1000' });
-      await expect.poll(() => sleepers()).toBe(1);
-      spawnSync('umount', [how, mountPointOf(server)]);
-      // Also before the server has noticed.
-      expect(await run(api, await api.create(codebase, { permissions: WRITE }), 'echo new > file; cat file')).toBe(
-        'new\n',
-      );
-      const { status, body } = await running;
-      expect([status, (body as { message: string }).message]).toEqual([
-        503,
-        expect.stringMatching(/^the workspace file system died: the mount was /),
-      ]);
-      expect(await run(api, id, 'cat file')).toBe('kept\n');
-      const sandbox = await api.sandbox(id);
-      expect(sandbox.status).toBe('SANDBOX_RUNNING');
-      expect(sandbox.status_reason).toMatch(/^it was brought up again: the workspace file system died: the mount was /);
-      expect(server.log.some((line) => line.includes('workspace file system failed, remounting'))).toBe(true);
-    },
-  );
+  it.each(['-f', '-l'])('whose mount is unmounted (umount %s) remounts and restarts its sandboxes', async (how) => {
+    const { server, api } = await start();
+    const codebase = await api.codebase();
+    const id = await api.create(codebase, { permissions: WRITE });
+    await run(api, id, 'echo kept > file');
+    const running = api.post(`/v1/sandboxes/${id}/exec`, { command: 'sleep 1000' });
+    await expect.poll(() => sleepers()).toBe(1);
+    spawnSync('umount', [how, mountPointOf(server)]);
+    // Also before the server has noticed.
+    expect(await run(api, await api.create(codebase, { permissions: WRITE }), 'echo new > file; cat file')).toBe(
+      'new\n',
+    );
+    const { status, body } = await running;
+    expect([status, (body as { message: string }).message]).toEqual([
+      503,
+      expect.stringMatching(/^the workspace file system died: the mount was /),
+    ]);
+    expect(await run(api, id, 'cat file')).toBe('kept\n');
+    const sandbox = await api.sandbox(id);
+    expect(sandbox.status).toBe('SANDBOX_RUNNING');
+    expect(sandbox.status_reason).toMatch(/^it was brought up again: the workspace file system died: the mount was /);
+    expect(server.log.some((line) => line.includes('workspace file system failed, remounting'))).toBe(true);
+  });
 
   it('has a higher priority than its sandboxes, which have its original one', async () => {
     const { server, api } = await start();
@@ -172,7 +169,7 @@ describe('a bwrap server', () => {
 });
 
 describe('a mock server', () => {
-  it('mounts at the first sandbox that needs it, and leaves nothing', async () => {
+  it('mounts for the first sandbox that needs it, and leaves no mount', async () => {
     const { server, api } = await start({ runtime: 'mock' });
     const codebase_id = await api.codebase();
     await api.create(codebase_id);

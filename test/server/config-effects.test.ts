@@ -54,17 +54,17 @@ async function exec(
 }
 
 describe('the configuration key', () => {
-  it('runtime.default_timeout ends a command that names none', async () => {
+  it('runtime.default_timeout applies to a command without a timeout', async () => {
     expect((await exec('sleep 60')).status).toBe(504);
   });
 
-  it('runtime.max_timeout refuses a longer one and is named', async () => {
+  it('runtime.max_timeout refuses a longer timeout and is named in the error', async () => {
     const { status, body } = await exec('true', { timeout: 3 });
     expect([status, body.message]).toEqual([400, expect.stringContaining('at most 2.5 seconds')]);
     expect((await exec('true', { timeout: 2 })).status).toBe(200);
   });
 
-  it('runtime.uid_range is where the host users come from', async () => {
+  it('runtime.uid_range is the range of the host users', async () => {
     const running = exec('sleep 0.9');
     await expect.poll(() => state.processes().some((line) => line.includes(`uid ${state.uids.start}:`))).toBe(true);
     await running;
@@ -76,16 +76,16 @@ describe('the configuration key', () => {
     expect((await exec(`echo > ${tool}`)).body.exit_code).not.toBe(0);
   });
 
-  it('sandbox.default_expiration is the lifetime of a sandbox that names none', () => {
+  it('sandbox.default_expiration applies to a sandbox without expires_in', () => {
     expect(sandbox.expires_at - sandbox.created_at).toBe(90);
   });
 
-  it('sandbox.max_per_user is the most a user has', async () => {
+  it('sandbox.max_per_user limits the sandboxes of a user', async () => {
     const { status, body } = await api.post('/v1/sandboxes', { codebase_id });
     expect([status, (body as Error).message]).toEqual([429, expect.stringContaining('the most is 1')]);
   });
 
-  it('sandbox.default_resources are what a sandbox has that names none, and hold', async () => {
+  it('sandbox.default_resources apply to a sandbox without limits, and are enforced', async () => {
     expect(sandbox.resources).toEqual({
       memory_bytes: 300 * 2 ** 20,
       cpu_quota: 50_000,
@@ -97,29 +97,29 @@ describe('the configuration key', () => {
     expect(body.exit_code).not.toBe(0);
   });
 
-  it('sandbox.max_delta_bytes is the most a sandbox writes', async () => {
+  it('sandbox.max_delta_bytes limits what a sandbox writes', async () => {
     expect((await exec('head -c 500000 /dev/zero > small')).body.exit_code).toBe(0);
     expect((await exec('head -c 2000000 /dev/zero > large')).body.exit_code).not.toBe(0);
     await exec('rm -f small large');
   });
 
-  it('sandbox.max_delta_files is the most files a sandbox makes', async () => {
+  it('sandbox.max_delta_files limits the files that a sandbox creates', async () => {
     const { body } = await exec('for i in 1 2 3 4 5 6 7 8; do : > file$i || exit 7; done');
     expect(body.exit_code).not.toBe(0);
     await exec('rm -f file*');
   });
 
-  it('limits.exec_output_bytes cuts what Exec answers', async () => {
+  it('limits.exec_output_bytes truncates the output that Exec returns', async () => {
     expect((await exec('echo 0123456789abcdef')).body.stdout).toMatch(/^0123456789\n\[output cut at 10 bytes\]/);
   });
 
-  it('logging.level lets through what it says', () => {
+  it('logging.level filters log lines', () => {
     expect(server.log.some((line) => line.includes('"level":"debug"'))).toBe(true);
   });
 });
 
 describe('logging.format', () => {
-  it('text is a line for people', async () => {
+  it('text writes one readable line per entry', async () => {
     const other = await State.create();
     const config = await other.writeConfig('mock', { logging: { format: 'text' } });
     const child = spawn(process.execPath, [BUNDLE, '-config', config], { stdio: ['ignore', 'pipe', 'inherit'] });

@@ -63,7 +63,7 @@ async function run(api: Api, id: string, command: string): Promise<string> {
 }
 
 describe('a docker server', () => {
-  it('killed with commands under way: the next has its sandboxes running, with what they wrote, and nothing else', async () => {
+  it('killed with commands in progress: the next server runs its sandboxes with their files, and nothing else', async () => {
     const first = await start();
     const codebase = await first.api.codebase();
     const id = await first.api.create(codebase, { permissions: WRITE });
@@ -81,7 +81,7 @@ describe('a docker server', () => {
     expect(state.processes().filter((line) => line.includes('sleep 1000'))).toEqual([]);
   });
 
-  it('whose mount is taken away brings its sandboxes back on a new one, with what they wrote and why', async () => {
+  it('whose mount is unmounted restarts its sandboxes on a new one, with their files and the reason', async () => {
     const { server, api } = await start();
     const id = await api.create(await api.codebase(), { permissions: WRITE });
     await run(api, id, 'echo kept > file');
@@ -96,7 +96,7 @@ describe('a docker server', () => {
     expect(await run(api, id, 'cat file')).toBe('kept\n');
   });
 
-  it('killed amid creates and stops has afterwards as many containers as sandboxes that run', async () => {
+  it('killed during creates and stops has one container per running sandbox afterwards', async () => {
     for (const delay of [50, 150, 300, 600]) {
       const { server, api } = await start();
       const codebase = await api.codebase();
@@ -123,7 +123,7 @@ describe('a docker server', () => {
     await expect.poll(containers, { timeout: 30_000 }).toHaveLength(running.length);
   });
 
-  it('says that a sandbox whose container was removed is broken, and starts it again with its files', async () => {
+  it('marks a sandbox whose container was removed as SANDBOX_ERROR, and restarts it with its files', async () => {
     const { api } = await start();
     const id = await api.create(await api.codebase(), { permissions: WRITE });
     await run(api, id, 'echo kept > file');
@@ -135,7 +135,7 @@ describe('a docker server', () => {
     expect(await run(api, id, 'cat file')).toBe('kept\n');
   });
 
-  it('says so of all its sandboxes when the daemon was restarted, and starts them again', async () => {
+  it('marks all its sandboxes when the daemon was restarted, and restarts them', async () => {
     const { api } = await start();
     const codebase = await api.codebase();
     const ids = await Promise.all([1, 2].map(() => api.create(codebase, { permissions: WRITE })));
@@ -150,7 +150,7 @@ describe('a docker server', () => {
     }
   });
 
-  it('stops, starts and destroys, and told to stop leaves no container', async () => {
+  it('stops, starts and destroys sandboxes, and leaves no container after SIGTERM', async () => {
     const { server, api } = await start();
     const id = await api.create(await api.codebase(), { permissions: WRITE });
     await run(api, id, 'echo kept > file; (setsid sleep 1000 &) ; echo');
@@ -166,14 +166,14 @@ describe('a docker server', () => {
     expect(await containers()).toEqual([]);
   });
 
-  it('destroys what has expired', async () => {
+  it('destroys expired sandboxes', async () => {
     const { api } = await start({ sandbox: { cleanup_interval: '100ms' } });
     const id = await api.create(await api.codebase(), { permissions: WRITE, expires_in: 1 });
     await expect.poll(async () => (await api.fetch(`/v1/sandboxes/${id}`)).status, { timeout: 30_000 }).toBe(404);
     await expect.poll(containers).toEqual([]);
   });
 
-  it.each(['away', 'hanging'])('told to stop while the daemon is %s ends in time all the same', async (how) => {
+  it.each(['away', 'hanging'])('exits in time after SIGTERM while the daemon is %s', async (how) => {
     const { server, api } = await start();
     await api.create(await api.codebase(), { permissions: WRITE });
     if (how === 'away') await dockerd.kill();
@@ -188,7 +188,7 @@ describe('a docker server', () => {
     await (await start()).server.stop();
   });
 
-  it('does not start without its daemon, and says why in one line', async () => {
+  it('does not start without its daemon, with the reason in one line', async () => {
     const config = { runtime: { docker: { host: `unix://${state.directory}/none.sock` } } };
     await expect(Server.start(state, { runtime: 'docker', config })).rejects.toThrow(
       /ended \(1\)[\s\S]*paddock: .*Docker daemon at unix:\/\/\S+none\.sock, asking its version: connect ENOENT/,

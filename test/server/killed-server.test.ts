@@ -32,7 +32,7 @@ function waitsOf(pid: number): string[] {
   return readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/wchan`, 'latin1'));
 }
 
-it('a start after a kill -9 that leaves a thread waiting in the kernel ends that server, and says so', async () => {
+it('a start after a kill -9 that left a thread blocked in the kernel ends the old server, and logs it', async () => {
   const outfile = join(state.directory, 'breaking.mjs');
   await bundle({ entry: 'test/lib/breaking-server.ts', outfile });
   child = spawn(process.execPath, [outfile, '-config', await state.writeConfig('bwrap', {})], {

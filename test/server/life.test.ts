@@ -29,14 +29,14 @@ async function start(options: StartOptions = {}): Promise<{ server: Server; api:
 }
 
 describe('a server', () => {
-  it('says when it is ready, with the ports it got', async () => {
+  it('logs that it is ready, with its ports', async () => {
     const { server, api } = await start();
     expect(server.httpAddress).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
     expect(server.grpcAddress).toMatch(/^127\.0\.0\.1:[1-9]\d*$/);
     expect(await api.get('/health')).toEqual({ status: 'ok' });
   });
 
-  it.each(['SIGTERM', 'SIGINT'] as const)('ends with exit code 0 on %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('exits with code 0 on %s', async (signal) => {
     const { server } = await start();
     expect(await server.stop(signal)).toBe(0);
   });
@@ -54,7 +54,7 @@ describe('a server', () => {
     expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(state.directory);
   });
 
-  it('with the same state as another is refused in one line, and the other is unharmed', async () => {
+  it('with the state of another server is refused in one line, and the other is unaffected', async () => {
     const { api } = await start();
     const sandbox = await api.create(await api.codebase());
     await expect(start()).rejects.toThrow(
@@ -63,7 +63,7 @@ describe('a server', () => {
     expect((await api.sandbox(sandbox)).status).toBe('SANDBOX_RUNNING');
   });
 
-  it('with only one path in common with another is refused too', async () => {
+  it('with only one path in common with another server is refused, too', async () => {
     await start();
     const storage = (own: string) => ({
       codebase_path: join(state.directory, own),
@@ -72,7 +72,7 @@ describe('a server', () => {
     await expect(start({ config: { storage: storage('other') } })).rejects.toThrow('mounts/.lock is locked');
   });
 
-  it('creates exactly max_per_user of 50 sandboxes asked for at once', async () => {
+  it('creates exactly max_per_user of 50 concurrently requested sandboxes', async () => {
     const { api } = await start();
     const codebase = await api.codebase();
     const answers = await Promise.all(
@@ -90,7 +90,7 @@ describe('a server', () => {
 });
 
 describe('after kill -9', () => {
-  it('every acknowledged change is there, in the state it had', async () => {
+  it('every acknowledged change is kept', async () => {
     const first = await start();
     const codebase = await first.api.codebase();
     const [running, stopped, destroyed] = [
@@ -109,7 +109,7 @@ describe('after kill -9', () => {
     expect((await api.post(`/v1/sandboxes/${running}/exec`, { command: 'true' })).status).toBe(200);
   });
 
-  it('at any moment of a storm of changes, every sandbox is as it was acknowledged, or as it was to become', async () => {
+  it('during many concurrent changes, every sandbox has its acknowledged or its requested state', async () => {
     const config = { sandbox: { max_per_user: 0 } };
     const model = new StormModel();
     let codebase = '';
@@ -146,18 +146,21 @@ describe('SIGTERM', () => {
     expect((await api.sandbox(id)).status).toBe('SANDBOX_RUNNING');
   });
 
-  it.each([0, 20, 60, 100, 150, 200, 300])('%d ms into the start leaves a state that starts', async (delay) => {
-    const config = await state.writeConfig('mock', {});
-    const child = spawn(process.execPath, [BUNDLE, '-config', config], { stdio: ['ignore', 'pipe', 'pipe'] });
-    const said = Promise.all([text(child.stdout), text(child.stderr)]);
-    await new Promise((resolve) => setTimeout(resolve, delay));
-    child.kill('SIGTERM');
-    const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
-    // Before Node runs the first line, the signal ends it as it ends any program.
-    expect(code === 0 || signal === 'SIGTERM').toBe(true);
-    expect((await said).join('')).not.toMatch(/defect|could not|paddock: /);
-    await start();
-  });
+  it.each([0, 20, 60, 100, 150, 200, 300])(
+    '%d ms into the start leaves a state that the next server starts on',
+    async (delay) => {
+      const config = await state.writeConfig('mock', {});
+      const child = spawn(process.execPath, [BUNDLE, '-config', config], { stdio: ['ignore', 'pipe', 'pipe'] });
+      const said = Promise.all([text(child.stdout), text(child.stderr)]);
+      await new Promise((resolve) => setTimeout(resolve, delay));
+      child.kill('SIGTERM');
+      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+      // Before Node runs the first line, the signal ends it as it ends any program.
+      expect(code === 0 || signal === 'SIGTERM').toBe(true);
+      expect((await said).join('')).not.toMatch(/defect|could not|paddock: /);
+      await start();
+    },
+  );
 
   it('a second signal exits at once', async () => {
     const { server, api } = await start();

@@ -18,7 +18,7 @@ describe('the release of Node that runs the tests', () => {
     expect(readlinkSync(`/proc/${server.pid}/exe`)).toBe(realpathSync(process.execPath));
   });
 
-  it('is the one that was asked for', () => {
+  it('is the requested one', () => {
     const wanted = process.env.PADDOCK_NODE ?? process.versions.node;
     expect(`${process.versions.node}.`).toMatch(new RegExp(`^${wanted.replaceAll('.', '\\.')}\\.`));
   });

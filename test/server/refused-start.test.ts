@@ -45,7 +45,7 @@ describe('a refused start', () => {
     expect(readdirSync(place.folder)).toEqual(['server.yaml']);
   });
 
-  it('for SERVICE_CONFIG naming no file says so', async () => {
+  it('for SERVICE_CONFIG with the name of a missing file names it', async () => {
     expect(refusal(await place.run([], { SERVICE_CONFIG: 'no.yaml' }))).toContain('no.yaml: the configuration file');
   });
 
@@ -74,17 +74,17 @@ describe('a refused start', () => {
     taken.close();
   });
 
-  it('for a bwrap that is not there says so, and runs nothing in its place', async () => {
+  it('for a missing bwrap names it, without falling back to another runtime', async () => {
     const config = place.config('runtime: {type: bwrap, bwrap_path: /nowhere/bwrap}');
     expect(refusal(await place.run(['-config', config]))).toContain('/nowhere/bwrap');
   });
 
-  it('for a docker daemon that is not there says so', async () => {
+  it('for an unreachable docker daemon names it', async () => {
     const config = place.config('runtime: {type: docker, docker: {host: "unix:///nowhere/docker.sock"}}');
     expect(refusal(await place.run(['-config', config]))).toContain('docker');
   });
 
-  it.each(['codebase_path', 'mount_path', 'db_path'])('for a %s that is something else says so', async (key) => {
+  it.each(['codebase_path', 'mount_path', 'db_path'])('for a %s of another file type names it', async (key) => {
     const config = place.config(MOCK);
     mkdirSync(join(place.folder, 'state'));
     if (key === 'db_path') mkdirSync(join(place.folder, 'state/db_path'));
@@ -97,7 +97,7 @@ describe('a refused start', () => {
     ['\0\0\0\0', 'is not whole JSON'],
     ['{"version":1,"state":{"codebases":[', 'is not whole JSON'],
     ['{"version":9}', 'has version 9'],
-  ])('for metadata that is damaged (%j) names the file and leaves it', async (content, why) => {
+  ])('for damaged metadata (%j) names the file and does not change it', async (content, why) => {
     const config = place.config(MOCK);
     mkdirSync(join(place.folder, 'state'));
     place.write('state/db_path', content);

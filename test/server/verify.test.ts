@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { fingerprint, flip, State, storageIn } from '../lib/verify/state.ts';
 import { Place } from './program.ts';
 
-it('paddock verify tells by its exit code whether the state is whole, damaged or was not checked', async () => {
+it('the exit code of paddock verify is different for an intact, a damaged and an unchecked state', async () => {
   const place = new Place();
   try {
     const state = new State();

@@ -76,8 +76,8 @@ const tree = () =>
     cwd: files,
   }).toString();
 
-describe('a commit that a crash ended', () => {
-  it('before it was prepared has changed nothing, and leaves nothing', async () => {
+describe('a commit that a crash interrupted', () => {
+  it('before it was prepared has changed nothing and leaves no staged files', async () => {
     const before = tree();
     await journal.begin();
     writeFileSync(join(journal.staging, '0'), 'half');
@@ -114,7 +114,7 @@ describe('a commit that a crash ended', () => {
     expect(await recover()).toBe(false);
   });
 
-  it('in its recovery is finished by the next', async () => {
+  it('during its recovery is finished by the next recovery', async () => {
     await prepare();
     await apply(STEPS);
     const after = tree();
@@ -136,7 +136,7 @@ describe('the journal of a commit', () => {
     await expect(recover()).rejects.toMatchObject({ code: 'DATA_LOSS', message: /commit journal/ });
   });
 
-  it('tells of each stage after its steps, and of paths given up at the end', async () => {
+  it('reports each stage after its steps, and one more for the paths given up', async () => {
     await prepare();
     const told: [number, boolean][] = [];
     const commit = { ...commitOf(STEPS.slice(0, 5), STEPS.slice(5)), givenUp: ['x'] };
@@ -162,7 +162,7 @@ describe('the steps', () => {
     expect(existsSync(join(outside, 'f'))).toBe(false);
   });
 
-  it('leave out what an entry of another type is in the way of, so that the commit ends', async () => {
+  it('skip a path that an entry of another type occupies, so that the commit ends', async () => {
     await journal.begin();
     for (const name of ['0', '1', '2']) writeFileSync(join(journal.staging, name), `new ${name}\n`);
     mkdirSync(join(journal.staging, 'whole-0'));
@@ -185,7 +185,7 @@ describe('the steps', () => {
     expect(contents).toEqual(['old a\n', 'old b\n', 'old d/x\n', 'old d/sub/y\n', 'new 2\n']);
   });
 
-  it('keep a directory that still has something in it', async () => {
+  it('keep a directory that is not empty', async () => {
     await journal.begin();
     await apply([['rmdir', 'd']]);
     expect(existsSync(join(files, 'd/x'))).toBe(true);

@@ -45,7 +45,7 @@ const CLIENT = `
 `;
 
 describe('a server killed while files change', () => {
-  it('has every acknowledged change, no half file, true totals and nothing left over', {
+  it('keeps every acknowledged change, no partial file, correct totals and no temporary file', {
     timeout: 60_000,
   }, async () => {
     const { id } = await scratch.codebases.create({ name: 'x', owner_id: '' });

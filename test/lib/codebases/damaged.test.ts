@@ -25,7 +25,7 @@ const DAMAGES: [string, (directory: string) => void][] = [
 ];
 
 describe.each(DAMAGES)('a codebase that lost its %s', (what, damage) => {
-  it('is listed with its state among the others, refuses what it is asked, and can be deleted', async () => {
+  it('is listed with its status, refuses every operation on its files, and can be deleted', async () => {
     const [damaged, whole] = [await scratch.codebase(), await scratch.codebase()];
     await scratch.upload(damaged, 'a');
     await scratch.upload(whole, 'a');

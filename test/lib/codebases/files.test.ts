@@ -26,7 +26,7 @@ afterEach(() => scratch.remove());
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describe('an upload', () => {
-  it('stores the content with its directories and answers size and SHA-256', async () => {
+  it('stores the content, creates its directories and returns size and SHA-256', async () => {
     const answer = await scratch.codebases.upload(id, '/a/b/c.txt', chunks('one', '', 'two'));
     expect(answer).toEqual({ size: 6, checksum: sha256('onetwo') });
     expect(await scratch.text(id, 'a/b/c.txt')).toBe('onetwo');
@@ -53,7 +53,7 @@ describe('an upload', () => {
     }
   });
 
-  it('replaces a file while a reader keeps the one it opened', async () => {
+  it('replaces a file while a reader keeps reading the old version', async () => {
     await scratch.upload(id, 'a', 'old');
     const file = await scratch.codebases.open(id, 'a');
     await scratch.upload(id, 'a', 'new content');
@@ -62,7 +62,7 @@ describe('an upload', () => {
     expect(await scratch.text(id, 'a')).toBe('new content');
   });
 
-  it('whose content fails leaves the old file and nothing else', async () => {
+  it('whose content stream fails leaves the old file and no temporary file', async () => {
     await scratch.upload(id, 'a', 'old');
     const failing = scratch.codebases.upload(id, 'a', chunks('new', new Error('client gone')));
     await expect(failing).rejects.toThrow('client gone');
@@ -72,7 +72,7 @@ describe('an upload', () => {
     expect(scratch.incoming(id)).toEqual([]);
   });
 
-  it('takes a chunk only when the one before is written', async () => {
+  it('reads the next chunk only after the previous one was written', async () => {
     let asked = 0;
     async function* watched() {
       for (; asked < 50; asked++) {
@@ -86,7 +86,7 @@ describe('an upload', () => {
     expect(asked).toBe(50);
   });
 
-  it('is refused where a directory is', async () => {
+  it('is refused at the path of a directory', async () => {
     await scratch.upload(id, 'a/b');
     await expect(scratch.upload(id, 'a')).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
@@ -95,7 +95,7 @@ describe('an upload', () => {
     expect(scratch.incoming(id)).toEqual([]);
   });
 
-  it('is refused below a file', async () => {
+  it('is refused at a path below a file', async () => {
     await scratch.upload(id, 'a/b');
     await expect(scratch.upload(id, 'a/b/c/d')).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
@@ -103,7 +103,7 @@ describe('an upload', () => {
     });
   });
 
-  it('changes nothing when the watcher cannot be told, and removes the directories it made', async () => {
+  it('changes nothing if the watcher fails, and removes the directories that it created', async () => {
     scratch.onChanging = () => Promise.reject(new Error('file system gone'));
     await expect(scratch.upload(id, 'a/b')).rejects.toThrow('file system gone');
     scratch.onChanging = () => {
@@ -118,13 +118,13 @@ describe('an upload', () => {
     expect(scratch.incoming(id)).toEqual([]);
   });
 
-  it('tells the watcher of the file and of each directory that appears', async () => {
+  it('notifies the watcher of the file and of each new directory', async () => {
     await scratch.upload(id, 'a/b/c');
     await scratch.upload(id, 'a/b/d');
     expect(scratch.told).toEqual(['changing a,a/b,a/b/c', 'changed a,a/b,a/b/c', 'changing a/b/d', 'changed a/b/d']);
   });
 
-  it('tells the watcher before the change can be seen and after it can', async () => {
+  it('notifies the watcher before and after the change is visible', async () => {
     const seen: boolean[] = [];
     scratch.onChanging = () => void seen.push(existsSync(join(scratch.files(id), 'a')));
     await scratch.upload(id, 'a/b');
@@ -153,7 +153,7 @@ describe('a path', () => {
     'é'.repeat(128),
     `${'d/'.repeat(2048)}f`,
   ];
-  it.each(invalid)('that could lead elsewhere is INVALID_ARGUMENT: %#', async (path) => {
+  it.each(invalid)('that could leave the codebase is INVALID_ARGUMENT: %#', async (path) => {
     const calls = [scratch.upload(id, path), scratch.codebases.open(id, path), scratch.codebases.removeFile(id, path)];
     expect(await Promise.all(calls.map(codeOf))).toEqual(Array(3).fill('INVALID_ARGUMENT'));
     expect(readdirSync(scratch.files(id))).toEqual([]);
@@ -180,7 +180,7 @@ describe('a path', () => {
     `${'d/'.repeat(300)}f`,
     Array(16).fill('n'.repeat(255)).join('/'),
   ];
-  it.each(odd)('that only looks odd is a name like any other: %#', async (path) => {
+  it.each(odd)('with unusual characters is a valid name: %#', async (path) => {
     await scratch.upload(id, path, 'content');
     expect(await scratch.text(id, path)).toBe('content');
     expect(await scratch.counted(id)).toEqual([1, 7]);
@@ -190,7 +190,7 @@ describe('a path', () => {
 });
 
 describe('an error', () => {
-  it('names the path, cut to what fits into a header', async () => {
+  it('contains the path, truncated to fit into a header', async () => {
     const path = Array(16).fill('é'.repeat(127)).join('/');
     for (const call of [() => scratch.codebases.open(id, path), () => scratch.codebases.removeFile(id, path)]) {
       const error = await call().catch((thrown: Error) => thrown);
@@ -201,7 +201,7 @@ describe('an error', () => {
 });
 
 describe('a download', () => {
-  it('gives ranges, and each read its own', async () => {
+  it('returns ranges, independently for each read', async () => {
     await scratch.upload(id, 'a', '0123456789');
     const file = await scratch.codebases.open(id, 'a');
     const read = async (start: number, end: number) => (await file.read({ start, end }).toArray()).join('');
@@ -209,7 +209,7 @@ describe('a download', () => {
     await file.close();
   });
 
-  it('goes on in a read under way after close', async () => {
+  it('continues a read in progress after close', async () => {
     const content = 'x'.repeat(2_000_000);
     await scratch.upload(id, 'a', content);
     const file = await scratch.codebases.open(id, 'a');
@@ -219,7 +219,7 @@ describe('a download', () => {
     expect(() => file.read()).toThrow();
   });
 
-  it('lets go of the file when a reader leaves early', async () => {
+  it('closes the file when a reader stops early', async () => {
     await scratch.upload(id, 'a', 'x'.repeat(2_000_000));
     const openFiles = () =>
       readdirSync('/proc/self/fd')
@@ -236,7 +236,7 @@ describe('a download', () => {
     expect(openFiles()).toEqual([]);
   });
 
-  it('tells size, time and checksum, also of what was not uploaded', async () => {
+  it('returns size, time and checksum, also of a file that was not uploaded', async () => {
     const path = join(scratch.files(id), 'a');
     writeFileSync(path, 'made outside');
     utimesSync(path, 1000, 1_700_000_000.9);
@@ -249,7 +249,7 @@ describe('a download', () => {
     await again.close();
   });
 
-  it('of what is not there is NOT_FOUND, of a directory FAILED_PRECONDITION', async () => {
+  it('of an absent file is NOT_FOUND, of a directory FAILED_PRECONDITION', async () => {
     await scratch.upload(id, 'a/b');
     expect(await codeOf(scratch.codebases.open(id, 'x'))).toBe('NOT_FOUND');
     expect(await codeOf(scratch.codebases.open(id, 'x/y'))).toBe('NOT_FOUND');
@@ -267,7 +267,7 @@ function linkOf(fd: string): string {
 }
 
 describe('removing a file', () => {
-  it('removes the directories that were there for it alone, and no other', async () => {
+  it('removes the parent directories that become empty, and no others', async () => {
     await scratch.upload(id, 'a/b/c/one');
     await scratch.upload(id, 'a/two');
     scratch.told.length = 0;
@@ -278,7 +278,7 @@ describe('removing a file', () => {
     expect(readdirSync(scratch.files(id))).toEqual([]);
   });
 
-  it('of what is not there is NOT_FOUND, of a directory FAILED_PRECONDITION', async () => {
+  it('of an absent file is NOT_FOUND, of a directory FAILED_PRECONDITION', async () => {
     await scratch.upload(id, 'a/b');
     expect(await codeOf(scratch.codebases.removeFile(id, 'x'))).toBe('NOT_FOUND');
     expect(await codeOf(scratch.codebases.removeFile(id, 'x/y'))).toBe('NOT_FOUND');
@@ -287,7 +287,7 @@ describe('removing a file', () => {
     expect(scratch.told.length).toBe(2);
   });
 
-  it('removes a symlink and leaves what it names', async () => {
+  it('removes a symlink and keeps its target', async () => {
     await scratch.upload(id, 'target');
     symlinkSync('target', join(scratch.files(id), 'link'));
     await scratch.codebases.removeFile(id, 'link');
@@ -310,14 +310,14 @@ describe('file_count and total_size', () => {
     expect(await scratch.counted(id)).toEqual([1, 1]);
   });
 
-  it('are the same after a restart', async () => {
+  it('are unchanged by a restart', async () => {
     await scratch.upload(id, 'a/b', '12345');
     symlinkSync('1234567', join(scratch.files(id), 'link'));
     await scratch.open();
     expect(await scratch.counted(id)).toEqual([2, 12]);
   });
 
-  it('are right after many changes to the same paths at once, counted in between', async () => {
+  it('are correct after concurrent changes to the same paths, with counts in between', async () => {
     const changes = Array.from({ length: 300 }, (_, i) => {
       const path = `d${i % 3}/f${i % 5}`;
       if (i % 7 === 0) return codeOf(scratch.codebases.removeFile(id, path));

@@ -86,7 +86,7 @@ describe('a symlink in a codebase', () => {
     expect(await scratch.counted(id)).toEqual([2, 8]);
   });
 
-  it('that takes the place of a directory again and again leads no operation out', { timeout: 60_000 }, async () => {
+  it('that repeatedly replaces a directory leads no operation out of the codebase', { timeout: 60_000 }, async () => {
     mkdirSync(inside('d'));
     writeFileSync(inside('d/secret'), 'inside');
     const swapper = new Worker(SWAPPER, { eval: true, workerData: { directory: inside('d'), outside } });
@@ -115,7 +115,7 @@ describe('a symlink in a codebase', () => {
   });
 });
 
-describe('what is not a regular file', () => {
+describe('an entry that is not a regular file', () => {
   it('is refused without blocking: a FIFO, a socket, a device', async () => {
     execFileSync('mkfifo', [inside('fifo')]);
     const server = createServer();
@@ -140,7 +140,7 @@ describe('what is not a regular file', () => {
   });
 });
 
-describe('a tree deeper than a path can name', () => {
+describe('a tree deeper than PATH_MAX', () => {
   it('is listed, counted and deleted with few files open', { timeout: 60_000 }, async () => {
     writeFileSync(inside('bottom'), 'x');
     for (let depth = 0; depth < 1000; depth++) {
@@ -169,7 +169,7 @@ describe('a tree deeper than a path can name', () => {
 
 describe('a full disk', () => {
   const mounted = process.getuid?.() === 0;
-  it.runIf(mounted)('is RESOURCE_EXHAUSTED and leaves what was there', async () => {
+  it.runIf(mounted)('is RESOURCE_EXHAUSTED and leaves the existing files', async () => {
     const tmp = join(scratch.files(id), '../tmp');
     await mount({ type: 'tmpfs', options: 'size=1m', source: 'tmpfs', mountPoint: tmp });
     try {

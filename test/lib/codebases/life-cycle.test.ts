@@ -12,7 +12,7 @@ beforeEach(async () => {
 afterEach(() => scratch.remove());
 
 describe('creating a codebase', () => {
-  it('answers an empty one that is then found', async () => {
+  it('returns an empty codebase, which Get finds', async () => {
     const created = await scratch.codebases.create({ name: 'Ünïcode 😀', owner_id: '' });
     expect(created).toMatchObject({ name: 'Ünïcode 😀', owner_id: '', file_count: 0, total_size: 0 });
     expect(created.id).toMatch(/^cb_[0-9a-z]{25}$/);
@@ -27,7 +27,7 @@ describe('creating a codebase', () => {
   });
 });
 
-describe('an id that is none of ours', () => {
+describe('an id of another form', () => {
   it.each(['', '.', '..', 'cb_', 'cb_../../etc', `${newId('cb')}`, newId('sb'), 'constructor', 'x'.repeat(10_000)])(
     'is NOT_FOUND for every operation: %#',
     async (id) => {
@@ -84,7 +84,7 @@ describe('deleting a codebase', () => {
     expect(await scratch.text(id, 'a')).toBe('a');
   });
 
-  it('is refused in a message that stays short however many they are', async () => {
+  it('is refused in a short message however many sandboxes use it', async () => {
     const id = await scratch.codebase();
     scratch.sandboxes = Array.from({ length: 10_000 }, () => newId('sb'));
     const error = await scratch.codebases.delete(id).catch((thrown: Error) => thrown);
@@ -92,7 +92,7 @@ describe('deleting a codebase', () => {
     expect(String(error).length).toBeLessThan(2000);
   });
 
-  it('is refused also for a sandbox that came while it was under way', async () => {
+  it('is refused for a sandbox that was created during the deletion', async () => {
     const id = await scratch.codebase();
     const deleting = scratch.codebases.delete(id);
     scratch.sandboxes = ['sb_1'];
@@ -110,7 +110,7 @@ describe('deleting a codebase', () => {
     expect(await scratch.text(id, 'a')).toBe('a');
   });
 
-  it('ends an upload under way with NOT_FOUND, and leaves nothing of it', async () => {
+  it('ends an upload in progress with NOT_FOUND, and leaves no part of it', async () => {
     const id = await scratch.codebase();
     async function* slow() {
       yield Buffer.from('x');
@@ -121,7 +121,7 @@ describe('deleting a codebase', () => {
     expect(scratch.everything()).toEqual([]);
   });
 
-  it('lets a download under way finish', async () => {
+  it('lets a download in progress finish', async () => {
     const id = await scratch.codebase();
     await scratch.upload(id, 'a', 'content');
     const file = await scratch.codebases.open(id, 'a');
@@ -150,7 +150,7 @@ describe('a start after a crash', () => {
     expect(scratch.everything()).toEqual([]);
   });
 
-  it('takes back a deletion whose record is still there', async () => {
+  it('cancels a deletion whose record still exists', async () => {
     const id = await scratch.codebase();
     await scratch.upload(id, 'a');
     writeFileSync(join(scratch.path, 'codebases', `.deleting-${id}`), '');
@@ -175,14 +175,14 @@ describe('a start after a crash', () => {
     expect(existsSync(join(scratch.files(id), 'a'))).toBe(true);
   });
 
-  it('leaves alone what it did not make', async () => {
+  it('keeps files that the server did not create', async () => {
     mkdirSync(join(scratch.path, 'codebases/lost+found'));
     writeFileSync(join(scratch.path, 'codebases/.deleting-..'), '');
     await scratch.open();
     expect(scratch.everything()).toEqual(['.deleting-..', 'lost+found']);
   });
 
-  it('says so when the files of a recorded codebase are gone', async () => {
+  it('logs that the files of a recorded codebase are missing', async () => {
     const id = await scratch.codebase();
     await scratch.codebases.get(id);
     scratch.remove();

@@ -33,7 +33,7 @@ function plant(...paths: string[]): void {
 }
 
 describe('a listing', () => {
-  it('has the entries of one directory, or all below, in path order', async () => {
+  it('has the entries of one directory, or of all directories below, in path order', async () => {
     plant('b', 'a/x', 'a/y/z', 'a.txt', 'a-b/q');
     expect(await list('', false)).toEqual(['a', 'a-b', 'a.txt', 'b']);
     expect(await list('/', true)).toEqual(['a', 'a-b', 'a-b/q', 'a.txt', 'a/x', 'a/y', 'a/y/z', 'b']);
@@ -41,7 +41,7 @@ describe('a listing', () => {
     expect(await list('a', true)).toEqual(['a/x', 'a/y', 'a/y/z']);
   });
 
-  it('tells size, time, kind and mode of each; of a symlink its own', async () => {
+  it('returns size, time, type and mode of each entry, for a symlink its own', async () => {
     plant('d/file');
     symlinkSync('/etc', join(scratch.files(id), 'link'));
     utimesSync(join(scratch.files(id), 'd/file'), 0, 1_600_000_000.5);
@@ -65,7 +65,7 @@ describe('a listing', () => {
     expect(await codeOf(list('link/ssl', true))).toBe('FAILED_PRECONDITION');
   });
 
-  it('of a file is FAILED_PRECONDITION, of what is not there NOT_FOUND', async () => {
+  it('of a file is FAILED_PRECONDITION, of an absent path NOT_FOUND', async () => {
     plant('a');
     expect(await codeOf(list('a', false))).toBe('FAILED_PRECONDITION');
     expect(await codeOf(list('b', false))).toBe('NOT_FOUND');
@@ -81,14 +81,14 @@ describe('a listing', () => {
     expect(await list('', true, 1)).toEqual(['a\ufffd', 'a\ufffd', 'a\ufffd', 'b']);
   });
 
-  it('leaves out what is neither directory, file nor symlink', async () => {
+  it('omits entries that are neither directory, file nor symlink', async () => {
     execFileSync('mkfifo', [join(scratch.files(id), 'fifo')]);
     plant('a');
     expect(await list('', true)).toEqual(['a']);
     expect(await scratch.counted(id)).toEqual([1, 1]);
   });
 
-  it('refuses a token of another listing', async () => {
+  it('refuses the page token of another listing', async () => {
     plant('a', 'b', 'd/c');
     const page = await scratch.codebases.listFiles(id, { path: '', recursive: false, page_size: 1, page_token: '' });
     const other = { path: 'd', recursive: false, page_size: 1, page_token: page.next_page_token };
@@ -97,7 +97,7 @@ describe('a listing', () => {
     expect(await codeOf(scratch.codebases.listFiles(id, madeUp))).toBe('INVALID_ARGUMENT');
   });
 
-  it('goes on at the right place when what it stopped at was removed', async () => {
+  it('continues at the right place if the last entry of a page was removed', async () => {
     plant('a/b/c', 'a/b/d', 'a/e', 'f');
     const request = { path: '', recursive: true, page_size: 3, page_token: '' };
     const { files, next_page_token } = await scratch.codebases.listFiles(id, request);
@@ -125,7 +125,7 @@ describe('a listing', () => {
     );
   });
 
-  it('survives directories coming and going under it', async () => {
+  it('succeeds while directories are created and removed', async () => {
     plant('keep/a', 'keep/b', 'z');
     let stop = false;
     const churn = (async () => {

@@ -34,7 +34,7 @@ function commit(path: string, size: number, growth: Contents = { files: 1, bytes
 }
 
 describe('storage.max_codebase_bytes', () => {
-  it('refuses an upload that passes it and leaves nothing of it', async () => {
+  it('refuses an upload that exceeds it and leaves no part of it', async () => {
     await scratch.upload(id, 'a', text(60));
     const upload = scratch.upload(id, 'new/b', text(41));
     expect(await codeOf(upload)).toBe('RESOURCE_EXHAUSTED');
@@ -47,7 +47,7 @@ describe('storage.max_codebase_bytes', () => {
     expect(await scratch.counted(id)).toEqual([2, 100]);
   });
 
-  it('counts the difference when a file is replaced, and gives back what is removed', async () => {
+  it('counts the difference when a file is replaced, and frees the size of removed files', async () => {
     await scratch.upload(id, 'a', text(90));
     await scratch.upload(id, 'a', text(100));
     expect(await codeOf(scratch.upload(id, 'a', text(101)))).toBe('RESOURCE_EXHAUSTED');
@@ -71,14 +71,14 @@ describe('storage.max_codebase_bytes', () => {
     expect(scratch.incoming(id)).toEqual([]);
   });
 
-  it('is not passed by uploads at the same time', async () => {
+  it('is not exceeded by concurrent uploads', async () => {
     const codes = await Promise.all(Array.from({ length: 4 }, (_, i) => codeOf(scratch.upload(id, `f${i}`, text(40)))));
     expect(codes.toSorted()).toEqual(['RESOURCE_EXHAUSTED', 'RESOURCE_EXHAUSTED', 'fulfilled', 'fulfilled']);
     expect(await scratch.counted(id)).toEqual([2, 80]);
     expect(scratch.incoming(id)).toEqual([]);
   });
 
-  it('refuses a commit that passes it before anything is staged', async () => {
+  it('refuses a commit that exceeds it before anything is staged', async () => {
     await scratch.upload(id, 'a', text(60));
     expect(await codeOf(commit('b', 41))).toBe('RESOURCE_EXHAUSTED');
     expect(scratch.everything().filter((path) => path.includes('commit'))).toEqual([]);
@@ -88,14 +88,14 @@ describe('storage.max_codebase_bytes', () => {
     expect(await scratch.counted(id)).toEqual([2, 100]);
   });
 
-  it('refuses nothing for what a commit only said', async () => {
+  it('counts the staged bytes of a commit, not the announced ones', async () => {
     await scratch.upload(id, 'a', text(10));
     await commit('b', 10, { files: 1, bytes: 85, directories: 0 });
     await scratch.upload(id, 'c', text(70));
     expect(await scratch.counted(id)).toEqual([3, 90]);
   });
 
-  it('holds after a restart, also for what is above it already', async () => {
+  it('holds after a restart, also for a codebase that already exceeds it', async () => {
     await scratch.upload(id, 'a', text(60));
     symlinkSync(text(50), join(scratch.files(id), 'link'));
     await scratch.open();
@@ -110,7 +110,7 @@ describe('storage.max_codebase_bytes', () => {
 });
 
 describe('storage.max_codebase_files', () => {
-  it('counts files and directories, and gives back those that are removed', async () => {
+  it('counts files and directories, and no longer those that are removed', async () => {
     await scratch.upload(id, 'd/e/a', '');
     await scratch.upload(id, 'b', '');
     const upload = scratch.upload(id, 'f/c', '');
@@ -133,7 +133,7 @@ describe('storage.max_codebase_files', () => {
 });
 
 describe('without limits', () => {
-  it('all is taken', async () => {
+  it('every upload is accepted', async () => {
     scratch.limits = { maxBytes: 0, maxFiles: 0 };
     await scratch.open();
     await scratch.codebases.upload(id, 'a', chunks(text(1000)));

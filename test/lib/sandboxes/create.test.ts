@@ -25,7 +25,7 @@ const nothingIsLeft = () => {
 };
 
 describe('create', () => {
-  it('answers a RUNNING sandbox that is launched, attached and durable', async () => {
+  it('returns a RUNNING sandbox that is launched, attached and durable', async () => {
     const rule = { pattern: '**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 1 } as const;
     const sandbox = await sandboxes.create(createRequest({ permissions: [rule], labels: { a: 'b' }, expires_in: 60 }));
     expect(sandbox).toEqual({
@@ -64,14 +64,14 @@ describe('create', () => {
     expect(fixture.metadata.sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_RUNNING', owner_id: 'ann' });
   });
 
-  it('takes what the request says of resources, and the defaults for the rest', async () => {
+  it('uses the resource limits of the request, and defaults for the others', async () => {
     const { resources } = await sandboxes.create(
       createRequest({ resources: { ...NO_LIMITS, memory_bytes: 5, cpu_quota: 6 } }),
     );
     expect(resources).toEqual({ memory_bytes: 5, cpu_quota: 6, cpu_shares: 0, pids_limit: 50 });
   });
 
-  it('lives for the default time, or for ever when that is 0', async () => {
+  it('expires after the default time, or never if that is 0', async () => {
     expect((await sandboxes.create(createRequest())).expires_at).toBe(1_700_003_600);
     fixture.settings.defaultExpiration = 0;
     expect((await sandboxes.create(createRequest())).expires_at).toBe(0);
@@ -82,7 +82,7 @@ describe('create', () => {
     expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([1, 0]);
   });
 
-  it('gives every sandbox a host user of its own, and a freed one to the last', async () => {
+  it('gives every sandbox its own host user, and reuses freed ones last', async () => {
     fixture.uids = { start: 5, size: 3 };
     sandboxes = await fixture.start();
     const uidOf = async () => fixture.runtime.up.get((await sandboxes.create(createRequest())).id)!.spec.uid;
@@ -105,7 +105,7 @@ describe('create', () => {
     ],
   ];
 
-  it.each(refused)('refuses %s and leaves nothing', async (_, fields, code, message) => {
+  it.each(refused)('refuses %s without side effects', async (_, fields, code, message) => {
     await expect(sandboxes.create(createRequest(fields))).rejects.toMatchObject({
       code,
       message: expect.stringMatching(message) as string,
@@ -113,24 +113,21 @@ describe('create', () => {
     nothingIsLeft();
   });
 
-  it.each(['launch', 'attach'])(
-    'undoes everything when %s fails, and gives the place in the quota back',
-    async (what) => {
-      fixture.settings.maxPerUser = 1;
-      const failing = what === 'launch' ? fixture.runtime : fixture.mount;
-      const fails = async () => {
-        throw new ServiceError('UNAVAILABLE', 'no room');
-      };
-      failing.before = fails;
-      await expect(sandboxes.create(createRequest())).rejects.toMatchObject({
-        code: 'UNAVAILABLE',
-        message: 'no room',
-      });
-      nothingIsLeft();
-      failing.before = async () => {};
-      await sandboxes.create(createRequest());
-    },
-  );
+  it.each(['launch', 'attach'])('undoes everything if %s fails, and releases the quota', async (what) => {
+    fixture.settings.maxPerUser = 1;
+    const failing = what === 'launch' ? fixture.runtime : fixture.mount;
+    const fails = async () => {
+      throw new ServiceError('UNAVAILABLE', 'no room');
+    };
+    failing.before = fails;
+    await expect(sandboxes.create(createRequest())).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: 'no room',
+    });
+    nothingIsLeft();
+    failing.before = async () => {};
+    await sandboxes.create(createRequest());
+  });
 
   it('undoes everything when it cannot be stored', async () => {
     await fixture.metadata.close();
@@ -145,7 +142,7 @@ describe('create', () => {
 });
 
 describe('max_per_user', () => {
-  it('cannot be slipped past by 50 concurrent creates', async () => {
+  it('is not exceeded by 50 concurrent creates', async () => {
     fixture.runtime.before = () => new Promise((resolve) => setImmediate(resolve));
     const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => sandboxes.create(createRequest())));
     const codes = outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'OK'));
@@ -154,7 +151,7 @@ describe('max_per_user', () => {
     expect(fixture.runtime.up.size).toBe(10);
   });
 
-  it('counts by owner over all their codebases, and not the expired', async () => {
+  it('counts the sandboxes of an owner over all codebases, without expired ones', async () => {
     fixture.settings.maxPerUser = 2;
     await fixture.addCodebase('cb_2', 'ann');
     await fixture.addCodebase('cb_3', 'bob');
@@ -174,14 +171,14 @@ describe('max_per_user', () => {
 });
 
 describe('a codebase', () => {
-  it('counts a sandbox that is still being made as using it', async () => {
+  it('is in use by a sandbox that is still being created', async () => {
     const creating = sandboxes.create(createRequest());
     await new Promise((resolve) => setImmediate(resolve));
     expect(sandboxes.usersOf('cb_1')).toHaveLength(1);
     await creating;
   });
 
-  it('deleted before the sandbox has its place is NOT_FOUND, and nothing is launched', async () => {
+  it('deleted before the sandbox is admitted is NOT_FOUND, and nothing is launched', async () => {
     const creating = sandboxes.create(createRequest());
     expect(sandboxes.usersOf('cb_1')).toEqual([]);
     const removed = fixture.metadata.codebases.remove('cb_1');

@@ -82,7 +82,7 @@ describe('a sandbox whose', () => {
     });
   }
 
-  it('delta was stopped with nothing but names in it and is gone is SANDBOX_ERROR, too', async () => {
+  it('missing delta had only names in it is SANDBOX_ERROR, too', async () => {
     const [lost, unused] = [await create(), await create()];
     mount.write(lost.id, 'file', '');
     for (const { id } of [lost, unused]) await sandboxes.stop(id);

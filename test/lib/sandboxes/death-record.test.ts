@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DeathRecord } from '../../../lib/sandboxes/host/death-record.ts';
 
-it('has each mount after the first wait longer, up to a bound, until deaths are long ago', () => {
+it('delays each further mount for longer, up to a maximum, until the failures are long ago', () => {
   let now = 0;
   const deaths = new DeathRecord(() => now);
   const waits = Array.from({ length: 8 }, () => deaths.add({ reason: 'the notifier failed' }));
@@ -10,7 +10,7 @@ it('has each mount after the first wait longer, up to a bound, until deaths are 
   expect(deaths.add({ reason: 'the notifier failed' })).toBe(0);
 });
 
-it('leaves out a workspace by its own deaths only', () => {
+it('refuses a workspace for failures during its own requests only', () => {
   const deaths = new DeathRecord(() => 0);
   deaths.add({ reason: 'failed', workspace: 'a' });
   deaths.add({ reason: 'failed', workspace: 'b' });

@@ -176,7 +176,7 @@ const errnosAt = (index: number): readonly ErrnoName[] =>
 
 describe('a host call that fails', () => {
   it.each(Object.entries(CASES))(
-    'in %s fails that one alone, and it can be repeated',
+    'in %s fails only that operation, which can be repeated',
     async (_, { make, run, holds }) => {
       const sound = await make();
       hostCalls.record();

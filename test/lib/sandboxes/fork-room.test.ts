@@ -63,7 +63,7 @@ function bytesOnDisk(): number {
 const refusal =
   /^the layers that sandbox sb_\w+ shares with forks hold \d+ bytes .* \(sandbox.max_delta_bytes\): destroy/;
 
-it('refuses a fork while layers that others share hold more than the quota that was overwritten', async () => {
+it('refuses a fork while shared layers hold more overwritten contents than the quota', async () => {
   let last: Sandbox | undefined;
   for (let round = 0; round < 2; round++) {
     const forked = await forkAndOverwrite(round);

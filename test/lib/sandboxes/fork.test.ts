@@ -37,8 +37,8 @@ function heldLaunches(): () => void {
   return release;
 }
 
-describe('forks that wait for their turn', () => {
-  it('are brought up before whoever finds them meanwhile runs a command in one or destroys one', async () => {
+describe('forks that wait to be launched', () => {
+  it('are launched before a concurrent command in one or a destroy', async () => {
     const release = heldLaunches();
     const forking = sandboxes.fork(forkRequest({ count: 20 }));
     await vi.waitUntil(() => forks().length === 20, { timeout: 30_000 });
@@ -54,7 +54,7 @@ describe('forks that wait for their turn', () => {
     expect(fixture.runtime.up.size).toBe(20);
   });
 
-  it('that fail leave nothing, and do not keep the others', async () => {
+  it('that fail leave nothing, and do not prevent the others', async () => {
     let launches = 0;
     fixture.runtime.before = async () => {
       if (++launches % 2 === 0) throw new ServiceError('UNAVAILABLE', 'no room');
@@ -66,7 +66,7 @@ describe('forks that wait for their turn', () => {
     expect(fixture.metadata.sandboxes.size).toBe(4);
   });
 
-  it('of a server that ends are not begun any more', async () => {
+  it('are not started once the server is shutting down', async () => {
     const release = heldLaunches();
     const forking = sandboxes.fork(forkRequest({ count: 30 }));
     await vi.waitUntil(() => forks().length === 30, { timeout: 30_000 });

@@ -33,7 +33,7 @@ const cases: [HostState, { attached: boolean; runs: boolean; afterwards: HostSta
   ],
 ];
 
-it.each(cases)('%j has the workspace and the processes of its kind, and the one without them', (state, expected) => {
+it.each(cases)('%j: whether attached, its processes, and the state without them', (state, expected) => {
   expect({ attached: isAttached(state), runs: runningIn(state) === running }).toEqual({
     attached: expected.attached,
     runs: expected.runs,

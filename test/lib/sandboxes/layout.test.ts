@@ -17,7 +17,7 @@ const modeOf = (path: string) => statSync(path).mode & 0o777;
 const make = (path: string) => makeLayout(join(folder, path), join(folder, 'runtime'));
 
 describe('the layout', () => {
-  it('lies under mount_path, passable where sandboxes go and closed where the deltas are', () => {
+  it('is below mount_path, traversable for sandboxes, with closed deltas', () => {
     const layout = make('a/mounts');
     const mounts = join(folder, 'a/mounts');
     const [fs, deltas, layers, run] = ['fs', 'deltas', 'layers', 'run'].map((name) => join(mounts, name));
@@ -37,7 +37,7 @@ describe('the layout', () => {
     }
   });
 
-  it('has its mount point in the runtime directory when a folder above is closed', () => {
+  it('has its mount point in the runtime directory if a parent directory is not traversable', () => {
     mkdirSync(join(folder, 'closed'), { mode: 0o700 });
     const layout = make('closed/mounts');
     expect([layout.deltas, layout.run].map(dirname)).toEqual([

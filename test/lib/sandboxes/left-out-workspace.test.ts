@@ -43,7 +43,7 @@ class Mounted {
   }
 }
 
-it('is not read at a commit of others, when the file system died of it before', async () => {
+it('a workspace that made the file system fail is not read by commits of other sandboxes', async () => {
   let now = 0;
   const mounts: Mounted[] = [];
   const mount = createWorkspaceMount({

@@ -31,7 +31,7 @@ async function broken(): Promise<void> {
 }
 
 describe('stop and start', () => {
-  it('stop ends it, keeps its files and costs nothing; start brings it back with the same user', async () => {
+  it('stop releases runtime and mount and keeps the files; start restores it with the same user', async () => {
     writeFileSync(join(fixture.layout.deltas, sandbox.id, 'file'), 'mine');
     expect(await sandboxes.stop(sandbox.id)).toEqual({ ...sandbox, status: 'SANDBOX_STOPPED' });
     expect(recordOf()?.status).toBe('SANDBOX_STOPPED');
@@ -42,14 +42,14 @@ describe('stop and start', () => {
     expect(readdirSync(join(fixture.layout.deltas, sandbox.id))).toEqual(['file']);
   });
 
-  it('are safe to retry', async () => {
+  it('are idempotent', async () => {
     expect((await sandboxes.start(sandbox.id)).status).toBe('SANDBOX_RUNNING');
     await sandboxes.stop(sandbox.id);
     expect((await sandboxes.stop(sandbox.id)).status).toBe('SANDBOX_STOPPED');
     expect(fixture.runtime.launches).toHaveLength(1);
   });
 
-  it('of one sandbox take turns', async () => {
+  it('of one sandbox are serialized', async () => {
     const outcomes = await Promise.all([
       sandboxes.stop(sandbox.id),
       sandboxes.start(sandbox.id),
@@ -67,7 +67,7 @@ describe('stop and start', () => {
     expect([fixture.runtime.launches.length, fixture.runtime.up.size]).toEqual([3, 1]);
   });
 
-  it('a start that fails leaves it SANDBOX_ERROR with the reason, and nothing running', async () => {
+  it('a failed start makes it SANDBOX_ERROR with the reason, and nothing runs', async () => {
     await sandboxes.stop(sandbox.id);
     fixture.runtime.before = fails;
     await expect(sandboxes.start(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE', message: 'no room' });
@@ -79,7 +79,7 @@ describe('stop and start', () => {
     expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
   });
 
-  it('a start that cannot be stored leaves it SANDBOX_STOPPED, and nothing running', async () => {
+  it('a start that cannot be stored leaves it SANDBOX_STOPPED, and nothing runs', async () => {
     await sandboxes.stop(sandbox.id);
     await fixture.metadata.close();
     await expect(sandboxes.start(sandbox.id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -104,7 +104,7 @@ describe('stop and start', () => {
     expect([statusOf(), fixture.runtime.up.size]).toEqual(['SANDBOX_RUNNING', 1]);
   });
 
-  it('tell nothing of a defect in status_reason', async () => {
+  it('do not show internals of a defect in status_reason', async () => {
     await sandboxes.stop(sandbox.id);
     fixture.runtime.before = async () => {
       throw new Error('ENOENT /secret/path');
@@ -114,8 +114,8 @@ describe('stop and start', () => {
   });
 });
 
-describe('a runtime that died', () => {
-  it('makes the sandbox SANDBOX_ERROR with the reason, durably; start brings it back', async () => {
+describe('a runtime that exited by itself', () => {
+  it('makes the sandbox SANDBOX_ERROR with the reason, durably; start restores it', async () => {
     await broken();
     expect(sandboxes.get(sandbox.id).status_reason).toBe('the agent ended');
     await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR', { timeout: 30_000 });
@@ -126,7 +126,7 @@ describe('a runtime that died', () => {
     expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
   });
 
-  it('of an earlier run does not break the present one', async () => {
+  it('of an earlier run has no effect on the present one', async () => {
     const { die } = fixture.runtime.up.get(sandbox.id)!;
     await sandboxes.stop(sandbox.id);
     await sandboxes.start(sandbox.id);
@@ -136,7 +136,7 @@ describe('a runtime that died', () => {
   });
 });
 
-describe('a workspace file system that died', () => {
+describe('a workspace file system that failed', () => {
   const REASON = 'the workspace file system died: worker ended';
   let back: () => void;
 
@@ -149,7 +149,7 @@ describe('a workspace file system that died', () => {
     sandboxes.workspacesLost('worker ended', mounted);
   }
 
-  it('ends the commands of every sandbox on it at once, brings it up again when it is back, and tells why', async () => {
+  it('ends the commands of every sandbox on it at once, and restarts the sandboxes with the reason once remounted', async () => {
     const mock = await sandboxes.create(createRequest({ runtime: 'RUNTIME_MOCK' }));
     const stopped = await sandboxes.create(createRequest());
     await sandboxes.stop(stopped.id);
@@ -185,7 +185,7 @@ describe('a workspace file system that died', () => {
     expect(fixture.runtime.launches.filter((id) => id === sandbox.id)).toHaveLength(2);
   });
 
-  it('leaves SANDBOX_ERROR, with the reason, what cannot be brought up on the next one', async () => {
+  it('makes a sandbox that cannot be restarted SANDBOX_ERROR with the reason', async () => {
     fixture.mount.before = async () => {
       throw new ServiceError('UNAVAILABLE', 'it died twice while it served this sandbox');
     };
@@ -196,7 +196,7 @@ describe('a workspace file system that died', () => {
     await vi.waitUntil(() => recordOf()?.status === 'SANDBOX_ERROR', { timeout: 30_000 });
   });
 
-  it('under a launch has it done again on the next one', async () => {
+  it('during a launch has the launch repeated on the next mount', async () => {
     let launches = 0;
     fixture.runtime.before = async ({ id }) => {
       if (id === sandbox.id || ++launches > 1) return;
@@ -208,7 +208,7 @@ describe('a workspace file system that died', () => {
     expect([launches, statusOf(other.id)]).toEqual([2, 'SANDBOX_RUNNING']);
   });
 
-  it('after a launch, before the record is stored, has the new sandbox brought up again', async () => {
+  it('after a launch, before the record is stored, restarts the new sandbox', async () => {
     let stored = () => {};
     const held = new Promise<void>((resolve) => {
       stored = resolve;
@@ -228,7 +228,7 @@ describe('a workspace file system that died', () => {
     expect(fixture.runtime.launches.filter((each) => each === id)).toHaveLength(2);
   });
 
-  it('does not bring back what is stopped or destroyed meanwhile', async () => {
+  it('does not restart a sandbox that is stopped or destroyed meanwhile', async () => {
     const other = await sandboxes.create(createRequest());
     const stopping = sandboxes.stop(sandbox.id);
     const destroying = sandboxes.destroy(other.id);
@@ -254,7 +254,7 @@ describe('destroy', () => {
     await expect(sandboxes.destroy(sandbox.id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('waits for a sandbox that is being made', async () => {
+  it('waits for a sandbox that is being created', async () => {
     let proceed = () => {};
     fixture.runtime.before = () => new Promise((resolve) => (proceed = resolve));
     const creating = sandboxes.create(createRequest());
@@ -268,7 +268,7 @@ describe('destroy', () => {
     expect(fixture.runtime.up.has(id)).toBe(false);
   });
 
-  it('happens once when asked for twice at the same time, also with the cleanup', async () => {
+  it('happens once if requested twice concurrently, also by the cleanup', async () => {
     fixture.elapsed = 3_600_000;
     const outcomes = await Promise.allSettled([
       sandboxes.destroy(sandbox.id),
@@ -286,7 +286,7 @@ describe('destroy', () => {
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).resolves.toBeDefined();
   });
 
-  it('whose delta cannot be removed holds its user until a cleanup can', async () => {
+  it('whose delta cannot be removed reserves its user until a cleanup removes it', async () => {
     fixture.removeTree = async () => {
       throw new Error('EBUSY');
     };
@@ -300,7 +300,7 @@ describe('destroy', () => {
 });
 
 describe('exec', () => {
-  it('runs what the request says, with the default timeout', async () => {
+  it('runs the command of the request with the default timeout', async () => {
     await sandboxes.exec(
       execRequest(sandbox.id, { command: 'ls', stdin: 'in', env: { A: 'b' }, workdir: 'src' }),
       never,
@@ -336,7 +336,7 @@ describe('exec', () => {
     });
   });
 
-  it('of a client that is gone already starts nothing', async () => {
+  it('of a disconnected client starts nothing', async () => {
     await expect(sandboxes.exec(execRequest(sandbox.id), AbortSignal.abort())).rejects.toMatchObject({
       code: 'CANCELLED',
     });
@@ -364,7 +364,7 @@ describe('expire', () => {
     expect(statusOf(later.id)).toBe('SANDBOX_RUNNING');
   });
 
-  it('goes on after one that fails', async () => {
+  it('continues after one that fails', async () => {
     const other = await sandboxes.create(createRequest());
     fixture.removeTree = async (path) => {
       if (path.endsWith(sandbox.id)) throw new Error('EIO');
@@ -386,7 +386,7 @@ describe('expire', () => {
     expect(() => sandboxes.get(brief.id)).toThrow('does not exist');
   });
 
-  it('is not put off by time that simply passed', async () => {
+  it('is not delayed by time that passed normally', async () => {
     fixture.elapsed = 86_400_000;
     await sandboxes.expire();
     expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
@@ -394,7 +394,7 @@ describe('expire', () => {
 });
 
 describe('list', () => {
-  it('has those of one codebase, in pages', async () => {
+  it('returns the sandboxes of one codebase, in pages', async () => {
     await fixture.addCodebase('cb_2');
     const others = [];
     for (let n = 0; n < 3; n++) others.push((await sandboxes.create(createRequest({ codebase_id: 'cb_2' }))).id);
@@ -413,7 +413,7 @@ describe('a restart', () => {
     return sandboxes.recover();
   }
 
-  it('brings up again what was RUNNING and leaves the rest', async () => {
+  it('restarts the sandboxes that were RUNNING and no others', async () => {
     const stopped = await sandboxes.create(createRequest());
     await sandboxes.stop(stopped.id);
     const resume = await restart();
@@ -425,7 +425,7 @@ describe('a restart', () => {
     expect(fixture.runtime.up.get(sandbox.id)?.spec.uid).toBe(1000);
   });
 
-  it('makes a command wait for its sandbox, however far back its turn is', async () => {
+  it('makes a command wait for its sandbox, wherever it is in the queue', async () => {
     await fixture.addCodebase('cb_2', 'bob');
     fixture.settings.maxPerUser = 0;
     for (let n = 0; n < 20; n++) await sandboxes.create(createRequest({ codebase_id: 'cb_2' }));
@@ -444,7 +444,7 @@ describe('a restart', () => {
     expect([fixture.runtime.up.size, most]).toEqual([22, 8]);
   });
 
-  it('keeps one that cannot be brought up as SANDBOX_ERROR, and brings up the others', async () => {
+  it('keeps one that cannot be started as SANDBOX_ERROR, and starts the others', async () => {
     const other = await sandboxes.create(createRequest());
     const resume = await restart();
     fixture.runtime.before = async ({ id }) => {
@@ -455,7 +455,7 @@ describe('a restart', () => {
     expect(statusOf(other.id)).toBe('SANDBOX_RUNNING');
   });
 
-  it('does not bring up what has expired, but leaves it to the cleanup', async () => {
+  it('does not start an expired sandbox, and leaves it to the cleanup', async () => {
     fixture.elapsed = 3_600_000;
     await (await restart())();
     expect([statusOf(), fixture.runtime.launches]).toEqual(['SANDBOX_STOPPED', []]);
@@ -463,7 +463,7 @@ describe('a restart', () => {
     expect(recordOf()).toBeUndefined();
   });
 
-  it('removes what is left of sandboxes without a record, and nothing else', async () => {
+  it('removes deltas of sandboxes without a record, and nothing else', async () => {
     const orphan = 'sb_0123456789abcdefghjkmnpqr';
     mkdirSync(join(fixture.layout.deltas, orphan, 'deep'), { recursive: true });
     mkdirSync(join(fixture.layout.deltas, 'lost+found'));
@@ -485,13 +485,13 @@ describe('a restart', () => {
     expect(fixture.runtime.up.get(created.id)?.spec.uid).toBe(1001);
   });
 
-  it('of a sandbox whose codebase is gone is SANDBOX_ERROR with the reason', async () => {
+  it('makes a sandbox whose codebase is missing SANDBOX_ERROR with the reason', async () => {
     await fixture.metadata.codebases.remove('cb_1');
     await (await restart())();
     expect(sandboxes.get(sandbox.id)).toMatchObject({ status: 'SANDBOX_ERROR', status_reason: 'its codebase is gone' });
   });
 
-  it('finds what was RUNNING when the server closed in order RUNNING again', async () => {
+  it('after an orderly shutdown has the sandboxes RUNNING that were RUNNING', async () => {
     await sandboxes.close();
     expect(fixture.runtime.up.size).toBe(0);
     await (await restart())();

@@ -18,7 +18,7 @@ const readAll: PermissionRule = { pattern: '/**', permission: 'PERMISSION_READ',
 const hideKeys: PermissionRule = { ...readAll, pattern: '/keys', permission: 'PERMISSION_NONE', priority: 5 };
 
 describe('UpdatePermissions', () => {
-  it('gives the running workspace and the record the new rules', async () => {
+  it('applies the new rules to the running workspace and to the record', async () => {
     const { id } = await sandboxes.create(createRequest());
     const updated = await sandboxes.updatePermissions({ sandbox_id: id, permissions: [hideKeys], preset: 'read-only' });
     expect(updated.permissions).toEqual([readAll, hideKeys]);
@@ -38,7 +38,7 @@ describe('UpdatePermissions', () => {
     expect(fixture.mount.attached.get(id)?.rules).toEqual([readAll]);
   });
 
-  it('keeps the old rules everywhere when the file system cannot take the new', async () => {
+  it('keeps the old rules everywhere if the file system rejects the new ones', async () => {
     const { id } = await sandboxes.create(createRequest({ permissions: [hideKeys] }));
     fixture.mount.setRules = async () => {
       throw new Error('gone');
@@ -60,7 +60,7 @@ describe('UpdatePermissions', () => {
     expect(fixture.mount.attached.get(id)?.rules).toEqual([hideKeys]);
   });
 
-  it('names the rule that is wrong by its place in the request, also beside a preset', async () => {
+  it('names an invalid rule by its index in the request, also with a preset', async () => {
     const { id } = await sandboxes.create(createRequest());
     const permissions = [readAll, { ...readAll, pattern: '[' }];
     await expect(
@@ -70,12 +70,12 @@ describe('UpdatePermissions', () => {
 });
 
 describe('presets', () => {
-  it.each(PRESETS)('$name makes a sandbox, extended by its own rules', async ({ name, permissions }) => {
+  it.each(PRESETS)('$name applies to a sandbox, extended by its own rules', async ({ name, permissions }) => {
     const { id } = await sandboxes.create(createRequest({ preset: name, permissions: [hideKeys] }));
     expect(sandboxes.get(id).permissions).toEqual([...permissions, hideKeys]);
   });
 
-  it('refuses an unknown one, naming those there are', async () => {
+  it('refuses an unknown preset, naming the known ones', async () => {
     await expect(sandboxes.create(createRequest({ preset: 'agent' }))).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: 'preset must be one of read-only, full-access, agent-safe, development, or empty',
@@ -84,7 +84,7 @@ describe('presets', () => {
 });
 
 describe('ExplainPermission', () => {
-  it('tells the winner, the beaten and why, for a path that need not exist', async () => {
+  it('returns the winning rule, the beaten rules and the reason, for a path that need not exist', async () => {
     const { id } = await sandboxes.create(createRequest({ permissions: [readAll, hideKeys] }));
     expect(await sandboxes.explainPermission(id, '/keys')).toMatchObject({
       path: 'keys',
@@ -103,7 +103,7 @@ describe('ExplainPermission', () => {
     expect('winner' in explained).toBe(false);
   });
 
-  it('refuses a path that leads out', async () => {
+  it('refuses a path that leaves the workspace', async () => {
     const { id } = await sandboxes.create(createRequest());
     await expect(sandboxes.explainPermission(id, '../x')).rejects.toThrow('path must not have');
   });

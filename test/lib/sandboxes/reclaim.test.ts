@@ -123,7 +123,7 @@ describe('a fork that is admitted while layers are reclaimed', () => {
 });
 
 describe('a layer that is missing or damaged', () => {
-  it('keeps no others from being reclaimed', async () => {
+  it('does not prevent other layers from being reclaimed', async () => {
     const [broken, whole] = [await create(), await create()];
     for (const { id } of [broken, whole]) {
       mount.write(id, 'file', 'first');
@@ -143,7 +143,7 @@ describe('a layer that is missing or damaged', () => {
     for (const { layer } of checkpoints!) expect(layers()).toContain(layer);
   });
 
-  it('that a killed server was removing is removed by the next', async () => {
+  it('whose removal a kill interrupted is removed by the next server', async () => {
     const { id } = await create();
     mount.write(id, 'file', 'file');
     await sandboxes.createCheckpoint(id, 'c');

@@ -93,7 +93,7 @@ function create(): WorkspaceMount {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the workspace mount', () => {
-  it('is not mounted before somebody needs it, and then once', async () => {
+  it('is mounted on demand, and once', async () => {
     const mount = create();
     await mount.baseChanging('cb', []);
     await mount.baseChanged('cb', []);
@@ -103,7 +103,7 @@ describe('the workspace mount', () => {
     expect(calls).toEqual(['mount']);
   });
 
-  it('tells of changes below once it is mounted', async () => {
+  it('passes on changes of the base once it is mounted', async () => {
     const mount = create();
     await mount.ready();
     await mount.baseChanging('cb', ['a']);
@@ -111,7 +111,7 @@ describe('the workspace mount', () => {
     expect(calls).toEqual(['mount', 'changing cb', 'changed cb']);
   });
 
-  it('is tried again after it could not be mounted', async () => {
+  it('is retried at the next call after a failed mount', async () => {
     const mount = create();
     mounting = async () => {
       throw new ServiceError('FAILED_PRECONDITION', 'no /dev/fuse');
@@ -122,7 +122,7 @@ describe('the workspace mount', () => {
     expect(calls).toEqual(['mount', 'mount']);
   });
 
-  it('that died is told, put away, and mounted anew only after that', async () => {
+  it('that failed is reported, cleaned up, and only then remounted', async () => {
     const mount = create();
     await mount.ready();
     let put = () => {};
@@ -141,7 +141,7 @@ describe('the workspace mount', () => {
     expect(calls).toEqual(['mount', 'close', 'mount']);
   });
 
-  it('that dies before anybody observes it is mounted again at the next need', async () => {
+  it('that fails without an observer is remounted on demand', async () => {
     const mount = createUnobserved();
     await mount.ready();
     reportUnreadable('sb', 'its journal is damaged');
@@ -162,7 +162,7 @@ describe('the workspace mount', () => {
     expect(lost).toEqual(['sb: its journal is damaged']);
   });
 
-  it('holds what is attached until it is detached or the file system dies', async () => {
+  it('holds a workspace until it is detached or the file system fails', async () => {
     const mount = create();
     await mount.attach(SPEC);
     expect(mount.holds('sb')).toBe(true);
@@ -176,7 +176,7 @@ describe('the workspace mount', () => {
     expect(calls.filter((call) => call === 'detach sb')).toHaveLength(1);
   });
 
-  it('that died with workspaces is mounted anew by itself, once its threads have ended', async () => {
+  it('that failed with attached workspaces is remounted at once, after its threads have exited', async () => {
     let ended = () => {};
     threads = new Promise<void>((resolve) => {
       ended = resolve;
@@ -191,7 +191,7 @@ describe('the workspace mount', () => {
     expect(calls).toEqual(['mount', 'close', 'mount']);
   });
 
-  it('attaches on the next mount what was on its way when it died', async () => {
+  it('repeats an attach that was in progress on the next mount', async () => {
     const mount = create();
     await mount.ready();
     attaching = async () => {
@@ -203,7 +203,7 @@ describe('the workspace mount', () => {
     expect([calls, mount.holds('sb')]).toEqual([['mount', 'close', 'mount'], true]);
   });
 
-  it('leaves out the workspace that it served when it died twice, for a while, and serves the others', async () => {
+  it('refuses the workspace that it served at two failures, for a while, and serves the others', async () => {
     const mount = create();
     for (let death = 0; death < 2; death++) {
       await mount.attach(SPEC);
@@ -220,7 +220,7 @@ describe('the workspace mount', () => {
     expect(await mount.attach(SPEC)).toBe('/mnt/sb');
   });
 
-  it('closes what is mounted, and mounts no more', async () => {
+  it('unmounts at close, and does not mount again', async () => {
     const mount = create();
     await mount.ready();
     await mount.close();
@@ -228,7 +228,7 @@ describe('the workspace mount', () => {
     await expect(mount.attach(SPEC)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('that is just being mounted is closed as well', async () => {
+  it('that is being mounted during close is closed, too', async () => {
     const mount = create();
     let proceed = () => {};
     mounting = () =>

@@ -2,19 +2,19 @@ import { expect, it } from 'vitest';
 import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
 import { changesOf } from './changes-of.ts';
 
-it('takes no entry of a directory without the file that the directory takes the place of', () => {
+it('refuses an entry of a directory without the removal of the file that the directory replaces', () => {
   const all = changesOf(['s', 'file', 'directory'], ['s/a', undefined, 'file'], ['t', undefined, 'file']);
   expect(() => chosenChanges(all, ['s/a', 't'], [])).toThrow('choose "s", too');
   expect(chosenChanges(all, ['s'], []).map(({ path }) => path)).toEqual(['s', 's/a']);
   expect(chosenChanges(all, [''], [])).toEqual(all);
 });
 
-it('takes a removal in a directory without the link that takes the place of the directory', () => {
+it('accepts a removal in a directory without the symlink that replaces the directory', () => {
   const all = changesOf(['a', 'directory', 'link'], ['a/b', 'file', undefined]);
   expect(chosenChanges(all, ['a/b'], []).map(({ path }) => path)).toEqual(['a/b']);
 });
 
-it('takes neither end of a renamed directory without the other', () => {
+it('refuses either path of a renamed directory without the other', () => {
   const all = changesOf(
     ['d', 'directory', undefined],
     ['d/x', 'file', undefined],

@@ -9,7 +9,7 @@ const decide = (changes: ReturnType<typeof changesOf>, own: OwnDirectory[] = [])
   return { taken: taken.map(({ path }) => path), givenUp };
 };
 
-it('takes everything but the conflicts', () => {
+it('commits everything except the conflicts', () => {
   const changes = changesOf(['a', 'file', 'file', 'conflict'], ['b', 'file', undefined], ['n', undefined, 'file']);
   expect(decide(changes)).toEqual({ taken: ['b', 'n'], givenUp: ['a'] });
 });
