@@ -31,7 +31,7 @@ function serve(argv: string[] = [], more: Partial<ProcessEnvironment> = {}) {
   return invocation;
 }
 
-/** The configuration of a file that has `yaml` beside its storage. */
+/** Loads the configuration of a file with storage keys and `yaml`. */
 const configOf = (yaml: string): Config => serve(['-config', write(STORAGE + yaml)]).config;
 
 function problem(run: () => unknown): string {
@@ -82,7 +82,7 @@ describe('every key', () => {
     ['logging', 'format', 'text', (c) => c.logging.format, 'json', 'text'],
   ];
 
-  it.each(keys)('%s.%s: %s has its default and its value', (section, key, yaml, read, byDefault, value) => {
+  it.each(keys)('%s.%s: %s has a default, and its value is read', (section, key, yaml, read, byDefault, value) => {
     expect(read(configOf(''))).toEqual(byDefault);
     expect(read(configOf(`${section}:\n  ${String(key)}: ${yaml}\n`))).toEqual(value);
   });
@@ -102,7 +102,7 @@ describe('every key', () => {
     });
   });
 
-  it('of configs/server.yaml is at its default', () => {
+  it('in configs/server.yaml has its default value', () => {
     write(readFileSync(new URL('../../../configs/server.yaml', import.meta.url), 'utf8'), 'configs/server.yaml');
     const own = serve();
     expect([own.source, own.warnings]).toEqual(['configs/server.yaml', []]);
@@ -176,18 +176,18 @@ describe('a value that is not allowed', () => {
     ['sandbox: {max_per_user: "a\\nb"}', 'sandbox.max_per_user: value "a\\nb" is not allowed'],
   ];
 
-  it.each(lines)('%s: is one line naming file, key, value and what is allowed', (yaml, expected) => {
+  it.each(lines)('%s: the error is one line that names file, key, value and the allowed values', (yaml, expected) => {
     expect(problem(() => configOf(yaml))).toContain(expected);
   });
 
-  it('an unknown key is refused with the nearest known one', () => {
+  it('an unknown key is refused with an error that names the most similar key', () => {
     expect(problem(() => configOf('sandbox: {max_per_usr: 3}'))).toBe(
       'my.yaml: sandbox.max_per_usr: unknown key: did you mean sandbox.max_per_user?',
     );
     expect(problem(() => configOf('loging: {}'))).toBe('my.yaml: loging: unknown key: did you mean logging?');
   });
 
-  it('an unknown key near to none is refused with the known ones', () => {
+  it('an unknown key without a similar one is refused with an error that lists the known keys', () => {
     expect(problem(() => configOf('logging: {zzzzzzzz: 1}'))).toBe(
       'my.yaml: logging.zzzzzzzz: unknown key: level, format',
     );
@@ -198,14 +198,14 @@ describe('a value that is not allowed', () => {
   });
 
   it.each(['server: {grpc_addr: "a', 'a: b: c', '- 1', '"text"', '&a [*a]', 'server: {a: 1, a: 1}', '%%', '\0'])(
-    'YAML that is no map of sections is one line: %j',
+    'YAML that is not a map of sections is refused in one line: %j',
     (yaml) => {
       expect(problem(() => load(['-config', write(yaml)]))).toMatch(/^my\.yaml: /);
     },
   );
 
   it.each(['postgres://ann:secret@db/paddock', 'file:///s/db.json', 'HTTP://x@y:z@host/'])(
-    'a URL in storage is refused in words, without its password: %s',
+    'a URL in storage is refused with an error that does not contain its password: %s',
     (url) => {
       const refusal = problem(() => load(['-config', write(`storage: {db_path: "${url}"}`)]));
       expect(refusal).toMatch(
@@ -215,7 +215,7 @@ describe('a value that is not allowed', () => {
     },
   );
 
-  it.each(['storage: []', 'storage: /s', '[storage]'])('storage that is no map is refused: %s', (yaml) => {
+  it.each(['storage: []', 'storage: /s', '[storage]'])('storage that is not a map is refused: %s', (yaml) => {
     expect(problem(() => load(['-config', write(yaml)]))).toMatch(/^my\.yaml: .*is not allowed: a map of /);
   });
 
@@ -226,14 +226,14 @@ describe('a value that is not allowed', () => {
     ['/c', '/m', '/c/d.json', 'db_path'],
     ['/c', '/m', '/m/fs/d.json', 'db_path'],
     ['/c', '/m', '/m', 'db_path'],
-  ])('storage in each other is refused: %s, %s, %s', (codebases, mounts, db, named) => {
+  ])('storage paths inside each other are refused: %s, %s, %s', (codebases, mounts, db, named) => {
     const yaml = `storage: {codebase_path: ${codebases}, mount_path: ${mounts}, db_path: ${db}}`;
     expect(problem(() => load(['-config', write(yaml)]))).toMatch(`my.yaml: storage.${named}: value`);
   });
 });
 
 describe('where the configuration comes from', () => {
-  it('-config wins over SERVICE_CONFIG, which wins over configs/server.yaml', () => {
+  it('-config takes precedence over SERVICE_CONFIG, which takes precedence over configs/server.yaml', () => {
     const level = (name: string) => `${STORAGE}logging: {level: ${name}}`;
     write(level('debug'), 'a.yaml');
     write(level('warn'), 'b.yaml');
@@ -245,7 +245,7 @@ describe('where the configuration comes from', () => {
     expect(serve().source).toBe('configs/server.yaml');
   });
 
-  it('a flag wins over the file, the file over the default', () => {
+  it('a flag takes precedence over the file, and the file over the default', () => {
     const file = write(`${STORAGE}runtime: {type: docker}\nserver: {grpc_addr: ":1", http_addr: ":2"}`);
     const { config } = serve(['-config', file, '-runtime', 'mock', '-http-addr', '127.0.0.1:3']);
     expect(config.runtime.type).toBe('mock');
@@ -256,18 +256,18 @@ describe('where the configuration comes from', () => {
     });
   });
 
-  it('a flag does not excuse a wrong value in the file', () => {
+  it('an invalid value in the file is refused even if a flag overrides it', () => {
     const file = write(`${STORAGE}runtime: {type: nope}`);
     expect(problem(() => load(['-config', file, '-runtime', 'mock']))).toContain('value "nope" is not allowed');
   });
 
-  it.each([['-config'], ['SERVICE_CONFIG']])('a file named by %s that is not there stops the start', (by) => {
+  it.each([['-config'], ['SERVICE_CONFIG']])('a missing file named by %s stops the start', (by) => {
     const run =
       by === '-config' ? () => load(['-config', 'no.yaml']) : () => load([], { env: { SERVICE_CONFIG: 'no.yaml' } });
     expect(problem(run)).toBe('no.yaml: the configuration file cannot be read: ENOENT');
   });
 
-  it('a folder as the file stops the start', () => {
+  it('a directory as the configuration file stops the start', () => {
     expect(problem(() => load(['-config', '.']))).toBe('.: the configuration file cannot be read: EISDIR');
   });
 
@@ -281,7 +281,7 @@ describe('where the configuration comes from', () => {
       '/home/ann/.local/state/paddock',
     ],
     ['a systemd unit', { env: { STATE_DIRECTORY: '/var/lib/unit:/other' } }, '/var/lib/unit'],
-  ])('without any file the state of %s is kept in the usual place', (_, more, folder) => {
+  ])('without a configuration file the state of %s is in its default directory', (_, more, folder) => {
     const { config, source } = serve([], more);
     expect(source).toBe('defaults');
     expect(config.storage).toMatchObject({
@@ -295,7 +295,7 @@ describe('where the configuration comes from', () => {
     ['codebase_path', { codebasePath: '/x' }],
     ['mount_path', { mountPath: '/x' }],
     ['db_path', { dbPath: '/x' }],
-  ])('a file that sets only storage.%s takes the rest from the state directory', (name, set) => {
+  ])('a file that sets only storage.%s takes the other paths from the state directory', (name, set) => {
     const file = write(`storage: {${name}: /x}`);
     const { storage } = serve(['-config', file], { env: { STATE_DIRECTORY: '/state' } }).config;
     const rest = { codebasePath: '/state/codebases', mountPath: '/state/mounts', dbPath: '/state/metadata.json' };
@@ -303,14 +303,14 @@ describe('where the configuration comes from', () => {
   });
 
   it.each(['', 'storage:', 'logging: {level: warn}'])(
-    'a file without storage keys takes all of them from there: %j',
+    'a file without storage keys takes all paths from the state directory: %j',
     (yaml) => {
       const { storage } = serve(['-config', write(yaml)], { env: { STATE_DIRECTORY: '/state' } }).config;
       expect(storage.dbPath).toBe('/state/metadata.json');
     },
   );
 
-  it("a relative storage path is taken from the file's folder, with a warning", () => {
+  it("a relative storage path starts at the file's directory and gives a warning", () => {
     const file = write('storage: {codebase_path: c, mount_path: ../m, db_path: /db.json}', 'etc/my.yaml');
     const { config, warnings } = serve(['-config', file]);
     expect(config.storage.codebasePath).toBe(join(cwd, 'etc/c'));
@@ -321,27 +321,27 @@ describe('where the configuration comes from', () => {
     ]);
   });
 
-  it('a variable is not expanded', () => {
+  it('a variable in a value is not expanded', () => {
     expect(configOf(`runtime: {docker: {host: "$\{HOME}"}}`).runtime.docker.host).toBe(`$\{HOME}`);
   });
 });
 
 describe('flags', () => {
   it.each([['-runtime', 'mock'], ['-runtime=mock'], ['--runtime', 'mock'], ['--runtime=mock']])(
-    'are taken as %s %s',
+    'are accepted as %s %s',
     (...argv) => {
       expect(serve(argv.filter((part) => part !== undefined)).config.runtime.type).toBe('mock');
     },
   );
 
   it.each([['--version'], ['-version'], ['-version=true'], ['-runtime', 'nope', '--version']])(
-    '%s %s asks for the version',
+    '%s %s requests the version',
     (...argv) => {
       expect(load(argv.filter((part) => part !== undefined)).action).toBe('version');
     },
   );
 
-  it('after verify name the configuration of the state to check', () => {
+  it('after verify name the configuration whose state is checked', () => {
     const invocation = load(['verify', '-config', write(STORAGE)]);
     expect(invocation).toMatchObject({
       action: 'verify',
@@ -350,7 +350,7 @@ describe('flags', () => {
     });
   });
 
-  it.each(['-h', '--help', '-help'])('%s asks for the usage, which names every flag', (flag) => {
+  it.each(['-h', '--help', '-help'])('%s requests the usage text, which names every flag', (flag) => {
     const invocation = load([flag]);
     expect(invocation.action === 'help' && invocation.usage).toMatch(
       /-config[\s\S]*-runtime[\s\S]*-grpc-addr[\s\S]*-http-addr[\s\S]*-version/,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
-/** Bundles a module of this folder, as worker threads have no TypeScript loader. */
+/** Bundles a module of this directory, because worker threads have no TypeScript loader. */
 export async function bundleEntry(name: string): Promise<{ entry: URL; file: string; remove(): Promise<void> }> {
   const directory = await mkdtemp(join(tmpdir(), 'fuse-entry-'));
   const file = join(directory, 'entry.mjs');

@@ -30,14 +30,14 @@ function failOnce(code: string): void {
   });
 }
 
-it('wakes the request worker later when the host is short of memory', async () => {
+it('the control client retries the wake-up of the request worker while the host is short of memory', async () => {
   failOnce('ENOMEM');
   failOnce('ENOMEM');
   client.call('ping').catch(() => undefined);
   await expect.poll(() => write.mock.calls.length, { timeout: 30_000 }).toBe(3);
 });
 
-it('writes nothing after its release', () => {
+it('the control client writes nothing after its release', () => {
   vi.useFakeTimers();
   failOnce('ENOMEM');
   client.stop();

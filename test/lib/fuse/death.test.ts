@@ -42,11 +42,11 @@ async function serverProcess(): Promise<{ child: ChildProcess; mountPoint: strin
 }
 
 describe('a file system that stopped serving', () => {
-  it('is reported when it was unmounted by force, and rejects every call', async () => {
+  it('is reported after a forced unmount, and rejects every call', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
     const pending = expect(workspaces.died).resolves.toMatchObject({ reason: expect.stringMatching(/mount was/) });
-    // It says that the target is busy, and has aborted the connection.
+    // umount reports a busy target, but has aborted the connection.
     await shell('umount -f "$1" 2>/dev/null || :', mountPoint);
     await pending;
     await expect(workspaces.usage('')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -64,7 +64,7 @@ describe('a file system that stopped serving', () => {
     await once(holder, 'exit');
   });
 
-  it('is reported when its thread ends, and leaves no mount', async () => {
+  it('is reported after its thread ended, and leaves no mount', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
     const call = workspaces.baseChanging('cb', ['exit']);
@@ -75,7 +75,7 @@ describe('a file system that stopped serving', () => {
     expect(await mounts()).not.toContain(mountPoint);
   });
 
-  it('is aborted by the watchdog when it hangs, so that programs get an error', async () => {
+  it('is aborted by the watchdog if it hangs, so that programs get an error', async () => {
     mount = await mounted(bundle.entry, { watchdogMs: 400 });
     const { workspaces } = mount;
     const path = await workspaces.attach(spec('sb_1'));
@@ -85,7 +85,7 @@ describe('a file system that stopped serving', () => {
     await Promise.all([call, program]);
   });
 
-  it('is not missed by close, which ends in time', async () => {
+  it('is closed within the time limit', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
     const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
@@ -96,7 +96,7 @@ describe('a file system that stopped serving', () => {
 });
 
 describe('close', () => {
-  it('does not wait for a mount namespace that still sees a workspace', async () => {
+  it('does not wait for a mount namespace that still contains a workspace', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
     const path = await workspaces.attach(spec('sb_1'));
@@ -114,7 +114,7 @@ describe('close', () => {
 });
 
 describe('a server process that ends without closing', () => {
-  it('leaves, after kill -9, a mount that clearStaleMount takes away', async () => {
+  it('leaves, after kill -9, a mount that clearStaleMount removes', async () => {
     const { child, mountPoint } = await serverProcess();
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -124,7 +124,7 @@ describe('a server process that ends without closing', () => {
     expect((await stat(mountPoint)).isDirectory()).toBe(true);
   });
 
-  it('can be followed by another on the same mount point without clearing', async () => {
+  it('can be followed by another one on the same mount point without clearStaleMount', async () => {
     const first = await serverProcess();
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
@@ -134,7 +134,7 @@ describe('a server process that ends without closing', () => {
     expect(await mounts()).not.toContain(second.mountPoint);
   });
 
-  it.each(['exit', 'throw'])('does not hang in its %s, and leaves no mount', async (how) => {
+  it.each(['exit', 'throw'])('does not hang when it ends by %s, and leaves no mount', async (how) => {
     const { child, mountPoint } = await serverProcess();
     child.stdin?.end(`${how}\n`);
     const [code] = await once(child, 'exit');
@@ -142,11 +142,11 @@ describe('a server process that ends without closing', () => {
     expect(await mounts()).not.toContain(mountPoint);
   });
 
-  it('dies of kill -9 also while a workspace is looked up and another goes', async () => {
+  it('dies of kill -9 while one workspace is looked up and another is removed', async () => {
     const { child, mountPoint } = await serverProcess();
     await shell('ls "$1/sb_1/workspace"', mountPoint);
     const launch = spawn('ls', [join(mountPoint, 'unanswered', 'workspace')], { cwd: '/', stdio: 'ignore' });
-    // Seen several times: the notifier has told the kernel meanwhile, or waits for the lock that the launch has.
+    // Polled several times: by then the notifier has invalidated the kernel, or waits for the lock that the launch holds.
     let seen = 0;
     const waits = async () => {
       const wait = await readFile(`/proc/${launch.pid}/wchan`, 'utf8');
@@ -160,7 +160,7 @@ describe('a server process that ends without closing', () => {
     await clearStaleMount(mountPoint);
   });
 
-  it('dies of kill -9 also while its mount is busy', async () => {
+  it('dies of kill -9 while its mount is busy', async () => {
     const { child, mountPoint } = await serverProcess();
     const busy = shell('cd "$1/sb_1/workspace" && while :; do : > f || exit 0; rm f || exit 0; done', mountPoint).catch(
       () => {},
@@ -174,14 +174,14 @@ describe('a server process that ends without closing', () => {
 });
 
 describe('mountWorkspaces', () => {
-  it('rejects, and leaves no mount, when its worker cannot start', async () => {
+  it('rejects, and leaves no mount, if its worker cannot start', async () => {
     const mountPoint = join(directory, 'unserved');
     const entry = pathToFileURL(join(directory, 'absent.mjs'));
     await expect(mounted(entry, { mountPoint })).rejects.toThrow(/failed/);
     expect(await mounts()).not.toContain(mountPoint);
   });
 
-  it('rejects when the mount point is not a directory', async () => {
+  it('rejects if the mount point is not a directory', async () => {
     const mountPoint = join(directory, 'file');
     await writeFile(mountPoint, '');
     await expect(mounted(bundle.entry, { mountPoint })).rejects.toThrow(/mount/);
@@ -189,7 +189,7 @@ describe('mountWorkspaces', () => {
 });
 
 describe('makeMountPoint', () => {
-  it('makes missing parents passable and not listable', async () => {
+  it('creates missing parents that can be traversed but not listed', async () => {
     const deep = join(directory, 'a', 'b', 'mnt');
     await makeMountPoint(deep);
     for (const path of [deep, join(directory, 'a', 'b'), join(directory, 'a')])

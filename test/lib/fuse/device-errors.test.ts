@@ -45,7 +45,7 @@ function upload(name: string, content: string): void {
   writeFileSync(join(home, 'base', name), content);
 }
 
-describe('a write to the device that fails', () => {
+describe('a failed write to the device', () => {
   it.each(['ENOMEM', 'EAGAIN'] as const)(
     'with %s in the notifier is repeated until the kernel is notified',
     async (errno) => {
@@ -62,14 +62,14 @@ describe('a write to the device that fails', () => {
     },
   );
 
-  it('with another errno in the notifier ends the mount, since the caches of the kernel are stale', async () => {
+  it("with another errno in the notifier ends the mount, because the kernel's caches are stale", async () => {
     await shell('cat "$1/file"', path);
     faults.arm('notifier', 1, 'EIO');
     await expect(mount.workspaces.baseChanged('cb', ['file'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(await mount.workspaces.died).toEqual({ reason: 'the notifier failed' });
   });
 
-  it('with ENOMEM at an answer is repeated, and the program gets its answer', async () => {
+  it('with ENOMEM for an answer is repeated, and the program gets its answer', async () => {
     faults.arm('device', 1, 'ENOMEM', 3);
     expect(await shell('cat "$1/file"', path)).toBe('old');
     expect(faults.disarm()).toBe(3);
@@ -80,11 +80,11 @@ describe('a write to the device that fails', () => {
     expect(dead).toBe(false);
   });
 
-  it('with ENOMEM at the message with which a long operation goes on does not stop that operation', async () => {
+  it('with ENOMEM for the message that continues a long operation does not stop that operation', async () => {
     faults.arm('device', 1, 'ENOMEM', MANY);
     const slow = mount.workspaces.usage('slow');
     await expect.poll(() => faults.fired, { timeout: 30_000 }).toBeGreaterThan(0);
-    // Any request makes the worker go on.
+    // Any request lets the worker continue.
     await mount.workspaces.usage('sb_1');
     expect(await slow).toBe('slowly');
   });

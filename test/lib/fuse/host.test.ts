@@ -38,7 +38,7 @@ describe('mountWorkspaces', () => {
     expect(await mounts()).not.toContain(mountPoint);
   });
 
-  it('serves where the device cannot be cloned', async () => {
+  it('serves programs if the device cannot be cloned', async () => {
     const bin = await mkdtemp(join(tmpdir(), 'no-perl-'));
     await writeFile(join(bin, 'perl'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
     const { PATH } = process.env;
@@ -53,7 +53,7 @@ describe('mountWorkspaces', () => {
     }
   });
 
-  it('round-trips names that are not UTF-8', async () => {
+  it('preserves names that are not UTF-8', async () => {
     const { workspaces } = await start();
     const path = await workspaces.attach(spec('sb_1'));
     const name = await shell(`cd "$1" && : > "$(printf 'a\\377b')" && ls | od -An -tx1`, path);
@@ -66,7 +66,7 @@ describe('mountWorkspaces', () => {
     await expect(shell(`LC_ALL=C ls "$1/$2"`, path, 'x'.repeat(256))).rejects.toThrow(/File name too long/);
   });
 
-  it('keeps appends of many writers whole', async () => {
+  it('does not interleave the appends of many writers', async () => {
     const { workspaces } = await start();
     const path = await workspaces.attach(spec('sb_1'));
     const writer = 'i=0; while [ $i -lt 100 ]; do echo "line of a writer" >> "$1/log"; i=$((i+1)); done';
@@ -74,7 +74,7 @@ describe('mountWorkspaces', () => {
     expect(await shell('sort "$1/log" | uniq -c', path)).toMatch(/^\s*800 line of a writer\n$/);
   });
 
-  it('hands the pages of a mapped file back', async () => {
+  it('returns the dirty pages of a mapped file', async () => {
     const { workspaces } = await start();
     const path = await workspaces.attach(spec('sb_1'));
     const script = `import mmap,sys
@@ -113,13 +113,13 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
     });
   });
 
-  it('survives a defect in a control request', async () => {
+  it('continues after an exception in a control request', async () => {
     const { workspaces } = await start();
     await expect(workspaces.baseChanging('cb', ['crash'])).rejects.toThrow('a defect');
     await workspaces.usage('');
   });
 
-  it('answers EIO for a defect in a request, and reports it once', async () => {
+  it('answers a request with EIO after an exception, and reports the exception once', async () => {
     const { workspaces, logged } = await start();
     const path = await workspaces.attach(spec('sb_1'));
     for (let i = 0; i < 2; i++) await expect(shell('LC_ALL=C ls "$1/defect"', path)).rejects.toThrow(/Input\/output/);
@@ -127,7 +127,7 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
     expect(logged).toHaveLength(1);
   });
 
-  it('refuses an id that is not one path component', async () => {
+  it('refuses a workspace id that is not one path component', async () => {
     const { workspaces } = await start();
     for (const id of ['', '.', '..', 'a/b', 'a\0b'])
       await expect(workspaces.attach(spec(id))).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
@@ -140,7 +140,7 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
     await expect(workspaces.attach(spec('sb_1'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('closes while programs have files open and their working directory in it', async () => {
+  it('closes while programs have open files and working directories in it', async () => {
     const { workspaces, mountPoint } = await start();
     const path = await workspaces.attach(spec('sb_1'));
     const holder = spawn('/bin/sh', ['-c', 'cd "$1" && exec 3> held && echo up >&3 && exec sleep 60', 'sh', path]);
@@ -151,7 +151,7 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
     await once(holder, 'exit');
   });
 
-  it('forgets every node the kernel let go of', async () => {
+  it('forgets every node that the kernel has forgotten', async () => {
     const { workspaces } = await start();
     const path = await workspaces.attach(spec('sb_1'));
     await shell('cd "$1" && for i in 1 2 3; do mkdir d$i; for j in 1 2 3 4; do : > d$i/f$j; done; done; find .', path);
@@ -160,7 +160,7 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
     const deadline = Date.now() + 30_000;
     while ((await workspaces.usage('')).files > 0 && Date.now() < deadline)
       await shell('echo 2 > /proc/sys/vm/drop_caches');
-    // Left: the root, the workspace, two directories of four files each; no lookup is counted any more.
+    // The root, the workspace and two directories of four files each remain, all with a lookup count of 0.
     expect(await workspaces.usage('')).toEqual({ bytes: 12, files: 0 });
   });
 });

@@ -26,13 +26,13 @@ interface MemoryNode {
   attr: Attr;
   nlookup: number;
   parent: number;
-  /** Directory: name to cookie and node. */
+  /** Entries of a directory: cookie and node by name. */
   children: Map<string, { cookie: number; node: MemoryNode }> | undefined;
   content: Buffer;
 }
 
 /**
- * The whole of `FileSystem` over a Map, to test what is below it. Control methods: `attach` makes a directory of that id,
+ * Implements `FileSystem` in memory, to test the layers below it. Control methods: `attach` creates a directory of that id,
  * `setRules` fails as a file system may, `baseChanging` runs one of the scripted out-of-band changes.
  */
 export class MemoryFileSystem implements ControlledFileSystem {
@@ -68,7 +68,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
     this.#invalidateAll();
   }
 
-  /** For the workspace of the codebase's id. paths[0]: 'crash' throws what is not an Error; 'hang' never returns; 'exit' ends the thread. */
+  /** Changes the workspace with the codebase's id. paths[0]: 'crash' throws a non-Error; 'hang' never returns; 'exit' ends the thread. */
   baseChanging(codebaseId: string, paths: readonly string[]): void {
     this.#current?.set(codebaseId);
     if (paths[0] === 'crash') throw new TypeError('a defect');
@@ -76,7 +76,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
     if (paths[0] === 'hang') for (;;);
   }
 
-  /** Each path "dir/name": the file appears, or changes, out of band, with its path as content. */
+  /** Each path is "dir/name": the file is created or changed outside the mount, with its path as content. */
   baseChanged(_codebaseId: string, paths: readonly string[]): void {
     for (const path of paths) {
       const [dir = '', name = ''] = path.split('/');
@@ -241,7 +241,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   lookup(_caller: Caller, parent: number, name: string): Entry | undefined {
     const child = this.#dir(parent).get(name);
-    // Never answered; meanwhile the notifier is to tell that the workspace sb_1 is gone.
+    // Never answered; meanwhile the notifier has to invalidate the name of the workspace sb_1.
     if (parent === 1 && name === 'unanswered') {
       this.#notifier.invalEntry(1, 'sb_1');
       (this.#notifier as NotificationQueue).flush();

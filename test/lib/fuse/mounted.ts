@@ -13,13 +13,13 @@ const execute = promisify(execFile);
 export interface Mounted {
   mountPoint: string;
   workspaces: Workspaces;
-  /** Everything logged as a warning or an error. */
+  /** Logged warnings and errors. */
   logged: string[];
-  /** Unmounts, whatever the test left. */
+  /** Unmounts, even if the test left open files. */
   remove(): Promise<void>;
 }
 
-/** The in-memory file system of worker-entry.ts on a fresh mount. */
+/** Mounts the in-memory file system of worker-entry.ts. */
 export async function mounted(entry: URL, options: Partial<MountOptions> = {}): Promise<Mounted> {
   const directory = await mkdtemp(join(tmpdir(), 'fuse-test-'));
   const mountPoint = join(directory, 'mnt');

@@ -18,32 +18,32 @@ beforeEach(async () => {
 });
 afterEach(() => mount.remove());
 
-describe('changes behind the kernel’s back', () => {
-  it('show a name whose absence was cached, in lookups and in a cached listing', async () => {
+describe('changes from outside the mount', () => {
+  it('show a new name in lookups and listings although its absence was cached', async () => {
     const before = await shell('cat "$1/new" 2>/dev/null || echo absent; ls "$1"', path);
     await mount.workspaces.baseChanged('cb', ['sb_1/new']);
     expect(before + (await shell('cat "$1/new"; echo; ls "$1"', path))).toBe('absent\nsb_1/new\nnew\n');
   });
 
-  it('replace a file whose pages and attributes were cached', async () => {
+  it('replace a file although its pages and attributes were cached', async () => {
     await shell('echo "a longer old content" > "$1/f"; cat "$1/f"; stat "$1/f"', path);
     await mount.workspaces.baseChanged('cb', ['sb_1/f']);
     expect(await shell('cat "$1/f"; echo; stat -c %s "$1/f"', path)).toBe('sb_1/f\n6\n');
   });
 
-  it('take a directory away together with what was cached below it', async () => {
+  it('remove a directory although entries below it were cached', async () => {
     await shell('mkdir -p "$1/d/e"; ls -R "$1"', path);
     await mount.workspaces.detach('sb_1');
     await expect(shell('LC_ALL=C ls "$1/d/e"', path)).rejects.toThrow(/No such file/);
   });
 
-  it('show a workspace attached after its path was looked for', async () => {
+  it('show a workspace that is attached after a failed lookup of its path', async () => {
     await shell('ls "$1/sb_2" 2>/dev/null || :; ls "$1"', mount.mountPoint);
     await mount.workspaces.attach(spec('sb_2'));
     expect(await shell('ls "$1"', mount.mountPoint)).toBe('sb_1\nsb_2\n');
   });
 
-  it('leave programs their working directory', async () => {
+  it('do not invalidate the working directory of programs', async () => {
     const script = 'mkdir "$1/d" && cd "$1/d" && echo && read -r _ && exec /bin/pwd -P';
     const program = spawn('/bin/sh', ['-c', script, 'sh', path]);
     await once(program.stdout, 'data');
@@ -52,7 +52,7 @@ describe('changes behind the kernel’s back', () => {
     expect(String(await once(program.stdout, 'data'))).toBe(`${path}/d\n`);
   });
 
-  it('do not deadlock with programs that make, rename and remove names in the same directory', async () => {
+  it('do not deadlock with programs that create, rename and remove names in the same directory', async () => {
     const script = `cd "$1"; i=0; while [ $i -lt 150 ]; do
       mkdir d$2-$i; : > n$2-$i; mv n$2-$i m$2-$i; ls > /dev/null; rmdir d$2-$i; rm m$2-$i; i=$((i+1)); done`;
     let working = 4;

@@ -25,10 +25,10 @@ function lookup(parent: number, name: string) {
   return { nodeid: Number(reply.readBigUInt64LE(16)), seconds: Number(reply.readBigUInt64LE(32)) };
 }
 
-it('shows a name of the root in a directory of its own, whose name the kernel does not keep', () => {
+it('a workspace is shown in a directory of its own, whose name the kernel does not cache', () => {
   const { nodeid } = lookup(ROOT, 'sb_1');
   expect(lookup(ROOT, 'sb_1')).toEqual({ nodeid, seconds: 0 });
-  // What was looked up on the way is not counted.
+  // Lookups of parent directories are not counted.
   expect(recorder.calls.filter(([name]) => name === 'forget')).toEqual([
     ['forget', WORKSPACE, 1],
     ['forget', WORKSPACE, 1],
@@ -38,14 +38,14 @@ it('shows a name of the root in a directory of its own, whose name the kernel do
   expect(attr.readUInt32LE(16 + 16 + 60)).toBe(0o40711);
 });
 
-it('has the kernel keep no name that is not there, and makes nothing', () => {
+it('the kernel does not cache missing names of the root, and nothing can be created there', () => {
   expect(lookup(ROOT, 'sb_2')).toEqual({ error: ENOENT });
   const { nodeid } = lookup(ROOT, 'sb_1');
   expect(lookup(nodeid!, 'other')).toEqual({ error: ENOENT });
   expect(recorder.send(message(MKDIR, nodeid!, Buffer.alloc(8), 'd\0'))?.readInt32LE(4)).toBe(-EACCES);
 });
 
-it('has the kernel let go of a workspace in its directory, never in the root that all share', () => {
+it('the kernel invalidates a workspace in its own directory, never in the shared root', () => {
   const { port1, port2 } = new MessageChannel();
   const queue = new NotificationQueue(port1, -1, parents);
   queue.invalEntry(ROOT, 'sb_1');
@@ -59,6 +59,6 @@ it('has the kernel let go of a workspace in its directory, never in the root tha
   expect(Number(sent.readBigUInt64LE(16))).toBe(nodeid);
   expect(sent.toString('latin1', 32, 41)).toBe('workspace');
   port1.close();
-  // Attached anew it has another.
+  // After another attach it has another one.
   expect(lookup(ROOT, 'sb_1').nodeid).not.toBe(nodeid);
 });

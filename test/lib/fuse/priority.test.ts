@@ -7,7 +7,7 @@ import { mounted } from './mounted.ts';
 const bundle = await bundleEntry('worker-entry.ts');
 afterAll(bundle.remove);
 
-/** Of every thread of this process; field 19 of https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+/** Returns the niceness of every thread of this process: field 19 of https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 function niceness(): number[] {
   return readdirSync('/proc/self/task').map((thread) => {
     const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
@@ -15,7 +15,7 @@ function niceness(): number[] {
   });
 }
 
-it('gives the request worker, and only it, a higher priority where that is allowed', async () => {
+it('only the request worker gets a higher priority, if that is permitted', async () => {
   const allowed = Number(execFileSync('nice', ['-n', '-14', 'nice'], { stdio: ['ignore', 'pipe', 'ignore'] }));
   const others = niceness();
   const mount = await mounted(bundle.entry);

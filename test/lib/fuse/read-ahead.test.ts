@@ -17,7 +17,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-it('reads ahead by megabytes where sysfs may be written', async () => {
+it('the kernel reads ahead by megabytes if sysfs can be written', async () => {
   const mount = await mounted(bundle.entry);
   try {
     const setting = `/sys/class/bdi/${(await findMount(mount.mountPoint))?.device}/read_ahead_kb`;

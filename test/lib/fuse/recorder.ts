@@ -3,7 +3,7 @@ import { ControlNode } from '../../../lib/fuse/session/control-node.ts';
 import type { ParentDirectories } from '../../../lib/fuse/session/parent-directories.ts';
 import { Session, type SessionEvents } from '../../../lib/fuse/session/session.ts';
 
-/** Every field different, so that no two can be taken for each other. */
+/** Attributes with a different value in every field, so that a swapped pair is detected. */
 export const ATTR: Attr = {
   ino: 0x1_0203_0405,
   size: 0x2_1213_1415,
@@ -20,12 +20,12 @@ export const ATTR: Attr = {
 
 export interface Recorder {
   session: Session;
-  /** Method names with what they were called with; buffers as latin1 text. */
+  /** Method names with their arguments; buffers as latin1 text. */
   calls: unknown[][];
   events: string[];
-  /** What a method answers, or does. */
+  /** The result of a method, or a function that produces it. */
   answers: Partial<Record<keyof FileSystem, (...args: never[]) => unknown>>;
-  /** Hands in a request, returns the reply (undefined: none). */
+  /** Passes a request to the session and returns the reply (undefined: none). */
   send(request: Buffer): Buffer | undefined;
 }
 
@@ -70,7 +70,7 @@ export function record({
   return { session, calls, events, answers, send };
 }
 
-/** A whole request: uid 42, gid 43, pid 44, unique 0x1122334455667788. */
+/** Returns a complete request: uid 42, gid 43, pid 44, unique 0x1122334455667788. */
 export function message(opcode: number, nodeid: number, ...parts: (Buffer | string)[]): Buffer {
   const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
   const header = Buffer.alloc(40);

@@ -3,7 +3,7 @@ import { type Descriptor, RequestReader } from '../../../lib/fuse/connection/req
 
 const INTO = Buffer.alloc(8);
 
-/** Descriptors that a script fills, and a clock that goes on with every look. */
+/** Descriptors that a script fills, and a clock that advances with every poll. */
 function reader({ arrives }: { arrives: (look: number) => boolean }) {
   const calls: string[] = [];
   let looks = 0;
@@ -26,15 +26,15 @@ function reader({ arrives }: { arrives: (look: number) => boolean }) {
   return { calls, reader: new RequestReader(blocking, nonBlocking, () => now), blocking };
 }
 
-describe('the reader of requests', () => {
-  it('finds a request that comes at once without going to sleep, and answers it where it came from', () => {
+describe('the request reader', () => {
+  it('finds a request that arrives at once without sleeping, and answers it on the same descriptor', () => {
     const { reader: requests, calls } = reader({ arrives: (look) => look === 2 });
     expect(requests.next(INTO)).toBe(80);
     expect(requests.fd).toBe(4);
     expect(calls).toEqual(['look', 'look', 'look']);
   });
 
-  it('goes to sleep when none comes for a moment', () => {
+  it('sleeps if no request arrives for a moment', () => {
     const { reader: requests, calls } = reader({ arrives: () => false });
     expect(requests.next(INTO)).toBe(40);
     expect(requests.fd).toBe(3);
@@ -42,7 +42,7 @@ describe('the reader of requests', () => {
     expect(calls.length).toBeLessThan(10);
   });
 
-  it('hardly looks any more where that is in vain', () => {
+  it('polls rarely if polling finds nothing', () => {
     const { reader: requests, calls } = reader({ arrives: () => false });
     for (let i = 0; i < 1000; i++) requests.next(INTO);
     const looks = calls.filter((call) => call === 'look').length;
@@ -50,7 +50,7 @@ describe('the reader of requests', () => {
     expect(calls.filter((call) => call === 'sleep')).toHaveLength(1000);
   });
 
-  it('looks each time again once requests come at once', () => {
+  it('polls every time again after requests arrive at once', () => {
     let quick = false;
     const { reader: requests, calls } = reader({ arrives: () => quick });
     for (let i = 0; i < 100; i++) requests.next(INTO);
@@ -61,7 +61,7 @@ describe('the reader of requests', () => {
     expect(calls).toEqual(Array.from({ length: 100 }, () => 'look'));
   });
 
-  it('sleeps for each request where there is no second descriptor', () => {
+  it('sleeps before each request if there is no second descriptor', () => {
     const { blocking, calls } = reader({ arrives: () => true });
     const requests = new RequestReader(blocking, undefined);
     expect(requests.next(INTO)).toBe(40);

@@ -3,7 +3,7 @@ import { isMainThread } from 'node:worker_threads';
 import { silentLog } from '../../../lib/log.ts';
 import { mountWorkspaces } from '../../../lib/workspaces/mount-workspaces.ts';
 
-/** A process that owns a mount on argv[2], says so on stdout, and ends in the way its stdin asks for. */
+/** A process that owns a mount at argv[2], reports it on stdout, and ends as its stdin requests. */
 if (!isMainThread) await import('./worker-entry.ts');
 else {
   const workspaces = await mountWorkspaces({

@@ -4,7 +4,7 @@ import { ATTR, message, record } from './recorder.ts';
 
 const NO_REPLY = new Set([2, 36, 41, 42]);
 
-/** Any answer to a request is well formed: its own length, the request's unique, an errno or a body. */
+/** Checks that an answer is well formed: its own length, the request's unique, an errno or a body. */
 function expectWellFormed(request: Buffer, reply: Buffer | undefined): void {
   if (!reply) return;
   expect(reply.readUInt32LE(0)).toBe(reply.length);
@@ -15,8 +15,8 @@ function expectWellFormed(request: Buffer, reply: Buffer | undefined): void {
   if (error !== 0) expect(reply.length).toBe(16);
 }
 
-describe('a session', () => {
-  it('takes any bytes for a request', () => {
+describe('a FUSE session', () => {
+  it('accepts arbitrary bytes as a request', () => {
     const { send } = record();
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 4096 }), (bytes) => {
@@ -27,7 +27,7 @@ describe('a session', () => {
     );
   });
 
-  it('takes any body for any operation, and answers all that wait for an answer', () => {
+  it('accepts an arbitrary body for any operation, and answers every operation that has a reply', () => {
     const { send, answers, events } = record();
     for (const name of ['lookup', 'create', 'mknod', 'mkdir', 'symlink', 'link'] as const)
       answers[name] = () => ({ nodeid: 9, attr: ATTR });
@@ -49,7 +49,7 @@ describe('a session', () => {
     expect(events.filter((event) => event.startsWith('defect'))).toEqual([]);
   });
 
-  it('answers EIO to a request whose length is not what was read', () => {
+  it('answers EIO to a request whose length differs from the bytes read', () => {
     const { send } = record();
     const request = message(3, 77, Buffer.alloc(16));
     for (let length = 40; length < request.length; length++)
@@ -58,7 +58,7 @@ describe('a session', () => {
     for (let length = 0; length < 40; length++) expect(send(request.subarray(0, length))).toBeUndefined();
   });
 
-  it('does not read a name from what an earlier request left in the buffer', () => {
+  it('does not read a name from the remains of an earlier request in the buffer', () => {
     const { send, calls } = record();
     send(message(1, 77, 'a-longer-name\0'));
     expect(send(message(1, 77, 'short'))?.readInt32LE(4)).toBe(-5);

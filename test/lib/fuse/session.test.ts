@@ -31,7 +31,7 @@ const ATTR_OUT = struct(104, [0, 'u64', DAY], ...attrFields(16));
 const NEGATIVE_ENTRY = struct(128, [16, 'u64', DAY], [24, 'u64', DAY]);
 const OPEN_OUT = struct(16, [8, 'u32', 2]);
 
-/** A successful reply with this body. */
+/** Returns a successful reply with this body. */
 function ok(body: Buffer): Buffer {
   const header = struct(16, [0, 'u32', 16 + body.length]);
   header.writeBigUInt64LE(0x1122334455667788n, 8);
@@ -46,7 +46,7 @@ function failed(errno: number): Buffer {
 
 const EMPTY = ok(Buffer.alloc(0));
 
-describe('requests and replies, byte for byte', () => {
+describe('the bytes of requests and replies', () => {
   const setattr = struct(
     88,
     [0, 'u32', 0b1000_0011_1111],
@@ -155,7 +155,7 @@ describe('requests and replies, byte for byte', () => {
     expect(calls).toEqual([call]);
   });
 
-  it('READ puts the data straight into the reply', () => {
+  it('READ writes the data directly into the reply', () => {
     const { send, calls, answers } = record();
     answers.read = (_caller: unknown, _nodeid: unknown, _offset: unknown, into: Buffer) => into.write('some');
     const read = struct(40, [0, 'u64', 9], [8, 'u64', 0x1_0000_0003], [16, 'u32', 100]);
@@ -163,7 +163,7 @@ describe('requests and replies, byte for byte', () => {
     expect(calls).toEqual([['read', CALLER, 77, 0x1_0000_0003, 100]]);
   });
 
-  it('BATCH_FORGET forgets each', () => {
+  it('BATCH_FORGET forgets each node', () => {
     const { send, calls } = record();
     const items = [struct(16, [0, 'u64', 5], [8, 'u64', 6]), struct(16, [0, 'u64', NODEID], [8, 'u64', 8])];
     expect(send(message(42, 0, struct(8, [0, 'u32', 2]), ...items))).toBeUndefined();
@@ -173,7 +173,7 @@ describe('requests and replies, byte for byte', () => {
     ]);
   });
 
-  it('INIT asks for what is wanted and offered, and no more', () => {
+  it('INIT requests only the features that are wanted and offered', () => {
     const { send, events } = record({ initialised: false });
     const out = struct(
       64,
@@ -191,7 +191,7 @@ describe('requests and replies, byte for byte', () => {
     expect(events).toEqual(['init 45']);
   });
 
-  it('INIT of an older kernel is 16 bytes and gets its own minor and flags back', () => {
+  it('INIT of an older kernel has 16 bytes and is answered with its own minor version and flags', () => {
     const { send } = record({ initialised: false });
     const init = struct(16, [0, 'u32', 7], [4, 'u32', 32], [8, 'u32', 65536], [12, 'u32', 0x20]);
     const reply = send(message(26, 0, init)) as Buffer;
@@ -212,7 +212,7 @@ describe('listings', () => {
     return bytes;
   };
 
-  it('READDIR packs whole records', () => {
+  it('READDIR packs complete records', () => {
     const { send, calls, answers } = record();
     answers.readdir = (...[, , , plus, emit]: [0, 0, 0, boolean, EmitDirent]) => listing(emit, plus);
     const records = [dirent('.', 1, 77, 4), dirent('file\xff5678', 0x2_0000_0002, 0x1_0203_0405, 8)];
@@ -220,7 +220,7 @@ describe('listings', () => {
     expect(calls[0]?.slice(0, 5)).toEqual(['readdir', CALLER, 77, 11, false]);
   });
 
-  it('READDIRPLUS puts the entry before the record', () => {
+  it('READDIRPLUS writes the entry before the record', () => {
     const { send, answers } = record();
     answers.readdir = (...[, , , plus, emit]: [0, 0, 0, boolean, EmitDirent]) => listing(emit, plus);
     const second = dirent('file\xff5678', 0x2_0000_0002, 0x1_0203_0405, 8);
@@ -228,7 +228,7 @@ describe('listings', () => {
     expect(send(message(44, 77, read(128 + 32 + 128 + 40 + 8)))).toEqual(ok(Buffer.concat(records)));
   });
 
-  it('deliver the entries taken before an error, whose lookups count', () => {
+  it('return the entries before an error, and count their lookups', () => {
     const { send, answers } = record();
     answers.readdir = (...[, , , , emit]: [0, 0, 0, 0, EmitDirent]) => {
       emit('a', 1, 1, 8, ENTRY);
@@ -238,7 +238,7 @@ describe('listings', () => {
   });
 });
 
-describe('refusals', () => {
+describe('error replies', () => {
   it.each([
     ['OPEN', 14, 38],
     ['OPENDIR', 27, 38],
@@ -267,7 +267,7 @@ describe('refusals', () => {
     expect(calls).toEqual([]);
   });
 
-  it('an Errno that was thrown is the answer', () => {
+  it('a thrown Errno is the answer', () => {
     const { send, answers, events } = record();
     answers.getattr = () => {
       throw new Errno(13);
@@ -276,7 +276,7 @@ describe('refusals', () => {
     expect(events).toEqual([]);
   });
 
-  it('anything else that was thrown is EIO, reported once', () => {
+  it('any other exception is EIO, and is reported once', () => {
     const { send, answers, events } = record();
     answers.getattr = () => {
       throw new TypeError('defect');
@@ -285,7 +285,7 @@ describe('refusals', () => {
     expect(events).toEqual(['defect 3 TypeError: defect']);
   });
 
-  it('a defect in a request without reply is not answered', () => {
+  it('an exception in a request without reply is not answered', () => {
     const { send, answers, events } = record();
     answers.forget = () => {
       throw new Error('defect');
@@ -294,7 +294,7 @@ describe('refusals', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('names beyond 255 bytes are ENAMETOOLONG', () => {
+  it('names of more than 255 bytes are ENAMETOOLONG', () => {
     const { send, calls } = record();
     expect(send(message(1, 77, `${'x'.repeat(256)}\0`))).toEqual(failed(36));
     expect(calls).toEqual([]);
@@ -308,14 +308,14 @@ describe('refusals', () => {
     expect(calls).toEqual([]);
   });
 
-  it('sizes and offsets of 2^53 and more are EFBIG', () => {
+  it('sizes and offsets from 2^53 are EFBIG', () => {
     const { send } = record();
     const huge = struct(8, [0, 'u64', 2 ** 53]);
     expect(send(message(15, 77, struct(8), huge, struct(24)))).toEqual(failed(27));
     expect(send(message(16, 77, struct(8), huge, struct(24)))).toEqual(failed(27));
   });
 
-  it('a request before INIT is EIO, a second INIT too', () => {
+  it('a request before INIT is EIO, and so is a second INIT', () => {
     const { send } = record({ initialised: false });
     expect(send(message(3, 77, struct(16)))).toEqual(failed(5));
     send(message(26, 0, INIT_IN));
@@ -328,8 +328,8 @@ describe('refusals', () => {
   });
 });
 
-describe('a reply that the kernel did not take', () => {
-  it('gives back the lookup of an entry', () => {
+describe('a reply that the kernel did not accept', () => {
+  it('releases the lookup count of an entry', () => {
     const { session, send, calls, answers } = record();
     answers.lookup = () => ENTRY;
     send(message(1, 77, 'a\0'));
@@ -337,7 +337,7 @@ describe('a reply that the kernel did not take', () => {
     expect(calls[1]).toEqual(['forget', NODEID, 1]);
   });
 
-  it('survives a defect in giving it back', () => {
+  it('does not fail the session if the release throws', () => {
     const { session, send, events, answers } = record();
     answers.lookup = () => ENTRY;
     answers.forget = () => {
@@ -348,7 +348,7 @@ describe('a reply that the kernel did not take', () => {
     expect(events).toEqual(['defect 2 Error: defect']);
   });
 
-  it('gives back nothing for an absent name or an error', () => {
+  it('releases nothing for a missing name or an error', () => {
     const { session, send, calls, answers } = record();
     send(message(1, 77, 'a\0'));
     session.revertLookups();
@@ -360,7 +360,7 @@ describe('a reply that the kernel did not take', () => {
     expect(calls.filter(([name]) => name === 'forget')).toEqual([]);
   });
 
-  it('gives back each entry of a listing but the dots', () => {
+  it('releases each entry of a listing except "." and ".."', () => {
     const { session, send, calls, answers } = record();
     answers.readdir = (...[, , , , emit]: [0, 0, 0, 0, EmitDirent]) => {
       emit('.', 1, 1, 4, undefined);
@@ -388,13 +388,13 @@ describe('the control node', () => {
     expect(calls.map(([, , parent]) => parent)).toEqual([1, 2]);
   });
 
-  it('keeps requests about it from the file system', () => {
+  it('is never passed to the file system', () => {
     const { send, calls } = record();
     for (let opcode = 2; opcode < 64; opcode++) if (opcode !== 42) send(message(opcode, CONTROL_NODEID, struct(128)));
     expect(calls).toEqual([]);
   });
 
-  it('wakes the session when the kernel answers for it', () => {
+  it('wakes the session when the kernel replies to a notification about it', () => {
     const { send, events } = record();
     expect(send(message(41, CONTROL_NODEID, struct(40)))).toBeUndefined();
     expect(events).toEqual(['wake']);

@@ -17,18 +17,18 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe('takeLock', () => {
-  it('refuses a second holder in one line that names the lock', () => {
+  it('refuses a second holder with one line that names the lock', () => {
     const release = takeLock(path);
     expect(() => takeLock(path)).toThrow(`another server runs on this state: ${path} is locked`);
     release();
   });
 
-  it('can be taken again once given back', () => {
+  it('can be called again after the lock is released', () => {
     takeLock(path)();
     takeLock(path)();
   });
 
-  it('makes a file for its owner alone and does not follow a symlink', () => {
+  it('creates a file that only its owner can access, and does not follow a symlink', () => {
     takeLock(path)();
     expect(statSync(path).mode & 0o777).toBe(0o600);
     const link = join(folder, 'link');
@@ -36,7 +36,7 @@ describe('takeLock', () => {
     expect(() => takeLock(link)).toThrow(/cannot be opened: ELOOP/);
   });
 
-  it('is not kept by a child that outlives the giving back', async () => {
+  it('takes a lock that a child process does not keep after the release', async () => {
     const release = takeLock(path);
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     await once(child, 'spawn');

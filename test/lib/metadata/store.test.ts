@@ -29,7 +29,7 @@ afterEach(() => fs.rm(folder, { recursive: true }));
 
 const open = (fileSystem?: FileSystem) => openMetadata(path, silentLog, fileSystem);
 
-/** Calls are counted from 1 over all operations; `fail` decides which one ends with EIO. */
+/** Counts the calls of all operations from 1; `fail` selects the calls that end with EIO. */
 function faulty(fail: (call: number, operation: string) => boolean): FileSystem & { calls: () => number } {
   let call = 0;
   const check = (operation: string) => {
@@ -64,14 +64,14 @@ function faulty(fail: (call: number, operation: string) => boolean): FileSystem 
 }
 
 describe('metadata', () => {
-  it('starts empty and fresh where there is no file, and is not fresh after', async () => {
+  it('is empty and fresh without a file, and not fresh afterwards', async () => {
     const first = await open();
     expect([first.fresh, first.codebases.size]).toEqual([true, 0]);
     await first.close();
     expect((await open()).fresh).toBe(false);
   });
 
-  it('has every acknowledged change after being opened again', async () => {
+  it('has every acknowledged change after it is opened again', async () => {
     const metadata = await open();
     await Promise.all([metadata.codebases.put(codebase('cb_1')), metadata.codebases.put(codebase('cb_2'))]);
     await metadata.codebases.put(codebase('cb_1', 'b'));
@@ -80,7 +80,7 @@ describe('metadata', () => {
     expect([...again.codebases.values()]).toEqual([codebase('cb_1', 'b')]);
   });
 
-  it('keeps what looks like a prototype as plain data', async () => {
+  it('stores keys like __proto__ as plain data', async () => {
     const metadata = await open();
     expect(metadata.codebases.get('__proto__')).toBeUndefined();
     expect(metadata.codebases.get('constructor')).toBeUndefined();
@@ -97,7 +97,7 @@ describe('metadata', () => {
     await stored;
   });
 
-  it('writes the file for its owner alone, and leaves nothing but the backup beside it', async () => {
+  it('writes a file that only its owner can access, and leaves no other file except the backup', async () => {
     const metadata = await open();
     await metadata.codebases.put(codebase('cb_1'));
     expect((await fs.stat(path)).mode & 0o777).toBe(0o600);
@@ -108,14 +108,14 @@ describe('metadata', () => {
     const metadata = await open();
     await metadata.codebases.put(codebase('cb_1'));
     await metadata.close();
-    // What the crash leaves: the backup is the present content.
+    // The state after the crash: the backup is the present content.
     await fs.rm(`${path}.bak`);
     await fs.link(path, `${path}.bak`);
     await (await open()).close();
     expect((await fs.readdir(folder)).sort()).toEqual(['db.json', 'db.json.bak']);
   });
 
-  it('puts many concurrent changes in few writes', async () => {
+  it('combines many concurrent changes into few writes', async () => {
     const disk = faulty(() => false);
     const metadata = await open(disk);
     const before = disk.calls();
@@ -126,7 +126,7 @@ describe('metadata', () => {
     expect((await open()).codebases.size).toBe(1000);
   });
 
-  it('refuses changes after close, and acknowledges those before it', async () => {
+  it('refuses changes after close, and acknowledges earlier ones', async () => {
     const metadata = await open();
     const stored = metadata.codebases.put(codebase('cb_1'));
     await metadata.close();
@@ -134,7 +134,7 @@ describe('metadata', () => {
     await expect(metadata.codebases.put(codebase('cb_2'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('does not follow or overwrite what lies where its temporary file goes', async () => {
+  it('neither follows nor overwrites an entry at the path of its temporary file', async () => {
     const victim = join(folder, 'victim');
     await fs.writeFile(victim, 'precious');
     await fs.symlink(victim, join(folder, '.db.json.tmp'));
@@ -145,7 +145,7 @@ describe('metadata', () => {
 });
 
 describe('a disk that fails at the Nth operation', () => {
-  it('never loses what was acknowledged, nor acknowledges what is lost', async () => {
+  it('never loses an acknowledged change, and never acknowledges a lost one', async () => {
     const healthy = faulty(() => false);
     await (await open(healthy)).codebases.put(codebase('cb_probe'));
     const operations = healthy.calls();
@@ -175,7 +175,7 @@ describe('a disk that fails at the Nth operation', () => {
     }
   });
 
-  it('undoes changes that came while the failing write ran, and only those not acknowledged', async () => {
+  it('reverts the changes made during the failed write, and only unacknowledged ones', async () => {
     let broken = false;
     const metadata = await open(faulty((_, operation) => broken && operation === 'sync'));
     await metadata.codebases.put(codebase('cb_1'));
@@ -189,13 +189,13 @@ describe('a disk that fails at the Nth operation', () => {
     expect([...metadata.codebases.values()]).toEqual([codebase('cb_1')]);
   });
 
-  it('settles on close what a failed write left uncertain', async () => {
+  it('resolves on close the uncertain result of a failed write', async () => {
     let broken = false;
     let syncs = 0;
     const disk = faulty((_, operation) => broken && operation === 'sync' && ++syncs === 2);
     const metadata = await open(disk);
     broken = true;
-    // The second sync is the folder's: the new content has its name already.
+    // The second sync is that of the directory: the new content already has its name.
     await expect(metadata.codebases.put(codebase('cb_1'))).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     broken = false;
     await metadata.close();
@@ -203,7 +203,7 @@ describe('a disk that fails at the Nth operation', () => {
   });
 });
 
-describe('a file that is not whole', () => {
+describe('a damaged metadata file', () => {
   const damages: [string, (whole: Buffer) => Buffer | string][] = [
     ['empty', () => ''],
     ['white space', () => ' \n'],
@@ -214,14 +214,14 @@ describe('a file that is not whole', () => {
     ['of another version', (whole) => whole.toString().replace('"version":1', '"version":2')],
     ['of no version', () => '{"state":{"codebases":[],"sandboxes":[]}}'],
     ['with an unknown key', (whole) => whole.toString().replace('{"version"', '{"extra":1,"version"')],
-    ['with a record that is none', () => '{"version":1,"state":{"codebases":[null],"sandboxes":[]}}'],
-    ['without a list', () => '{"version":1,"state":{"codebases":[]}}'],
+    ['with a record that is null', () => '{"version":1,"state":{"codebases":[null],"sandboxes":[]}}'],
+    ['without the list of sandboxes', () => '{"version":1,"state":{"codebases":[]}}'],
     ['JSON of something else', () => '[1,2]'],
     ['null', () => 'null'],
-    ['followed by more', (whole) => `${whole}${whole}`],
+    ['followed by more data', (whole) => `${whole}${whole}`],
   ];
 
-  it.each(damages)('%s: is refused with one line that names it and the backup, and stays', async (_, damage) => {
+  it.each(damages)('%s: is refused with one line that names it and the backup, and is kept', async (_, damage) => {
     const metadata = await open();
     await metadata.codebases.put(codebase('cb_1'));
     const damaged = Buffer.from(damage(await fs.readFile(path)));
@@ -236,18 +236,18 @@ describe('a file that is not whole', () => {
     expect(await fs.readFile(path)).toEqual(damaged);
   });
 
-  it('a directory in its place is refused', async () => {
+  it('is refused if it is a directory', async () => {
     await fs.mkdir(path);
     await expect(open()).rejects.toThrow(/^storage\.db_path: .*EISDIR/);
   });
 
-  it('a backup without its file is refused, not taken for a new start', async () => {
+  it('is refused if only its backup exists, and not treated as a new state', async () => {
     await (await open()).codebases.put(codebase('cb_1'));
     await fs.rm(path);
     await expect(open()).rejects.toThrow(/is missing/);
   });
 
-  it('repaired by hand, without its checksum, is read', async () => {
+  it('is read after a manual repair that removes its checksum', async () => {
     await (await open()).codebases.put(codebase('cb_1'));
     const text = await fs.readFile(path, 'utf8');
     await fs.writeFile(path, text.replace(/"sha256":"\w+",/, '').replace('"ann"', '"bob"'));

@@ -6,7 +6,7 @@ import { compileRules } from '../../../lib/permissions/index.ts';
 import { slowLevel } from './oracle.ts';
 
 const NAMES = ['a', 'b', 'ab', 'ba', '.a'];
-/** Every path of up to three of the names. */
+/** Returns every path of up to three of the names. */
 const PATHS = ['', ...deeper(['']), ...deeper(deeper([''])), ...deeper(deeper(deeper([''])))];
 
 function deeper(paths: string[]): string[] {
@@ -46,7 +46,7 @@ const rule: fc.Arbitrary<PermissionRule> = fc
 const rules = fc.array(rule, { maxLength: 8 });
 
 describe('compiled rules', () => {
-  it('decide every path as the plain reading of the rules does', () => {
+  it('grant every path the same level as the oracle', () => {
     fc.assert(
       fc.property(rules, (given) => {
         const compiled = compileRules(given);
@@ -56,7 +56,7 @@ describe('compiled rules', () => {
     );
   });
 
-  it('never claim less below a path than there is, nor one level where there are two', () => {
+  it('never underestimate the levels below a path, and report one level only if there is only one', () => {
     fc.assert(
       fc.property(rules, (given) => {
         const compiled = compileRules(given);
@@ -74,13 +74,13 @@ describe('compiled rules', () => {
     );
   });
 
-  it('know exactly whether anything below is visible or writable, for plain names, * and **', () => {
+  it('report exactly whether a path below is visible or writable, for literal names, * and **', () => {
     const plain = fc.constantFrom('a', 'b', '*', '**');
     const pattern = fc.array(plain, { minLength: 1, maxLength: 2 }).map((names) => names.join('/'));
     const plainRule = fc
       .tuple(pattern, fc.constantFrom(...Permission), fc.integer({ min: 0, max: 3 }))
       .map(([pattern, permission, priority]) => ({ pattern, permission, priority, type: PatternType[0] }));
-    // No rule tells more levels of names apart than its own.
+    // No rule distinguishes more path components than its pattern has.
     const names = ['a', 'b', 'other'];
     const below = (path: string, depth: number): string[] =>
       names.flatMap((name) => [`${path}${name}`, ...(depth > 1 ? below(`${path}${name}/`, depth - 1) : [])]);
@@ -94,7 +94,7 @@ describe('compiled rules', () => {
     );
   });
 
-  it('give the winner first and the same level in an explanation', () => {
+  it('explain a path with the winner first and the same level', () => {
     fc.assert(
       fc.property(rules, fc.constantFrom(...PATHS), (given, path) => {
         const compiled = compileRules(given);

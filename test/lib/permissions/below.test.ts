@@ -2,61 +2,61 @@ import { describe, expect, it } from 'vitest';
 import { compileRules } from '../../../lib/permissions/index.ts';
 import { directory, file, glob } from './rules.ts';
 
-describe('what can be below a path', () => {
+describe('the level of paths below a path', () => {
   it.each([
-    ['a file rule opens the way to it', [file('a/b/c', 'READ')], 'a', true],
-    ['and nothing beside the way', [file('a/b/c', 'READ')], 'x', false],
-    ['the path itself is not below itself', [file('a/b', 'READ')], 'a/b', false],
+    ['a FILE rule makes its parent directories traversable', [file('a/b/c', 'READ')], 'a', true],
+    ['a FILE rule does not make other directories traversable', [file('a/b/c', 'READ')], 'x', false],
+    ['the path itself does not count as below itself', [file('a/b', 'READ')], 'a/b', false],
     [
-      'a hidden directory under a better rule stays hidden',
+      'a hidden directory below a weaker grant stays hidden',
       [glob('**/*.md', 'READ'), glob('/secrets/**', 'NONE', 1)],
       'secrets',
       false,
     ],
-    ['so does what lies deeper in it', [glob('**/*.md', 'READ'), glob('/secrets/**', 'NONE', 1)], 'secrets/x/y', false],
-    ['a stronger type covers too', [glob('**/*.md', 'READ'), directory('secrets', 'NONE')], 'secrets', false],
-    ['a weaker cover does not', [glob('**/*.md', 'READ', 1), glob('/secrets/**', 'NONE')], 'secrets', true],
+    ['a path deeper in a hidden directory stays hidden', [glob('**/*.md', 'READ'), glob('/secrets/**', 'NONE', 1)], 'secrets/x/y', false],
+    ['a NONE rule of a stronger type hides the paths below', [glob('**/*.md', 'READ'), directory('secrets', 'NONE')], 'secrets', false],
+    ['a weaker NONE rule does not hide the paths below', [glob('**/*.md', 'READ', 1), glob('/secrets/**', 'NONE')], 'secrets', true],
     [
-      'an exception in a hidden directory opens it',
+      'an exception in a hidden directory makes the directory traversable',
       [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')],
       'secrets',
       true,
     ],
-    ['and the way to it', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/pub', true],
-    ['but not its siblings', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/key', false],
-    ['a cover between here and there counts', [glob('a/b/*.md', 'READ'), directory('a', 'NONE')], '', false],
+    ['an exception in a hidden directory makes its parent directories traversable', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/pub', true],
+    ['an exception in a hidden directory does not make its siblings traversable', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/key', false],
+    ['a NONE rule on an intermediate directory hides the paths below', [glob('a/b/*.md', 'READ'), directory('a', 'NONE')], '', false],
     [
-      'a hidden name everywhere hides the only way',
+      'a NONE rule for a name hides the only visible path below',
       [directory('data/private', 'READ'), glob('**/private/**', 'NONE', 1)],
       'data',
       false,
     ],
-    ['and no other way', [directory('data', 'READ'), glob('**/private/**', 'NONE', 1)], 'data', true],
-    ['a cover of every child', [directory('a', 'READ'), glob('a/*/**', 'NONE', 1)], 'a', false],
-    ['a pattern in doubt', [glob('a/[x]/b', 'READ'), glob('a/x/**', 'NONE', 1)], 'a', true],
-    ['only NONE rules: nothing', [glob('**', 'NONE')], '', false],
-  ])('visible: %s', (_, rules, path, expected) => {
+    ['a NONE rule for a name does not hide other paths below', [directory('data', 'READ'), glob('**/private/**', 'NONE', 1)], 'data', true],
+    ['NONE rules for every child hide the paths below', [directory('a', 'READ'), glob('a/*/**', 'NONE', 1)], 'a', false],
+    ['a pattern that may match counts as a match', [glob('a/[x]/b', 'READ'), glob('a/x/**', 'NONE', 1)], 'a', true],
+    ['with NONE rules only nothing is visible', [glob('**', 'NONE')], '', false],
+  ])('whether a path below is visible: %s', (_, rules, path, expected) => {
     expect(compileRules(rules).state(path).visibleBelow).toBe(expected);
   });
 
   it.each([
-    ['WRITE deeper down', [glob('**', 'READ'), glob('out/**', 'WRITE')], '', true],
-    ['READ is not enough', [glob('**', 'READ')], '', false],
-    ['a read-only directory under a better rule', [glob('**/*.o', 'WRITE'), directory('src', 'READ')], 'src', false],
-  ])('writable: %s', (_, rules, path, expected) => {
+    ['a WRITE rule on a deeper path counts', [glob('**', 'READ'), glob('out/**', 'WRITE')], '', true],
+    ['a READ rule does not count', [glob('**', 'READ')], '', false],
+    ['a stronger READ rule on a directory covers a WRITE rule', [glob('**/*.o', 'WRITE'), directory('src', 'READ')], 'src', false],
+  ])('whether a path below is writable: %s', (_, rules, path, expected) => {
     expect(compileRules(rules).state(path).writableBelow).toBe(expected);
   });
 
   it.each([
-    ['no rule at all', [], '', 0],
-    ['one rule for everything', [glob('**', 'WRITE')], 'a/b', 3],
+    ['no rule grants NONE everywhere', [], '', 0],
+    ['one rule for all paths grants its level', [glob('**', 'WRITE')], 'a/b', 3],
     ['a weaker exception does not count', [glob('**', 'WRITE', 1), file('a/b', 'NONE')], 'a', 3],
-    ['a stronger exception does', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'a', undefined],
-    ['but not beside its way', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'x', 3],
+    ['a stronger exception counts', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'a', undefined],
+    ['a stronger exception elsewhere does not count', [glob('**', 'WRITE'), file('a/b', 'NONE')], 'x', 3],
     ['exceptions of the same level do not count', [glob('**', 'READ'), glob('**/*.md', 'READ', 3)], '', 2],
-    ['paths that no rule matches are NONE', [glob('a/*', 'WRITE')], 'a', undefined],
-    ['below the last component of a pattern', [glob('a/*', 'WRITE')], 'a/b', 0],
-  ])('uniform: %s', (_, rules, path, expected) => {
+    ['paths without a matching rule count as NONE', [glob('a/*', 'WRITE')], 'a', undefined],
+    ['paths below the last component of a pattern are NONE', [glob('a/*', 'WRITE')], 'a/b', 0],
+  ])('the uniform level at and below a path: %s', (_, rules, path, expected) => {
     expect(compileRules(rules).state(path).uniformBelow).toBe(expected);
   });
 });

@@ -31,7 +31,7 @@ const text = fc.oneof(
   fc.array(special, { maxLength: 30 }).map((parts) => parts.join('')),
   fc.string({ unit: 'binary' }),
 );
-/** Bytes, UTF-8 or not. */
+/** Byte strings that may be invalid UTF-8. */
 const name = fc
   .oneof(
     fc.string({ unit: 'grapheme', minLength: 1 }).map(fromText),
@@ -39,8 +39,8 @@ const name = fc
   )
   .map((bytes) => bytes.replace(/[/\0]/g, '_'));
 
-describe('any text as a pattern', () => {
-  it('is compiled or refused with INVALID_ARGUMENT, and then any name gets a level', () => {
+describe('a pattern of arbitrary text', () => {
+  it('is refused with INVALID_ARGUMENT, or compiles and grants every name a level', () => {
     fc.assert(
       fc.property(text, fc.constantFrom(...PatternType), name, (pattern, type, path) => {
         let compiled: ReturnType<typeof compileRules>;
@@ -63,7 +63,7 @@ describe('any text as a pattern', () => {
   });
 });
 
-describe('any name', () => {
+describe('an arbitrary name', () => {
   const characters = fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), {
     minLength: 1,
     maxLength: 12,
@@ -74,7 +74,7 @@ describe('any name', () => {
   });
   const escaped = (character: string) => (/[*?[\]{},\\!^-]/.test(character) ? `\\${character}` : character);
 
-  it('is matched by itself, each character as it is, as ?, as a class or in a *', () => {
+  it('is matched by a pattern of its characters, each literal or as ?, class or *', () => {
     const asPattern = fc.constantFrom(
       escaped,
       () => '?',
@@ -84,7 +84,7 @@ describe('any name', () => {
     fc.assert(
       fc.property(usable, fc.array(asPattern, { minLength: 12, maxLength: 12 }), (list, ways) => {
         const pattern = list.map((character, i) => (ways[i] as (c: string) => string)(character)).join('');
-        // Two stars side by side are another thing.
+        // Two adjacent stars have another meaning.
         fc.pre(!pattern.includes('**'));
         expect(matches(glob(pattern, 'READ'), list.join(''))).toBe(true);
       }),
@@ -92,7 +92,7 @@ describe('any name', () => {
     );
   });
 
-  it('is not matched by one ? more or fewer than it has characters', () => {
+  it('is not matched by one ? more or fewer than its number of characters', () => {
     fc.assert(
       fc.property(usable, (list) => {
         const length = Array.from(list.join('')).length;
@@ -104,7 +104,7 @@ describe('any name', () => {
     );
   });
 
-  it('counts bytes for ? when it is not UTF-8', () => {
+  it('matches one byte with each ? if it is not UTF-8', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 1, maxLength: 20 }), (bytes) => {
         const raw = `\xff${Buffer.from(bytes).toString('latin1').replace(/[/\0]/g, '_')}`;

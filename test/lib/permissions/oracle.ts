@@ -2,7 +2,7 @@ import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { Permission } from '../../../lib/contract/messages.ts';
 
 /**
- * The rules' meaning said once more, slowly and plainly: patterns are multiplied out and matched by trying everything,
+ * A second, slow and simple implementation of the rules: patterns are expanded and matched by exhaustive search,
  * and the winner is found by comparing all rules that match. ASCII only.
  */
 export function slowLevel(rules: readonly PermissionRule[], path: string): number {

@@ -60,11 +60,11 @@ describe('a glob', () => {
     ['ab*ba', 'abba', true],
     ['README', 'readme', false],
     ['line\nbreak*', 'line\nbreak.txt', true],
-  ])('%j against %j is %s', (pattern, path, expected) => {
+  ])('with the pattern %j matches the path %j: %s', (pattern, path, expected) => {
     expect(matches(glob(pattern, 'READ'), path)).toBe(expected);
   });
 
-  it.each(['é', '日', '😀'])('counts %s as one character for ? and […]', (character) => {
+  it.each(['é', '日', '😀'])('matches %s as one character with ? and […]', (character) => {
     expect(matches(glob('a?b', 'READ'), `a${character}b`)).toBe(true);
     expect(matches(glob('a??b', 'READ'), `a${character}b`)).toBe(false);
     expect(matches(glob(`a[${character}]b`, 'READ'), `a${character}b`)).toBe(true);
@@ -72,7 +72,7 @@ describe('a glob', () => {
     expect(matches(glob('a[\u00a0-\u{1ffff}]b', 'READ'), `a${character}b`)).toBe(true);
   });
 
-  it('counts bytes in a name that is not UTF-8, and takes none of them for a character', () => {
+  it('matches bytes in a name that is not UTF-8, and none of them as a character', () => {
     const matchesName = (pattern: string, name: string) =>
       compileRules([glob(pattern, 'READ')]).matching(name).length === 1;
     expect(matchesName('a?b', 'a\xe9b')).toBe(true);
@@ -84,12 +84,12 @@ describe('a glob', () => {
     expect(matchesName('*é*', `\xff${fromText('é')}\xff`)).toBe(true);
   });
 
-  it('takes a byte order mark for the character it is', () => {
+  it('matches a byte order mark as a character', () => {
     expect(matches(glob('?a', 'READ'), '\ufeffa')).toBe(true);
     expect(matches(glob('a', 'READ'), '\ufeffa')).toBe(false);
   });
 
-  it('does not take composed and decomposed letters for each other', () => {
+  it('distinguishes composed and decomposed letters', () => {
     expect(matches(glob('caf\u00e9', 'READ'), 'cafe\u0301')).toBe(false);
   });
 });
@@ -105,7 +105,7 @@ describe('a DIRECTORY rule', () => {
     ['app/[slug]', 'app/[slug]/page.tsx', true],
     ['app/[slug]', 'app/s/page.tsx', false],
     ['a*', 'ab', false],
-  ])('%j against %j is %s', (pattern, path, expected) => {
+  ])('with the pattern %j matches the path %j: %s', (pattern, path, expected) => {
     expect(matches(directory(pattern, 'READ'), path)).toBe(expected);
   });
 });
@@ -119,7 +119,7 @@ describe('a FILE rule', () => {
     ['*.md', 'a.md', false],
     ['*.md', '*.md', true],
     ['a\\b', 'a\\b', true],
-  ])('%j against %j is %s', (pattern, path, expected) => {
+  ])('with the pattern %j matches the path %j: %s', (pattern, path, expected) => {
     expect(matches(file(pattern, 'READ'), path)).toBe(expected);
   });
 });

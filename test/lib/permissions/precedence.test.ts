@@ -5,22 +5,22 @@ import { decided, directory, file, glob } from './rules.ts';
 
 describe('the rule that wins', () => {
   it.each([
-    ['none matches: NONE', [glob('/docs/**', 'WRITE')], 'src/a', 'NONE'],
-    ['no rules at all: NONE', [], '', 'NONE'],
-    ['the highest priority', [glob('**', 'WRITE', 2), file('a', 'NONE', 1)], 'a', 'WRITE'],
-    ['a negative priority loses', [glob('**', 'READ'), file('a', 'WRITE', -1)], 'a', 'READ'],
+    ['NONE if no rule matches', [glob('/docs/**', 'WRITE')], 'src/a', 'NONE'],
+    ['NONE if there are no rules', [], '', 'NONE'],
+    ['the rule with the highest priority', [glob('**', 'WRITE', 2), file('a', 'NONE', 1)], 'a', 'WRITE'],
+    ['a rule with priority 0 over one with a negative priority', [glob('**', 'READ'), file('a', 'WRITE', -1)], 'a', 'READ'],
     ['FILE over DIRECTORY', [directory('a', 'NONE'), file('a', 'READ')], 'a', 'READ'],
     ['DIRECTORY over GLOB', [glob('a/b', 'NONE'), directory('a', 'READ')], 'a/b', 'READ'],
     ['FILE over GLOB', [glob('a/*', 'NONE'), file('a/b', 'READ')], 'a/b', 'READ'],
-    ['the exact glob', [glob('a/b?', 'NONE'), glob('a/bc', 'READ')], 'a/bc', 'READ'],
-    ['the longer literal prefix', [glob('**', 'NONE'), glob('docs/**', 'READ')], 'docs/a', 'READ'],
-    ['the longer literal prefix in a name', [glob('a*', 'NONE'), glob('ab*', 'READ')], 'abc', 'READ'],
-    ['a prefix that ends at a brace', [glob('ab{c,d}', 'READ'), glob('a*', 'NONE')], 'abc', 'READ'],
-    ['the deeper directory', [directory('a', 'NONE'), directory('a/b', 'READ')], 'a/b/c', 'READ'],
-    ['escapes do not count as prefix bytes', [glob('\\[a*', 'WRITE'), glob('[[]a*', 'READ')], '[ab', 'WRITE'],
-    ['prefixes count bytes', [glob('é*', 'READ'), glob('?b*', 'NONE')], 'éb', 'READ'],
-    ['the more restrictive', [glob('**/*.md', 'WRITE'), glob('**/a*', 'READ')], 'a.md', 'READ'],
-    ['the more restrictive, said twice', [file('a', 'WRITE'), file('/a', 'VIEW')], 'a', 'VIEW'],
+    ['the glob without wildcards', [glob('a/b?', 'NONE'), glob('a/bc', 'READ')], 'a/bc', 'READ'],
+    ['the glob with the longer literal prefix', [glob('**', 'NONE'), glob('docs/**', 'READ')], 'docs/a', 'READ'],
+    ['the glob with the longer literal prefix within a name', [glob('a*', 'NONE'), glob('ab*', 'READ')], 'abc', 'READ'],
+    ['the glob whose literal prefix ends later, at a brace', [glob('ab{c,d}', 'READ'), glob('a*', 'NONE')], 'abc', 'READ'],
+    ['the DIRECTORY rule of the deeper directory', [directory('a', 'NONE'), directory('a/b', 'READ')], 'a/b/c', 'READ'],
+    ['the more restrictive of two globs whose prefixes differ in escapes only', [glob('\\[a*', 'WRITE'), glob('[[]a*', 'READ')], '[ab', 'WRITE'],
+    ['the glob whose literal prefix has more bytes', [glob('é*', 'READ'), glob('?b*', 'NONE')], 'éb', 'READ'],
+    ['the more restrictive of two equally specific rules', [glob('**/*.md', 'WRITE'), glob('**/a*', 'READ')], 'a.md', 'READ'],
+    ['the more restrictive of two rules for the same path', [file('a', 'WRITE'), file('/a', 'VIEW')], 'a', 'VIEW'],
   ])('is %s', (_, rules, path, expected) => {
     expect(decided(rules, path)).toBe(expected);
     expect(decided(rules.toReversed(), path)).toBe(expected);
@@ -28,7 +28,7 @@ describe('the rule that wins', () => {
 });
 
 describe('compiled rules', () => {
-  it('do not change with the objects they came from', () => {
+  it('do not change when their source objects change', () => {
     const rule = file('a', 'NONE');
     const compiled = compileRules([rule]);
     rule.permission = 'PERMISSION_WRITE';
@@ -45,7 +45,7 @@ describe('an explanation', () => {
   ];
   const compiled = compileRules(rules);
 
-  it('names the winner, those it beat in order, and why, for a path that need not exist', () => {
+  it('names the winner, the beaten rules in order and the reason, also for a path that does not exist', () => {
     const { permission, winner, beaten, reason } = explain(compiled, 'secrets/a.md');
     expect(permission).toBe('PERMISSION_VIEW');
     expect(winner).toEqual({ index: 3, rule: rules[3] });
@@ -54,7 +54,7 @@ describe('an explanation', () => {
     expect(reason).toContain('higher priority');
   });
 
-  it('says so when no rule matches', () => {
+  it('states that no rule matches', () => {
     expect(explain(compileRules([]), 'x')).toEqual({
       permission: 'PERMISSION_NONE',
       winner: undefined,
@@ -64,13 +64,13 @@ describe('an explanation', () => {
     });
   });
 
-  it('tells a directory that is only passed through', () => {
+  it('reports a directory that is only traversable', () => {
     const { permission, passThrough, reason } = explain(compileRules([file('a/b/c', 'READ')]), 'a/b');
     expect([permission, passThrough]).toEqual(['PERMISSION_NONE', true]);
     expect(reason).toContain('passed through');
   });
 
-  it('says that equal rules are told apart by their place', () => {
+  it('states that equal rules are ordered by their index', () => {
     const { winner, reason } = explain(compileRules([file('a', 'READ'), file('a', 'READ')]), 'a');
     expect(winner?.index).toBe(0);
     expect(reason).toContain('comes first');
@@ -81,7 +81,7 @@ describe('an explanation', () => {
     [[glob('a', 'READ'), glob('a*', 'READ')], 'one exact path'],
     [[glob('a*', 'READ'), glob('*', 'READ')], 'longer literal prefix'],
     [[glob('a*', 'READ'), glob('a?', 'VIEW')], 'more restrictive'],
-  ])('names the criterion that decided: %#', (given, why) => {
+  ])('names the deciding criterion: %#', (given, why) => {
     expect(explain(compileRules(given), fromText(given[1]?.pattern === 'a?' ? 'ab' : 'a')).reason).toContain(why);
   });
 });

@@ -34,7 +34,7 @@ describe('a preset', () => {
     ['development', '.git/HEAD', 'WRITE'],
     ['development', '.git/hooks/pre-commit', 'READ'],
     ['development', '.git/hooks', 'READ'],
-  ])('%s gives %j %s', (name, path, expected) => {
+  ])('%s grants %j the level %s', (name, path, expected) => {
     expect(decided([...(findPreset(name)?.permissions ?? [])], path)).toBe(expected);
   });
 
@@ -43,7 +43,7 @@ describe('a preset', () => {
     expect(SECRETS.filter((path) => decided(rules, path) !== 'NONE')).toEqual([]);
   });
 
-  it('opens no secret to a rule of ordinary priority that extends it, and does to one above', () => {
+  it('shows a secret only for an added rule with a priority above its own', () => {
     const rules = findPreset('agent-safe')?.permissions ?? [];
     expect(decided([...rules, file('.env', 'READ', 10)], '.env')).toBe('NONE');
     expect(decided([...rules, file('.env', 'READ', 2000)], '.env')).toBe('READ');

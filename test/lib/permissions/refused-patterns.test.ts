@@ -60,14 +60,14 @@ describe('a pattern that cannot be parsed', () => {
     [directory('..', 'READ'), '".."'],
     [directory('a//b', 'READ'), 'doubled slash'],
     [directory('//', 'READ'), 'doubled slash'],
-  ])('%j is refused: it %s', (rule, why) => {
+  ])('%j is refused because it %s', (rule, why) => {
     const message = refusal([glob('ok', 'READ'), rule]);
     expect(message).toContain('INVALID_ARGUMENT: permissions[1].pattern ');
     expect(message).toContain(why);
     expect(message.length).toBeLessThan(400);
   });
 
-  it('is named also when only all patterns together are too much', () => {
+  it('is named even if only all patterns together exceed a limit', () => {
     const rules = Array.from({ length: 200 }, (_, i) =>
       glob(`{a,b}${'{a,b}'.repeat(7)}${'?'.repeat(200)}${i}`, 'READ'),
     );
@@ -83,15 +83,15 @@ describe('a rule out of range', () => {
     [{ ...ok, priority: Number.NaN }, 'priority'],
     [{ ...ok, permission: 'PERMISSION_ALL' } as unknown as PermissionRule, 'permission'],
     [{ ...ok, type: 'GLOB' } as unknown as PermissionRule, 'type'],
-  ])('%j is refused naming %s', (rule, field) => {
+  ])('%j is refused with an error that names %s', (rule, field) => {
     expect(refusal([rule])).toContain(`INVALID_ARGUMENT: permissions[0].${field} `);
   });
 
-  it('keeps priorities at the ends of int32', () => {
+  it('is not reported for the extreme priorities of int32', () => {
     expect(refusal([glob('a', 'READ', 2 ** 31 - 1), glob('a', 'READ', -(2 ** 31))])).toBe('accepted');
   });
 
-  it('is refused when there are more than 100 000', () => {
+  it('is reported for more than 100 000 rules', () => {
     expect(refusal(Array.from({ length: 100_001 }, () => ok))).toContain('at most 100000');
   });
 });
