@@ -14,12 +14,12 @@ export interface Result {
   stderr: string;
   exitCode?: number;
   durationMs?: number;
-  /** The ServiceError's code and message, when it ended with one. */
+  /** Code and message of the ServiceError that ended the command, if any. */
   code?: string;
   message?: string;
 }
 
-/** Runs a command to its end. Output is decoded as latin1 when `bytes` is set, so that every byte can be compared. */
+/** Runs a command until it ends. With `bytes` the output is decoded as latin1, so that every byte can be compared. */
 export async function run(
   sandbox: RunningSandbox,
   text: string,

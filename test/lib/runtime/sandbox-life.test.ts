@@ -3,13 +3,13 @@ import { SandboxLife } from '../../../lib/runtime/sandbox-life.ts';
 
 const isReported = (life: SandboxLife) => Promise.race([life.exited, Promise.resolve('nothing')]);
 
-it('reports the end of a sandbox with how it ended', async () => {
+it('the life of a sandbox reports its end with the way in which it ended', async () => {
   const life = new SandboxLife();
   expect(life.markExited('killed')).toBe('killed');
   expect(await life.exited).toBe('killed');
 });
 
-it('reports the first reason why it broke', async () => {
+it('the life of a sandbox reports the first reason of its failure', async () => {
   const life = new SandboxLife();
   life.markFailed('the agent ended');
   life.markFailed('a later failure');
@@ -18,7 +18,7 @@ it('reports the first reason why it broke', async () => {
   expect(await life.exited).toBe('the agent ended');
 });
 
-it('reports nothing after stop, which runs once', async () => {
+it('the life of a sandbox reports nothing after stop, and stop runs once', async () => {
   const life = new SandboxLife();
   let ends = 0;
   const end = async () => void ends++;

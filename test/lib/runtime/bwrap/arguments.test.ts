@@ -17,19 +17,19 @@ const view: SystemView = {
 };
 
 describe('the arguments of bwrap', () => {
-  it('are exactly these', () => {
+  it('have exactly this order', () => {
     expect(bwrapArguments(view, '/fs/w', '/i/a').join(' ')).toMatchInlineSnapshot(
       `"--unshare-user --unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup --disable-userns --uid 1000 --gid 1000 --hostname sandbox --die-with-parent --new-session --cap-drop ALL --seccomp 4 --clearenv --setenv PATH /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin --setenv HOME /home/sandbox --setenv USER sandbox --setenv LOGNAME sandbox --setenv SHELL /bin/sh --setenv LANG C.UTF-8 --setenv TERM dumb --ro-bind /usr /usr --symlink usr/bin /bin --ro-bind /i/etc /etc --proc /proc --ro-bind /proc/sys /proc/sys --ro-bind /dev/null /proc/keys --perms 0555 --size 4096 --tmpfs /proc/acpi --dev /dev --perms 1777 --size 67108864 --tmpfs /dev/shm --perms 1777 --size 268435456 --tmpfs /tmp --perms 0700 --size 268435456 --tmpfs /home/sandbox --symlink /tmp /var/tmp --ro-bind /opt/node /opt/node --ro-bind /i/a /run/agent --bind /fs/w /workspace --chdir /workspace --remount-ro /dev --remount-ro /"`,
     );
   });
 
-  it('touch nothing below the workspace, and make the root read-only last', () => {
+  it('change nothing below the workspace, and make the root read-only last', () => {
     const args = bwrapArguments(view, '/fs/w', '/i/a');
     expect(args.filter((arg) => arg.startsWith('/workspace'))).toEqual(['/workspace', '/workspace']);
     expect(args.slice(-2)).toEqual(['--remount-ro', '/']);
   });
 
-  it('leave out what an older bwrap does not know', () => {
+  it('omit options that an older bwrap does not support', () => {
     const lacking = optionsLacking([0, 6, 1]);
     expect([lacking, optionsLacking([0, 7, 0]), optionsLacking([0, 8, 0]), optionsLacking([1, 0, 0])]).toEqual([
       ['--size', '--disable-userns'],
@@ -42,13 +42,13 @@ describe('the arguments of bwrap', () => {
     expect(args).toContain('--perms 1777 --tmpfs /tmp ');
   });
 
-  it('hold no NUL', () => {
+  it('contain no NUL', () => {
     expect(encodeArguments(['--bind', 'a b'])).toBe('--bind\0a b\0');
     expect(() => encodeArguments(['a\0b'])).toThrow(RangeError);
   });
 });
 
-describe('the way to bwrap', () => {
+describe('the shell script that starts bwrap', () => {
   const entries = ['/cg/a/cgroup.procs', '/cg/b/cgroup.procs'];
   const plan = {
     bwrapPath: '/opt/my bwrap',
@@ -59,7 +59,7 @@ describe('the way to bwrap', () => {
 
   const none = { closeFds: [], niceness: undefined };
 
-  it('begins with exactly this: into every cgroup before anything else of the sandbox', () => {
+  it('begins with exactly these lines: it enters every cgroup before anything else', () => {
     expect(prelude(entries, none)).toMatchInlineSnapshot(`
       "set -e; umask 022; unset OLDPWD SHLVL
       echo 0 >'/cg/a/cgroup.procs'
@@ -75,7 +75,7 @@ describe('the way to bwrap', () => {
     `);
   });
 
-  it('ends with exactly this: root is given up before bwrap', () => {
+  it('ends with exactly these lines: it drops root before bwrap', () => {
     expect(launchCommand(plan)).toMatchInlineSnapshot(`
       "{
       exec </dev/null 3<'/run/x/args' 4<'/i/seccomp'
@@ -85,20 +85,20 @@ describe('the way to bwrap', () => {
     `);
   });
 
-  it('closes what the server inherited, in a shell that can', () => {
+  it('closes the descriptors that the server inherited, in a shell that supports it', () => {
     expect(prelude(entries, { ...none, closeFds: [5, 251] })).toContain('exec 5>&- 251>&-');
     expect([preludeShell([]), preludeShell([9]), preludeShell([10])]).toEqual(['/bin/sh', '/bin/sh', '/bin/bash']);
   });
 
-  it('gives up the priority of a server that raised its own, or does not go on', () => {
+  it('resets the raised priority of the server, or ends', () => {
     expect(prelude(entries, { ...none, niceness: 5 }).split('\n')).toContain('/usr/bin/renice -n 5 -p $$');
   });
 
-  it('keeps the uid of a server that is no root', () => {
+  it('keeps the uid of a server that is not root', () => {
     expect(launchCommand({ ...plan, uid: undefined })).not.toContain('setpriv');
   });
 
-  it.each(['/bin/sh', '/bin/bash'])('runs nothing in %s while the end of the command has not come', (shell) => {
+  it.each(['/bin/sh', '/bin/bash'])('runs nothing in %s before the script is complete', (shell) => {
     const whole = launchCommand({
       ...plan,
       bwrapPath: '/bin/true',

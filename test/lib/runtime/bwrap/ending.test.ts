@@ -13,7 +13,7 @@ beforeAll(async () => {
   box = await bwrap.launch();
 });
 
-/** Everything a hostile command may start to outlive its end, each child recognisable by its argument. */
+/** The ways in which a hostile command may start processes that outlive it; each child is recognisable by its argument. */
 const ESCAPES = (seconds: number) =>
   [
     'trap "" TERM INT HUP',
@@ -27,12 +27,12 @@ const ESCAPES = (seconds: number) =>
 const alive = async (sandbox: RunningSandbox, seconds: number) =>
   (await run(sandbox, `grep -alx -- 'sleep.${seconds}.' /proc/[0-9]*/cmdline; :`)).stdout.split('\n').length - 1;
 
-/** Host processes of a uid, whatever became of their cgroups. */
+/** Returns the host processes of a uid, in any cgroup. */
 function processesOf(uid: number): string[] {
   return readdirSync('/proc').filter((pid) => {
     try {
       const status = /^\d+$/.test(pid) ? readFileSync(`/proc/${pid}/status`, 'latin1') : '';
-      // A zombie of a server's death waits for the machine's init alone.
+      // A zombie of a killed server only waits for the machine's init.
       return status.includes(`\nUid:\t${uid}\t`) && !status.includes('State:\tZ');
     } catch {
       return false;
@@ -41,7 +41,7 @@ function processesOf(uid: number): string[] {
 }
 
 describe('a command past its timeout', () => {
-  it('is killed with all it started, and nothing else is', async () => {
+  it('is killed with every process that it started, and no other process is killed', async () => {
     await run(box, 'setsid sleep 4321 >/dev/null 2>&1 &');
     const other = run(box, 'sleep 2.5; echo unharmed');
     const result = await run(box, ESCAPES(1234), { timeoutMs: 2000 });
@@ -51,13 +51,13 @@ describe('a command past its timeout', () => {
     expect(await other).toMatchObject({ stdout: 'unharmed\n', exitCode: 0 });
   });
 
-  it('delivers what it wrote before, and is followed by others', async () => {
+  it('delivers its earlier output, and later commands run', async () => {
     const result = await run(box, 'head -c 200000 /dev/zero; echo err >&2; sleep 60', { timeoutMs: 2000 });
     expect([result.stdout.length, result.stderr, result.code]).toEqual([200_000, 'err\n', 'DEADLINE_EXCEEDED']);
     expect(await run(box, 'echo next')).toMatchObject({ stdout: 'next\n' });
   });
 
-  it('is told though its output is not read in full', async () => {
+  it('is reported although its output is not read completely', async () => {
     const execution = await box.exec(command('yes', { timeoutMs: 200 }));
     await until('nothing of it runs', async () => (await run(box, 'pgrep -x yes')).exitCode === 1);
     await expect(
@@ -69,7 +69,7 @@ describe('a command past its timeout', () => {
 });
 
 describe('a cancelled command', () => {
-  it('is killed with all it started when its signal aborts', async () => {
+  it('is killed with every process that it started when its signal aborts', async () => {
     const abort = new AbortController();
     const execution = await box.exec(command(ESCAPES(2345), { signal: abort.signal }));
     const events = execution[Symbol.asyncIterator]();
@@ -79,13 +79,13 @@ describe('a cancelled command', () => {
     expect(await alive(box, 2345)).toBe(0);
   });
 
-  it('is never started when its signal was aborted before', async () => {
+  it('is never started if its signal was already aborted', async () => {
     const signal = AbortSignal.abort();
     await expect(box.exec(command('touch /tmp/started', { signal }))).rejects.toMatchObject({ code: 'CANCELLED' });
     expect(await run(box, 'test -e /tmp/started')).toMatchObject({ exitCode: 1 });
   });
 
-  it('is killed when the loop over its events is left', async () => {
+  it('is killed when its consumer leaves the loop over its events', async () => {
     for await (const event of await box.exec(command(ESCAPES(3456)))) {
       expect(event.kind).toBe('output');
       break;
@@ -93,7 +93,7 @@ describe('a cancelled command', () => {
     await until('all of it is gone', async () => (await alive(box, 3456)) === 0);
   });
 
-  it('is killed while it waits for its stdin to be taken', async () => {
+  it('is killed while its stdin is not read', async () => {
     const abort = new AbortController();
     const result = run(box, 'sleep 60', { stdin: 'x'.repeat(1_000_000), signal: abort.signal });
     setImmediate(() => abort.abort());
@@ -102,7 +102,7 @@ describe('a cancelled command', () => {
 });
 
 describe('stop', () => {
-  it('kills every process and releases all resources', async () => {
+  it('of a sandbox kills every process and releases all resources', async () => {
     const spec = bwrap.spec({ memory_bytes: 1 << 28, pids_limit: 50, cpu_quota: 50_000, cpu_shares: 512 });
     const sandbox = await bwrap.runtime.launch(spec);
     await run(sandbox, `(${ESCAPES(5678)}) >/dev/null 2>&1 &`);
@@ -117,18 +117,18 @@ describe('stop', () => {
     await sandbox.stop();
   });
 
-  it('of many at once leaves nothing, descriptors included', async () => {
+  it('of many sandboxes at once leaves nothing, not even descriptors', async () => {
     const fds = () => readdirSync('/proc/self/fd').length;
     await Promise.all(Array.from({ length: 3 }, async () => (await bwrap.launch()).stop()));
     const before = fds();
     const boxes = await Promise.all(Array.from({ length: 25 }, () => bwrap.launch()));
     await Promise.all(boxes.map((each) => run(each, 'sleep 300 & yes >/dev/null &')));
     await Promise.all(boxes.map((each) => each.stop()));
-    // Two for each spare launcher, which there may be now.
+    // Two for each spare launcher that may exist now.
     await until('descriptors are closed', () => fds() <= before + 4);
   });
 
-  it('is not reported as a death', async () => {
+  it('of a sandbox is not reported as an unexpected end', async () => {
     const sandbox = await bwrap.launch();
     await sandbox.stop();
     const told = await Promise.race([sandbox.exited, new Promise((resolve) => setTimeout(resolve, 50, 'silent'))]);
@@ -136,8 +136,8 @@ describe('stop', () => {
   });
 });
 
-describe('the death of a sandbox', () => {
-  it('is reported once, with a reason, and ends what runs with UNAVAILABLE', async () => {
+describe('the unexpected end of a sandbox', () => {
+  it('is reported once, with a reason, and ends running commands with UNAVAILABLE', async () => {
     const sandbox = await bwrap.launch();
     const running = run(sandbox, 'echo out; sleep 60');
     await run(sandbox, 'kill -9 -1');
@@ -147,12 +147,12 @@ describe('the death of a sandbox', () => {
     await sandbox.stop();
   });
 
-  it('of the runner alone ends its command with 137 and leaves the sandbox usable', async () => {
+  it('is not caused by the death of a runner, whose command ends with 137', async () => {
     expect(await run(box, 'echo out; kill -9 $PPID; sleep 60')).toMatchObject({ exitCode: 137, stdout: 'out\n' });
     expect(await run(box, 'echo next')).toMatchObject({ stdout: 'next\n' });
   });
 
-  it('follows garbage on the agent’s pipes', async () => {
+  it('is caused by garbage in the agent’s pipes', async () => {
     for (const garbage of ['garbage\\n', '0123456789abcdef x 0\\n', `%${'01000'}d`]) {
       const sandbox = await bwrap.launch();
       await run(sandbox, `sleep 5 & for fd in /proc/$PPID/fd/9; do printf '${garbage}' >$fd; done; sleep 60`, {
@@ -163,7 +163,7 @@ describe('the death of a sandbox', () => {
     }
   });
 
-  it('follows words put into the mouth of a runner', async () => {
+  it('is caused by a forged message of a runner', async () => {
     const sandbox = await bwrap.launch();
     await run(sandbox, 'for fd in /proc/$PPID/fd/1[0-9]; do [ -p $fd ] && echo "echo x >&9" >$fd; done; :');
     expect(await sandbox.exited).toMatch(/tampered/);
@@ -171,9 +171,9 @@ describe('the death of a sandbox', () => {
     expect(await run(box, 'echo other sandboxes go on')).toMatchObject({ exitCode: 0 });
   });
 
-  it('does not follow a stopped agent at once; commands that need it keep their timeout and can be cancelled', async () => {
+  it('is not caused by a stopped agent; commands that need it keep their timeout and can be cancelled', async () => {
     const sandbox = await bwrap.launch();
-    // Runners for the three commands that are not to need the agent.
+    // Runners for the three commands that must not need the agent.
     await Promise.all(['sleep 0.5', 'sleep 0.5', 'sleep 0.5'].map((text) => run(sandbox, text)));
     const abort = new AbortController();
     const cancelled = run(sandbox, 'sleep 60', { signal: abort.signal });
@@ -189,7 +189,7 @@ describe('the death of a sandbox', () => {
     await sandbox.stop();
   });
 
-  it('does not follow the death of an idle runner', async () => {
+  it('is not caused by the death of an idle runner', async () => {
     const sandbox = await bwrap.launch();
     await Promise.all(['sleep 0.2', 'sleep 0.2', 'sleep 0.2'].map((text) => run(sandbox, text)));
     await run(

@@ -31,31 +31,31 @@ describe('the result of a command', () => {
     expect(result).toMatchObject({ exitCode: 128 + number, stdout: 'a\n', stderr: 'b\n' });
   });
 
-  it('is 127 for a program that is not there', async () => {
+  it('is 127 for a missing program', async () => {
     expect(await run(box, 'no-such-program')).toMatchObject({ exitCode: 127 });
   });
 
-  it('has a duration', async () => {
+  it('includes a duration', async () => {
     expect((await run(box, 'sleep 0.05')).durationMs).toBeGreaterThanOrEqual(50);
   });
 });
 
 describe('output', () => {
-  it('comes byte for byte, both streams apart', async () => {
+  it('arrives byte for byte, with separate streams', async () => {
     const text = randomBytes(300_000).toString('base64');
     const result = await run(box, 'base64 -d >f; cat f; cat f >&2', { stdin: text }, 'latin1');
     const bytes = Buffer.from(text, 'base64').toString('latin1');
     expect(result.stdout === bytes && result.stderr === bytes).toBe(true);
   });
 
-  it('is complete before the exit code, every time', async () => {
+  it('always arrives completely before the exit code', async () => {
     for (let round = 0; round < 100; round++) {
       const result = await run(box, 'head -c 150000 /dev/zero; head -c 70000 /dev/zero >&2');
       expect([result.stdout.length, result.stderr.length]).toEqual([150_000, 70_000]);
     }
   });
 
-  it('comes as it is written, not at the end', async () => {
+  it('arrives when it is written, not at the end', async () => {
     const abort = new AbortController();
     const execution = await box.exec(command('echo first; sleep 60', { signal: abort.signal }));
     const first = await execution[Symbol.asyncIterator]().next();
@@ -89,19 +89,19 @@ describe('output', () => {
     expect(bytes).toBe(200 * 65_536);
   });
 
-  it('does not wait for a background child that keeps stdout open, and the child lives on', async () => {
+  it('does not wait for a background child that keeps stdout open, and the child continues', async () => {
     const result = await run(box, 'sleep 300 & echo $! >/tmp/bg; echo now');
     expect(result).toMatchObject({ stdout: 'now\n', exitCode: 0 });
     expect(await run(box, 'kill -0 $(cat /tmp/bg) && kill $(cat /tmp/bg)')).toMatchObject({ exitCode: 0 });
   });
 
-  it('includes what a child writes shortly after', async () => {
-    // Within 200 ms, in which a busy machine may not have come to it.
+  it('includes output that a child writes shortly after the command', async () => {
+    // Within 200 ms, which may be too short on a busy machine.
     const written = async () => (await run(box, '(sleep 0.05; echo late) & echo now')).stdout;
     await until('the late line is there', async () => (await written()) === 'now\nlate\n');
   });
 
-  it('of a background child has somewhere to go after its command ended', async () => {
+  it('of a background child is still read after its command ended', async () => {
     await run(box, '(trap "" PIPE; while echo x; do sleep 0.01; echo $$ >/tmp/alive; done; touch /tmp/broken) & :');
     await run(box, 'rm -f /tmp/alive');
     await until('it still writes', async () => (await run(box, 'test -e /tmp/alive')).exitCode === 0);
@@ -110,20 +110,20 @@ describe('output', () => {
 });
 
 describe('stdin', () => {
-  it('is empty when none is given', async () => {
+  it('is empty by default', async () => {
     expect(await run(box, 'cat; echo end')).toMatchObject({ stdout: 'end\n' });
   });
 
-  it('carries any text, NUL included', async () => {
+  it('contains any text, including NUL', async () => {
     expect(await run(box, 'cat', { stdin: 'a\0b\né\r\n' })).toMatchObject({ stdout: 'a\0b\né\r\n' });
   });
 
-  it('of 50 MB is read in full by a program that reads', async () => {
+  it('of 50 MB is read completely by a program that reads it', async () => {
     const stdin = 'x'.repeat(50_000_000);
     expect((await run(box, 'sha256sum', { stdin })).stdout).toContain(sha(stdin));
   });
 
-  it('of 50 MB may be ignored by a program', async () => {
+  it('of 50 MB may be ignored', async () => {
     const stdin = 'x'.repeat(50_000_000);
     expect(await run(box, 'echo done', { stdin })).toMatchObject({ stdout: 'done\n', exitCode: 0 });
     expect(await run(box, 'head -c 3', { stdin })).toMatchObject({ stdout: 'xxx', exitCode: 0 });
@@ -145,12 +145,12 @@ describe('workdir', () => {
     expect((await run(box, 'pwd', { workdir: '/usr/lib' })).stdout).toBe('/usr/lib\n');
   });
 
-  it('does not outlast its command', async () => {
+  it('applies to its command only', async () => {
     expect((await run(box, 'pwd; env | grep OLDPWD')).stdout).toBe('/workspace\n');
   });
 
   it.each(['nope', '/etc/passwd', '/root', '/proc/self/fd/3', "$(touch /tmp/x)'; touch /tmp/x; '"])(
-    'that cannot be entered is INVALID_ARGUMENT before anything runs: %s',
+    'that cannot be entered is INVALID_ARGUMENT before the command runs: %s',
     async (workdir) => {
       await expect(box.exec(command('touch /tmp/ran', { workdir }))).rejects.toMatchObject({
         code: 'INVALID_ARGUMENT',
@@ -160,8 +160,8 @@ describe('workdir', () => {
   );
 });
 
-describe('the request', () => {
-  it('reaches the command without being parsed on the way', async () => {
+describe('a request', () => {
+  it('is passed to the command without being parsed', async () => {
     const nasty = `it's "x" $HOME \`id\` \\n $(id)\n;|&<>*?[]{}~#!%\t\r é\u{1f600} -n`;
     const env = {
       V: nasty,
@@ -180,12 +180,12 @@ describe('the request', () => {
     for (const line of ['PATH=/usr/bin', 'n=n']) expect(result.stdout).toContain(`\n${line}\n`);
   });
 
-  it('passes no variable to the next command', async () => {
+  it('does not affect the environment of the next command', async () => {
     await run(box, 'true', { env: { LEFT: 'over', UID: '1', BASH_ENV: 'x' } });
     expect((await run(box, 'env')).stdout).not.toMatch(/LEFT|BASH_ENV|UID/);
   });
 
-  it('may be as long as the kernel takes, with the environment', async () => {
+  it('may have the maximum size of the kernel, including the environment', async () => {
     const text = `: ${'x'.repeat(131_069)}`;
     expect(await run(box, text)).toMatchObject({ exitCode: 0 });
     const env = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`V${index}`, 'y'.repeat(131_000)]));
@@ -200,7 +200,7 @@ describe('the request', () => {
       'an environment above 1 MiB',
       { env: Object.fromEntries(Array.from({ length: 9 }, (_, i) => [`A${i}`, 'x'.repeat(130_000)])) },
     ],
-    ['a name that is none', { env: { 'a-b': '1' } }],
+    ['an invalid variable name', { env: { 'a-b': '1' } }],
     ['an empty name', { env: { '': '1' } }],
     ['a name with an assignment', { env: { 'A=1;B': '1' } }],
     ['a NUL in a value', { env: { A: 'a\0b' } }],
@@ -211,8 +211,8 @@ describe('the request', () => {
   });
 });
 
-describe('commands beside each other', () => {
-  it('do not mix', async () => {
+describe('concurrent commands', () => {
+  it('do not mix their output', async () => {
     const results = await Promise.all(
       Array.from({ length: 60 }, (_, index) =>
         run(box, 'cat; echo $I; sleep 0.05; exit $I', { stdin: `in${index}`, env: { I: `${index}` } }),
@@ -223,7 +223,7 @@ describe('commands beside each other', () => {
     });
   });
 
-  it('run by the hundred over many sandboxes', async () => {
+  it('run in many sandboxes, hundreds at a time', async () => {
     const boxes = await Promise.all(Array.from({ length: 10 }, () => bwrap.launch()));
     const results = await Promise.all(
       Array.from({ length: 200 }, (_, index) => run(boxes[index % 10]!, `echo ${index}; sleep 0.1`)),

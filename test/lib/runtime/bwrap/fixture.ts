@@ -16,12 +16,12 @@ export interface Bwrap {
   launch(resources?: Partial<ResourceLimits>): Promise<RunningSandbox>;
 }
 
-/** Not the range a server uses by default, and apart for test files that run at the same time. */
+/** A uid range outside the server's default range, different for test files that run concurrently. */
 const FIRST_UID = 300_000 + (process.pid % 5000) * 1000;
 
 /**
  * A real bwrap runtime on a state directory of its own, probed once for the file; its sandboxes' workspaces are plain
- * directories. Everything it launched is stopped and removed at the end.
+ * directories. All launched sandboxes are stopped and removed at the end.
  */
 export function useBwrap(): Bwrap {
   const stateDir = mkdtempSync('/tmp/paddock-runtime-');
@@ -56,7 +56,7 @@ export function useBwrap(): Bwrap {
   return bwrap;
 }
 
-/** Polls until `condition` holds; the failure names what was waited for. */
+/** Polls until `condition` returns true; the failure names the condition. */
 export async function until(what: string, condition: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await condition())) {
@@ -65,7 +65,7 @@ export async function until(what: string, condition: () => boolean | Promise<boo
   }
 }
 
-/** The runtime's directory in every cgroup hierarchy that has one, or what is at `path` below it. */
+/** Returns the runtime's directory, or `path` below it, in every cgroup hierarchy that has one. */
 export function runtimeCgroups(stateDir: string, path = ''): string[] {
   return readMountsSync()
     .filter(({ type }) => type === 'cgroup' || type === 'cgroup2')

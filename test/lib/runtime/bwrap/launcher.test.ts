@@ -10,7 +10,7 @@ vi.mock('node:child_process', async (original) => {
 
 afterEach(() => void vi.restoreAllMocks());
 
-it('a launcher that could not be started is never signalled: pid 0 is the server’s own process group', async () => {
+it('a launcher that could not be started is never signalled, because pid 0 is the server’s own process group', async () => {
   const kill = vi.spyOn(ChildProcess.prototype, 'kill').mockReturnValue(false);
   const launcher = new Launcher(undefined, { closeFds: [] } as never, new Descriptors());
   await launcher.discard();

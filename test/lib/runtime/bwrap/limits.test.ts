@@ -8,7 +8,7 @@ import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 const bwrap = useBwrap();
 const MIB = 1 << 20;
 
-/** The value of a limit's file for a sandbox, in whichever hierarchy has it. */
+/** Returns the value of a limit's file for a sandbox, from the hierarchy that has it. */
 function limitOf(id: string, files: readonly string[]): string | undefined {
   const paths = runtimeCgroups(bwrap.stateDir, id).flatMap((group) => files.map((file) => join(group, file)));
   const path = paths.find((each) => existsSync(each));
@@ -29,7 +29,7 @@ describe('memory_bytes', () => {
     });
   });
 
-  it('ends one process: the command that started it goes on, and so do other commands of the sandbox', async () => {
+  it('ends one process only: the command that started it continues, and so do other commands of the sandbox', async () => {
     const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
     const beside = run(sandbox, 'touch /tmp/began; until [ -e /tmp/over ]; do sleep 0.05; done; echo through');
     const bomb = 'until [ -e /tmp/began ]; do sleep 0.05; done; perl -e \'$x = "a" x (1 << 28)\'; echo "ended: $?"';
@@ -38,22 +38,22 @@ describe('memory_bytes', () => {
     expect(await beside).toMatchObject({ stdout: 'through\n', exitCode: 0 });
   });
 
-  it('counts the temporary file systems, and the sandbox goes on once they are emptied', async () => {
+  it('includes the temporary file systems, and the sandbox works again after they are emptied', async () => {
     const sandbox = await bwrap.launch({ memory_bytes: 64 * MIB });
     const result = await run(sandbox, 'cat /dev/zero >/tmp/fill; echo $?; rm -f /tmp/fill');
     expect(result.stderr + result.stdout).toMatch(/memory_bytes|137|No space/);
-    // A command that comes while no memory is left may be killed, too: then nothing was removed yet.
+    // A command that starts while no memory is left may be killed before it has removed anything.
     await until('it is emptied', async () => (await run(sandbox, 'rm -f /tmp/fill')).exitCode === 0);
     expect(await run(sandbox, 'echo next')).toMatchObject({ stdout: 'next\n', exitCode: 0 });
   });
 
-  it('below what a sandbox itself needs is INVALID_ARGUMENT', async () => {
+  it('below the minimum of a sandbox is INVALID_ARGUMENT', async () => {
     await expect(bwrap.launch({ memory_bytes: MIB })).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
   });
 });
 
 describe('pids_limit', () => {
-  it('is the number of processes a command may have, the service’s own not counted', async () => {
+  it('limits the processes of a command, not counting the service’s own', async () => {
     const sandbox = await bwrap.launch({ pids_limit: 20 });
     const many = await run(
       sandbox,
@@ -67,7 +67,7 @@ describe('pids_limit', () => {
     expect(more.stderr).toContain('Cannot fork');
   });
 
-  it('stops a fork bomb; its timeout ends it, and the sandbox goes on', async () => {
+  it('limits a fork bomb, which its timeout ends, and the sandbox continues', async () => {
     const sandbox = await bwrap.launch({ pids_limit: 64 });
     const beside = await bwrap.launch();
     const bomb = run(sandbox, '(bomb() { bomb | bomb & }; while :; do bomb; done) 2>/dev/null & exec sleep 60', {
@@ -81,7 +81,7 @@ describe('pids_limit', () => {
     });
   });
 
-  it('reached by one command is RESOURCE_EXHAUSTED for the next, not the end of the sandbox', async () => {
+  it('that one command has reached is RESOURCE_EXHAUSTED for the next, and the sandbox continues', async () => {
     const spec = bwrap.spec({ pids_limit: 10 });
     const sandbox = await bwrap.runtime.launch(spec);
     const abort = new AbortController();
@@ -89,7 +89,7 @@ describe('pids_limit', () => {
       signal: abort.signal,
       timeoutMs: 60_000,
     });
-    // Seen from outside: another command would take one of the ten.
+    // Observed from outside, because another command would use one of the ten processes.
     await until('the first has all of them', () => existsSync(join(spec.workspace, 'full')));
     await until('another command is refused', async () => {
       const result = await run(sandbox, 'ls | cat | cat | cat');
@@ -101,7 +101,7 @@ describe('pids_limit', () => {
     await sandbox.stop();
   });
 
-  it('is not raised by background processes left behind', async () => {
+  it('is not raised for remaining background processes', async () => {
     const sandbox = await bwrap.launch({ pids_limit: 10 });
     for (let round = 0; round < 15; round++) await run(sandbox, 'sleep 60 >/dev/null 2>&1 </dev/null &');
     const count = await run(sandbox, 'set -- $(pgrep -x sleep); echo $#');
@@ -129,7 +129,7 @@ describe('cpu_quota and cpu_shares', () => {
     { pids_limit: -1 },
     { memory_bytes: -5 },
     { memory_bytes: 1.5e8 + 0.5 },
-  ])('out of range are INVALID_ARGUMENT that names the field: %j', async (resources) => {
+  ])('out of range are INVALID_ARGUMENT with an error that names the field: %j', async (resources) => {
     await expect(bwrap.launch(resources)).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(`resources.${Object.keys(resources)[0]}`),
@@ -137,7 +137,7 @@ describe('cpu_quota and cpu_shares', () => {
   });
 });
 
-it('a limit that the host cannot enforce is FAILED_PRECONDITION and names the limit', () => {
+it('that the host cannot enforce are FAILED_PRECONDITION with an error that names the limit', () => {
   const tree = new CgroupTree('never-opened');
   expect(tree.create('sb', RESOURCES)).toBeUndefined();
   const asked = { memory_bytes: 1 << 24, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 10 };

@@ -1,6 +1,6 @@
 /**
- * A probe that asks the kernel directly, through perl's syscall(): on every Debian and Ubuntu, no compiler needed.
- * Prints one line a call: `name result errno`.
+ * A probe that makes system calls by perl's syscall(), which works on every Debian and Ubuntu without a compiler.
+ * Prints one line for each call: `name result errno`.
  */
 export function syscallProbe(
   calls: readonly (readonly [name: string, nr: number, ...args: (number | string)[]])[],

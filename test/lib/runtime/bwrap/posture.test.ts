@@ -33,7 +33,7 @@ async function onHost(program: string, stdin: string): Promise<string> {
   return said;
 }
 
-/** The errno (or `allowed`) of each call, asked with the given arguments from inside. */
+/** Makes each call with the given arguments in the sandbox. Returns its errno, or `allowed`. */
 async function probe(calls: readonly (readonly [SyscallName, ...(number | string)[]])[]): Promise<Map<string, string>> {
   const known = calls.flatMap(([name, ...args]) => {
     const nr = SYSCALLS[name][column];
@@ -59,8 +59,8 @@ function statusOf(pid: string): string {
   }
 }
 
-describe('identity and privileges', () => {
-  it('are none: no capabilities, no new privileges, a seccomp filter', async () => {
+describe('the identity and privileges of a command', () => {
+  it('include no capabilities and no new privileges, and a seccomp filter applies', async () => {
     const status = await stdout('cat /proc/self/status');
     for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'])
       expect(status).toMatch(new RegExp(`^Cap${set}:\t0{16}$`, 'm'));
@@ -69,9 +69,9 @@ describe('identity and privileges', () => {
     expect(await stdout('id')).toBe('uid=1000(sandbox) gid=1000(sandbox) groups=1000(sandbox)\n');
   });
 
-  it('are the sandbox’s own host uid and gid, with no groups, for every process as the host sees them', async () => {
+  it('are the sandbox’s own host uid and gid, without groups, for every process as seen from the host', async () => {
     await run(box, 'sleep 30 >/dev/null 2>&1 &');
-    // Read once: a runner that has nothing more to do may be ending.
+    // Read once, because an idle runner may be ending.
     const mine = readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map(statusOf)
@@ -83,12 +83,12 @@ describe('identity and privileges', () => {
       expect(status).toMatch(/^Groups:\t\s*$/m);
       expect(status).toMatch(/^CapEff:\t0{16}$/m);
       expect(status).toMatch(/^NoNewPrivs:\t1$/m);
-      // The outermost bwrap is not inside: no namespace of the sandbox shows it.
+      // The outermost bwrap is outside of the sandbox's namespaces.
       if (/^NSpid:.*\t.*\t/m.test(status)) expect(status).toMatch(/^Seccomp:\t2$/m);
     }
   });
 
-  it('are not raised by setuid programs', async () => {
+  it('are not extended by setuid programs', async () => {
     expect(
       await stdout('cp /usr/bin/id /tmp/id && chmod 4755 /tmp/id && /tmp/id -u; su -c id </dev/null 2>/dev/null; :'),
     ).toBe('1000\n');
@@ -96,7 +96,7 @@ describe('identity and privileges', () => {
 });
 
 describe('the environment of a command', () => {
-  it('is three descriptors and nothing else', async () => {
+  it('has exactly three descriptors', async () => {
     expect(await stdout('ls -l /proc/self/fd | grep -c " -> "')).toBe('4\n');
     expect(await stdout('ls -l /proc/self/fd')).toMatch(
       / 0 -> \/dev\/null\n.* 1 -> \/run\/agent\S+ .*\n.* 2 -> .*\n.* 3 -> \/proc\//,
@@ -106,7 +106,7 @@ describe('the environment of a command', () => {
     ).toBe('');
   });
 
-  it('is a fixed environment, of which the server’s is no part', async () => {
+  it('has fixed variables and none of the server’s', async () => {
     const names = (await stdout('env'))
       .split('\n')
       .map((line) => line.split('=')[0])
@@ -120,7 +120,7 @@ describe('the environment of a command', () => {
     );
   });
 
-  it('is limits of its own', async () => {
+  it('has its own limits', async () => {
     const limits = await stdout('cat /proc/self/limits');
     expect(limits).toMatch(/^Max core file size +0 +0 /m);
     expect(limits).toMatch(/^Max open files +1024 +16384 /m);
@@ -128,29 +128,29 @@ describe('the environment of a command', () => {
     expect(await stdout('umask')).toBe('0022\n');
   });
 
-  it('is the default action of every signal', async () => {
+  it('has the default action of every signal', async () => {
     expect(await stdout('grep ^SigIgn /proc/self/status')).toMatch(/SigIgn:\t0{16}/);
   });
 });
 
-describe('visible files', () => {
-  it('is nothing of the host’s paths', async () => {
+describe('the visible files of a sandbox', () => {
+  it('include no paths of the host', async () => {
     const seen = await stdout(
       'cat /proc/self/mountinfo /proc/self/mounts /proc/[0-9]*/cmdline; ls -lR /proc/self/cwd/ /run /etc/ 2>/dev/null',
     );
-    // The workspace of these tests is a plain directory; a server's is a mount with a name of its own.
+    // The workspace of these tests is a plain directory; that of a server is a mount with its own name.
     const leaks = seen.split('\n').filter((line) => line.includes('paddock') && !line.includes(' /workspace '));
     expect(leaks).toEqual([]);
     expect(seen).not.toContain(spec.id);
   });
 
-  it('is no process but its own', async () => {
+  it('include no processes of others', async () => {
     const commands = await stdout('ls -d /proc/[0-9]* | wc -l');
     expect(Number(commands)).toBeLessThan(15);
     expect(await run(box, `kill -0 ${process.pid}`)).toMatchObject({ exitCode: 1 });
   });
 
-  it('is no user, host name or name service of the host', async () => {
+  it('include no user, host name or name service of the host', async () => {
     expect(
       await stdout(
         'cut -d: -f1 /etc/passwd | tr "\\n" " "; hostname; ls /etc/shadow /etc/resolv.conf /etc/ssh 2>/dev/null',
@@ -173,20 +173,20 @@ describe('visible files', () => {
     'sysrq-trigger',
     'sched_debug',
     'kpagecount',
-  ])('is not /proc/%s', async (name) => {
+  ])('do not include /proc/%s', async (name) => {
     expect(await run(box, `head -c 1 /proc/${name} | grep -q .`)).toMatchObject({ exitCode: 1 });
     expect(await run(box, `echo 1 >/proc/${name}`)).toMatchObject({ exitCode: 2 });
   });
 
-  it('is no /sys and no device beyond the harmless', async () => {
+  it('include no /sys and only harmless devices', async () => {
     expect(await stdout('ls -A /sys 2>/dev/null; ls /dev')).toBe(
       'core\nfd\nfull\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntty\nurandom\nzero\n',
     );
   });
 });
 
-describe('writable files', () => {
-  it('is the workspace and sized temporary places only', async () => {
+describe('the writable files of a sandbox', () => {
+  it('are in the workspace and in temporary file systems of limited size', async () => {
     const places = [
       '/',
       '/usr',
@@ -207,7 +207,7 @@ describe('writable files', () => {
     expect(sizes.match(/\d{8,}/g)).toEqual(['268435456', '67108864', '268435456']);
   });
 
-  it('is no kernel setting', async () => {
+  it('include no kernel setting', async () => {
     for (const name of [
       'kernel/core_pattern',
       'kernel/printk',
@@ -222,15 +222,15 @@ describe('writable files', () => {
     }
   });
 
-  it('is not where the agent is', async () => {
+  it('do not include the agent’s files', async () => {
     expect(
       await stdout('ls /run/agent 2>/dev/null; ls /run/agent/ctl 2>/dev/null; cat /run/agent/agent | head -1'),
     ).toBe('exec </dev/null >/dev/null 2>&1\n');
   });
 });
 
-describe('system calls', () => {
-  it('is no mount, namespace or root change', async () => {
+describe('the system calls of a sandbox', () => {
+  it('cannot mount, create namespaces or change the root', async () => {
     all(
       await probe([
         ['mount', 'none', '/tmp', 'tmpfs', 0, 0],
@@ -257,7 +257,7 @@ describe('system calls', () => {
     );
   });
 
-  it('is nothing of other processes, keyrings or the machine', async () => {
+  it('cannot access other processes, keyrings or the machine', async () => {
     all(
       await probe([
         ['ptrace', 0, 0, 0, 0],
@@ -286,7 +286,7 @@ describe('system calls', () => {
     );
   });
 
-  it('is no io_uring and no secret memory', async () => {
+  it('cannot use io_uring or secret memory', async () => {
     all(
       await probe([
         ['io_uring_setup', 1, 0],
@@ -298,7 +298,7 @@ describe('system calls', () => {
     );
   });
 
-  it('is no socket family but unix, inet, inet6 and netlink', async () => {
+  it('can create sockets of unix, inet, inet6 and netlink only', async () => {
     const families = Array.from({ length: 46 }, (_, family) => family).filter(
       (family) => ![1, 2, 10, 16].includes(family),
     );
@@ -314,7 +314,7 @@ describe('system calls', () => {
     ]).toEqual(['allowed', 'allowed']);
   });
 
-  it('is no device node; a FIFO is allowed', async () => {
+  it('cannot create device nodes, but FIFOs', async () => {
     all(
       await probe([
         ['mknodat', -100, '/tmp/dev', 0o20666, 0x103],
@@ -325,13 +325,13 @@ describe('system calls', () => {
     expect(await run(box, 'mkfifo /tmp/fifo && test -p /tmp/fifo && mknod /tmp/p2 p')).toMatchObject({ exitCode: 0 });
   });
 
-  it('is no typing into a terminal', async () => {
+  it('cannot inject input into a terminal', async () => {
     const script = 'my $x = "x"; for (0x5412, 0x541C) { $! = 0; ioctl(STDIN, $_, $x); print 0 + $!, "\\n" }';
     await run(box, 'cat >/tmp/tiocsti.pl', { stdin: script });
     expect(await stdout('script -qc "perl /tmp/tiocsti.pl" /dev/null </dev/null')).toBe('1\r\n1\r\n');
   });
 
-  /** A whole program of a few instructions: ELF64 header, one segment, code. */
+  /** Returns a complete program of a few instructions: ELF64 header, one segment, code. */
   function elf(code: readonly number[]): string {
     const image = Buffer.alloc(120 + code.length);
     Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(image);
@@ -359,15 +359,15 @@ describe('system calls', () => {
     ['a 64-bit exit', exit0, 0],
     ['an i386 call (int 0x80)', [0xb8, 20, 0, 0, 0, 0xcd, 0x80, ...exit0], 128 + 31],
     ['an x32 call', [0xb8, 39, 0, 0, 0x40, 0x0f, 0x05, ...exit0], 128 + 31],
-  ])('ends a program by %s with %3$i', async (_, code, exitCode) => {
+  ])('end a program with %s with exit code %3$i', async (_, code, exitCode) => {
     expect(await run(box, 'base64 -d >/tmp/tiny; chmod +x /tmp/tiny; /tmp/tiny', { stdin: elf(code) })).toMatchObject({
       exitCode,
     });
   });
 });
 
-describe('the network', () => {
-  it('is a loopback of its own: nothing of the host is reached, not even abstract sockets', async () => {
+describe('the network of a sandbox', () => {
+  it('is a loopback of its own, from which not even abstract sockets of the host are reachable', async () => {
     const name = `paddock-posture-${process.pid}`;
     const servers = [createServer().listen(0, '127.0.0.1'), createServer().listen(`\0${name}`)];
     await Promise.all(servers.map((server) => once(server, 'listening')));
@@ -380,7 +380,7 @@ describe('the network', () => {
       '  print connect($s, pack_sockaddr_in($to->[1], inet_aton($to->[0]))) ? "open" : "shut", "\\n";',
       '}',
       'socket(my $u, AF_UNIX, SOCK_STREAM, 0) or die;',
-      // Node names its abstract sockets with the whole of sun_path.
+      // Node pads the names of abstract sockets to the length of sun_path.
       `print connect($u, pack_sockaddr_un("\\0${name}" . "\\0" x ${107 - name.length})) ? "open" : "shut", "\\n";`,
     ].join('\n');
     expect(await stdout('perl', { stdin: script })).toBe('shut\n'.repeat(5));
@@ -397,7 +397,7 @@ describe('the network', () => {
 });
 
 describe('two sandboxes', () => {
-  it('share no memory, files, processes or limits of one uid', async () => {
+  it('share no memory, files, processes or per-uid limits', async () => {
     const other = await bwrap.launch();
     await run(box, 'echo mine >/dev/shm/f; echo mine >/tmp/f; ipcmk -M 100 >/dev/null');
     const seen = await run(
@@ -410,7 +410,7 @@ describe('two sandboxes', () => {
   });
 });
 
-it('bwrap creates nothing on the host through a link planted in the workspace', async () => {
+it('do not make bwrap create anything on the host through a link in the workspace', async () => {
   const planted = bwrap.spec();
   const first = await bwrap.runtime.launch(planted);
   await run(first, 'for n in etc tmp usr run dev proc link; do ln -s /oldroot/tmp/paddock-canary $n; done');

@@ -15,7 +15,7 @@ function runtimeWith(bwrapPath: string, log: Log = silentLog) {
   return { stateDir, runtime: createBwrapRuntime({ bwrapPath, stateDir, log }) };
 }
 
-/** A program in bwrap's place. */
+/** Creates a program that takes the place of bwrap. */
 function fake(script: string): string {
   const path = join(dir, `bwrap-${++count}`);
   writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && { echo bubblewrap 0.12.0; exit; }\n${script}\n`, {
@@ -36,7 +36,7 @@ async function refusal(bwrapPath: string): Promise<string> {
   return error?.message ?? '';
 }
 
-describe('probe', () => {
+describe('the probe of bwrap', () => {
   it('passes on this machine, and logs a bubblewrap with known vulnerabilities', async () => {
     const warnings: string[] = [];
     const log: Log = {
@@ -50,11 +50,11 @@ describe('probe', () => {
     for (const warning of warnings) expect(warning).toMatch(/GHSA|cgroups|root/);
   });
 
-  it('refuses when there is no bwrap, and says what to install', async () => {
+  it('fails without bwrap, and names the package to install', async () => {
     expect(await refusal(join(dir, 'nothing'))).toMatch(/no program at .*nothing .*install the package bubblewrap/);
   });
 
-  it('refuses a file that is no program', async () => {
+  it('refuses a file that is not a program', async () => {
     const path = join(dir, 'text');
     writeFileSync(path, 'x', { mode: 0o644 });
     expect(await refusal(path)).toMatch(/no program at/);
@@ -67,19 +67,19 @@ describe('probe', () => {
     expect(await refusal(path)).toMatch(/setuid/);
   });
 
-  it('refuses what is not bwrap', async () => {
+  it('refuses another program', async () => {
     expect(await refusal('/bin/false')).toMatch(/--version failed/);
   });
 
-  it("refuses with bwrap's message if a sandbox cannot be created", async () => {
+  it("fails with bwrap's message if a sandbox cannot be created", async () => {
     const said = 'echo "bwrap: No permissions to create a new namespace" >&2; exit 1';
     expect(await refusal(fake(said))).toMatch(/a test sandbox did not start: bwrap: No permissions/);
     expect(await refusal(fake('exit 7'))).toMatch(/did not start: bwrap ended with exit code 7/);
     expect(await refusal(fake('kill -9 $$'))).toMatch(/did not start: bwrap ended with SIGKILL/);
   });
 
-  it('refuses when sandboxes come up without the seccomp filter', async () => {
-    // Takes --seccomp FD out of the arguments: an isolation that is only half there must not be used.
+  it('fails if sandboxes start without the seccomp filter', async () => {
+    // Removes --seccomp FD from the arguments: incomplete isolation must not be used.
     const strip = [
       'perl -e \'local $/; open($f, "<&=3"); @a = split /\\0/, <$f>; for ($i = 0; $i < @a; $i++) {',
       'if ($a[$i] eq "--seccomp") { $i++; next } push @b, $a[$i] } print map { "$_\\0" } @b\' >/tmp/paddock-probe-args-$$',

@@ -14,7 +14,7 @@ const base = mkdtempSync('/tmp/paddock-death-');
 const uid = 330_000 + (process.pid % 1000);
 const unprivileged = 331_000 + (process.pid % 1000);
 
-/** A server in a process of its own: launches a sandbox, leaves something running in it, prints `ready`, waits. */
+/** A server in a process of its own: launches a sandbox, starts a background process in it, prints `ready`, waits. */
 const SERVER = `
 import { createBwrapRuntime } from './lib/runtime/bwrap/index.ts';
 const [stateDir, uid, resources, commands] = JSON.parse(process.argv[2]);
@@ -90,14 +90,14 @@ function living(owner: number): string[] {
   });
 }
 
-/** The directories of spare launchers, in each hierarchy. */
+/** Returns the directories of spare launchers in each hierarchy. */
 function cgroupsOf(stateDir: string): string[] {
   return runtimeCgroups(stateDir)
     .flatMap((root) => readdirSync(root).map((name) => join(root, name)))
     .filter((path) => path.includes('/spare-'));
 }
 
-/** Processes directly in a cgroup or in its agent's part. */
+/** Returns the processes of a cgroup and of its agent's cgroup. */
 const inside = (dir: string) =>
   [dir, join(dir, 'agent')]
     .filter(existsSync)
@@ -112,7 +112,7 @@ function state(name: string, owner: number): string {
 }
 
 describe('a server killed with SIGKILL', () => {
-  it('kills its sandboxes, and the next server starts without conflicts', async () => {
+  it('takes its sandboxes with it, and the next server starts without conflicts', async () => {
     const dir = state('killed', uid);
     const { child } = await start(dir, uid, { ...RESOURCES, memory_bytes: 1 << 28, pids_limit: 50 }, [
       ['(setsid sh -c "trap \\"\\" TERM HUP; sleep 300" >/dev/null 2>&1 &); echo left', 5000],
@@ -144,8 +144,8 @@ describe('a server killed with SIGKILL', () => {
   });
 });
 
-describe('a server that is an ordinary user', () => {
-  it('runs sandboxes, says what is weaker, ends what a command started, and refuses limits', async () => {
+describe('the server of an ordinary user', () => {
+  it('runs sandboxes, reports the weaker isolation, kills the processes of a command, and refuses limits', async () => {
     const dir = state('user', unprivileged);
     chownSync(dir, unprivileged, unprivileged);
     const commands: [string, number][] = [

@@ -11,10 +11,10 @@ import { runtimeCgroups, until, useBwrap } from './fixture.ts';
 const bwrap = useBwrap();
 const LIMITED = { memory_bytes: 1 << 28, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 50 };
 
-/** This runtime's directory in each hierarchy that it uses. */
+/** Returns this runtime's directory in each hierarchy that it uses. */
 const roots = (stateDir = bwrap.stateDir) => runtimeCgroups(stateDir);
 
-/** The shells that wait, each in the agent's part of cgroups named spare-*. */
+/** Returns the waiting shells, each in the agent's part of cgroups named spare-*. */
 function waiting(): number[] {
   return pidsOf('cgroup.procs').filter((pid) => /^Uid:\t0\t/m.test(statusOf(pid)));
 }
@@ -46,14 +46,14 @@ function pidsWithUid(uid: number): number[] {
     .filter((pid) => statusOf(pid).includes(`\nUid:\t${uid}\t`));
 }
 
-/** A sandbox of the same limits before, and spares made after it. */
+/** Launches a sandbox of the same limits, and waits for the spares that are created after it. */
 async function withSpares(): Promise<void> {
   await bwrap.launch(LIMITED);
   await until('there are spares', () => waiting().length === 2);
 }
 
 describe('a spare launcher', () => {
-  it('becomes the next sandbox of the same limits, which is in its cgroups with every process and bound by them', async () => {
+  it('becomes the next sandbox of the same limits, whose processes are all in its cgroups and limited by them', async () => {
     await withSpares();
     const spares = waiting();
     const spec = bwrap.spec(LIMITED);
@@ -90,7 +90,7 @@ describe('a spare launcher', () => {
     await sandbox.stop();
   });
 
-  it('that was killed is not used', async () => {
+  it('is not used after it was killed', async () => {
     await withSpares();
     const spares = waiting();
     for (const pid of spares) process.kill(pid, 'SIGKILL');
@@ -111,7 +111,7 @@ describe('a spare launcher', () => {
     expect(roots(stateDir)).toEqual([]);
   });
 
-  it('is only made when no sandbox is coming up', async () => {
+  it('is only created while no sandbox is being launched', async () => {
     let made = 0;
     const spares = new Spares(
       () => {

@@ -12,7 +12,7 @@ import { until, useBwrap } from './fixture.ts';
 
 const bwrap = useBwrap();
 
-/** Every shell that waits for commands but its own: stopped, and what it would read next filled with garbage. */
+/** Stops every idle shell except its own, and fills the pipes that they read from with garbage. */
 const STOP_SHELLS = `
 for p in /proc/[0-9]*; do
   [ $p = /proc/$PPID ] && continue
@@ -32,7 +32,7 @@ async function withIdleShells(sandbox: RunningSandbox): Promise<void> {
 }
 
 describe('a sandbox that stops the shells that run its commands', () => {
-  it('and fills their pipes loses these shells; the next commands are run by others', async () => {
+  it('and fills their pipes loses these shells, and other shells run the next commands', async () => {
     const sandbox = await bwrap.launch();
     const beside = await bwrap.launch();
     await withIdleShells(sandbox);
@@ -46,11 +46,11 @@ describe('a sandbox that stops the shells that run its commands', () => {
   });
 });
 
-describe('what commands in flight take of the file system that all sandboxes share', () => {
+describe('the space of running commands in the file system of the agents', () => {
   const directory = join(bwrap.stateDir, 'small');
   afterAll(() => unmountAgentFiles(directory));
 
-  it('is bounded for each sandbox, and given back at their end', async () => {
+  it('is limited for each sandbox, and freed when they end', async () => {
     const instance = await openInstance(directory, true, { readOnlyPaths: [] });
     const settings = {
       bwrapPath: '/usr/bin/bwrap',
@@ -63,7 +63,7 @@ describe('what commands in flight take of the file system that all sandboxes sha
     const launch = () => BwrapSandbox.launch(bwrap.spec(), small, new CgroupTree('none'), settings);
     const [sandbox, beside] = [await launch(), await launch()];
     try {
-      // A quote is four characters when it is quoted.
+      // A quoted quote has four characters.
       const env = { A: "'".repeat(80_000) };
       const abort = new AbortController();
       const long = run(sandbox, 'echo "$$"; sleep 60', { env, signal: abort.signal });
@@ -81,7 +81,7 @@ describe('what commands in flight take of the file system that all sandboxes sha
     }
   });
 
-  it('takes no room any more when a process still has the file of a command open', async () => {
+  it('is freed even if a process still has the file of a command open', async () => {
     const sandbox = await bwrap.launch();
     const env = { A: 'x'.repeat(100_000) };
     const open = 'for f in /proc/$PPID/fd/*; do case $(readlink $f) in *.cmd) exec 5<$f;; esac; done; sleep 60 <&5 &';

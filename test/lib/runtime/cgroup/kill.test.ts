@@ -10,7 +10,7 @@ import { RESOURCES } from '../run.ts';
 
 const hierarchies = findHierarchies(readMountsSync(), () => '');
 const named = (controller: string) => hierarchies.find((each) => each.controllers.includes(controller))?.mountPoint;
-/** Whatever this host has that groups can be made in: v2 with cgroup.kill, and the v1 freezer. */
+/** The hierarchies of this host in which cgroups can be created: v2 with cgroup.kill, and the v1 freezer. */
 const roots = [hierarchies.find((each) => each.version === 2)?.mountPoint, named('freezer')].filter(
   (each) => each !== undefined,
 );
@@ -20,7 +20,7 @@ afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
 });
 
-/** A shell that enters a cgroup by its own hand, as a launcher's prelude does, and then runs `script`. */
+/** Starts a shell that enters a cgroup itself, as a launcher's prelude does, and then runs `script`. */
 function enter(entries: readonly string[], script: string): ChildProcess {
   const writes = entries.map((file) => `echo 0 >'${file}'`).join('; ');
   const child = spawn('/bin/sh', ['-c', `${writes}; ${script}`], { stdio: 'ignore' });
@@ -38,7 +38,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     if (existsSync(root)) rmdirSync(root);
   });
 
-  it('hold who entered, and end them all however fast they fork', async () => {
+  it('contain the processes that entered, and kill all of them however fast they fork', async () => {
     const cgroup = make('a');
     const bomb = enter(
       cgroup.entries,
@@ -55,11 +55,11 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     expect(existsSync(join(root, 'a'))).toBe(false);
   });
 
-  it('end them all without cgroup.kill as well, which v2 has since Linux 5.14', async () => {
+  it('kill all processes without cgroup.kill too, which v2 has since Linux 5.14', async () => {
     const cgroup = make('e');
     const file = join(root, 'e', 'cgroup.kill');
     const mask = existsSync(file);
-    // Every write to it fails.
+    // Every write to cgroup.kill fails.
     if (mask) execFileSync('mount', ['--bind', '/dev/full', file]);
     try {
       enter(cgroup.entries, 'while :; do (setsid sh -c "while :; do sleep 1 & wait; done" &); sleep 0.01; done');
@@ -74,7 +74,7 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     await until('it is removed', () => cgroup.remove());
   });
 
-  it('tell at once of who joins a group', async () => {
+  it('list a process as soon as it joins', async () => {
     const cgroup = make('d');
     const members = [enter(cgroup.entries, 'sleep 60'), enter(cgroup.entries, 'sleep 60')];
     await until('both are inside', () => members.every(({ pid }) => cgroup.basePids().includes(pid!)));

@@ -7,8 +7,8 @@ const all = { memory_bytes: 1 << 28, cpu_quota: 150_000, cpu_shares: 1024, pids_
 const shown = (version: 1 | 2) =>
   limitWrites(all, version).map((write) => `${write.level}/${write.file}=${write.value}`);
 
-describe('the values of limits', () => {
-  it('are these on v1', () => {
+describe('the cgroup files of limits', () => {
+  it('have these values on v1', () => {
     expect(shown(1)).toEqual([
       'sandbox/memory.limit_in_bytes=268435456',
       'sandbox/memory.memsw.limit_in_bytes=268435456',
@@ -20,7 +20,7 @@ describe('the values of limits', () => {
     ]);
   });
 
-  it('are these on v2', () => {
+  it('have these values on v2', () => {
     expect(shown(2)).toEqual([
       'sandbox/memory.max=268435456',
       'sandbox/memory.swap.max=0',
@@ -36,7 +36,7 @@ describe('the values of limits', () => {
     [8 << 20, 7 << 20],
     [64 << 20, 60 << 20],
     [2 ** 40, 2 ** 40 - (4 << 20)],
-  ])('on v2 leave of %d bytes of memory %d to the commands, the rest to the agent', (memory_bytes, commands) => {
+  ])('on v2 reserve, of %d bytes of memory, %d for the commands and the rest for the agent', (memory_bytes, commands) => {
     const writes = limitWrites({ memory_bytes, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 }, 2);
     expect(writes.find((write) => write.level === 'commands')).toMatchObject({
       file: 'memory.max',
@@ -45,17 +45,17 @@ describe('the values of limits', () => {
     expect(writes.find((write) => write.level === 'sandbox')).toMatchObject({ value: `${memory_bytes}` });
   });
 
-  it('are none for no limits', () => {
+  it('are not written without limits', () => {
     expect(limitWrites({ memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 }, 2)).toEqual([]);
   });
 
-  it('map shares to weights over the whole range, defaults to each other', () => {
+  it('map shares to weights over the whole range, and the default to the default', () => {
     expect([2, 1024, 262_144].map(cpuWeight)).toEqual([1, 100, 10_000]);
     for (let shares = 3; shares < 262_144; shares *= 2)
       expect(cpuWeight(shares)).toBeLessThanOrEqual(cpuWeight(shares * 2));
   });
 
-  it('leave the service’s own runners out of pids_limit', () => {
+  it('do not count the service’s own runners in pids_limit', () => {
     expect(pidsMax(64, 3)).toBe('67');
   });
 });
@@ -81,12 +81,12 @@ describe('the hierarchies of a host', () => {
     ]);
   });
 
-  it('are none where nothing is mounted', () => {
+  it('are empty if none is mounted', () => {
     expect(findHierarchies(parseMounts('22 1 0:20 / /proc rw - proc proc rw\n'), controllers(''))).toEqual([]);
     expect(findHierarchies([], controllers(''))).toEqual([]);
   });
 
-  it('have the server’s own place in them', () => {
+  it('include the server’s own cgroup', () => {
     const membership = parseMembership('4:memory:/a\n1:cpu,cpuacct:/b:c\n0::/system.slice/x.service\n');
     expect(Object.fromEntries(membership)).toEqual({
       memory: '/a',

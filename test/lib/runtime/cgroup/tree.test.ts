@@ -5,7 +5,7 @@ import { CgroupTree, startedIn } from '../../../../lib/runtime/cgroup/tree.ts';
 import { until } from '../bwrap/fixture.ts';
 import { RESOURCES } from '../run.ts';
 
-it('a sandbox whose last run has not ended is UNAVAILABLE, whatever the cgroups of that run are called', async () => {
+it('a sandbox whose last run has not ended is UNAVAILABLE, for any name of that run’s cgroups', async () => {
   const tree = new CgroupTree(`test-${process.pid}`);
   tree.open();
   const cgroup = tree.create('spare-1', RESOURCES)!;
@@ -27,7 +27,7 @@ it('a sandbox whose last run has not ended is UNAVAILABLE, whatever the cgroups 
   tree.close();
 });
 
-it('the cgroup a server was started in is not the leaf that an earlier one moved its shell to', () => {
+it('the cgroup in which a server was started is not the leaf to which an earlier server moved its shell', () => {
   expect(startedIn('/user.slice/a.scope/paddock-host')).toBe('/user.slice/a.scope');
   expect(startedIn('/paddock-host')).toBe('/');
   expect(startedIn('/user.slice/a.scope')).toBe('/user.slice/a.scope');

@@ -15,19 +15,19 @@ async function certificates(...names: string[]): Promise<string> {
 }
 
 describe('the address of the Docker daemon', () => {
-  it('is the default socket when nothing names one', () => {
+  it('is the default socket without any setting', () => {
     expect(daemonAddress('', {})).toEqual({ kind: 'unix', socketPath: '/var/run/docker.sock' });
     expect(daemonAddress('', { DOCKER_HOST: '' })).toEqual({ kind: 'unix', socketPath: '/var/run/docker.sock' });
   });
 
-  it('is DOCKER_HOST when the configuration names none', () => {
+  it('is DOCKER_HOST if the configuration names none', () => {
     expect(daemonAddress('', { DOCKER_HOST: 'unix:///run/d.sock' })).toEqual({
       kind: 'unix',
       socketPath: '/run/d.sock',
     });
   });
 
-  it('is what the configuration names, before DOCKER_HOST', () => {
+  it('is that of the configuration before DOCKER_HOST', () => {
     expect(daemonAddress('unix:///a', { DOCKER_HOST: 'unix:///b' })).toEqual({ kind: 'unix', socketPath: '/a' });
   });
 
@@ -36,7 +36,7 @@ describe('the address of the Docker daemon', () => {
     ['tcp://docker', { kind: 'tcp', hostname: 'docker', port: 2375 }],
     ['http://docker:80/', { kind: 'tcp', hostname: 'docker', port: 80 }],
     ['tcp://[::1]:2375', { kind: 'tcp', hostname: '::1', port: 2375 }],
-  ])('takes %s', (host, address) => {
+  ])('accepts %s', (host, address) => {
     expect(daemonAddress(host, {})).toEqual(address);
     expect(daemonAddress(addressText(daemonAddress(host, {})), {})).toEqual(address);
   });
@@ -44,7 +44,7 @@ describe('the address of the Docker daemon', () => {
   it.each([
     ['https://docker', {}],
     ['tcp://docker', { DOCKER_TLS_VERIFY: '1' }],
-  ])('speaks TLS to %s with %j', async (host, environment) => {
+  ])('uses TLS for %s with %j', async (host, environment) => {
     const DOCKER_CERT_PATH = await certificates('ca', 'cert', 'key');
     expect(daemonAddress(host, { ...environment, DOCKER_CERT_PATH })).toEqual({
       kind: 'tcp',
@@ -54,7 +54,7 @@ describe('the address of the Docker daemon', () => {
     });
   });
 
-  it('names the file of TLS that is missing', async () => {
+  it('is refused with an error that names the missing TLS file', async () => {
     const DOCKER_CERT_PATH = await certificates('ca', 'cert');
     expect(() => daemonAddress('https://docker', { DOCKER_CERT_PATH })).toThrow('key.pem cannot be read: ENOENT');
     expect(() => daemonAddress('https://docker', {})).toThrow('DOCKER_CERT_PATH');
@@ -71,7 +71,7 @@ describe('the address of the Docker daemon', () => {
     'tcp://a:99999',
     'tcp://a/b',
     'tcp://u@a',
-  ])('refuses %s, naming what is allowed', (host) => {
+  ])('refuses %s with an error that names the allowed forms', (host) => {
     expect(() => daemonAddress(host, {})).toThrow(/^runtime\.docker\.host ".*": must be unix:\/\/\/path, tcp:/);
     expect(() => daemonAddress('', { DOCKER_HOST: host })).toThrow(/^DOCKER_HOST ".*": must be/);
   });

@@ -29,7 +29,7 @@ const plan: ContainerPlan = {
 };
 
 describe('the container of a sandbox', () => {
-  it('is exactly this', () => {
+  it('has exactly this configuration', () => {
     expect(containerPlan(plan)).toEqual({
       name: 'paddock-i1-sb_1',
       Image: 'sha256:abc',
@@ -139,20 +139,20 @@ describe('the container of a sandbox', () => {
     });
   });
 
-  it('has no network when networking is not enabled, whatever the mode says', () => {
+  it('has no network if networking is not enabled, for any network mode', () => {
     for (const networkMode of ['none', 'bridge', 'host'] as const) {
       expect(containerPlan({ ...plan, networkMode }).HostConfig?.NetworkMode).toBe('none');
     }
   });
 
-  it('has the configured network when networking is enabled', () => {
+  it('has the configured network if networking is enabled', () => {
     for (const networkMode of ['none', 'bridge', 'host'] as const) {
       const { HostConfig, NetworkDisabled } = containerPlan({ ...plan, networkMode, enableNetworking: true });
       expect([HostConfig?.NetworkMode, NetworkDisabled]).toEqual([networkMode, false]);
     }
   });
 
-  it('has no limit where the limit is 0', () => {
+  it('has no limit for a value of 0', () => {
     const resources = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
     expect(containerPlan({ ...plan, spec: { ...plan.spec, resources } }).HostConfig).toMatchObject({
       Memory: 0,
@@ -164,7 +164,7 @@ describe('the container of a sandbox', () => {
     });
   });
 
-  it("replaces the image's volumes by sized tmpfs, never disk of the host", () => {
+  it("replaces the image's volumes by tmpfs of limited size, never by disk space of the host", () => {
     const { HostConfig } = containerPlan({ ...plan, imageVolumes: ['/data', '/tmp'] });
     expect(HostConfig?.Tmpfs).toMatchObject({
       '/data': 'rw,exec,nosuid,nodev,size=67108864,mode=1777,uid=200007,gid=200007',
@@ -186,7 +186,7 @@ describe('the container of a sandbox', () => {
     expect(() => containerPlan({ ...plan, imageVolumes: [volume] })).toThrow(/volume/);
   });
 
-  it('lets the workspace stand where the image declares it a volume', () => {
+  it('keeps the workspace if the image declares its path a volume', () => {
     expect(containerPlan({ ...plan, imageVolumes: ['/workspace'] }).HostConfig?.Tmpfs).not.toHaveProperty('/workspace');
   });
 });

@@ -40,15 +40,15 @@ function ping(limitMs = 5000): Promise<unknown> {
   return daemon.call({ doing: 'asking', limitMs, ask: (docker) => docker.info() });
 }
 
-describe('errors of the Docker daemon', () => {
-  it('is UNAVAILABLE when there is none', async () => {
+describe('a failure of the Docker daemon', () => {
+  it('is UNAVAILABLE if there is no daemon', async () => {
     await expect(ping()).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       message: `Docker daemon at unix://${socketPath}, asking: connect ENOENT ${socketPath}`,
     });
   });
 
-  it.each([500, 503, 403, 401, 409])('is UNAVAILABLE, in its words, when it answers %i', async (status) => {
+  it.each([500, 503, 403, 401, 409])('is UNAVAILABLE with the daemon’s message if it answers %i', async (status) => {
     await answering((_, response) => response.writeHead(status).end('{"message":"no  disk\\nleft"}'));
     await expect(ping()).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -56,7 +56,7 @@ describe('errors of the Docker daemon', () => {
     });
   });
 
-  it('is UNAVAILABLE when it accepts and answers nothing within the limit', async () => {
+  it('is UNAVAILABLE if it accepts a connection but does not answer within the limit', async () => {
     await answering(() => undefined);
     await expect(ping(100)).rejects.toMatchObject({
       code: 'UNAVAILABLE',
@@ -64,7 +64,7 @@ describe('errors of the Docker daemon', () => {
     });
   });
 
-  it('is UNAVAILABLE when it stops in the middle of an answer', async () => {
+  it('is UNAVAILABLE if it stops in the middle of an answer', async () => {
     await answering((_, response) => {
       response.writeHead(200, { 'content-length': '100' });
       response.write('{', () => response.destroy());
@@ -79,7 +79,7 @@ describe('errors of the Docker daemon', () => {
     await expect(ping()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 
-  it('keeps a very long answer out of the message', async () => {
+  it('is reported without the whole of a very long answer', async () => {
     await answering((_, response) => response.writeHead(500).end(JSON.stringify({ message: 'x'.repeat(100_000) })));
     const error = await ping().catch((thrown: unknown) => thrown);
     expect((error as Error).message.length).toBeLessThan(700);
@@ -188,14 +188,14 @@ describe('an image', () => {
   });
 
   it.each(['ubuntu', 'ubuntu:22.04', 'ghcr.io/a/b', 'localhost:5000/a/b-c_d:V1', `a@sha256:${'0'.repeat(64)}`])(
-    'named %s is looked for',
+    'named %s is requested from the daemon',
     async (name) => {
       await answering((_, response) => response.end('{"Id":"sha256:1","Config":{"Volumes":{"/data":{}}}}'));
       expect(await find(name)).toEqual({ id: 'sha256:1', volumes: ['/data'] });
     },
   );
 
-  it('that the daemon can neither find nor pull is NOT_FOUND, naming it and why', async () => {
+  it('that the daemon can neither find nor pull is NOT_FOUND with its name and the reason', async () => {
     await answering((request, response) => {
       if (request.method === 'POST') response.writeHead(500).end('{"message":"dial tcp: no such host"}');
       else missing(request, response);
@@ -206,7 +206,7 @@ describe('an image', () => {
     });
   });
 
-  it('whose pull fails half way is NOT_FOUND', async () => {
+  it('whose pull fails midway is NOT_FOUND', async () => {
     await answering((request, response) => {
       if (request.method === 'POST') response.end('{"status":"Pulling"}\n{"error":"manifest unknown"}\n');
       else missing(request, response);
@@ -217,7 +217,7 @@ describe('an image', () => {
     });
   });
 
-  it('whose pull does not end is NOT_FOUND within the limit, and the daemon is told to stop', async () => {
+  it('whose pull does not end is NOT_FOUND within the limit, and the request to the daemon is aborted', async () => {
     let closed: (value: unknown) => void;
     const hungUp = new Promise((resolve) => {
       closed = resolve;
@@ -233,7 +233,7 @@ describe('an image', () => {
     await hungUp;
   });
 
-  it('without a tag is pulled as latest alone', async () => {
+  it('without a tag is pulled with the tag latest only', async () => {
     const pulled: string[] = [];
     await answering((request, response) => {
       if (request.method === 'POST') pulled.push(request.url ?? '');
@@ -244,7 +244,7 @@ describe('an image', () => {
     expect(pulled).toEqual([expect.stringContaining('fromImage=localhost%3A5000%2Fa&tag=latest')]);
   });
 
-  it('is not pulled when the daemon is not there', async () => {
+  it('is not pulled if the daemon is not reachable', async () => {
     await expect(find('a')).rejects.toMatchObject({ code: 'UNAVAILABLE' });
   });
 });

@@ -19,8 +19,8 @@ async function within<T>(use: (scene: Scene) => Promise<T>, options = {}): Promi
   }
 }
 
-describe('an image of another making', () => {
-  it('runs with busybox for a shell', async () => {
+describe('another image', () => {
+  it('runs with busybox as its shell', async () => {
     const links = ['sh', 'cat', 'env', 'id', 'sleep', 'pwd', 'wc'];
     await importImage(dockerd.docker, 'busybox', { programs: ['busybox'], links: { busybox: links } });
     await within(async (scene) => {
@@ -32,7 +32,7 @@ describe('an image of another making', () => {
     });
   });
 
-  it('runs with bash for a shell', async () => {
+  it('runs with bash as its shell', async () => {
     await importImage(dockerd.docker, 'bash', { programs: ['bash', 'env', 'cat'], links: { bash: ['sh'] } });
     await within(async (scene) => {
       const sandbox = await scene.launch({ image: 'bash' });
@@ -43,7 +43,7 @@ describe('an image of another making', () => {
     });
   });
 
-  it('runs with a shell alone', async () => {
+  it('runs if it contains nothing but a shell', async () => {
     await importImage(dockerd.docker, 'shell', { programs: ['dash'], links: { dash: ['sh'] } });
     await within(async (scene) => {
       const sandbox = await scene.launch({ image: 'shell' });
@@ -53,7 +53,7 @@ describe('an image of another making', () => {
     });
   });
 
-  it('is refused when its /bin/sh is no program of this machine', async () => {
+  it('is refused if its /bin/sh does not run on this machine', async () => {
     await importImage(dockerd.docker, 'foreign', { programs: [], files: { 'bin/sh': '\x7fELF no program' } });
     await within(async (scene) => {
       await expect(scene.launch({ image: 'foreign' })).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
@@ -61,7 +61,7 @@ describe('an image of another making', () => {
     });
   });
 
-  it('is refused when it has a file where the workspace goes', async () => {
+  it('is refused if it has a file at the path of the workspace', async () => {
     await importImage(dockerd.docker, 'in-the-way', { programs: ['sh'], files: { workspace: 'a file' } });
     await within(async (scene) => {
       await expect(scene.launch({ image: 'in-the-way' })).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe('an image of another making', () => {
     });
   });
 
-  it('is refused when its volume lies in the workspace', async () => {
+  it('is refused if it declares a volume inside the workspace', async () => {
     await importImage(dockerd.docker, 'volume', { programs: ['sh'], changes: ['VOLUME /workspace/node_modules'] });
     await within(async (scene) => {
       await expect(scene.launch({ image: 'volume' })).rejects.toMatchObject({

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 describe('the name of an instance on a Docker daemon', () => {
-  it('is made once and stays with the state', async () => {
+  it('is created once and kept with the state', async () => {
     const id = instanceId(join(directory, 'new', 'state'));
     expect(id).toMatch(/^[0-9a-f]{16}$/);
     expect(instanceId(join(directory, 'new', 'state'))).toBe(id);
@@ -19,11 +19,11 @@ describe('the name of an instance on a Docker daemon', () => {
     expect((await stat(join(directory, 'new', 'state', 'docker-instance'))).mode & 0o777).toBe(0o600);
   });
 
-  it('is another for another state', () => {
+  it('differs for another state', () => {
     expect(instanceId(join(directory, 'a'))).not.toBe(instanceId(join(directory, 'b')));
   });
 
-  it.each(['', 'short', '0123456789ABCDEF'])('that is damaged (%j) is refused, not replaced', async (content) => {
+  it.each(['', 'short', '0123456789ABCDEF'])('is refused if it is damaged (%j), not replaced', async (content) => {
     await writeFile(join(directory, 'docker-instance'), content);
     expect(() => instanceId(directory)).toThrow(/docker-instance is damaged/);
   });

@@ -26,7 +26,7 @@ async function gone(path: string): Promise<boolean> {
   );
 }
 
-/** Host pids of a uid. */
+/** Returns the host pids of a uid. */
 async function processesOf(uid: number): Promise<string[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const owned = await Promise.all(
@@ -49,7 +49,7 @@ async function cgroupsOf(id: string): Promise<string[]> {
 }
 
 describe('a sandbox in a container', () => {
-  it('runs a command as its own user in the workspace, with nothing but the small environment', async () => {
+  it('runs a command as its own user in the workspace, with the fixed environment only', async () => {
     const spec = await scene.spec();
     const sandbox = await scene.launch(spec);
     const { stdout } = await sh(
@@ -60,7 +60,7 @@ describe('a sandbox in a container', () => {
     expect(await readFile(`${spec.workspace}/file`, 'utf8')).toBe('hi\n');
   });
 
-  it('passes stdin, env and workdir, keeps the streams apart and gives the exit code', async () => {
+  it('passes on stdin, env and workdir, and returns separate streams and the exit code', async () => {
     const sandbox = await scene.launch();
     await sh(sandbox, 'mkdir "a b"');
     const stdin = 'x'.repeat(300_000);
@@ -69,7 +69,7 @@ describe('a sandbox in a container', () => {
     expect(output).toEqual({ stdout: '/workspace/a b\n300000\n', stderr: "it's\n", exitCode: 7 });
   });
 
-  it('keeps background processes and /tmp between commands, and ends them with stop', async () => {
+  it('keeps background processes and /tmp between commands, until stop', async () => {
     const spec = await scene.spec();
     const sandbox = await scene.launch(spec);
     await sh(sandbox, 'setsid sleep 600 >/dev/null 2>&1 & echo kept > /tmp/file');
@@ -81,7 +81,7 @@ describe('a sandbox in a container', () => {
     expect(await processesOf(spec.uid)).toEqual([]);
   });
 
-  it('ends all that a timed-out command started, and nothing else', async () => {
+  it('kills every process of a timed-out command, and no other', async () => {
     const sandbox = await scene.launch();
     await sh(sandbox, 'sleep 601 >/dev/null 2>&1 &');
     const bad = sh(sandbox, "trap '' TERM; (setsid sh -c 'sleep 602 & sleep 603' &); echo before; sleep 604", {
@@ -91,7 +91,7 @@ describe('a sandbox in a container', () => {
     expect((await sh(sandbox, "ps axo args | grep '^sleep'")).stdout).toBe('sleep 601\n');
   });
 
-  it('leaves nothing behind after stop, and stops once', async () => {
+  it('leaves nothing behind after stop, and stop runs once', async () => {
     const spec = await scene.spec();
     const sandbox = await scene.launch(spec);
     expect(await cgroupsOf(spec.id)).not.toEqual([]);
@@ -103,7 +103,7 @@ describe('a sandbox in a container', () => {
     expect(await Promise.race([sandbox.exited, 'nothing'])).toBe('nothing');
   });
 
-  it('can be launched again under its id, with its files', async () => {
+  it('can be launched again with its id and its files', async () => {
     const spec = await scene.spec();
     await sh(await scene.launch(spec), 'echo mine > file').finally(() => scene.end());
   });
@@ -144,14 +144,14 @@ describe('a sandbox in a container', () => {
     expect(await dockerd.docker.listContainers({ all: true })).toEqual([]);
   });
 
-  it('is refused for an image that is not there, naming it', async () => {
+  it('is refused for a missing image with an error that names it', async () => {
     await expect(scene.launch({ image: 'no-such:1' })).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: expect.stringContaining('"no-such:1"'),
     });
   });
 
-  it('is refused when the daemon does not see its workspace', async () => {
+  it('is refused if the daemon does not see its workspace', async () => {
     const spec = await scene.spec();
     await expect(scene.launch({ ...spec, workspace: `${spec.workspace}-missing` })).rejects.toMatchObject({
       code: 'FAILED_PRECONDITION',
@@ -163,7 +163,7 @@ describe('a sandbox in a container', () => {
     await expect(scene.launch({ uid: 0 })).rejects.toMatchObject({ code: 'INTERNAL' });
   });
 
-  it('comes up many at once', async () => {
+  it('can be launched many times concurrently', async () => {
     const all = await Promise.all(Array.from({ length: 12 }, () => scene.launch()));
     const outputs = await Promise.all(all.map((sandbox) => sh(sandbox, 'echo up')));
     expect(outputs.map(({ stdout }) => stdout)).toEqual(Array(12).fill('up\n'));
@@ -175,7 +175,7 @@ describe('a sandbox in a container', () => {
 describe('the limits of a sandbox in a container', () => {
   const none = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
-  it('kill a command above the memory limit, and report it', async () => {
+  it('kill a command above the memory limit, and are reported', async () => {
     const sandbox = await scene.launch({ resources: { ...none, memory_bytes: 64 * 1024 ** 2 } });
     const { exitCode, stderr } = await sh(sandbox, 'python3 -c "x = bytearray(200 << 20)"');
     expect(exitCode).toBe(137);
@@ -183,15 +183,15 @@ describe('the limits of a sandbox in a container', () => {
     expect((await sh(sandbox, 'echo alive')).stdout).toBe('alive\n');
   });
 
-  it('hold a fork bomb, and what is over the limit is told', async () => {
+  it('limit a fork bomb, and refused forks are reported', async () => {
     const sandbox = await scene.launch({ resources: { ...none, pids_limit: 20 } });
     const bomb = await sh(sandbox, 'i=0; while [ $i -lt 60 ]; do sleep 600 & i=$((i+1)); done; wait');
     expect(bomb).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('fork') });
-    // The agent is outside of the limit: a further command starts, as far as one process goes.
+    // The agent is not counted in the limit, so another command starts, with a single process.
     expect(await sh(sandbox, 'echo up; true | cat')).toMatchObject({ stdout: 'up\n', exitCode: 2 });
   });
 
-  it('are in the cgroups of the container', async () => {
+  it('are set in the cgroups of the container', async () => {
     const resources = { memory_bytes: 64 * 1024 ** 2, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 50 };
     await scene.launch({ resources });
     const [container] = await dockerd.docker.listContainers();
@@ -199,7 +199,7 @@ describe('the limits of a sandbox in a container', () => {
     expect(HostConfig).toMatchObject({ Memory: 67_108_864, MemorySwap: 67_108_864, CpuQuota: 50_000, CpuShares: 512 });
   });
 
-  it('are refused when Docker cannot have them, naming the field', async () => {
+  it('are refused if Docker cannot enforce them, with an error that names the field', async () => {
     await expect(scene.launch({ resources: { ...none, memory_bytes: 1024 } })).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringMatching(/^resources/),
@@ -207,8 +207,8 @@ describe('the limits of a sandbox in a container', () => {
   });
 });
 
-describe('the remains of an earlier server', () => {
-  it('is removed by reclaim, and nothing of anybody else', async () => {
+describe('the container of an earlier server', () => {
+  it('is removed by reclaim, and no other container is', async () => {
     const other = await openScene(dockerd);
     try {
       const [mine, foreign] = [await scene.launch(), await other.launch()];
@@ -224,7 +224,7 @@ describe('the remains of an earlier server', () => {
     }
   });
 
-  it('does not keep a sandbox of the same id from coming up', async () => {
+  it('does not prevent the launch of a sandbox with the same id', async () => {
     const spec = await scene.spec();
     await scene.launch(spec);
     const successor = await openScene(dockerd, { stateDir: join(scene.directory, 'state') });
@@ -239,7 +239,7 @@ describe('the remains of an earlier server', () => {
 });
 
 describe('a stream of output', () => {
-  it('arrives whole', async () => {
+  it('arrives completely', async () => {
     const sandbox = await scene.launch();
     const signal = new AbortController().signal;
     const command = {

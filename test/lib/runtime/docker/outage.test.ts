@@ -29,8 +29,8 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 
 const noContainers = async () => (await dockerd.docker.listContainers({ all: true })).length === 0;
 
-describe('while the daemon is away', () => {
-  it('nothing is launched, and the same runtime works once it is back', async () => {
+describe('while the daemon is not running', () => {
+  it('a launch fails, and the same runtime works when the daemon is back', async () => {
     await dockerd.shutdown();
     await expect(scene.runtime.probe()).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     await expect(scene.launch()).rejects.toMatchObject({
@@ -42,7 +42,7 @@ describe('while the daemon is away', () => {
     expect((await sh(await scene.launch(), 'echo back')).stdout).toBe('back\n');
   });
 
-  it('a sandbox can be stopped; its container is removed when the daemon is available again', async () => {
+  it('a sandbox can be stopped, and its container is removed when the daemon is back', async () => {
     const sandbox = await scene.launch();
     await dockerd.kill();
     await sandbox.stop();
@@ -50,7 +50,7 @@ describe('while the daemon is away', () => {
     await until(noContainers);
   });
 
-  it('is told for each sandbox, once it is back and has ended them', async () => {
+  it('the end of each sandbox is reported after the daemon is back and has ended them', async () => {
     const [one, other] = await Promise.all([scene.launch(), scene.launch()]);
     await dockerd.kill();
     await dockerd.start();
@@ -60,7 +60,7 @@ describe('while the daemon is away', () => {
 });
 
 describe('while the daemon hangs', () => {
-  it('commands run on, a launch fails within its limit, and leaves nothing', async () => {
+  it('running commands continue, and a launch fails within its limit and leaves nothing', async () => {
     const sandbox = await scene.launch();
     dockerd.pause();
     try {
@@ -78,7 +78,7 @@ describe('while the daemon hangs', () => {
 
   it('a container whose creation was never answered is found and removed', async () => {
     const spec = await scene.spec();
-    // The image is known; the daemon stops answering when it is asked to create.
+    // The image is known; the daemon stops answering at the request to create.
     const launching = scene.runtime.launch(spec);
     launching.catch(() => undefined);
     await until(async () => (await dockerd.docker.listContainers({ all: true })).length > 0);

@@ -18,7 +18,7 @@ const status = (changes: object) =>
     .join('');
 
 describe('the posture of a container', () => {
-  it('is taken as it was asked for', () => {
+  it('is accepted as it was requested', () => {
     expect(() => checkPosture(status({}), 7)).not.toThrow();
   });
 
@@ -34,7 +34,7 @@ describe('the posture of a container', () => {
     expect(() => checkPosture(status(changes), 7)).toThrow(`did not apply ${named} asked for`);
   });
 
-  it('is refused for a process without any, and when nothing is known', () => {
+  it('is refused for a process without any restriction, and if nothing is known', () => {
     expect(() => checkPosture(statusOf(process.pid), 7)).toThrow('the user');
     expect(() => checkPosture('', 7)).toThrow('the system call filter');
   });

@@ -11,7 +11,7 @@ let dockerd: Daemon;
 let scene: Scene;
 let sandbox: RunningSandbox;
 
-/** What an image may try of its own accord: each instruction would widen what its container can do. */
+/** Instructions of a hostile image; each would extend the privileges of its container. */
 const HOSTILE = [
   'ENV LD_PRELOAD=/evil.so SECRET=image PATH=/image/bin:/usr/bin:/bin',
   'VOLUME /data',
@@ -46,7 +46,7 @@ async function python(program: string): Promise<string> {
   return exitCode === 0 ? stdout.trim() : `exit ${exitCode}: ${stderr}`;
 }
 
-/** Arguments for which the rule holds. */
+/** Returns arguments to which the rule applies. */
 function caught(tests: readonly ArgTest[]): number[] {
   const args = [0, 0, 0, 0, 0, 0];
   for (const { arg, mask = 0xffff_ffff, values, when } of tests) {
@@ -59,8 +59,8 @@ function caught(tests: readonly ArgTest[]): number[] {
   return args;
 }
 
-describe('from inside a container', () => {
-  it('there are no capabilities, no way to new privileges, and a filter', async () => {
+describe('in a container', () => {
+  it('a command has no capabilities, cannot get new privileges, and has a filter', async () => {
     const status = await output('cat /proc/self/status');
     for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb']) expect(status).toContain(`Cap${set}:\t0000000000000000`);
     expect(status).toMatch(/NoNewPrivs:\t1/);
@@ -83,7 +83,7 @@ print(json.dumps(answers))`;
     const answers = JSON.parse(await python(program)) as [string, number][];
     const unexpected = answers.filter(([name, errno], index) => {
       const { errno: expected } = calls[index]!;
-      // A libseccomp that does not know a call leaves it to the profile's default.
+      // If libseccomp does not know a call, the profile's default applies.
       const unknown = ['statmount', 'listmount', 'open_tree_attr', 'lookup_dcookie'].includes(name);
       return errno !== expected && !(unknown && errno === ENOSYS);
     });
@@ -91,7 +91,7 @@ print(json.dumps(answers))`;
     expect(answers.length).toBeGreaterThan(70);
   });
 
-  it('syscalls newer than the policy do not exist', async () => {
+  it('system calls newer than the policy are ENOSYS', async () => {
     const program =
       'import ctypes\nl=ctypes.CDLL(None,use_errno=True)\nl.syscall(600,0,0,0)\nprint(ctypes.get_errno())';
     expect(await python(program)).toBe(String(ENOSYS));
@@ -109,7 +109,7 @@ ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(code))
       expect((await sh(sandbox, 'python3 -', { stdin: program })).exitCode).toBe(128 + 31);
   });
 
-  it('ordinary programs run: threads, subprocesses, sockets within', async () => {
+  it('ordinary programs run, with threads, subprocesses and local sockets', async () => {
     const program = `
 import threading, subprocess, socket, asyncio, multiprocessing
 t = threading.Thread(target=lambda: None); t.start(); t.join()
@@ -135,30 +135,30 @@ print(subprocess.check_output(['echo', 'fine']).decode())`;
     expect(await output(probe)).toBe('/home/sandbox\n/tmp\n/var/tmp\n/dev/shm\n/workspace\n');
   });
 
-  it('what is written there is bounded', async () => {
+  it('the writable file systems have a limited size', async () => {
     for (const place of ['/tmp', '/var/tmp', '/home/sandbox', '/dev/shm']) {
       const blocks = Number(await output(`df -k --output=size ${place} | tail -n 1`));
       expect(blocks).toBeLessThanOrEqual(256 * 1024);
     }
   });
 
-  it('kernel settings and what tells about the machine cannot be read or written', async () => {
+  it('kernel settings and information about the machine can be neither read nor written', async () => {
     expect(await output('cat /proc/cmdline /proc/kallsyms /proc/keys /proc/iomem 2>/dev/null | wc -c')).toBe('0\n');
     expect(await output('(echo x > /proc/sys/kernel/core_pattern) 2>&1 | grep -c -E "Read-only|denied"')).toBe('1\n');
   });
 
-  it('no descriptor but the standard ones is open', async () => {
+  it('only the standard descriptors are open', async () => {
     expect(await output('ls /proc/self/fd | tr "\\n" " "')).toBe('0 1 2 3 ');
   });
 
-  it('neither the server, nor its sandboxes, nor the daemon are seen', async () => {
+  it('neither the server nor its sandboxes nor the daemon are visible', async () => {
     await scene.launch();
     const all = await output('ps axo args; cat /proc/1/environ /proc/*/environ | tr "\\0" "\\n"');
     expect(all).not.toMatch(/dockerd|containerd|vitest|paddock-docker-scene|docker\.sock/);
     expect(await output('ls /var/run/docker.sock /run/docker.sock 2>&1 | grep -c "No such"')).toBe('2\n');
   });
 
-  it('the sandbox is a user by name, on the host one of its own', async () => {
+  it("the sandbox's user has a name, and is a user of its own on the host", async () => {
     expect(
       await output(
         'id -un; id -gn; id -G | wc -w; python3 -c "import pwd,os; print(pwd.getpwuid(os.getuid()).pw_dir)"',
@@ -169,7 +169,7 @@ print(subprocess.check_output(['echo', 'fine']).decode())`;
     expect(await readFile(`/proc/${State.Pid}/status`, 'utf8')).toMatch(/Uid:\t3\d{5}\t3\d{5}\t3\d{5}\t3\d{5}/);
   });
 
-  it("the agent's pipes cannot be listed, and its files not changed", async () => {
+  it("the agent's pipes cannot be listed, and its files cannot be changed", async () => {
     expect(
       await output(
         'ls /run/agent 2>&1; echo x 2>/dev/null >> /run/agent/agent; rm -f /run/agent/agent 2>&1; id -u >/dev/null',
@@ -178,13 +178,13 @@ print(subprocess.check_output(['echo', 'fine']).decode())`;
   });
 });
 
-describe('an image that asks for more', () => {
+describe('an image whose configuration extends privileges', () => {
   let hostile: RunningSandbox;
   beforeAll(async () => {
     hostile = await scene.launch({ image: 'hostile' });
   });
 
-  it('gets its user, its entrypoint, its working directory and its environment overruled, but for PATH', async () => {
+  it('gets its user, entrypoint, working directory and environment overridden, except PATH', async () => {
     expect(await output('id -un; pwd; echo "$LD_PRELOAD$SECRET"; echo $PATH', hostile)).toBe(
       'sandbox\n/workspace\n\n/image/bin:/usr/bin:/bin\n',
     );
@@ -201,7 +201,7 @@ describe('an image that asks for more', () => {
     expect(Volumes).toEqual([]);
   });
 
-  it('has no health check run, and the label of this instance', async () => {
+  it('gets its health check disabled, and the label of this instance', async () => {
     const containers = await dockerd.docker.listContainers();
     const container = containers.find(({ Command }) => Command.includes('agent') && containers.length > 0);
     const images = await Promise.all(containers.map(({ Id }) => dockerd.docker.getContainer(Id).inspect()));

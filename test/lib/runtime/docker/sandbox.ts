@@ -12,13 +12,13 @@ export interface Scene {
   directory: string;
   spec(changes?: Partial<SandboxSpec>): Promise<SandboxSpec>;
   launch(changes?: Partial<SandboxSpec>): Promise<RunningSandbox>;
-  /** Stops what was launched, and takes everything away. */
+  /** Stops launched sandboxes, and removes everything. */
   end(): Promise<void>;
 }
 
 let sandboxes = 0;
 
-/** A docker runtime on a private daemon, with plain directories where the service has its own file system. */
+/** A docker runtime on a private daemon, with plain directories in place of the service's file system. */
 export async function openScene(dockerd: Pick<Daemon, 'host'>, options: Partial<DockerOptions> = {}): Promise<Scene> {
   const directory = await mkdtemp(join(tmpdir(), 'paddock-docker-scene-'));
   const runtime = createDockerRuntime({

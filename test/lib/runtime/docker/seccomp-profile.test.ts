@@ -11,7 +11,7 @@ for (const rule of profile.syscalls) {
   for (const name of rule.names) rulesOf.set(name, [...(rulesOf.get(name) ?? []), rule]);
 }
 
-/** 0 for allowed, else the errno: of every rule that holds, as libseccomp takes them in any order. */
+/** Returns 0 for allowed, else the errno, of every matching rule, because libseccomp evaluates them in any order. */
 function answers(name: string, args: readonly number[]): number[] {
   const holds = (rulesOf.get(name) ?? []).filter((rule) =>
     (rule.args ?? []).every(({ index, value, valueTwo }) => (args[index]! & value) >>> 0 === valueTwo),
@@ -34,7 +34,7 @@ const BOUNDARIES = POLICY.flatMap(({ tests = [] }) => tests.flatMap(({ mask = 0,
 const argument = fc.oneof(fc.constantFrom(...BOUNDARIES), fc.integer({ min: 0, max: 0xffff_ffff }));
 
 describe("the seccomp profile for Docker's daemon", () => {
-  it('answers every call the policy speaks of as the policy does, with exactly one rule', () => {
+  it("has the policy's result for every call of the policy, by exactly one rule", () => {
     const call = fc.tuple(
       fc.constantFrom(...Object.keys(SYSCALLS)),
       fc.array(argument, { minLength: 6, maxLength: 6 }),
@@ -47,7 +47,7 @@ describe("the seccomp profile for Docker's daemon", () => {
     );
   });
 
-  it('refuses what it does not name', () => {
+  it('refuses calls that it does not name', () => {
     expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
     expect(profile.defaultErrnoRet).toBe(ENOSYS);
   });
@@ -58,12 +58,12 @@ describe("the seccomp profile for Docker's daemon", () => {
     }
   });
 
-  it('knows every call that the policy speaks of, and none twice', () => {
+  it('contains every call of the policy exactly once', () => {
     expect(Object.keys(SYSCALLS).filter((name) => !SYSCALL_NAMES.includes(name))).toEqual([]);
     expect(new Set(SYSCALL_NAMES).size).toBe(SYSCALL_NAMES.length);
   });
 
-  it('is of one architecture, so that the daemon has the others killed', () => {
+  it('names one architecture, so that the daemon kills calls of others', () => {
     expect(profile.architectures).toEqual(['SCMP_ARCH_X86_64']);
     expect(seccompProfile('arm64').architectures).toEqual(['SCMP_ARCH_AARCH64']);
   });

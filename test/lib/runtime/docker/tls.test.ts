@@ -45,7 +45,7 @@ function version(host: string, environment: Record<string, string>): Promise<{ A
 }
 
 describe('a Docker daemon behind TLS', () => {
-  it('answers who has a certificate of its CA', async () => {
+  it('serves a client with a certificate of its CA', async () => {
     const environment = { DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: certificates.client };
     const expected = { ApiVersion: expect.stringMatching(/^1\.\d+$/) };
     expect(await version(`tcp://127.0.0.1:${port}`, environment)).toMatchObject(expected);
@@ -58,7 +58,7 @@ describe('a Docker daemon behind TLS', () => {
     });
   });
 
-  it('is UNAVAILABLE when its certificate is of another CA', async () => {
+  it('is UNAVAILABLE if its certificate is of another CA', async () => {
     const other = await mkdtemp(join(directory, 'other-'));
     const { client } = await makeCertificates(other);
     await expect(version(`https://127.0.0.1:${port}`, { DOCKER_CERT_PATH: client })).rejects.toMatchObject({

@@ -48,22 +48,22 @@ function ended({ id }: { id: string }): Promise<string> {
   return new Promise((resolve) => watch.add(id, ({ reason }) => resolve(reason)));
 }
 
-describe('the watch over containers', () => {
-  it('tells when one was killed', async () => {
+describe('the watch of containers', () => {
+  it('reports a killed container', async () => {
     const container = await sleeper();
     const end = ended(container);
     await container.kill();
     expect(await end).toBe('its container ended with exit code 137');
   });
 
-  it('tells when one was removed', async () => {
+  it('reports a removed container', async () => {
     const container = await sleeper();
     const end = ended(container);
     await container.remove({ force: true });
     expect(await end).toMatch(/^its container (ended with exit code 137|was removed)$/);
   });
 
-  it('tells of one that ended or was removed before it began to watch', async () => {
+  it('reports a container that ended or was removed before the watch began', async () => {
     const [killed, removed] = [await sleeper(), await sleeper()];
     await killed.kill();
     await removed.remove({ force: true });
@@ -71,7 +71,7 @@ describe('the watch over containers', () => {
     expect(await ended(removed)).toBe('its container was removed');
   });
 
-  it('tells of those that a restart of the daemon ended', async () => {
+  it('reports containers that a restart of the daemon ended', async () => {
     const container = await sleeper();
     const end = ended(container);
     await dockerd.kill();
@@ -79,7 +79,7 @@ describe('the watch over containers', () => {
     expect(await end).toMatch(/^its container ended/);
   });
 
-  it('says nothing of one that runs on through an outage, and goes on watching it', async () => {
+  it('does not report a container that survives an outage, and continues to watch it', async () => {
     const [container, other] = [await sleeper(), await sleeper()];
     const end = ended(container);
     dockerd.pause();
@@ -92,7 +92,7 @@ describe('the watch over containers', () => {
     expect(await end).toMatch(/137/);
   });
 
-  it('is silent after remove', async () => {
+  it('reports nothing after remove', async () => {
     const [container, other] = [await sleeper(), await sleeper()];
     const end = ended(container);
     const otherEnd = ended(other);

@@ -12,7 +12,7 @@ describe('commandScript', () => {
     });
   });
 
-  it('announces the start where the server has something to wait for', () => {
+  it('reports the start if the server waits for it', () => {
     expect(commandScript(N, request, 'f.in')).toEqual({
       text: `n=${N}; (echo '${N} s 0' >&9; /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-) </run/agent/f.in; echo "$n x $?" >&9\n`,
       reportsStart: true,
@@ -23,7 +23,7 @@ describe('commandScript', () => {
     expect(reportsStart).toBe(true);
   });
 
-  it('assigns plain variables and hands to env(1) what shells keep for themselves', () => {
+  it('assigns plain variables, and passes variables that shells reserve by env(1)', () => {
     const { text } = commandScript(N, { ...request, env: { A: "x'y", UID: '1', LC_ALL: 'C', PATH: '/p' } });
     expect(text).toContain(`(A='x'\\''y' PATH='/p' /usr/bin/env UID='1' LC_ALL='C' /bin/sh -c 'true' >&7`);
   });
@@ -45,7 +45,7 @@ describe('resolveWorkdir', () => {
     ['../etc', '/workspace/../etc'],
     ['/tmp', '/tmp'],
     ['-', '/workspace/-'],
-  ])('takes %j as %j', (workdir, resolved) => {
+  ])('resolves %j to %j', (workdir, resolved) => {
     expect(resolveWorkdir(workdir)).toBe(resolved);
   });
 });

@@ -4,7 +4,7 @@ import { EventQueue } from '../../../../lib/runtime/executor/execution.ts';
 const nothing = () => {};
 
 describe('EventQueue', () => {
-  it('delivers in order, then ends', async () => {
+  it('delivers events in order, then ends', async () => {
     const queue = new EventQueue(nothing, nothing);
     queue.write('STDOUT', Buffer.from('a'));
     queue.write('STDERR', Buffer.from('b'));
@@ -18,7 +18,7 @@ describe('EventQueue', () => {
     ]);
   });
 
-  it('copies: the producer may use its buffer again', async () => {
+  it('copies data, so that the producer may reuse its buffer', async () => {
     const queue = new EventQueue(nothing, nothing);
     const buffer = Buffer.from('abc');
     queue.write('STDOUT', buffer);
@@ -26,7 +26,7 @@ describe('EventQueue', () => {
     expect((await queue.next()).value).toMatchObject({ data: Buffer.from('abc') });
   });
 
-  it('says when it is full, and once when it no longer is', async () => {
+  it('reports when it is full, and once when it no longer is', async () => {
     const drained = vi.fn();
     const queue = new EventQueue(drained, nothing);
     let writes = 0;
@@ -37,14 +37,14 @@ describe('EventQueue', () => {
     expect(drained).toHaveBeenCalledTimes(1);
   });
 
-  it('counts single bytes so that they cannot fill the memory', () => {
+  it('limits the memory of single-byte events', () => {
     const queue = new EventQueue(nothing, nothing);
     let writes = 0;
     while (queue.write(writes % 2 === 0 ? 'STDOUT' : 'STDERR', Buffer.from('x'))) writes++;
     expect(writes).toBeLessThan(5000);
   });
 
-  it('gathers what one stream writes while the consumer is busy, in order and bounded', async () => {
+  it('combines the output of one stream while the consumer is busy, in order and within a limit', async () => {
     const queue = new EventQueue(nothing, nothing);
     let written = '';
     for (let line = 0; queue.write('STDOUT', Buffer.from(`${line}\n`)); line++) written += `${line}\n`;
@@ -59,7 +59,7 @@ describe('EventQueue', () => {
     expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(65_536);
   });
 
-  it('never adds to what was delivered', async () => {
+  it('never changes delivered data', async () => {
     const queue = new EventQueue(nothing, nothing);
     for (const text of ['a', 'b', 'c']) queue.write('STDOUT', Buffer.from(text));
     const first = (await queue.next()).value;
@@ -77,7 +77,7 @@ describe('EventQueue', () => {
     expect(await queue.next()).toEqual({ done: true, value: undefined });
   });
 
-  it('tells its producer of a consumer that leaves, only before the end', async () => {
+  it('notifies its producer of a consumer that leaves before the end', async () => {
     const left = vi.fn();
     const queue = new EventQueue(nothing, left);
     queue.write('STDOUT', Buffer.from('a'));

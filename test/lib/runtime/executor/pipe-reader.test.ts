@@ -30,7 +30,7 @@ const write = (script: string) => {
 };
 
 describe('PipeReader', () => {
-  it('reads no more at once than a pipe can hold, however fast others go on writing', async () => {
+  it('reads at most the capacity of a pipe at once, however fast others write', async () => {
     const reader = new PipeReader(open(), newScratch());
     for (let writer = 0; writer < 4; writer++) write('exec cat /dev/zero');
     let most = 0;
@@ -50,10 +50,10 @@ describe('PipeReader', () => {
     reader.close();
   });
 
-  it('reads no more pieces at once than a pipe can hold, however small they are', async () => {
+  it('reads at most as many pieces at once as a pipe can hold, however small they are', async () => {
     const reader = new PipeReader(open(), newScratch());
     let pieces = 0;
-    // Packets (pipe(2), O_DIRECT): each read gives one of them, so that reading ends only with the writing.
+    // Packets (pipe(2), O_DIRECT): each read returns one of them, so that reading ends only with the writing.
     write(`exec python3 -c '
 import fcntl, os
 fcntl.fcntl(1, fcntl.F_SETFL, os.O_DIRECT | os.O_WRONLY)
@@ -72,7 +72,7 @@ while True: os.write(1, b"x")'`);
     reader.close();
   });
 
-  it('gives all that is there, and says whether the pipe is empty then', async () => {
+  it('returns all available data, and whether the pipe is then empty', async () => {
     const reader = new PipeReader(open(), newScratch());
     let bytes = 0;
     reader.sink = (data) => {
@@ -91,7 +91,7 @@ while True: os.write(1, b"x")'`);
 });
 
 describe('ReadPace', () => {
-  /** Turns begin when the test says so. */
+  /** A pace whose turns the test starts. */
   const manual = (bytes: number) => {
     const due: (() => void)[] = [];
     const pace = new ReadPace(bytes, (next) => due.push(next));
@@ -102,7 +102,7 @@ describe('ReadPace', () => {
     return state;
   };
 
-  it('lets everybody read until the bytes of a turn are used up, and costs no turn before', () => {
+  it('lets all readers read until the bytes of a turn are used up, without waiting for a turn', () => {
     const { pace, due } = manual(200_000);
     expect(pace.took(reader(), 100_000)).toBe(true);
     expect(due).toHaveLength(0);
@@ -110,7 +110,7 @@ describe('ReadPace', () => {
     expect(due).toHaveLength(1);
   });
 
-  it('has whoever came too late read in one of the next turns, in order, a bounded number each', () => {
+  it('lets later readers read in the next turns, in order, a limited number in each', () => {
     const { pace, turn } = manual(131_072);
     const readers = Array.from({ length: 5 }, reader);
     for (const each of readers) expect(pace.took(each, 131_072)).toBe(false);
@@ -123,7 +123,7 @@ describe('ReadPace', () => {
     expect(resumed()).toEqual([1, 1, 1, 1, 1]);
   });
 
-  it('lets one that reads on wait behind those that wait already', () => {
+  it('queues a reader that continues behind those that already wait', () => {
     const { pace, turn } = manual(65_536);
     const [first, second] = [reader(), reader()];
     pace.took(first, 65_536);
@@ -141,7 +141,7 @@ describe('ReadPace', () => {
     expect(reads).toBeLessThan(30);
   });
 
-  it('makes a slow read the only one of its turn', () => {
+  it('allows no other read in the turn of a slow one', () => {
     const { pace, turn } = manual(1_000_000);
     const readers = Array.from({ length: 3 }, reader);
     for (const each of readers) expect(pace.took(each, 1, true)).toBe(false);
@@ -149,7 +149,7 @@ describe('ReadPace', () => {
     expect(readers.map((each) => each.resumed)).toEqual([1, 0, 0]);
   });
 
-  it('resumes nobody who left', () => {
+  it('does not resume a reader that left', () => {
     const { pace, turn } = manual(1);
     const gone = reader();
     pace.took(gone, 1);

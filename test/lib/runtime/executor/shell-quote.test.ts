@@ -18,7 +18,7 @@ describe('shellQuote', () => {
     expect(() => shellQuote('a\0b')).toThrow(RangeError);
   });
 
-  it('stands for exactly the text in every shell at hand', () => {
+  it('results in exactly the text in every available shell', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 }).filter((each) => !each.includes('\0'));
     const hostile = fc.array(fc.constantFrom("'", '\\', '$', '`', '\n', '"', '!', '*', ' ', '-', 'a'), {
       maxLength: 30,
@@ -27,7 +27,7 @@ describe('shellQuote', () => {
       text,
       hostile.map((parts) => parts.join('')),
     );
-    // The words of one run share a shell: a quote left open by one would swallow the next.
+    // The words of one run share a shell: an unclosed quote would include the next word.
     fc.assert(
       fc.property(fc.array(word, { minLength: 50, maxLength: 50 }), (words) => {
         const script = words.map((each) => `printf '%s\\0' ${shellQuote(each)}`).join('\n');

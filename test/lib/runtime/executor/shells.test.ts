@@ -9,7 +9,7 @@ import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import { RESOURCES, run } from '../run.ts';
 
-/** Every shell that may be an image's /bin/sh; busybox is tried where it is installed, the two others are everywhere. */
+/** The shells that may be an image's /bin/sh; busybox is tested if it is installed, the others always. */
 const shells = ['/usr/bin/dash', '/usr/bin/bash', '/usr/bin/busybox'].filter((path) => existsSync(path));
 const base = mkdtempSync('/tmp/paddock-shells-');
 chmodSync(base, 0o711);
@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-/** A sandbox whose /bin is a directory of links in which `sh` is the given shell, on a host without cgroups. */
+/** Launches a sandbox whose /bin contains links, with the given shell as `sh`, on a host without cgroups. */
 async function launch(shell: string, index: number) {
   const bin = join(base, `bin-${index}`);
   mkdirSync(bin);
@@ -56,7 +56,7 @@ const instanceOf = () => {
 describe.each(shells.map((shell, index) => ({ shell, index })))(
   'with $shell as /bin/sh and no cgroups',
   ({ shell, index }) => {
-    it('runs, feeds, ends and isolates commands', async () => {
+    it('commands run, get stdin, end and are isolated', async () => {
       const box = await launch(shell, index);
       try {
         const nasty = `'"$(id)\n\\ é`;
@@ -72,7 +72,7 @@ describe.each(shells.map((shell, index) => ({ shell, index })))(
         });
         expect(await run(box, 'pwd', { workdir: 'nope' })).toMatchObject({ code: 'INVALID_ARGUMENT' });
         expect(await run(box, `: ${'y'.repeat(100_000)}; echo long`)).toMatchObject({ stdout: 'long\n' });
-        // busybox ignores SIGQUIT (4) in what it execs last, wherever it runs.
+        // busybox ignores SIGQUIT (4) in the last program that it execs.
         expect((await run(box, 'grep ^SigIgn /proc/self/status')).stdout).toMatch(/0{15}[04]$/m);
         const both = await Promise.all([run(box, 'sleep 0.2; echo a'), run(box, 'sleep 0.2; echo b')]);
         expect(both.map((each) => each.stdout)).toEqual(['a\n', 'b\n']);
@@ -81,7 +81,7 @@ describe.each(shells.map((shell, index) => ({ shell, index })))(
       }
     });
 
-    it('ends all that a command started, and leaves the rest', async () => {
+    it('the processes of a command are killed, and others continue', async () => {
       const box = await launch(shell, index + 10);
       try {
         await run(box, 'setsid sleep 4321 >/dev/null 2>&1 &');

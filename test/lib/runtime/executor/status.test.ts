@@ -9,7 +9,7 @@ const parse = (...chunks: string[]) => {
 };
 
 describe('StatusParser', () => {
-  it('reads whole lines, however they are cut', () => {
+  it('reads complete lines from arbitrary chunks', () => {
     const line = `${N} x 137\n`;
     const expected = [{ nonce: N, kind: 'x', value: 137 }];
     expect(parse(line)).toEqual(expected);
@@ -18,18 +18,18 @@ describe('StatusParser', () => {
   });
 
   it.each(['x\n', '\n', `${N} x\n`, `${N} z 1\n`, `${N} x -1\n`, `${N} x 1 \n`, ` ${N} x 1\n`, `${N} x 99999999999\n`])(
-    'takes %j for garbage',
+    'reports %j as garbage',
     (line) => {
       expect(parse(line)).toEqual([undefined]);
     },
   );
 
-  it('does not hold what never ends', () => {
+  it('does not buffer a line that never ends', () => {
     expect(parse('a'.repeat(65))).toEqual([undefined]);
     expect(parse('a'.repeat(100_000))).toEqual([undefined]);
   });
 
-  it('answers any bytes with lines or garbage, and never throws', () => {
+  it('returns lines or garbage for arbitrary bytes, and never throws', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 600 }), { maxLength: 5 }), (chunks) => {
         const parser = new StatusParser();

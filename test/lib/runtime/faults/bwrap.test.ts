@@ -21,7 +21,7 @@ beforeAll(async () => {
   beside = await bwrap.launch();
 });
 
-/** An unhandled error in any of this fails the run, as it would end the server. */
+/** An unhandled error in one of these steps fails the test run, because it would end the server. */
 const unhandled: unknown[] = [];
 const collect = (error: unknown) => unhandled.push(error);
 beforeAll(() => void process.on('unhandledRejection', collect).on('uncaughtException', collect));
@@ -30,7 +30,7 @@ afterAll(() => {
   expect(unhandled).toEqual([]);
 });
 
-/** Every call fails once: the errnos take turns, and `passes` gives each call so many of them. */
+/** Makes every call fail once in each of `passes` passes, with alternating errnos. */
 async function everyCall(passes: number, once: (fail: (of: () => Promise<void>) => Promise<string>) => Promise<void>) {
   for (let pass = 0; pass < passes; pass++) {
     let fired = '';
@@ -53,7 +53,7 @@ async function everyCall(passes: number, once: (fail: (of: () => Promise<void>) 
 
 const TOLD = /^(RESOURCE_EXHAUSTED|UNAVAILABLE|FAILED_PRECONDITION)$/;
 
-describe('a host call that fails', () => {
+describe('a failed host call', () => {
   const commands: readonly [
     name: string,
     passes: number,
@@ -72,7 +72,7 @@ describe('a host call that fails', () => {
     ['a command past its timeout', 2, 'sleep 60', { timeoutMs: 30 }, { code: 'DEADLINE_EXCEEDED' }],
     ['a command that leaves a process behind', 1, 'sleep 60 & echo out', {}, { stdout: 'out\n' }],
   ];
-  it.each(commands)('in %s ends no more than that command', async (_, passes, text, more, ends) => {
+  it.each(commands)('in %s ends only that command', async (_, passes, text, more, ends) => {
     let sandbox = await bwrap.launch();
     let dead = false;
     const watch = () => void sandbox.exited.then(() => (dead = true));
@@ -94,7 +94,7 @@ describe('a host call that fails', () => {
     });
   });
 
-  it('in a launch or a stop fails that one, and leaves nothing', async () => {
+  it('in a launch or a stop fails only that operation, and leaves nothing', async () => {
     const before = readdirSync('/proc/self/fd').length;
     await everyCall(1, async (fail) => {
       const spec = bwrap.spec({ pids_limit: 64 });
@@ -116,10 +116,10 @@ describe('a host call that fails', () => {
   });
 
   it.each(['EAGAIN', 'EMFILE', 'ENOMEM'] as const)(
-    '%s at a spawn fails that launch, or none where a spare fails',
+    '%s at a spawn fails that launch, or no launch if it was for a spare',
     async (errno) => {
       let pids = 100;
-      // Other limits than before: no spare is there, so that this launch has to start a shell.
+      // The limits differ from those before, so there is no spare and this launch has to start a shell.
       const launch = () => bwrap.launch({ pids_limit: pids });
       pids += ERRNOS.indexOf(errno);
       hostCalls.arm(1, errno, '/bin/bash');

@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 
 type NodeChildProcess = typeof import('node:child_process');
 
-/** What a host says when it is short of something, or broken. */
+/** The errnos of a host with exhausted resources or broken hardware. */
 export const ERRNOS = ['EAGAIN', 'EPIPE', 'ENOSPC', 'EMFILE', 'ENOMEM', 'EIO'] as const;
 export type ErrnoName = (typeof ERRNOS)[number];
 
-/** The calls to the host's files that the server's main thread makes for sandboxes, all of them synchronous. */
+/** The host file calls that the server's main thread makes for sandboxes, all of them synchronous. */
 const CALLS = [
   'chownSync',
   'closeSync',
@@ -30,7 +30,7 @@ const CALLS = [
 
 type AnyCall = (...args: unknown[]) => unknown;
 
-/** The further ones that the request worker makes. */
+/** Additional calls of the request worker. */
 const WORKER_CALLS = [
   'copyFileSync',
   'fdatasyncSync',
@@ -61,7 +61,7 @@ const HANDLE_CALLS = [
   'writeFile',
 ] as const;
 
-/** Makes the Nth of those calls fail, counted from `arm` on. For `vi.mock('node:fs')`. */
+/** Makes the Nth of these calls after `arm` fail. For `vi.mock('node:fs')`. */
 class HostCalls {
   #left = 0;
   #errno: ErrnoName = 'EIO';
@@ -69,7 +69,7 @@ class HostCalls {
   #only = '';
   #places: string[] | undefined;
 
-  /** `only`: a program; its starts are counted alone. */
+  /** `only`: count only the starts of this program. */
   arm(nth: number, errno: ErrnoName, only = ''): void {
     this.#left = nth;
     this.#only = only;
@@ -77,7 +77,7 @@ class HostCalls {
     this.#fired = '';
   }
 
-  /** Calls are noted by their places in the source, and none fails, until `recorded`. */
+  /** Records calls by their source location, and lets none fail, until `recorded`. */
   record(): void {
     this.#places = [];
   }
@@ -91,7 +91,7 @@ class HostCalls {
     return places.flatMap((place, index) => (isFirst(place, index) ? [index + 1] : []));
   }
 
-  /** The call that was made to fail since `arm`; empty: there were not so many. No further one fails. */
+  /** Disarms, and returns the call that failed since `arm`; empty: there were fewer calls. */
   disarm(): string {
     this.#left = 0;
     return this.#fired;
@@ -105,12 +105,12 @@ class HostCalls {
     return this.#wrapped(fs, CALLS);
   }
 
-  /** With those of the request worker, where it runs in the test's own thread. */
+  /** Includes the calls of the request worker, which runs in the test's own thread. */
   wrapWithWorker(fs: typeof NodeFs): typeof NodeFs {
     return this.#wrapped(fs, [...CALLS, ...WORKER_CALLS]);
   }
 
-  /** For `vi.mock('node:fs/promises')`: all of them, and those of the files that they open. */
+  /** For `vi.mock('node:fs/promises')`: all calls, and those of the files that they open. */
   wrapPromises(fs: typeof NodeFsPromises): typeof NodeFsPromises {
     const wrapped: Record<string, unknown> = { ...fs };
     for (const [name, member] of Object.entries(fs)) {
@@ -144,7 +144,7 @@ class HostCalls {
     };
   }
 
-  /** For `vi.mock('node:child_process')`: what is started fails as Node tells it. */
+  /** For `vi.mock('node:child_process')`: a start fails as Node reports it. */
   wrapProcesses(processes: NodeChildProcess): NodeChildProcess {
     const { spawn, spawnSync, execFile } = processes;
     const failing = (real: AnyCall, failed: (error: Error) => unknown): AnyCall => {
@@ -171,14 +171,14 @@ class HostCalls {
     return this.#left > 0 && --this.#left === 0;
   }
 
-  /** A fork can fail in these ways only. */
+  /** The only errnos of a failed fork. */
   #spawnError(command: string): Error {
     const code = ({ EAGAIN: 'EAGAIN', EMFILE: 'EMFILE' } as Record<string, string>)[this.#errno] ?? 'ENOMEM';
     this.#fired = `spawn ${command} ${code}`;
     return Object.assign(new Error(`spawn ${code}: injected`), { code, syscall: 'spawn' });
   }
 
-  /** Node throws what it does not know, and else tells it as an event of a child without pid and streams. */
+  /** Node throws unexpected errors, and reports the others as an event of a child without pid and streams. */
   #deadChild(child: ChildProcess, error: Error): ChildProcess {
     if ((error as NodeJS.ErrnoException).code === 'ENOMEM') throw error;
     process.nextTick(() => child.emit('error', error));
@@ -188,17 +188,17 @@ class HostCalls {
   #failing(name: string, call: AnyCall): AnyCall {
     return (...args) => {
       if (this.#only !== '' || !this.#isDue()) return call(...args);
-      // Of a read this is no failure: there is nothing to read.
+      // For a read this is not a failure: no data is available.
       if (name === 'readSync' && this.#errno === 'EAGAIN') this.#errno = 'EIO';
       this.#fired = firedText(name, args, this.#errno);
-      // A close that reports an error has closed all the same (close(2)).
+      // A close that reports an error has closed the descriptor anyway (close(2)).
       if (name === 'closeSync') call(...args);
       throw injected(this.#errno, name);
     };
   }
 }
 
-/** The innermost calls in the server's own source. */
+/** Returns the innermost stack frames in the server's own source. */
 function placeOf({ stack = '' }: Error): string {
   return (stack.match(/\/lib\/(?!runtime\/faults)[\w/-]+\.ts:\d+:\d+/g) ?? [])
     .filter((frame) => !stack.includes(`/test${frame}`))

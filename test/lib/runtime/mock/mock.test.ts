@@ -22,15 +22,15 @@ describe('the mock runtime', () => {
     ['false', '', 1],
     ['exit 7', '', 7],
     ['echo  a b', 'a b\n', 0],
-  ])('answers %s', async (text, stdout, exitCode) => {
+  ])('supports %s', async (text, stdout, exitCode) => {
     expect(await run(await sandbox(), text)).toMatchObject({ stdout, stderr: '', exitCode });
   });
 
-  it('gives stdin back for cat', async () => {
+  it('returns stdin for cat', async () => {
     expect(await run(await sandbox(), 'cat', { stdin: 'a\0é' })).toMatchObject({ stdout: 'a\0é', exitCode: 0 });
   });
 
-  it('runs nothing else', async () => {
+  it('refuses any other command', async () => {
     for (const text of ['id', 'echo a; touch /tmp/x', 'sleep x', 'cat /etc/passwd', 'exit', '']) {
       const { exitCode, stderr, stdout } = await run(await sandbox(), text);
       if (!text.startsWith('echo')) expect({ text, exitCode, stderr }).toMatchObject({ exitCode: 127 });
@@ -38,7 +38,7 @@ describe('the mock runtime', () => {
     }
   });
 
-  it('ends a sleep by timeout, signal, leaving and stop', async () => {
+  it('ends a sleep by timeout, by signal, when its consumer leaves, and by stop', async () => {
     const box = await sandbox();
     expect(await run(box, 'sleep 60', { timeoutMs: 5 })).toMatchObject({ code: 'DEADLINE_EXCEEDED' });
     const abort = new AbortController();

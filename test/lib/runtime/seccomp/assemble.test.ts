@@ -16,7 +16,7 @@ function run(arch: Arch, call: SyscallName, ...args: bigint[]) {
 }
 
 describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
-  it('answers every unconditional rule with its errno', () => {
+  it('returns the errno of every unconditional rule', () => {
     for (const rule of POLICY.filter((each) => !each.tests)) {
       for (const call of rule.calls) expect([undefined, errno(rule.errno)], call).toContain(run(arch, call));
     }
@@ -28,13 +28,13 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     }
   });
 
-  it('answers ENOSYS to calls newer than the reviewed ones and allows the last reviewed', () => {
+  it('returns ENOSYS for calls newer than the last reviewed one, which it allows', () => {
     const at = (nr: number) => simulate(assemble(arch), { nr, arch: AUDIT_ARCH[arch] });
     expect(at(LAST_REVIEWED + 1)).toBe(errno(ENOSYS));
     expect(at(LAST_REVIEWED)).toBe(SECCOMP_RET.ALLOW);
   });
 
-  it('allows every call the policy does not name', () => {
+  it('allows every call that the policy does not name', () => {
     const named = new Set<number | null>(Object.values(SYSCALLS).map((pair) => pair[arch === 'x64' ? 0 : 1]));
     for (let nr = 0; nr <= LAST_REVIEWED; nr++) {
       if (!named.has(nr)) {
@@ -43,7 +43,7 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     }
   });
 
-  it('refuses each namespace flag of clone, alone and among others, and allows threads and forks', () => {
+  it('refuses each namespace flag of clone, alone and combined, and allows threads and forks', () => {
     for (const flag of [0x20000n, 0x2000000n, 0x4000000n, 0x8000000n, 0x10000000n, 0x20000000n, 0x40000000n]) {
       expect(run(arch, 'clone', flag)).toBe(errno(EPERM));
       expect(run(arch, 'clone', flag | 0x11n | HIGH)).toBe(errno(EPERM));
@@ -52,7 +52,7 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     expect(run(arch, 'clone', 0x1200011n)).toBe(SECCOMP_RET.ALLOW);
   });
 
-  it('refuses TIOCSTI and TIOCLINUX whatever the high bits', () => {
+  it('refuses TIOCSTI and TIOCLINUX for any high bits', () => {
     for (const request of [0x5412n, 0x541cn]) {
       expect(run(arch, 'ioctl', 0n, request)).toBe(errno(EPERM));
       expect(run(arch, 'ioctl', 0n, request | HIGH)).toBe(errno(EPERM));
@@ -86,14 +86,14 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     }
   });
 
-  it('allows personality only to ask or to stay Linux', () => {
+  it('allows personality only to query, or to set Linux', () => {
     expect(run(arch, 'personality', 0n)).toBe(SECCOMP_RET.ALLOW);
     expect(run(arch, 'personality', 0xffff_ffffn)).toBe(SECCOMP_RET.ALLOW);
     expect(run(arch, 'personality', 0x0040000n)).toBe(errno(EPERM));
     expect(run(arch, 'personality', 8n)).toBe(errno(EPERM));
   });
 
-  it('has no instruction that no input reaches', () => {
+  it('has no unreachable instruction', () => {
     const program = assemble(arch);
     const visited = new Set<number>();
     const args = [0n, 1n, 2n, 9n, 10n, 16n, 0x2000n, 0x6000n, 0x5412n, 0x541cn, 0x10000000n, 0xffffffffn];
@@ -108,7 +108,7 @@ describe.each(ARCHES)('the seccomp filter for %s', (arch) => {
     expect(program.map((_, index) => index).filter((index) => !visited.has(index))).toEqual([]);
   });
 
-  it('encodes to eight bytes an instruction within the kernel limit', () => {
+  it("encodes to eight bytes for each instruction, within the kernel's limit", () => {
     const program = assemble(arch);
     expect(encode(program)).toHaveLength(program.length * 8);
     expect(program.length).toBeLessThanOrEqual(4096);
@@ -122,13 +122,13 @@ it('kills every x32 call', () => {
 });
 
 describe('the syscall table', () => {
-  /** Headers older than a call lack it; what they have must agree. The fixed sample holds on machines without headers. */
+  /** Older headers lack newer calls; common calls must agree. The fixed sample is for machines without headers. */
   const headers = [
     { column: 0, paths: ['/usr/include/x86_64-linux-gnu/asm/unistd_64.h', '/usr/include/asm/unistd_64.h'] },
     { column: 1, paths: ['/usr/include/asm-generic/unistd.h'] },
   ] as const;
 
-  it.each(headers)('agrees with the kernel headers where present (column $column)', ({ column, paths }) => {
+  it.each(headers)('agrees with installed kernel headers (column $column)', ({ column, paths }) => {
     const path = paths.find((each) => existsSync(each));
     const defined = new Map<string, number>();
     for (const [, name, nr] of (path ? readFileSync(path, 'utf8') : '').matchAll(

@@ -6,7 +6,7 @@ export interface SeccompData {
   args?: readonly bigint[];
 }
 
-/** Runs a classic BPF program over struct seccomp_data as the kernel would; throws where the kernel would refuse it. */
+/** Runs a classic BPF program over struct seccomp_data as the kernel does; throws if the kernel would refuse it. */
 export function simulate(program: readonly Instruction[], data: SeccompData, visited?: Set<number>): number {
   const memory = Buffer.alloc(64);
   memory.writeUInt32LE(data.nr >>> 0, 0);
