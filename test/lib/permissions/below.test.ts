@@ -13,26 +13,66 @@ describe('the level of paths below a path', () => {
       'secrets',
       false,
     ],
-    ['a path deeper in a hidden directory stays hidden', [glob('**/*.md', 'READ'), glob('/secrets/**', 'NONE', 1)], 'secrets/x/y', false],
-    ['a NONE rule of a stronger type hides the paths below', [glob('**/*.md', 'READ'), directory('secrets', 'NONE')], 'secrets', false],
-    ['a weaker NONE rule does not hide the paths below', [glob('**/*.md', 'READ', 1), glob('/secrets/**', 'NONE')], 'secrets', true],
+    [
+      'a path deeper in a hidden directory stays hidden',
+      [glob('**/*.md', 'READ'), glob('/secrets/**', 'NONE', 1)],
+      'secrets/x/y',
+      false,
+    ],
+    [
+      'a NONE rule of a stronger type hides the paths below',
+      [glob('**/*.md', 'READ'), directory('secrets', 'NONE')],
+      'secrets',
+      false,
+    ],
+    [
+      'a weaker NONE rule does not hide the paths below',
+      [glob('**/*.md', 'READ', 1), glob('/secrets/**', 'NONE')],
+      'secrets',
+      true,
+    ],
     [
       'an exception in a hidden directory makes the directory traversable',
       [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')],
       'secrets',
       true,
     ],
-    ['an exception in a hidden directory makes its parent directories traversable', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/pub', true],
-    ['an exception in a hidden directory does not make its siblings traversable', [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')], 'secrets/key', false],
-    ['a NONE rule on an intermediate directory hides the paths below', [glob('a/b/*.md', 'READ'), directory('a', 'NONE')], '', false],
+    [
+      'an exception in a hidden directory makes its parent directories traversable',
+      [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')],
+      'secrets/pub',
+      true,
+    ],
+    [
+      'an exception in a hidden directory does not make its siblings traversable',
+      [directory('secrets', 'NONE'), file('secrets/pub/a', 'VIEW')],
+      'secrets/key',
+      false,
+    ],
+    [
+      'a NONE rule on an intermediate directory hides the paths below',
+      [glob('a/b/*.md', 'READ'), directory('a', 'NONE')],
+      '',
+      false,
+    ],
     [
       'a NONE rule for a name hides the only visible path below',
       [directory('data/private', 'READ'), glob('**/private/**', 'NONE', 1)],
       'data',
       false,
     ],
-    ['a NONE rule for a name does not hide other paths below', [directory('data', 'READ'), glob('**/private/**', 'NONE', 1)], 'data', true],
-    ['NONE rules for every child hide the paths below', [directory('a', 'READ'), glob('a/*/**', 'NONE', 1)], 'a', false],
+    [
+      'a NONE rule for a name does not hide other paths below',
+      [directory('data', 'READ'), glob('**/private/**', 'NONE', 1)],
+      'data',
+      true,
+    ],
+    [
+      'NONE rules for every child hide the paths below',
+      [directory('a', 'READ'), glob('a/*/**', 'NONE', 1)],
+      'a',
+      false,
+    ],
     ['a pattern that may match counts as a match', [glob('a/[x]/b', 'READ'), glob('a/x/**', 'NONE', 1)], 'a', true],
     ['with NONE rules only nothing is visible', [glob('**', 'NONE')], '', false],
   ])('whether a path below is visible: %s', (_, rules, path, expected) => {
@@ -42,7 +82,12 @@ describe('the level of paths below a path', () => {
   it.each([
     ['a WRITE rule on a deeper path counts', [glob('**', 'READ'), glob('out/**', 'WRITE')], '', true],
     ['a READ rule does not count', [glob('**', 'READ')], '', false],
-    ['a stronger READ rule on a directory covers a WRITE rule', [glob('**/*.o', 'WRITE'), directory('src', 'READ')], 'src', false],
+    [
+      'a stronger READ rule on a directory covers a WRITE rule',
+      [glob('**/*.o', 'WRITE'), directory('src', 'READ')],
+      'src',
+      false,
+    ],
   ])('whether a path below is writable: %s', (_, rules, path, expected) => {
     expect(compileRules(rules).state(path).writableBelow).toBe(expected);
   });

@@ -36,14 +36,17 @@ describe('the cgroup files of limits', () => {
     [8 << 20, 7 << 20],
     [64 << 20, 60 << 20],
     [2 ** 40, 2 ** 40 - (4 << 20)],
-  ])('on v2 reserve, of %d bytes of memory, %d for the commands and the rest for the agent', (memory_bytes, commands) => {
-    const writes = limitWrites({ memory_bytes, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 }, 2);
-    expect(writes.find((write) => write.level === 'commands')).toMatchObject({
-      file: 'memory.max',
-      value: `${commands}`,
-    });
-    expect(writes.find((write) => write.level === 'sandbox')).toMatchObject({ value: `${memory_bytes}` });
-  });
+  ])(
+    'on v2 reserve, of %d bytes of memory, %d for the commands and the rest for the agent',
+    (memory_bytes, commands) => {
+      const writes = limitWrites({ memory_bytes, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 }, 2);
+      expect(writes.find((write) => write.level === 'commands')).toMatchObject({
+        file: 'memory.max',
+        value: `${commands}`,
+      });
+      expect(writes.find((write) => write.level === 'sandbox')).toMatchObject({ value: `${memory_bytes}` });
+    },
+  );
 
   it('are not written without limits', () => {
     expect(limitWrites({ memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 }, 2)).toEqual([]);
