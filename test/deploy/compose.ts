@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 type Values = Record<string, unknown>;
 const list = (value: unknown) => value as string[];
 
-/** What each key of a compose service is to the daemon: https://docs.docker.com/reference/compose-file/services/ */
+/** The daemon's settings for each key of a compose service: https://docs.docker.com/reference/compose-file/services/ */
 const KEYS: Readonly<Record<string, (value: unknown, folder: string) => Values>> = {
   init: (Init) => ({ Init }),
   restart: (Name) => ({ RestartPolicy: { Name } }),
@@ -22,10 +22,10 @@ const KEYS: Readonly<Record<string, (value: unknown, folder: string) => Values>>
   security_opt: (value, folder) => securityOptions(list(value), folder),
   ports: (value) => ({ PortBindings: Object.fromEntries(list(value).map(portBinding)) }),
 };
-/** Of the build, or of compose itself. */
+/** Keys of the build, or of compose itself. */
 const ELSEWHERE = ['build', 'image', 'environment', 'stop_grace_period'];
 
-/** The compose file's only service as a request to the daemon: every key has its effect, or is not known here. */
+/** Returns the compose file's only service as a request to the daemon. Throws for a key that is not known here. */
 export function serviceContainer(file: string): ContainerCreateOptions {
   const { services } = parse(readFileSync(file, 'utf8')) as { services: Record<string, Values> };
   const [service, ...others] = Object.values(services);
@@ -50,7 +50,7 @@ export function serviceContainer(file: string): ContainerCreateOptions {
 }
 
 function securityOptions(options: string[], folder: string): Values {
-  // As docker's and compose's clients do: the profile's text is sent, and this one is no option of the daemon's.
+  // Like the clients of docker and compose: the profile's text is sent; this option is unknown to the daemon.
   const unconfined = options.includes('systempaths=unconfined');
   const SecurityOpt = options
     .filter((option) => option !== 'systempaths=unconfined')

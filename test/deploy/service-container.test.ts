@@ -68,7 +68,7 @@ const headers = body === undefined ? {} : { 'content-type': 'application/json' }
 const response = await fetch('http://127.0.0.1:8080' + path, { method, body, headers });
 process.stdout.write(JSON.stringify({ status: response.status, answer: await response.text() }));`;
 
-/** From the daemon's own network, where the ports are published. */
+/** Address in the daemon's own network, where the ports are published. */
 async function request(method: string, path: string, body?: unknown): Promise<{ status: number; answer: string }> {
   const data = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
   const node = [process.execPath, '--input-type=module', '-e', FETCH, JSON.stringify([method, path, data])];
@@ -83,7 +83,7 @@ async function json<T>(method: string, path: string, body?: unknown): Promise<T>
 }
 
 describe('the service in a container of its own', () => {
-  it('runs commands in bwrap sandboxes whose rules hold, with limits', async () => {
+  it('runs commands in bwrap sandboxes with rules and limits', async () => {
     const codebase = await json<{ id: string }>('POST', '/v1/codebases', { name: 'a', owner_id: 'o' });
     await request('PUT', `/v1/codebases/${codebase.id}/files/docs/a.txt`, 'hello');
     await request('PUT', `/v1/codebases/${codebase.id}/files/secret`, 'hidden');
@@ -114,7 +114,7 @@ describe('the service in a container of its own', () => {
     await json('DELETE', `/v1/sandboxes/${sandbox.id}`);
   });
 
-  it('has the capabilities of the compose file and no more, and is not privileged', async () => {
+  it('has exactly the capabilities of the compose file, and is not privileged', async () => {
     const { HostConfig } = await service.inspect();
     expect(HostConfig.Privileged).toBe(false);
     const { Pid } = await state();
@@ -126,11 +126,11 @@ describe('the service in a container of its own', () => {
     expect(status).toMatch(/Seccomp:\t2\n/);
   });
 
-  it('reaches no cgroup but its own', async () => {
+  it('can access its own cgroup only', async () => {
     const { Pid } = await state();
     const mounts = readMountsSync(Pid);
     const roots = mounts.filter(({ type }) => type === 'cgroup' || type === 'cgroup2').map(({ root }) => root);
-    // As seen from here: nothing above the container's own cgroup.
+    // In the container nothing above its own cgroup is visible.
     expect(roots.filter((root) => !root.includes(service.id))).toEqual([]);
     expect(roots.length).toBeGreaterThan(0);
   });
@@ -139,7 +139,7 @@ describe('the service in a container of its own', () => {
     await until('healthy', async () => ((await state()).Health.Status === 'healthy' ? true : undefined));
   });
 
-  it('ends cleanly when it is stopped, and keeps its state', async () => {
+  it('exits cleanly when it is stopped, and keeps its state', async () => {
     await service.stop({ t: 15 });
     expect((await state()).ExitCode).toBe(0);
     await service.start();
@@ -150,13 +150,13 @@ describe('the service in a container of its own', () => {
   });
 });
 
-it('the demo runs in the container of the service', async () => {
+it('the service’s container can run the demo', async () => {
   const { HostConfig, Env, Image } = plan;
   const demo = await dockerd.docker.createContainer({
     Image: Image as string,
     Cmd: ['node', 'scripts/demo.mjs'],
     WorkingDir: '/repo',
-    // The demo's scratch state goes where the service's state does: sandboxes run programs from it.
+    // The demo's temporary state is on the file system of the service's state: sandboxes run programs from it.
     Env: [...(Env ?? []), 'TMPDIR=/var/lib/paddock'],
     HostConfig: {
       ...HostConfig,
@@ -172,7 +172,7 @@ it('the demo runs in the container of the service', async () => {
   expect(StatusCode).toBe(0);
 }, 180_000);
 
-it('the profile in deploy/ is what the policy says now', async () => {
+it('the seccomp profile in deploy/ matches the policy', async () => {
   const profile = { ...serviceProfile('x64'), architectures: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_AARCH64'] };
   expect(JSON.parse(await readFile(resolve(ROOT, 'deploy/seccomp.json'), 'utf8'))).toEqual(profile);
 });

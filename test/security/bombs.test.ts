@@ -7,7 +7,7 @@ import { probeBeside } from './probe.ts';
 import { attacks } from './suite.ts';
 
 const MIB = 1024 * 1024;
-/** On any machine, however busy. What it takes on a quiet one is measured by `npm run bench:bombs`. */
+/** Generous limits for a busy machine. `npm run bench:bombs` measures the latency on a quiet one. */
 const HEALTH_MS = 5_000;
 const EXEC_MS = 15_000;
 const MOST_GROWTH = 200 * MIB;
@@ -16,7 +16,7 @@ attacks(
   'bombs',
   (target) => {
     it.each(BOMBS.map((bomb) => [`${bomb.row}: ${bomb.name}`, bomb] as const))(
-      '%s: stay within their sandbox, while the server answers and others work',
+      '%s: affects its own sandbox only, while the server answers and other sandboxes run commands',
       async (_, bomb) => {
         const { scene, server } = target;
         const other = await scene.sandboxOn({ 'probe.txt': 'x' });
@@ -28,7 +28,7 @@ attacks(
         expect(Math.max(...health)).toBeLessThan(HEALTH_MS);
         expect(Math.max(...exec)).toBeLessThan(EXEC_MS);
         expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
-        // Its own sandbox may be full to the brim, or dead of it: a new start empties all but the workspace.
+        // The attacking sandbox may be full or in error: a new start empties everything but the workspace.
         const dead = (error: unknown) => expect(error).toMatchObject({ code: 'FAILED_PRECONDITION' });
         await scene.client.call('StopSandbox', { sandbox_id: sandbox.id }).catch(dead);
         await scene.client.call('StartSandbox', { sandbox_id: sandbox.id });

@@ -3,15 +3,15 @@ import type { ResourceLimits } from '../../lib/contract/messages.ts';
 const MIB = 1024 * 1024;
 
 export interface Bomb {
-  /** Of the table in docs/security.md. */
+  /** Row of the table in docs/security.md. */
   row: number;
   name: string;
   command: string;
   stdin?: string;
   resources?: Partial<ResourceLimits>;
-  /** Seconds. */
+  /** In seconds. */
   timeout: number;
-  /** How the command may end: `CODE: message` of a refusal, or `exit N: stderr and stdout`. */
+  /** Allowed results of the command: `CODE: message` of a refusal, or `exit N: stderr and stdout`. */
   ends: RegExp;
 }
 
@@ -22,7 +22,7 @@ const python = (program: string): Pick<Bomb, 'command' | 'stdin'> => ({
 const TIMEOUT = /^DEADLINE_EXCEEDED/;
 const OUT_OF_MEMORY = /^exit 137: .*memory_bytes/s;
 
-/** What uses up a machine, each within the limits of one sandbox. Used by the tests and by `npm run bench:bombs`. */
+/** Commands that exhaust a resource within the limits of one sandbox. Used by the tests and by `npm run bench:bombs`. */
 export const BOMBS: readonly Bomb[] = [
   {
     row: 20,
@@ -30,7 +30,7 @@ export const BOMBS: readonly Bomb[] = [
     command: 'f() { f | f & }; f; sleep 60',
     resources: { pids_limit: 128 },
     timeout: 3,
-    // The shell may also be the one that cannot fork.
+    // The shell itself may be the process that cannot fork.
     ends: /^(DEADLINE_EXCEEDED|exit \d+:.*[Ff]ork|RESOURCE_EXHAUSTED)/s,
   },
   {
@@ -73,7 +73,7 @@ os._exit(7 if 50 < made < 256 else 8)`),
   },
   {
     row: 21,
-    name: 'memory without a name (memfd)',
+    name: 'memfd',
     ...python("fd = os.memfd_create('x')\nwhile True: os.write(fd, bytes(1 << 20))"),
     resources: { memory_bytes: 96 * MIB },
     timeout: 20,
@@ -138,14 +138,14 @@ os._exit(7 if all(limits) else 8)`),
   },
   {
     row: 24,
-    name: 'output without end',
+    name: 'endless output',
     command: 'yes & yes >&2 & yes & wait',
     timeout: 3,
     ends: TIMEOUT,
   },
   {
     row: 44,
-    name: 'look-ups in the workspace',
+    name: 'lookups in the workspace',
     ...python(`
 for _ in range(3): os.fork()
 end = time.time() + 3

@@ -4,7 +4,7 @@ export const EXIT_0: readonly number[] = [0xb8, 60, 0, 0, 0, 0x31, 0xff, 0x0f, 0
 const HEADERS = 120;
 const BASE = 0x400000n;
 
-/** A whole x86-64 program of a few instructions, in base64: ELF header, one segment, code. No compiler is needed. */
+/** Returns a complete x86-64 program of a few instructions in base64: ELF header, one segment, code. Needs no compiler. */
 export function elf(code: readonly number[]): string {
   const image = Buffer.alloc(HEADERS + code.length);
   Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1]).copy(image);

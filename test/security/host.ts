@@ -6,7 +6,7 @@ export function pidsOf(state: State): number[] {
   return state.processes().map((line) => Number(/^process (\d+) /.exec(line)?.[1]));
 }
 
-/** /proc/<pid>/status by field; undefined when it has ended. */
+/** Returns /proc/<pid>/status by field; undefined if the process has ended. */
 export function statusOf(pid: number): Record<string, string> | undefined {
   try {
     const lines = readFileSync(`/proc/${pid}/status`, 'latin1').trim().split('\n');

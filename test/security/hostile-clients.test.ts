@@ -24,7 +24,7 @@ attacks('hostile clients', (target) => {
     return socket;
   };
 
-  it('51: a thousand connections that send nothing, or a header a second, leave room for others', async () => {
+  it('51: a thousand connections that send nothing, or a header each second, do not block other clients', async () => {
     const { scene, server } = target;
     const before = server.rss();
     for (let index = 0; index < 500; index++) {
@@ -39,7 +39,7 @@ attacks('hostile clients', (target) => {
     expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
   });
 
-  it('51: a request whose header or body does not come is ended by the server', async () => {
+  it('51: the server ends a request whose header or body does not arrive', async () => {
     const { server, scene } = target;
     const header = await dial(server.httpAddress);
     header.write('GET /health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ');
@@ -59,12 +59,12 @@ attacks('hostile clients', (target) => {
     } finally {
       clearInterval(drip);
     }
-    // An upload may take as long as it goes on: a body has an idle limit, which is longer than this test waits.
+    // An upload may take any time while bytes arrive: a body has an idle limit, which is longer than this test waits.
     expect((await scene.rest.send('GET', '/health')).status).toBe(200);
   });
 
   it.each([
-    ['a header without end', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(200_000)}`, /431/],
+    ['an endless header', `GET /health HTTP/1.1\r\nX: ${'x'.repeat(200_000)}`, /431/],
     ['a thousand headers', `GET /health HTTP/1.1\r\nHost: localhost\r\n${'a: b\r\n'.repeat(20_000)}\r\n`, /431/],
     [
       'two lengths',
@@ -77,7 +77,7 @@ attacks('hostile clients', (target) => {
       /400/,
     ],
     ['a bare line feed', 'GET /health HTTP/1.1\nHost: localhost\nX: y\r\n\r\n', /400|200/],
-    ['no HTTP at all', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001', /400/],
+    ['data that is not HTTP', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001', /400/],
     [
       'a negative chunk',
       'POST /v1/codebases HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\n',
@@ -122,7 +122,7 @@ attacks('hostile clients', (target) => {
     await stillServes(scene);
   });
 
-  it('52: a message that claims to be larger than it may be, or compressed, is refused and nothing is kept for it', async () => {
+  it('52: a message with a length above the limit, or marked as compressed, is refused without allocating memory', async () => {
     const { scene, server } = target;
     const before = server.rss();
     for (const head of [
@@ -141,7 +141,7 @@ attacks('hostile clients', (target) => {
     expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
   });
 
-  it('51: clients that vanish in the middle of everything leave nothing running', async () => {
+  it('51: clients that disconnect during any call leave nothing running', async () => {
     const { scene, server, state } = target;
     const sandbox = await scene.sandboxOn({});
     for (let index = 0; index < 20; index++) {
@@ -177,7 +177,7 @@ async function stillServes(scene: Target['scene'] & Scene): Promise<void> {
   expect((await scene.grpc.call('ListSandboxes', {})).sandboxes).toEqual([]);
 }
 
-/** Each of a few megabytes of frames, all of them valid but for what its name says. */
+/** Floods of a few megabytes of frames, all valid except as their name states. */
 function floods(): [name: string, bytes: () => Generator<Buffer>][] {
   const begin = Buffer.concat([PREFACE, frame(SETTINGS, 0, 0)]);
   const headers = literalHeaders(call('ListSandboxes'));

@@ -1,4 +1,4 @@
-/** HTTP/2 frames by hand (RFC 9113), so that a test can send what no library would. */
+/** Encodes HTTP/2 frames (RFC 9113), so that a test can send frames that no library would send. */
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 export const DATA = 0;
 export const HEADERS = 1;
@@ -19,7 +19,7 @@ export function goAway(last: number): Buffer {
   return frame(7, 0, 0, payload);
 }
 
-/** A header block without compression and without a table (RFC 7541, 6.2.2). */
+/** Returns a header block without compression and without the dynamic table (RFC 7541, 6.2.2). */
 export function literalHeaders(fields: readonly (readonly [name: string, value: string])[]): Buffer {
   return Buffer.concat(fields.flatMap(([name, value]) => [Buffer.from([0]), literal(name), literal(value)]));
 }

@@ -35,12 +35,12 @@ const MOUNTS: readonly Syscall[] = [
 ];
 
 attacks('mounts and devices', (target) => {
-  it('2: no kernel setting is written', async () => {
+  it('2: a sandbox cannot write a kernel setting', async () => {
     const { scene } = target;
     const before = SETTINGS.map((name) => readIfAny(`/proc/sys/${name}`));
     const sandbox = await scene.sandboxOn({});
     const paths = [...SETTINGS.map((name) => `/proc/sys/${name}`), '/proc/sysrq-trigger', '/proc/1/oom_score_adj'];
-    // The same value back: harmless where it works.
+    // Writes the same value, so it is harmless if it works.
     const program = `
 def rewrite(path):
     value = b''
@@ -53,7 +53,7 @@ print(json.dumps([p for p in paths if attempt(rewrite, p) == 'allowed']))`;
     expect(SETTINGS.map((name) => readIfAny(`/proc/sys/${name}`))).toEqual(before);
   });
 
-  it('3: nothing can be mounted, remounted or taken away', async () => {
+  it('3: a sandbox cannot mount, remount or unmount anything', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const verdicts = await syscalls(target.scene, sandbox, MOUNTS);
     expect(Object.entries(verdicts).filter(([, verdict]) => !['EPERM', 'ENOSYS'].includes(verdict))).toEqual([]);
@@ -63,10 +63,10 @@ print(json.dumps([p for p in paths if attempt(rewrite, p) == 'allowed']))`;
     expect(existsSync('/usr/canary')).toBe(false);
   });
 
-  it('3: only the workspace and the temporary places are writable', async () => {
+  it('3: only the workspace and the temporary file systems are writable', async () => {
     const sandbox = await target.scene.sandboxOn({});
-    // Each mount is probed by its own root. A tree that the kernel says is read-only is not walked below two levels:
-    // the tries there show that the kernel means it.
+    // Each mount is probed at its own root. In a tree that is mounted read-only only two levels are searched:
+    // the attempts there show that the kernel enforces it.
     const program = `
 places = {line.split()[4].encode().decode('unicode_escape') for line in open('/proc/self/mountinfo')}
 found = []
@@ -95,7 +95,7 @@ print(json.dumps([sorted(found), '/usr' in places and bool(os.statvfs('/usr').f_
     ]);
   });
 
-  it('5: no device node is made, and no device is there but the harmless', async () => {
+  it('5: a sandbox cannot create a device node, and has only harmless devices', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const program = `
 import stat
@@ -129,7 +129,7 @@ print(json.dumps(made))`;
     expect(await target.scene.output(sandbox, opened)).toBe('');
   });
 
-  it('46: bwrap makes nothing on the host through links planted where it mounts', async () => {
+  it('46: bwrap creates nothing on the host through links planted at its mount points', async () => {
     const { scene, state } = target;
     const sandbox = await scene.sandboxOn({});
     const canary = join(state.directory, 'canary');
@@ -144,7 +144,7 @@ print(json.dumps(made))`;
     }
   });
 
-  it('47: what is mounted at /workspace cannot be swapped for something else before a start', async () => {
+  it('47: the directory mounted at /workspace cannot be replaced before a start', async () => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({ 'mine.txt': 'mine' });
     // From inside: the directory itself and its parent.

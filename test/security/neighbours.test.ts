@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { python, syscalls } from './python.ts';
 import { attacks } from './suite.ts';
 
-/** Leaves something in everything two processes of one machine can share, or looks for it. */
+/** Leaves a mark in every resource that two processes of one machine can share, or searches for it. */
 const SHARED = (act: 'leave' | 'look') => `
 import fcntl, mmap, glob
 found = []
@@ -38,7 +38,7 @@ else:
 print(json.dumps(found))`;
 
 attacks('neighbours', (target) => {
-  it('10: keyrings cannot be used, so none is shared', async () => {
+  it('10: a sandbox cannot use keyrings, so none is shared', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const verdicts = await syscalls(target.scene, sandbox, [
       ['add_key', 'user', 'mark', 'value', 5, 0xffff_fffd],
@@ -49,18 +49,18 @@ attacks('neighbours', (target) => {
     expect(new Set(Object.values(verdicts))).toEqual(new Set(['EPERM']));
   });
 
-  it('19: nothing left in one sandbox is found in another of the same codebase', async () => {
+  it('19: marks left in one sandbox are not found in another of the same codebase', async () => {
     const { scene } = target;
     const codebase = await scene.codebase({ 'a.txt': 'a' });
     const [one, other] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
     expect(await python(scene, one, SHARED('leave'))).toEqual(['shmget', 'semget', 'msgget', 'mqueue']);
-    // It is really there for the sandbox itself …
+    // The sandbox itself finds its marks …
     expect((await python<string[]>(scene, one, SHARED('look'))).length).toBeGreaterThan(9);
-    // … and for no other.
+    // … and no other does.
     expect(await python(scene, other, SHARED('look'))).toEqual([]);
   });
 
-  it('19: nothing of a destroyed sandbox is found in the next, which gets its user', async () => {
+  it('19: marks of a destroyed sandbox are not found in the next one, which gets its uid', async () => {
     const { scene, state } = target;
     const codebase = await scene.codebase({});
     const one = await scene.sandbox(codebase);
@@ -71,7 +71,7 @@ attacks('neighbours', (target) => {
     expect(await python(scene, next, SHARED('look'))).toEqual([]);
   });
 
-  it('19: a sandbox’s limits are its own: what one uses up, another still has', async () => {
+  it('19: a sandbox that exhausts its per-user limits does not reduce those of another', async () => {
     const { scene } = target;
     const [one, other] = [await scene.sandboxOn({}), await scene.sandboxOn({})];
     // Per user: processes, inotify instances, pipe pages, message queues.

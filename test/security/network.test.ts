@@ -36,7 +36,7 @@ import os; os.unlink('${path}')`;
     await exited;
   });
 
-  it('12: no socket of the host is reached: abstract, in the file system, D-Bus, Docker', async () => {
+  it('12: a sandbox reaches no socket of the host: abstract, in the file system, D-Bus, Docker', async () => {
     expect(readFileSync('/proc/net/unix', 'utf8')).toContain(`@${abstract}`);
     const sandbox = await target.scene.sandboxOn({});
     const addresses = [
@@ -54,7 +54,7 @@ print(json.dumps([attempt(reach, a) for a in ['\\0${abstract}', *json.loads(${JS
     expect(await target.scene.output(sandbox, `grep -c ${abstract.slice(0, 8)} /proc/net/unix; :`)).toBe('0\n');
   });
 
-  it('13: no address is reached: the server’s ports, the host’s, cloud metadata, the LAN, name servers', async () => {
+  it('13: a sandbox reaches no address: the server’s ports, the host’s, cloud metadata, the LAN, name servers', async () => {
     const { scene, server } = target;
     const sandbox = await scene.sandboxOn({});
     const { port } = listener.address() as { port: number };
@@ -87,7 +87,7 @@ print(json.dumps(reached))`;
     expect(await python(scene, sandbox, program)).toEqual([]);
   });
 
-  it('13: there is no interface but a loopback of its own, and none can be made', async () => {
+  it('13: a sandbox has only its own loopback interface, and cannot create others', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const program = `
 import fcntl

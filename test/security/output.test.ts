@@ -4,10 +4,10 @@ import { eventually, type Scene } from '../contract/scene.ts';
 import { attacks } from './suite.ts';
 
 const MIB = 1024 * 1024;
-/** Exec may hold its own limit twice (as bytes, then as text) on top of what a stream may. */
+/** Exec may hold its own limit twice (as bytes, then as text) in addition to the limit of a stream. */
 const MOST_GROWTH = 160 * MIB;
 
-/** Each endless or far above the limit; `kept` of its first stream is what a client gets. */
+/** Commands with endless output, or output far above the limit; a client gets `kept` of the first stream. */
 const FLOODS: readonly [name: string, command: string][] = [
   ['1 GB of lines', 'yes | head -c 1000000000'],
   ['100 MB in one line', "head -c 100000000 /dev/zero | tr '\\0' x"],
@@ -20,23 +20,26 @@ const FLOODS: readonly [name: string, command: string][] = [
 attacks(
   'output',
   (target) => {
-    it.each(FLOODS)('24: %s is cut and told, and the server’s memory stays', async (_, command) => {
-      const { scene, server } = target;
-      const sandbox = await scene.sandboxOn({});
-      const before = server.rss();
-      let most = 0;
-      const timer = setInterval(() => {
-        most = Math.max(most, server.rss());
-      }, 50);
-      const answer = await scene.run(sandbox, command, { timeout: 60 }).finally(() => clearInterval(timer));
-      expect(answer.exit_code).toBe(0);
-      // U+FFFD is three bytes long.
-      expect(Buffer.byteLength(answer.stdout)).toBeLessThan(3.1 * MIB);
-      expect(`${answer.stdout.slice(-300)}${answer.stderr.slice(-300)}`).toMatch(/cut|truncat|limit/i);
-      expect(most - before).toBeLessThan(MOST_GROWTH);
-    });
+    it.each(FLOODS)(
+      '24: output of %s is cut, which is reported, and the server’s memory is bounded',
+      async (_, command) => {
+        const { scene, server } = target;
+        const sandbox = await scene.sandboxOn({});
+        const before = server.rss();
+        let most = 0;
+        const timer = setInterval(() => {
+          most = Math.max(most, server.rss());
+        }, 50);
+        const answer = await scene.run(sandbox, command, { timeout: 60 }).finally(() => clearInterval(timer));
+        expect(answer.exit_code).toBe(0);
+        // U+FFFD is three bytes long.
+        expect(Buffer.byteLength(answer.stdout)).toBeLessThan(3.1 * MIB);
+        expect(`${answer.stdout.slice(-300)}${answer.stderr.slice(-300)}`).toMatch(/cut|truncat|limit/i);
+        expect(most - before).toBeLessThan(MOST_GROWTH);
+      },
+    );
 
-    it('24: words of control reach the client as they are, and nobody else', async () => {
+    it('24: control characters reach the client unchanged, and appear nowhere else', async () => {
       const { scene, server } = target;
       const sandbox = await scene.sandboxOn({});
       const command = `printf '\\033]0;owned\\007\\r\\n{"msg":"ready"}\\n\\303\\050' | tee /dev/stderr`;
@@ -46,7 +49,7 @@ attacks(
     });
 
     it.each(['rest', 'grpc'] as const)(
-      '54: a %s client that stops reading holds its command back, not the server',
+      '54: a %s client that stops reading blocks its command, not the server',
       async (protocol) => {
         const { scene, server } = target;
         const sandbox = await scene.sandboxOn({});
@@ -67,7 +70,7 @@ attacks(
         });
         expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
         expect((await scene.rest.send('GET', '/health')).status).toBe(200);
-        // A client that never comes back: its connection ends, and with it the command.
+        // A client that never reads again: the end of its connection ends the command.
         for (const leave of streams) leave();
         await eventually('the end of the commands', async () =>
           (await scene.output(sandbox, 'grep -la "ye[s].8301" /proc/[0-9]*/cmdline; :')) === '' ? true : undefined,
@@ -78,14 +81,14 @@ attacks(
   { limits: { exec_output_bytes: MIB } },
 );
 
-/** Starts a stream and reads its beginning only; answers how to go away. */
+/** Starts a stream and reads its beginning only. Returns a function that disconnects. */
 async function openUnread(
   scene: Scene,
   protocol: Protocol,
   request: { sandbox_id: string; command: string },
 ): Promise<() => void> {
   if (protocol === 'rest') {
-    // A client that reads lines would hold a thousand of them.
+    // A client that reads lines would buffer a thousand of them.
     const { sandbox_id, command } = request;
     const body = JSON.stringify({ command });
     const answer = await scene.rest.open('POST', `/v1/sandboxes/${sandbox_id}/exec/stream`, { body });

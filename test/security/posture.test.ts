@@ -10,7 +10,7 @@ import { attacks } from './suite.ts';
 const NO_CAPABILITIES = '0'.repeat(16);
 
 attacks('posture', (target) => {
-  it('1: a command has no capability, no way to new privileges, and a filter', async () => {
+  it('1: a command has no capability, cannot get new privileges, and has a system call filter', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const status = await target.scene.output(sandbox, 'cat /proc/self/status');
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
@@ -20,7 +20,7 @@ attacks('posture', (target) => {
     expect(status).toMatch(/^Seccomp:\t2$/m);
   });
 
-  it('1: on the host, no process of a sandbox is root, privileged, or of another sandbox’s user', async () => {
+  it('1: on the host, no process of a sandbox is root, has capabilities, or has another sandbox’s uid', async () => {
     const { scene, state } = target;
     const sandbox = await scene.sandboxOn({});
     await scene.output(sandbox, 'sleep 8101 >/dev/null 2>&1 &');
@@ -33,7 +33,7 @@ attacks('posture', (target) => {
         NoNewPrivs: '1',
         Groups: expect.stringMatching(/^\s*$/),
       });
-      // bwrap itself is the only program there that the filter does not bind; it reads nothing from inside.
+      // bwrap itself is the only process there without the filter; it reads nothing from inside.
       if (status.Name !== 'bwrap') expect(status.Seccomp).toBe('2');
       for (const ids of [status.Uid, status.Gid]) expect(new Set(ids?.split('\t')).size).toBe(1);
     }
@@ -44,7 +44,7 @@ attacks('posture', (target) => {
     expect(both.size).toBe(2);
   });
 
-  it('1: a setuid program raises nothing', async () => {
+  it('1: a setuid program grants no privileges', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const own = 'cp /usr/bin/id /tmp/id && chmod 4755 /tmp/id && /tmp/id -u';
     expect(await target.scene.output(sandbox, own)).toBe('1000\n');
@@ -53,7 +53,7 @@ attacks('posture', (target) => {
     expect(await target.scene.output(sandbox, 'su -c id </dev/null 2>&1 || echo refused')).toContain('refused');
   });
 
-  it('14: no process inside holds a variable of the server', async () => {
+  it('14: no process in a sandbox has a variable of the server', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const all = "cat /proc/[0-9]*/environ /proc/self/environ | tr '\\0' '\\n' | cut -d= -f1 | sort -u";
     const allowed = ['HOME', 'LANG', 'LOGNAME', 'PATH', 'PWD', 'SHELL', 'SHLVL', 'TERM', 'USER'];
@@ -63,7 +63,7 @@ attacks('posture', (target) => {
     expect((await target.scene.run(sandbox, everywhere)).stdout).toBe('');
   });
 
-  it('15: a command has three descriptors, and none of any process leads to a host file or device', async () => {
+  it('15: a command has three descriptors, and no descriptor of any process refers to a host file or device', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const own = 'for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 63 127 255; do test -e /proc/$$/fd/$n && echo $n; done; :';
     expect(await target.scene.output(sandbox, own)).toBe('0\n1\n2\n');
@@ -71,7 +71,7 @@ attacks('posture', (target) => {
       sandbox,
       "find /proc/[0-9]*/fd -type l -printf '%l\\n' 2>/dev/null | sort -u",
     );
-    // The workspace is there as the directory that `find` started in.
+    // The workspace appears as the directory in which `find` started.
     const known =
       /^(\/workspace|\/dev\/null|\/run\/agent\/\S+( \(deleted\))?|\/proc\/\S*|pipe:\[\d+\]|anon_inode:\S+|socket:\[\d+\])$/;
     expect(
@@ -83,7 +83,7 @@ attacks('posture', (target) => {
   });
 
   it.each(['/proc/self/fd/3', '/proc/self/fd/7', '/proc/1/fd/0', '/proc/1/root/../..', '../../../root', '/proc/1/cwd'])(
-    '15: the working directory %s leads nowhere outside',
+    '15: the working directory %s does not lead out of the sandbox',
     async (workdir) => {
       const sandbox = await target.scene.sandboxOn({});
       const inside = await target.scene
@@ -94,7 +94,7 @@ attacks('posture', (target) => {
     },
   );
 
-  it('16: nothing readable names a path, a user or the machine of the host', async () => {
+  it('16: no readable file contains a path, a user or the name of the host', async () => {
     const { scene, state } = target;
     const [sandbox, other] = [await scene.sandboxOn({}), await scene.sandboxOn({})];
     const files = ['mountinfo', 'mounts', 'mountstats', 'cmdline', 'maps', 'cgroup', 'environ', 'comm', 'stat'];
@@ -103,7 +103,7 @@ attacks('posture', (target) => {
       `cat ${files.map((file) => `/proc/[0-9]*/${file}`).join(' ')} /etc/* 2>/dev/null; uname -n; ls -la / /run /run/* /tmp; :`,
     );
     const name = createHash('sha256').update(join(state.directory, 'mounts')).digest('hex').slice(0, 16);
-    // A sandbox's own id shows in its mount table; it opens nothing, and no other's is there.
+    // The mount table shows the sandbox's own id, which grants nothing, and no other id.
     const secrets = [state.directory, name, other.id, sandbox.codebase_id, 'server.mjs'];
     expect(secrets.filter((secret) => everything.includes(secret))).toEqual([]);
     expect(await scene.output(sandbox, 'uname -n; cat /etc/hostname /proc/sys/kernel/hostname')).not.toContain(
@@ -112,7 +112,7 @@ attacks('posture', (target) => {
     expect(await scene.output(sandbox, 'cat /etc/shadow /etc/ssh/* /root/* /home/*/* 2>/dev/null; :')).toBe('');
   });
 
-  it('17: /proc tells nothing of the kernel and the machine’s processes, and /sys is not there', async () => {
+  it('17: /proc reveals nothing of the kernel and the machine’s processes, and /sys does not exist', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const masked = ['cmdline', 'config.gz', 'iomem', 'ioports', 'kallsyms', 'kcore', 'keys', 'key-users', 'kmsg'];
     const more = ['kpagecount', 'kpageflags', 'latency_stats', 'modules', 'sched_debug', 'sysrq-trigger', 'timer_list'];
@@ -123,7 +123,7 @@ attacks('posture', (target) => {
     ).toMatch(/^\s*$/);
   });
 
-  it('18: only its own processes are seen, and kill -1 reaches no other', async () => {
+  it('18: a sandbox sees only its own processes, and its kill -1 reaches no other', async () => {
     const { scene, state, server } = target;
     const sandbox = await scene.sandboxOn({});
     const other = await scene.sandboxOn({});
@@ -131,7 +131,7 @@ attacks('posture', (target) => {
     const pids = (await scene.output(sandbox, 'cat /proc/[0-9]*/comm | sort -u')).trim().split('\n');
     expect(pids.filter((comm) => !['bwrap', 'cat', 'sh', 'sort', 'env'].includes(comm))).toEqual([]);
     expect((await scene.run(sandbox, `kill -9 ${server.pid} ${pidsOf(state).join(' ')}`)).exit_code).toBe(1);
-    // It may well end its own sandbox's agent: that is its own loss.
+    // It may end its own sandbox's agent, which affects that sandbox only.
     await scene.run(sandbox, 'kill -9 -1; exit 3').catch(() => undefined);
     expect(await scene.output(other, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 8102');
     expect((await scene.rest.send('GET', '/health')).status).toBe(200);

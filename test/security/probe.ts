@@ -7,7 +7,7 @@ export interface Probed {
   exec: number[];
 }
 
-/** Asks the server's health and runs a command in `other`, one after another, until `attack` has ended. Each must succeed. */
+/** Requests the server's health and runs a command in `other`, in turn, until `attack` has ended. Each must succeed. */
 export async function probeBeside(scene: Scene, other: Sandbox, attack: Promise<unknown>): Promise<Probed> {
   let ended = false;
   const probed: Probed = { health: [], exec: [] };

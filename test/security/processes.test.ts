@@ -4,17 +4,17 @@ import { pidsOf, statusOf } from './host.ts';
 import { python } from './python.ts';
 import { attacks } from './suite.ts';
 
-/** Ways of a process not to be found by who started it. */
+/** Ways in which a process can escape from the process that started it. */
 const ESCAPES: readonly [name: string, command: string][] = [
-  ['a daemon of its own session', 'setsid sleep 8201 & wait'],
+  ['a daemon in its own session', 'setsid sleep 8201 & wait'],
   ['a double fork', '(setsid sh -c "sleep 8201 & sleep 8201" &) ; sleep 8201'],
-  ['no signal taken', `trap '' TERM INT HUP QUIT; sleep 8201 & while :; do sleep 8201; done`],
+  ['ignored signals', `trap '' TERM INT HUP QUIT; sleep 8201 & while :; do sleep 8201; done`],
   ['a stopped process', 'sleep 8201 & kill -STOP $!; sleep 8201'],
   ['a chain of forks', 'f() { sh -c "sleep 8201 & exec sleep 8201" & }; f; f; f; sleep 8201'],
   ['closed descriptors', 'setsid sh -c "exec >&- 2>&- <&-; sleep 8201" & sleep 8201'],
 ];
 
-/** Moves from process to process faster than any list of them is made; its own parent only waits. */
+/** Moves from process to process faster than any list of processes is read; its parent only waits. */
 const HOPPER = `
 import time
 if os.fork():
@@ -27,7 +27,7 @@ while True:
 attacks('processes', (target) => {
   const left = () => pidsOf(target.state).filter((pid) => ['sleep', 'python3'].includes(statusOf(pid)?.Name ?? ''));
 
-  it.each(ESCAPES)('26: past its timeout nothing of a command lives on: %s', async (_, command) => {
+  it.each(ESCAPES)('26: after its timeout no process of a command is left: %s', async (_, command) => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({});
     await scene.output(sandbox, 'sleep 8200 >/dev/null 2>&1 &');
@@ -37,7 +37,7 @@ attacks('processes', (target) => {
     expect(await scene.output(sandbox, 'cat /proc/[0-9]*/cmdline | tr "\\0" " "')).toContain('sleep 8200');
   });
 
-  it('26: nor does what forks on and on', async () => {
+  it('26: after its timeout no process of an endlessly forking command is left', async () => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({});
     await expectRefusal(python(scene, sandbox, HOPPER, { timeout: 2 }), 'DEADLINE_EXCEEDED');
@@ -45,7 +45,7 @@ attacks('processes', (target) => {
     expect(await scene.output(sandbox, 'echo next')).toBe('next\n');
   });
 
-  it('25: a child that keeps stdout open does not hold the answer back', async () => {
+  it('25: a child that keeps stdout open does not delay the answer', async () => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({});
     const answer = await scene.run(sandbox, 'setsid sleep 8203 & (sleep 8203 &); echo done; exit 5', { timeout: 30 });
@@ -56,7 +56,7 @@ attacks('processes', (target) => {
     expect(left()).toEqual([]);
   });
 
-  it('25: nor does one that goes on writing to it', async () => {
+  it('25: a child that continues to write to stdout does not delay the answer', async () => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({});
     const answer = await scene.run(sandbox, 'setsid yes 2>/dev/null & echo done', { timeout: 30 });
@@ -68,7 +68,7 @@ attacks('processes', (target) => {
   it('26: a command that writes to the agent’s own pipes ends its own sandbox, and only that', async () => {
     const { scene } = target;
     const [sandbox, other] = [await scene.sandboxOn({ 'a.txt': 'kept' }), await scene.sandboxOn({})];
-    // Everything that any process of the sandbox has open, and can be opened again.
+    // All descriptors of the sandbox's processes that can be opened again.
     const program = `
 import glob
 for path in glob.glob('/proc/[0-9]*/fd/*'):
@@ -86,7 +86,7 @@ print('null')`;
     expect(await scene.output(sandbox, 'cat a.txt')).toBe('kept');
   });
 
-  it('26: killing the agent is the end of that sandbox, told with a reason, and StartSandbox brings it back', async () => {
+  it('26: killing the agent ends that sandbox, with a reason, and StartSandbox starts it again', async () => {
     const { scene } = target;
     const [sandbox, other] = [await scene.sandboxOn({ 'a.txt': 'kept' }), await scene.sandboxOn({})];
     await scene.output(sandbox, 'echo mine >b.txt');

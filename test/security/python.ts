@@ -4,10 +4,10 @@ import type { Scene } from '../contract/scene.ts';
 
 const COLUMN = process.arch === 'arm64' ? 1 : 0;
 
-/** What the kernel said: `allowed`, or the name of the errno. */
+/** The kernel's answer: `allowed`, or the name of the errno. */
 export type Verdict = string;
 
-/** A call by its name in the policy, or by its number. `bytes` are passed by address. */
+/** A call by its name in the policy, or by its number. `bytes` are passed as an address. */
 export type Syscall = readonly [name: SyscallName | number, ...args: (number | string)[]];
 
 const PRELUDE = `
@@ -30,13 +30,13 @@ def attempt(act, *args):
         return errno.errorcode.get(e.errno, str(e))
 `;
 
-/** Runs python in the sandbox; `answer` is what the program printed with json. No compiler is needed for syscalls. */
+/** Runs python in the sandbox; `answer` is the JSON that the program printed. System calls need no compiler. */
 export async function python<T>(scene: Scene, sandbox: Sandbox, program: string, more: object = {}): Promise<T> {
   const stdin = `${PRELUDE}\n${program}\n`;
   return JSON.parse(await scene.output(sandbox, 'exec python3 -I -', { stdin, ...more })) as T;
 }
 
-/** Asks the kernel for each call from inside. Names that this architecture has not are left out. */
+/** Makes each call in the sandbox. Names that this architecture lacks are omitted. */
 export function syscalls(scene: Scene, sandbox: Sandbox, calls: readonly Syscall[]): Promise<Record<string, Verdict>> {
   const rows = calls.flatMap(([name, ...args]) => {
     const number = typeof name === 'number' ? name : SYSCALLS[name][COLUMN];

@@ -10,7 +10,7 @@ import type { State } from '../contract/server.ts';
 import { attacks } from './suite.ts';
 
 attacks('renamed directories', (target) => {
-  it('61: a base directory that becomes a link to the host leads nowhere, whoever has it elsewhere', async () => {
+  it('61: a base directory that becomes a link to the host leads nowhere in sandboxes that renamed it', async () => {
     const { scene, state } = target;
     const other = await scene.codebase({ shadow: 'OTHER TENANT' });
     const codebase = await scene.codebase({ 'p/d/x': 'x', 'p/e/x': 'x', 'p/f/x': 'x', 'p/other': 'o' });
@@ -39,7 +39,7 @@ attacks('renamed directories', (target) => {
     expect(await scene.output(b, 'echo served')).toBe('served\n');
   });
 
-  it('61: a rollback to a rename of the time before the link leads nowhere', async () => {
+  it('61: a rollback to a rename from before the link leads nowhere', async () => {
     const { scene } = target;
     const codebase = await scene.codebase({ 'p/d/x': 'x', 'p/other': 'o' });
     const a = await scene.sandbox(codebase);
@@ -54,7 +54,7 @@ attacks('renamed directories', (target) => {
     expectNothing(await allOf(scene, codebase.id));
   });
 
-  it('62: a path that the rules hide is hidden below a directory that was renamed before, through every door', async () => {
+  it('62: a hidden path stays hidden below a directory that was renamed before, by every interface', async () => {
     const { scene } = target;
     const codebase = await scene.codebase({ 'a/open': 'open' });
     const rules = [write('**'), hide('a/secret', 1)];
@@ -62,7 +62,7 @@ attacks('renamed directories', (target) => {
     const late = await scene.sandbox(codebase);
     for (const sandbox of [early, late]) await scene.output(sandbox, 'mv a b; cat b/open; ! cat b/secret');
     await scene.client.upload(codebase.id, 'a/secret', 'SECRET');
-    // The kernel has it cached when the rules come.
+    // The kernel has it cached when the rules change.
     expect(await scene.output(late, 'cat b/secret')).toBe('SECRET');
     await scene.client.call('UpdatePermissions', { sandbox_id: late.id, permissions: rules });
     for (const sandbox of [early, late]) {
@@ -98,7 +98,7 @@ function expectNothing(seen: string): void {
   for (const word of ['passwd', 'shadow', 'root:', 'OTHER TENANT']) expect(seen).not.toContain(word);
 }
 
-/** Names and contents of all regular files of a codebase. */
+/** Returns the names and contents of all regular files of a codebase. */
 async function allOf(scene: Scene, codebase_id: string): Promise<string> {
   const { files } = await scene.client.call('ListFiles', { codebase_id, recursive: true });
   let all = '';

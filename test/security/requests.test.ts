@@ -29,7 +29,7 @@ const REFUSALS = [400, 404, 409, 429];
 attacks(
   'requests',
   (target) => {
-    it('48: no text of a request is taken for an option, a command or a path of the host', async () => {
+    it('48: no text of a request is used as an option, a command or a path of the host', async () => {
       const { scene } = target;
       const sandbox = await scene.sandboxOn({ 'a.txt': 'a' });
       for (const text of HOSTILE) {
@@ -39,20 +39,20 @@ attacks(
           stdin: text,
         });
         expect(answer.stdout).toBe(text);
-        // As a working directory: refused, or a place inside.
+        // As a working directory: refused, or a directory in the sandbox.
         await scene
           .run(sandbox, 'test -e /tmp/owned && echo OWNED; test -e /etc/shadow && echo HOST; :', { workdir: text })
           .then(
             ({ stdout }) => expect(stdout).toBe(''),
             (error) => expect(error.code).toBe('INVALID_ARGUMENT'),
           );
-        // As a command: whatever it does, it does inside.
+        // As a command: it affects the sandbox only.
         await scene.run(sandbox, text, { timeout: 5 });
         await scene.output(sandbox, 'rm -f /tmp/owned');
       }
     });
 
-    it('48: variables that change how programs start do so inside only', async () => {
+    it('48: variables that affect the start of programs apply in the sandbox only', async () => {
       const { scene, server } = target;
       const sandbox = await scene.sandboxOn({});
       const names = [
@@ -89,7 +89,7 @@ attacks(
       await expectRefusal(target.scene.run(sandbox, 'true', { env }), 'INVALID_ARGUMENT', 'env');
     });
 
-    it('48: labels, owners, names and images that are no such thing', async () => {
+    it('48: invalid labels, owners, names and images are refused', async () => {
       const { scene } = target;
       const codebase = await scene.codebase({});
       for (const text of HOSTILE) {
@@ -112,7 +112,7 @@ attacks(
       '__proto__',
       "sb_'--",
       `sb_${'a'.repeat(5000)}`,
-    ])('31: the identifier %s names nothing', async (id) => {
+    ])('31: the identifier %s is not found', async (id) => {
       const { scene } = target;
       for (const path of [`/v1/sandboxes/${id}`, `/v1/codebases/${id}`, `/v1/codebases/${id}/files/a`]) {
         for (const method of ['GET', 'DELETE'])
@@ -142,7 +142,7 @@ attacks(
       expect((await scene.client.call('ListFiles', { codebase_id: codebase.id, recursive: true })).files).toEqual([]);
     });
 
-    it('53: no property of an object is reached by name', async () => {
+    it('53: no JavaScript property is accessible by a field name', async () => {
       const { scene } = target;
       const codebase = await scene.codebase({});
       const bodies = [
@@ -167,12 +167,12 @@ attacks(
       ['nesting', () => `${'['.repeat(500_000)}${']'.repeat(500_000)}`],
       ['a million values', () => `{"labels":{},"permissions":[${'{},'.repeat(1_000_000)}{}]}`],
       ['a million names', () => `{${Array.from({ length: 600_000 }, (_, index) => `"a${index}":0`).join(',')}}`],
-      ['numbers beyond all', () => '{"command":"true","timeout":1e400}'],
+      ['a number out of range', () => '{"command":"true","timeout":1e400}'],
       ['half a document', () => '{"command":"tr'],
       ['bytes', () => '\0\0\0\0'],
       ['a list', () => '[]'],
       ['null', () => 'null'],
-    ])('53: a body of %s is refused, quickly', async (_, body) => {
+    ])('53: a body of %s is refused quickly', async (_, body) => {
       const { scene, server } = target;
       const sandbox = await scene.sandboxOn({});
       const before = server.rss();
@@ -182,7 +182,7 @@ attacks(
       expect(server.rss() - before).toBeLessThan(300 * 1024 * 1024);
     });
 
-    it('53: of a million repeated fields over gRPC, none costs more than its bytes', async () => {
+    it('53: a million repeated fields over gRPC cost no more than their bytes', async () => {
       const { scene } = target;
       const codebase = await scene.codebase({});
       const permissions = Array.from({ length: 600_000 }, () => ({}));
@@ -193,7 +193,7 @@ attacks(
       expect((await scene.rest.send('GET', '/health')).status).toBe(200);
     });
 
-    it('59: whatever is in a request, each event is one line of JSON without control characters, and no content is logged', async () => {
+    it('59: for any request each log entry is one line of JSON without control characters, and contains no content', async () => {
       const { scene, server } = target;
       const secret = 'content-7b21f0';
       const codebase = await scene.codebase({ 'a\u001b[31m\nb.txt': secret });

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vi
 import { Scene } from '../contract/scene.ts';
 import { type Sections, Server, State } from '../contract/server.ts';
 
-/** What is attacked: the built server on bwrap. `scene` is the running test's own. */
+/** The attacked server: the built server on bwrap. `scene` belongs to the running test. */
 export interface Target {
   readonly scene: Scene;
   readonly server: Server;

@@ -8,7 +8,7 @@ const NEWUSER = 0x1000_0000;
 const NAMESPACES = [0x0002_0000, 0x0200_0000, 0x0400_0000, 0x0800_0000, NEWUSER, 0x2000_0000, 0x4000_0000, 0x80];
 const SIGCHLD = 17;
 
-/** By row: what is asked, and what may be answered. */
+/** By row: the calls, and the allowed results. */
 const REFUSED: readonly [row: string, answers: readonly string[], calls: readonly Syscall[]][] = [
   [
     '4: no namespace of one’s own',
@@ -73,7 +73,7 @@ const REFUSED: readonly [row: string, answers: readonly string[], calls: readonl
       ['modify_ldt', 0, 0, 0],
       ['mbind', 0, 0, 0, 0, 0, 0],
       ['memfd_secret', 0],
-      // Not yet there when the list was reviewed.
+      // Newer than the last review of the list.
       [600, 0, 0, 0],
     ],
   ],
@@ -86,7 +86,7 @@ attacks('system calls', (target) => {
     expect(Object.entries(verdicts).filter(([, verdict]) => !answers.includes(verdict))).toEqual([]);
   });
 
-  it('6: nothing can be typed into a terminal, however the request is written', async () => {
+  it('6: a sandbox cannot inject input into a terminal, in any encoding of the request', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const program = `
 import pty, termios
@@ -107,7 +107,7 @@ print(json.dumps(verdicts))`;
     expect(typed).toBe('EAGAIN');
   });
 
-  it('7: no socket but unix, inet, inet6 and routing netlink, however the family is written', async () => {
+  it('7: a sandbox can create sockets of unix, inet, inet6 and routing netlink only, in any encoding of the family', async () => {
     const sandbox = await target.scene.sandboxOn({});
     const program = `
 nr = ${process.arch === 'arm64' ? 198 : 41}
@@ -142,7 +142,7 @@ print(json.dumps(sorted(open_)))`;
     expect(await run(elf(code))).toMatchObject({ exit_code: 128 + 31 });
   });
 
-  it('11: rewriting the sandbox’s first process gains nothing, as it bears the same filter, and ends that sandbox only', async () => {
+  it('11: rewriting the sandbox’s first process, which has the same filter, only ends that sandbox', async () => {
     const { scene } = target;
     const [sandbox, other] = [await scene.sandboxOn({ 'a.txt': 'kept' }), await scene.sandboxOn({})];
     const filters = await scene.output(sandbox, 'grep -h ^Seccomp: /proc/[0-9]*/status | sort -u');

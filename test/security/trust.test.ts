@@ -6,7 +6,7 @@ import { Place } from '../server/program.ts';
 import { attacks } from './suite.ts';
 
 attacks('trust', (target) => {
-  it('56: the server runs nothing of a tree, whatever it is named', async () => {
+  it('56: the server executes no file of a codebase, whatever its name', async () => {
     const { scene, state } = target;
     const canary = join(state.directory, 'canary');
     const script = `#!/bin/sh\ntouch ${canary}\n`;
@@ -33,7 +33,7 @@ attacks('trust', (target) => {
     expect(existsSync(canary)).toBe(false);
   });
 
-  it('58: metadata, codebases and deltas are closed to every other user', async () => {
+  it('58: metadata, codebases and deltas are not accessible to other users', async () => {
     const { scene, state } = target;
     const sandbox = await scene.sandboxOn({ 'a.txt': 'a' });
     await scene.output(sandbox, 'echo x >b; chmod 777 b; mkdir -m 777 d; echo y >d/e');
@@ -41,7 +41,7 @@ attacks('trust', (target) => {
     expect(statSync(join(state.directory, 'metadata.json')).mode & 0o077).toBe(0);
     for (const place of ['codebases', 'mounts/deltas', 'mounts/layers'])
       expect(statSync(join(state.directory, place)).mode & others, place).toBe(0);
-    // As the sandbox's own user on the host, with all it could learn of paths.
+    // As the sandbox's own user on the host, with every path that it could know.
     const uid = statSync(join(state.directory, 'mounts/deltas')).uid === 0 ? state.uids.start : 65_534;
     const script = `ls -R ${state.directory}/* /run/paddock/agents-*/* 2>/dev/null; cat ${state.directory}/metadata.json; find ${state.directory} -writable ! -type l`;
     const args = ['--reuid', String(uid), '--regid', String(uid), '--clear-groups', '/bin/sh', '-c', script];
@@ -49,7 +49,7 @@ attacks('trust', (target) => {
     expect(stdout.toString()).not.toMatch(/a\.txt|codebase_id|deltas:|layers:|sb_/);
   });
 
-  it('58: what a command makes is no more than its own on the host: no setuid file, no other owner, no device', async () => {
+  it('58: a command creates only unprivileged files of its own on the host: no setuid file, no other owner, no device', async () => {
     const { scene, state } = target;
     const sandbox = await scene.sandboxOn({});
     await scene.output(sandbox, 'cp /bin/sh s; chmod 6777 s; touch t; chmod 1777 t; mkdir g; chmod 2777 g');
@@ -59,7 +59,7 @@ attacks('trust', (target) => {
   });
 });
 
-describe('60: where nothing can be isolated, the server', () => {
+describe('60: on a machine that cannot isolate sandboxes, the server', () => {
   const start = async (wrap: (argv: string[]) => string[], sections: string) => {
     const place = new Place();
     try {
@@ -76,7 +76,7 @@ describe('60: where nothing can be isolated, the server', () => {
       place.remove();
     }
   };
-  /** Its own mounts only: the machine's /dev/fuse stays. */
+  /** In a mount namespace of its own, so the machine's /dev/fuse is not changed. */
   const inMounts = (script: string) => (argv: string[]) => [
     'unshare',
     '-m',
@@ -95,7 +95,7 @@ describe('60: where nothing can be isolated, the server', () => {
   });
 
   it('does not start without user namespaces', async () => {
-    // In a user namespace of its own, where none may be made below.
+    // In a user namespace that may contain no other.
     const none = (argv: string[]) => [
       'unshare',
       '-Urm',
@@ -111,14 +111,14 @@ describe('60: where nothing can be isolated, the server', () => {
   });
 
   it.each([
-    ['that isolates nothing', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', /did not start/],
+    ['that does not isolate', 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', /did not start/],
     [
       'that leaves the filter out',
       'tr "\\0" "\\n" <&3 | grep -v -x -e --seccomp -e 4 | tr "\\n" "\\0" >"$0.args"; exec 3<"$0.args"; exec /usr/bin/bwrap "$@"',
       /seccomp has no effect/,
     ],
     ['that ends at once', 'exit 0', /did not start/],
-    ['that ends with garbage', 'echo nothing here >&2; exit 1', /nothing here/],
+    ['that fails with an unknown message', 'echo nothing here >&2; exit 1', /nothing here/],
   ])('does not start with a bwrap %s', async (_, script, says) => {
     const place = new Place();
     try {

@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 const MAX_BYTES = 64 * MIB;
 const MAX_FILES = 3000;
 
-/** Every operation on a path that python has, and those it has not by their number; each on `p`. */
+/** Every operation on a path, by python's functions or else by system call number; each on `p`. */
 const OPERATIONS = `
 import fcntl, mmap
 def xattr(p): os.setxattr(p, 'user.x', b'x')
@@ -48,7 +48,7 @@ def verdicts(table, p):
 attacks(
   'workspace',
   (target) => {
-    it('27: what a sandbox writes is bounded, by bytes and by number, on the host’s disk as well', async () => {
+    it('27: the changes of a sandbox are limited in bytes and files, also on the host’s disk', async () => {
       const { scene, state } = target;
       const sandbox = await scene.sandboxOn({});
       const full = await scene.run(sandbox, 'head -c 1G /dev/zero >big; ls -l big | cut -d" " -f5');
@@ -65,13 +65,13 @@ except OSError as e: print(json.dumps([made, errno.errorcode[e.errno]]))`;
       const [made, why] = await python<[number, string]>(scene, sandbox, program);
       expect(made).toBeLessThanOrEqual(MAX_FILES);
       expect(['EDQUOT', 'ENOSPC']).toContain(why);
-      // Another still can, and this one can again once it has made room.
+      // Another sandbox can still write, and so can this one after it freed space.
       const other = await scene.sandboxOn({});
       expect(await scene.output(other, 'echo x >a; cat a')).toBe('x\n');
       expect(await scene.output(sandbox, "find . -name '*0' -delete; echo y >again; cat again")).toBe('y\n');
     });
 
-    it('28: a file’s size is nothing to gain by: holes, preallocation, seeking beyond every end', async () => {
+    it('28: holes, preallocation and extreme offsets give no disk space beyond the quota', async () => {
       const { scene, state } = target;
       const sandbox = await scene.sandboxOn({});
       const program = `
@@ -106,7 +106,7 @@ print(json.dumps(tried))`;
       expect(await scene.output(sandbox, 'rm -f f g h; echo x >a; cat a')).toBe('x\n');
     });
 
-    it('29: trees as deep as a path can be and names of every byte are used, committed, discarded, and destroyed whole', async () => {
+    it('29: trees of the maximum depth and names of every byte are used, committed, discarded and destroyed completely', async () => {
       const { scene, state } = target;
       const sandbox = await scene.sandboxOn({});
       const program = `
@@ -136,7 +136,7 @@ print(json.dumps([long, deep, refused]))`;
       );
     });
 
-    it('40: a hidden path is not there for any operation, and cannot be made', async () => {
+    it('40: a hidden path does not exist for any operation, and cannot be created', async () => {
       const { scene } = target;
       const files = { 'secret/key': 'hidden', 'mine/a': 'a', 'shown/a': 'a', 'plain.txt': 'p' };
       const rules = [write('mine/'), read('plain.txt'), hide('secret/'), view('shown/')];
@@ -164,7 +164,7 @@ print(json.dumps([{p: [verdicts(look, p), verdicts(change, p)] for p in ('secret
         Object.keys(all)
           .filter((name) => all[name] === 'allowed')
           .sort();
-      // VIEW: what tells that a file is there, and nothing of it.
+      // VIEW: the existence of a file, and nothing of its contents.
       expect(allowed(seen)).toEqual(['O_PATH', 'access', 'lstat', 'stat', 'statvfs', 'through /proc'].sort());
       expect(allowed(changed)).toEqual([]);
       expect(listed.sort()).toEqual(['mine', 'plain.txt', 'shown']);
@@ -173,7 +173,7 @@ print(json.dumps([{p: [verdicts(look, p), verdicts(change, p)] for p in ('secret
       ).toBe('hidden');
     });
 
-    it('42: what may be read is changed by no operation: not by mapping, reopening, appending, cutting', async () => {
+    it('42: no operation changes a READ file: mapping, reopening, appending, truncating', async () => {
       const { scene } = target;
       const sandbox = await scene.sandboxOn({ 'mine/a': 'a', 'fixed.txt': 'as it was' }, [
         write('mine/'),
@@ -196,7 +196,7 @@ print(json.dumps([changed, open('fixed.txt').read()]))`;
       expect(content).toBe('as it was');
     });
 
-    it('42: nor by writing to its pages through /proc/self/mem', async () => {
+    it('42: a write to its pages through /proc/self/mem does not change a READ file', async () => {
       const { scene } = target;
       const codebase = await scene.codebase({ 'fixed.txt': 'as it was' });
       const sandbox = await scene.sandbox(codebase, [read('fixed.txt')]);
@@ -215,7 +215,7 @@ print(json.dumps(open('/workspace/fixed.txt').read()))`;
       expect(await scene.output(await scene.sandbox(codebase), 'cat fixed.txt')).toBe('as it was');
     });
 
-    it('43: FIFOs, sockets and locks left in a workspace stop neither the server nor the sandbox', async () => {
+    it('43: FIFOs, sockets and locks left in a workspace block neither the server nor the sandbox', async () => {
       const { scene } = target;
       const sandbox = await scene.sandboxOn({ 'a.txt': 'a' });
       await python(
@@ -239,7 +239,7 @@ print(json.dumps(verdict))`,
       expect(await scene.output(sandbox, 'test -p a.txt && test -p fifo && echo still')).toBe('still\n');
     });
 
-    it('35: a link leads nowhere on the host, and the file API follows none', async () => {
+    it('35: a link does not lead to the host, and the codebase’s file API follows no link', async () => {
       const { scene, state } = target;
       const sandbox = await scene.sandboxOn({ 'a.txt': 'a' });
       const host = join(state.directory, 'metadata.json');
@@ -262,7 +262,7 @@ print(json.dumps(verdict))`,
       }
     });
 
-    it('45: no other user of the machine gets into a workspace', async () => {
+    it('45: no other user of the machine can access a workspace', async () => {
       const { scene, state } = target;
       const sandbox = await scene.sandboxOn({ 'a.txt': 'a' });
       const other = await scene.sandboxOn({});
@@ -297,7 +297,7 @@ print(json.dumps(verdict))`,
   { sandbox: { max_delta_bytes: MAX_BYTES, max_delta_files: MAX_FILES } },
 );
 
-/** What the deltas of a server take on the disk. */
+/** Returns the disk usage of a server's deltas. */
 function hostBytes(state: State): number {
   const places = ['deltas', 'layers'].map((name) => join(state.directory, 'mounts', name));
   const { stdout } = spawnSync('du', ['-s', '-c', '-B1', ...places]);

@@ -9,14 +9,14 @@ const MIB = 1 << 20;
 const CGROUP2_MAGIC = 0x63677270;
 const SPIN = 'while :; do :; done';
 
-it('this kernel has cgroup v2 and no other', () => {
+it('this kernel has cgroup v2 only', () => {
   expect(statfsSync(CGROUPS).type).toBe(CGROUP2_MAGIC);
   expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(' - cgroup cgroup');
   expect(read(CGROUPS, 'cgroup.subtree_control').split(' ')).toEqual(expect.arrayContaining(['cpu', 'memory', 'pids']));
 });
 
 attacks('limits on cgroup v2', (target) => {
-  it('are in the files of the sandbox’s cgroups, which end with it', async () => {
+  it('are in the files of the sandbox’s cgroups, which are removed with it', async () => {
     const { scene } = target;
     const resources = { memory_bytes: 64 * MIB, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 20 };
     const sandbox = await scene.sandboxOn({}, undefined, { resources });
@@ -43,7 +43,7 @@ attacks('limits on cgroup v2', (target) => {
     expect(() => read(cgroup, 'cgroup.procs')).toThrow('ENOENT');
   });
 
-  it('of memory: the command is killed, told so, and counted by the kernel for this sandbox alone', async () => {
+  it('of memory: the command is killed, the kill is reported, and the kernel counts it for this sandbox only', async () => {
     const { scene } = target;
     const resources = { memory_bytes: 64 * MIB };
     const [one, other] = [
@@ -61,8 +61,8 @@ attacks('limits on cgroup v2', (target) => {
     expect(await scene.output(one, 'echo next')).toBe('next\n');
   });
 
-  // A file in /tmp stays when its writer is killed, so the next process to need a page is whichever starts.
-  it('of memory, used up by files in /tmp, end commands and not the sandbox', async () => {
+  // A file in /tmp stays after its writer was killed, so the next process to need a page is any that starts.
+  it('of memory, used up by files in /tmp, end commands but not the sandbox', async () => {
     const { scene } = target;
     for (let round = 0; round < 4; round++) {
       const sandbox = await scene.sandboxOn({}, undefined, { resources: { memory_bytes: 48 * MIB } });
@@ -73,7 +73,7 @@ attacks('limits on cgroup v2', (target) => {
     }
   });
 
-  it('of processes: the kernel refuses the next one, and the sandbox goes on', async () => {
+  it('of processes: the kernel refuses the next one, and the sandbox continues', async () => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({}, undefined, { resources: { pids_limit: 24 } });
     const cgroup = await cgroupOf(scene, sandbox);
@@ -88,7 +88,7 @@ attacks('limits on cgroup v2', (target) => {
     expect(await eventually('a command runs', next, 60_000)).toBe('next\n');
   });
 
-  it('of CPU: cpu.max holds it back, and cpu.pressure tells of it', async () => {
+  it('of CPU: cpu.max throttles the sandbox, and cpu.pressure reports it', async () => {
     const { scene } = target;
     const sandbox = await scene.sandboxOn({}, undefined, { resources: { cpu_quota: 20_000 } });
     const cgroup = await cgroupOf(scene, sandbox);
@@ -101,7 +101,7 @@ attacks('limits on cgroup v2', (target) => {
     expect(Number(/^some .*total=(\d+)/m.exec(read(cgroup, 'cpu.pressure'))?.[1])).toBeGreaterThan(0);
   });
 
-  it('of CPU: cpu_shares divide what two sandboxes both want', async () => {
+  it('of CPU: cpu_shares divide the CPU between two busy sandboxes', async () => {
     const { scene } = target;
     const [small, large] = [
       await scene.sandboxOn({}, undefined, { resources: { cpu_shares: 128 } }),
@@ -117,7 +117,7 @@ attacks('limits on cgroup v2', (target) => {
     expect(more / less).toBeGreaterThan(3);
   });
 
-  it('leave nothing of a command past its timeout, whatever it did to get away', async () => {
+  it('leave no process of a command after its timeout, however it tried to escape', async () => {
     const { scene, state } = target;
     const sandbox = await scene.sandboxOn({}, undefined, { resources: { pids_limit: 100 } });
     const cgroup = await cgroupOf(scene, sandbox);
@@ -128,7 +128,7 @@ attacks('limits on cgroup v2', (target) => {
       'all are gone',
       async () => !state.processes().some((line) => /sleep 830\d/.test(line)) || undefined,
     );
-    // Each group of a command that has ended goes, at the latest, with the next command.
+    // The cgroup of an ended command is removed with the next command at the latest.
     await scene.output(sandbox, 'true');
     expect(below(join(cgroup, 'commands')).length).toBeLessThanOrEqual(2);
     expect(count(cgroup, 'cgroup.events', 'frozen')).toBe(0);

@@ -13,17 +13,17 @@ const server = join(base, 'server.mjs');
 const USER = 340_000;
 const ENDS_MS = 60_000;
 
-/** What one start of the runtime says: what came of a command that takes more memory than it may. */
+/** The output of one start of the runtime: the result of a command above its memory limit. */
 interface Said {
   pid: number;
-  /** The command's exit code, or the code of the refusal to make a sandbox with limits. */
+  /** The command's exit code, or the code of the refusal of a sandbox with limits. */
   end: number | string;
   warnings: string[];
   /** The server's own path in the hierarchy, as it sees it. */
   own: string;
 }
 
-/** A server's runtime in a process of its own: tries a limit, prints what came of it, and waits for the end of its stdin. */
+/** A server's runtime in a process of its own: tests a limit, prints the result, and waits for the end of its stdin. */
 const SERVER = `
 import { readFileSync } from 'node:fs';
 import { createBwrapRuntime } from './lib/runtime/bwrap/index.ts';
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-describe('a server whose part of the hierarchy is', () => {
+describe('a server whose cgroup is', () => {
   let cgroup: string;
   let started: ChildProcess | undefined;
   let count = 0;
@@ -74,7 +74,7 @@ describe('a server whose part of the hierarchy is', () => {
     await until('its cgroups are gone', () => removed(cgroup), ENDS_MS);
   });
 
-  /** Runs `script` in that cgroup; answers what it is told line by line. */
+  /** Runs `script` in that cgroup. Returns its output line by line. */
   function start(script: string): { next(): Promise<Said>; ended: Promise<number | null>; end(): void } {
     const command = `echo 0 >${cgroup}/cgroup.procs && ${script}`;
     const child = spawn('/bin/sh', ['-c', command], { cwd: '/', stdio: ['pipe', 'pipe', 'inherit'] });
@@ -102,7 +102,7 @@ describe('a server whose part of the hierarchy is', () => {
   const inNamespace = (more: string, then: string) =>
     `exec unshare --cgroup --mount -- sh -c ${shellQuote(`umount ${CGROUPS} && mount -t cgroup2 cgroup2 ${CGROUPS} && ${more} exec ${then}`)}`;
 
-  it('a cgroup namespace, as in a container: moves aside, so that limits hold below its own cgroup', async () => {
+  it('in a cgroup namespace, as in a container, moves into a leaf, so that limits hold below its own cgroup', async () => {
     const run = start(inNamespace('', command(0, USER)));
     const said = await run.next();
     expect(said).toMatchObject({ end: 137, warnings: expect.not.arrayContaining([expect.stringContaining('cgroup')]) });
@@ -113,7 +113,7 @@ describe('a server whose part of the hierarchy is', () => {
     expect(below(cgroup)).toEqual(['paddock-host']);
   });
 
-  it('there to be read only: says so, and refuses limits', async () => {
+  it('read-only reports that, and refuses limits', async () => {
     const run = start(inNamespace(`mount -o remount,bind,ro ${CGROUPS} &&`, command(0, USER)));
     expect(await run.next()).toMatchObject({
       end: 'FAILED_PRECONDITION',
@@ -124,7 +124,7 @@ describe('a server whose part of the hierarchy is', () => {
     expect(below(cgroup)).toEqual([]);
   });
 
-  it('delegated to an ordinary user, as systemd does it: limits hold, also for the next server of the same shell', async () => {
+  it('delegated to an ordinary user, as by systemd, enforces limits, and so does the next server of the same shell', async () => {
     for (const file of ['', 'cgroup.procs', 'cgroup.threads', 'cgroup.subtree_control'])
       chownSync(join(cgroup, file), USER, USER);
     const once = command(USER, USER);
@@ -139,7 +139,7 @@ describe('a server whose part of the hierarchy is', () => {
     expect(places).toEqual([expect.stringMatching(/^paddock-[0-9a-f]{16}$/), 'paddock-host']);
     process.kill(first.pid, 'SIGKILL');
     expect((await run.next()).end).toBe(137);
-    // It found the first one's cgroups and took them over: they are not below the leaf it was born in.
+    // It found the first one's cgroups and took them over: they are not below the leaf in which it was started.
     expect(below(cgroup)).toEqual(places);
     expect(below(join(cgroup, 'paddock-host'))).toEqual([]);
     run.end();
@@ -148,7 +148,7 @@ describe('a server whose part of the hierarchy is', () => {
   });
 });
 
-/** Kills what is in it and removes it; false while something lives. */
+/** Kills the processes of a cgroup and removes it. Returns false while a process is left. */
 function removed(cgroup: string): boolean {
   if (!existsSync(cgroup)) return true;
   for (const name of below(cgroup)) removed(join(cgroup, name));
@@ -156,7 +156,7 @@ function removed(cgroup: string): boolean {
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It has just ended.
+      // The process has just ended.
     }
   }
   try {

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { compileProto } from '../../proto/compile.mjs';
 
-/** Of the tests as they run in the virtual machine (scripts/vm.mjs): dist/ is the host's, and an emulator is slow. */
+/** Configuration of the tests in the virtual machine (scripts/vm.mjs): dist/ is the host's, and an emulator is slow. */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
   define: { PADDOCK_VERSION: JSON.stringify('0.0.0-test') },

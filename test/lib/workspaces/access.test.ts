@@ -23,8 +23,8 @@ const BASE = {
   'write/a': '8',
 };
 
-describe('the uid of the caller', () => {
-  it('may be no other than the sandbox has', () => {
+describe('the check of the caller’s uid', () => {
+  it('rejects a caller whose uid is not the sandbox’s', () => {
     const s = new Sandbox({ a: '1' });
     const [root, file] = [s.id(''), s.id('a')];
     const stranger = { uid: UID + 1, gid: UID, pid: 5 };
@@ -41,7 +41,7 @@ describe('the uid of the caller', () => {
     expect(outcome(() => s.fs.rename(stranger, root, 'a', root, 'b', 0))).toBe('EACCES');
   });
 
-  it('root may find a workspace to bind it, and nothing in it', () => {
+  it('lets root look up a workspace to bind-mount it, and nothing in it', () => {
     const s = new Sandbox({ a: '1' });
     const [root, file] = [s.id(''), s.id('a')];
     const host = { uid: 0, gid: 0, pid: 5 };
@@ -52,7 +52,7 @@ describe('the uid of the caller', () => {
     expect(outcome(() => s.fs.readdir(host, root, 0, true, () => true))).toBe('EACCES');
   });
 
-  it('the kernel itself reads ahead and writes mapped pages back, within the rules', () => {
+  it('lets the kernel read ahead and write back mapped pages, within the rules', () => {
     const s = new Sandbox({ a: '1', 'read/a': '2' }, { rules: MIXED });
     const kernel = { uid: 0, gid: 0, pid: 0 };
     const [file, readOnly] = [s.id('a'), s.id('read/a')];
@@ -61,7 +61,7 @@ describe('the uid of the caller', () => {
     expect(outcome(() => s.fs.lookup(kernel, s.id(''), 'a'))).toBe('EACCES');
   });
 
-  it('the mount lists no workspace, and nothing can be made in it', () => {
+  it('does not list workspaces in the mount’s root, where nothing can be created', () => {
     const s = new Sandbox();
     const host = { uid: 0, gid: 0, pid: 5 };
     const names: string[] = [];
@@ -71,7 +71,7 @@ describe('the uid of the caller', () => {
     expect(outcome(() => s.fs.rmdir(s.caller, 1, 'sb_1'))).toBe('EACCES');
   });
 
-  it('of two sandboxes lets nothing pass between them', () => {
+  it('isolates two sandboxes from each other', () => {
     const s = new Sandbox({ a: '1' });
     s.fs.attach({ ...s.spec, id: 'sb_2', delta: join(s.home, 'delta2') });
     const other = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
@@ -80,8 +80,8 @@ describe('the uid of the caller', () => {
   });
 });
 
-describe('attributes by level', () => {
-  it('say to the kernel exactly what may be done', () => {
+describe('the attributes of a file', () => {
+  it('show the kernel exactly the allowed operations as mode bits', () => {
     const s = new Sandbox(BASE, { rules: MIXED });
     const shown = (path: string) => {
       const { mode, uid, gid } = s.stat(path);
@@ -107,7 +107,7 @@ describe('attributes by level', () => {
     });
   });
 
-  it('tell as little as they can of what is hidden', () => {
+  it('reveal as little as possible of hidden entries', () => {
     const s = new Sandbox(BASE, { rules: MIXED });
     expect(s.list('')).toEqual(['hidden', 'read', 'view', 'write']);
     expect(s.list('hidden')).toEqual(['deep']);
@@ -115,7 +115,7 @@ describe('attributes by level', () => {
     expect(s.stat('hidden')).toMatchObject({ nlink: 1, size: 4096, mtime: { sec: 0, nsec: 0 } });
   });
 
-  it('keep files one execute bit, for those who may read them', () => {
+  it('include the execute bit for readers of a file', () => {
     const s = new Sandbox({ 'read/x': '' }, { rules: MIXED });
     s.fs.setRules('sb_1', ALL_WRITE);
     s.set('read/x', { mode: 0o711 });
@@ -123,7 +123,7 @@ describe('attributes by level', () => {
     expect(s.stat('read/x').mode).toBe(0o100550);
   });
 
-  it('a file cannot be given away', () => {
+  it('cannot be changed to another owner', () => {
     const s = new Sandbox({ a: '' });
     expect(outcome(() => s.set('a', { uid: 0 }))).toBe('EPERM');
     expect(outcome(() => s.set('a', { gid: 0 }))).toBe('EPERM');
@@ -131,8 +131,8 @@ describe('attributes by level', () => {
   });
 });
 
-describe('ways round the rules', () => {
-  it('a directory with hidden or read-only things is neither moved nor removed', () => {
+describe('an attempt to bypass the rules', () => {
+  it('fails to move or remove a directory with hidden or read-only entries', () => {
     for (const level of ['NONE', 'VIEW', 'READ'] as const) {
       const s = new Sandbox({ 'd/e/a': '1' }, { rules: [rule('/**', 'WRITE'), rule('/d/e/a', level, 1)] });
       expect(outcome(() => s.rename('d', 'n'))).toBe('EACCES');
@@ -144,7 +144,7 @@ describe('ways round the rules', () => {
     }
   });
 
-  it('a directory does not move to where something in it would have another level', () => {
+  it('fails to move a directory to a path where the level of an entry in it differs', () => {
     const rules = [rule('/**', 'WRITE'), rule('/to/**/key', 'NONE', 1), rule('/from/key', 'READ', 1)];
     const s = new Sandbox({ 'd/key': '1', 'to/': '', 'from/key': '2' }, { rules });
     expect(outcome(() => s.rename('d', 'to/d'))).toBe('EACCES');
@@ -152,7 +152,7 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.rename('d', 'elsewhere'))).toBe('ok');
   });
 
-  it('neither rename nor link carries a file from a stricter path', () => {
+  it('fails to move a file from a stricter path by rename or link', () => {
     const s = new Sandbox(BASE, { rules: MIXED });
     for (const from of ['view/a', 'read/a']) {
       expect(outcome(() => s.rename(from, 'write/b'))).toBe('EACCES');
@@ -164,7 +164,7 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.link('write/a', 'read/b'))).toBe('EACCES');
   });
 
-  it('a file with several names is as strict as the strictest of them', () => {
+  it('meets the strictest level of all names of a file', () => {
     const s = new Sandbox({ a: '1' });
     s.link('a', 'b');
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/b', 'READ', 1)]);
@@ -177,7 +177,7 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.read('a'))).toBe('EACCES');
   });
 
-  it('a file with very many deep names costs no more than a few', () => {
+  it('takes no longer for a file with very many deep names', () => {
     const s = new Sandbox();
     s.create('a');
     const file = s.id('a');
@@ -192,7 +192,7 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.write('a', 'x'))).toBe('ok');
   });
 
-  it('a tree as deep as a path can be obeys new rules', () => {
+  it('fails in a tree of the maximum depth after new rules', () => {
     const s = new Sandbox();
     let dir = s.id('');
     for (let n = 0; n < 2000; n++) dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
@@ -209,7 +209,7 @@ describe('ways round the rules', () => {
     expect(s.list('')).toEqual(['g']);
   });
 
-  it('base names of one file with different levels are different files', () => {
+  it('sees base links of one file with different levels as different files', () => {
     const s = new Sandbox({ a: '1' }, { rules: [rule('/**', 'WRITE'), rule('/b', 'READ', 1)] });
     linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
     s.write('a', 'X');
@@ -218,7 +218,7 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.write('b', 'x'))).toBe('EACCES');
   });
 
-  it('base names of one file with one level stay one file when it is copied up', () => {
+  it('sees base links of one file with the same level as one file, also after copy-up', () => {
     const s = new Sandbox({ a: '1', 'd/': '' });
     linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
     linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'd/c'));
@@ -236,7 +236,7 @@ describe('ways round the rules', () => {
     expect(s.tree()).toEqual({ 'd/': '', 'd/e': 'X' });
   });
 
-  it('an unlinked open file keeps the level of the path it had', () => {
+  it('meets the level of the former path of an unlinked open file', () => {
     const s = new Sandbox({ 'd/a': '1' });
     const open = s.id('d/a');
     s.unlink('d/a');
@@ -245,7 +245,7 @@ describe('ways round the rules', () => {
     expect(outcome(() => s.fs.link(s.caller, open, s.id(''), 'back'))).toBe('EACCES');
   });
 
-  it('a name above 255 bytes tells nothing of what is there', () => {
+  it('learns nothing from a name above 255 bytes', () => {
     const s = new Sandbox({}, { rules: [] });
     expect(s.list('')).toEqual([]);
     expect(outcome(() => s.create('a'))).toBe('EACCES');
@@ -253,7 +253,7 @@ describe('ways round the rules', () => {
 });
 
 describe('new rules', () => {
-  it('are told at once of files whose contents the kernel may hold', () => {
+  it('invalidate at once the files whose contents the kernel may have cached', () => {
     const s = new Sandbox({ 'd/a': '1', 'd/b': '2', e: '3' });
     const [dir, a] = [s.id('d'), s.id('d/a')];
     s.read('d/a');
@@ -269,14 +269,14 @@ describe('new rules', () => {
     expect(s.id('d/a')).toBe(a);
   });
 
-  it('are told of other files before their directory can be walked through again', () => {
+  it('invalidate other files before their directory can be traversed again', () => {
     const s = new Sandbox({ 'd/a': '1', 'd/b': '2', e: '3' });
     const [root, dir, a, b] = [s.id(''), s.id('d'), s.id('d/a'), s.id('d/b')];
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/a', 'NONE', 1), rule('/d/b', 'READ', 1)]);
     expect(s.notices.inodes).toEqual(expect.arrayContaining([root, dir]));
     expect(s.notices.inodes).not.toContain(a);
     expect(s.notices.attributes).toEqual([]);
-    // A listing of the directory above gives no attributes of this one, and so tells nothing.
+    // A listing of the parent directory returns no attributes of this one, so it invalidates nothing.
     s.listId(root);
     expect(s.notices.attributes).toEqual([]);
     s.fs.getattr(s.caller, dir);
@@ -288,7 +288,7 @@ describe('new rules', () => {
     expect(s.notices.attributes).toHaveLength(2);
   });
 
-  it('are told of a file that is read before its directory is walked through, at once', () => {
+  it('invalidate at once a file that is read before its directory is traversed', () => {
     const s = new Sandbox({ 'd/a': '1' });
     const [dir, a] = [s.id('d'), s.id('d/a')];
     s.fs.setRules('sb_1', [rule('/**', 'READ')]);
@@ -299,7 +299,7 @@ describe('new rules', () => {
     expect(s.notices.attributes).toEqual([]);
   });
 
-  it('that come again before anybody walked through a directory are told once, as the last ones are', () => {
+  it('that are replaced before a directory is traversed invalidate once, with the last rules', () => {
     const s = new Sandbox({ 'd/a': '1' });
     const [dir, a] = [s.id('d'), s.id('d/a')];
     s.fs.setRules('sb_1', [rule('/**', 'NONE')]);
@@ -310,7 +310,7 @@ describe('new rules', () => {
     expect(s.fs.getattr(s.caller, a).uid).toBe(UID);
   });
 
-  it('are told of all files of a very large directory at once', () => {
+  it('invalidate all files of a very large directory at once', () => {
     const files = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`d/f${n}`, '']));
     const s = new Sandbox(files);
     const ids = Object.keys(files).map((path) => s.id(path));
@@ -320,7 +320,7 @@ describe('new rules', () => {
     expect(s.notices.attributes).toEqual([]);
   });
 
-  it('show what the kernel was never told of', () => {
+  it('show entries that the kernel never saw', () => {
     const s = new Sandbox({ 'd/a': '1' }, { rules: [rule('/**', 'WRITE'), rule('/d/**', 'NONE', 1)] });
     expect(s.exists('d')).toBe(false);
     const root = s.id('');
@@ -329,7 +329,7 @@ describe('new rules', () => {
     expect(s.notices.entries).toEqual([`${root}/d`]);
   });
 
-  it.each([3, 40])('show each of %i names that was asked for while it was hidden', (count) => {
+  it.each([3, 40])('show each of %i names that was looked up while it was hidden', (count) => {
     const names = Array.from({ length: count }, (_, n) => `f${n}`);
     const s = new Sandbox(Object.fromEntries(names.map((name) => [`d/${name}`, name])), {
       rules: [rule('/**', 'WRITE'), rule('/d/f*', 'NONE', 1)],
@@ -341,7 +341,7 @@ describe('new rules', () => {
     expect(s.notices.entries.sort()).toEqual(names.map((name) => `${dir}/${name}`).sort());
   });
 
-  it('keep names of one base file apart that they make different, and together that they do not', () => {
+  it('separate links of one base file whose levels they make different, and no others', () => {
     const s = new Sandbox({ a: '1' });
     linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'b'));
     linkSync(join(s.spec.base, 'a'), join(s.spec.base, 'c'));
@@ -361,8 +361,8 @@ describe('new rules', () => {
   });
 });
 
-describe('set-id bits', () => {
-  it('go when a file is written to or given away, and are inherited by what is made in a setgid directory', () => {
+describe('the set-id bits of a file', () => {
+  it('are cleared by a write or a chown, and setgid is inherited from a directory', () => {
     const s = new Sandbox();
     s.create('a', 'x', 0o755);
     s.set('a', { mode: 0o6755 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { outcome, Sandbox } from './sandbox.ts';
 
-/** An upload as the codebases make it: the new file takes the name in one step. */
+/** Uploads a file as the codebases do: the new file takes the name atomically. */
 function upload(s: Sandbox, path: string, content: string): void {
   s.fs.baseChanging('cb_1', [path]);
   replace(s, path, content);
@@ -24,7 +24,7 @@ function removal(s: Sandbox, path: string): void {
 }
 
 describe('a base file that is replaced', () => {
-  it('is seen at once under a new node, and told to the kernel', () => {
+  it('is visible at once with a new node, and the kernel is notified', () => {
     const s = new Sandbox({ 'd/a': 'old' });
     const [dir, old] = [s.id('d'), s.id('d/a')];
     upload(s, 'd/a', 'newer');
@@ -35,7 +35,7 @@ describe('a base file that is replaced', () => {
     expect(s.stat('d/a').size).toBe(5);
   });
 
-  it('stays what it was for who has it open, also when nothing of it was read yet', () => {
+  it('does not change for a program that has it open, even if it was not read yet', () => {
     const s = new Sandbox({ a: 'old' });
     const open = s.id('a');
     upload(s, 'a', 'newer');
@@ -44,7 +44,7 @@ describe('a base file that is replaced', () => {
     expect(s.read('a')).toBe('newest');
   });
 
-  it('keeps a bounded number of descriptors open, however many files go at once', () => {
+  it('keeps a limited number of descriptors open, however many files are replaced at once', () => {
     const names = Array.from({ length: 1500 }, (_, n) => `d/${String(n).padStart(4, '0')}`);
     const s = new Sandbox(Object.fromEntries(names.map((name) => [name, `old ${name}`])));
     const known = names.map((name) => s.id(name));
@@ -59,7 +59,7 @@ describe('a base file that is replaced', () => {
     expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
   });
 
-  it('may be written to by who has it open: the new one is not touched', () => {
+  it('can be written to by a program that has it open, without changing the new one', () => {
     const s = new Sandbox({ a: 'old' });
     const open = s.id('a');
     upload(s, 'a', 'newer');
@@ -70,7 +70,7 @@ describe('a base file that is replaced', () => {
     expect(s.fs.usage('sb_1')).toEqual({ bytes: 0, files: 0 });
   });
 
-  it('found while it is being replaced is one of the two, whole', () => {
+  it('is either the old file or the new one for a concurrent lookup', () => {
     const s = new Sandbox({ a: 'old' });
     s.id('');
     s.fs.baseChanging('cb_1', ['a']);
@@ -82,14 +82,14 @@ describe('a base file that is replaced', () => {
     expect(s.read('a')).toBe('newer');
   });
 
-  it('behind the back of the API is refused, never mixed', () => {
+  it('outside of the API is an error, never a mix', () => {
     const s = new Sandbox({ a: 'old' });
     const open = s.id('a');
     replace(s, 'a', 'newer');
     expect(outcome(() => s.readId(open))).toBe('ESTALE');
   });
 
-  it('keeps the node when the change did not come about', () => {
+  it('keeps its node if the change was not made', () => {
     const s = new Sandbox({ a: 'old' });
     const open = s.id('a');
     s.fs.baseChanging('cb_1', ['a']);
@@ -97,7 +97,7 @@ describe('a base file that is replaced', () => {
     expect(s.id('a')).toBe(open);
   });
 
-  it('is not seen where the sandbox changed or removed that path itself', () => {
+  it('is not visible at a path that the sandbox changed or removed itself', () => {
     const s = new Sandbox({ a: 'old', b: 'old' });
     s.write('a', 'MINE');
     s.unlink('b');
@@ -110,8 +110,8 @@ describe('a base file that is replaced', () => {
   });
 });
 
-describe('base paths that come and go', () => {
-  it('a new file in new directories is found where the kernel knew there was nothing', () => {
+describe('added and removed base paths', () => {
+  it('show a new file in new directories although the kernel had cached their absence', () => {
     const s = new Sandbox();
     const root = s.id('');
     expect(s.list('')).toEqual([]);
@@ -121,7 +121,7 @@ describe('base paths that come and go', () => {
     expect(s.tree()).toEqual({ 'x/': '', 'x/y/': '', 'x/y/z': 'new' });
   });
 
-  it('a removed file is gone, and keeps its contents for who has it open', () => {
+  it('hide a removed file, whose contents open descriptors keep', () => {
     const s = new Sandbox({ 'd/a': 'old' });
     const open = s.id('d/a');
     expect(s.list('d')).toEqual(['a']);
@@ -131,7 +131,7 @@ describe('base paths that come and go', () => {
     expect(s.readId(open)).toBe('old');
   });
 
-  it('a removed directory takes along what was known below it', () => {
+  it('invalidate all entries below a removed directory', () => {
     const s = new Sandbox({ 'd/e/a': 'old' });
     const [dir, open] = [s.id('d/e'), s.id('d/e/a')];
     removal(s, 'd');
@@ -140,7 +140,7 @@ describe('base paths that come and go', () => {
     expect(outcome(() => s.fs.lookup(s.caller, dir, 'a'))).toBe('ENOENT');
   });
 
-  it('below a directory the sandbox changed are merged with its changes', () => {
+  it('are merged with the sandbox’s changes in their directory', () => {
     const s = new Sandbox({ 'd/a': '1', 'd/b': '2' });
     s.create('d/own', '3');
     expect(s.list('d')).toEqual(['a', 'b', 'own']);
@@ -149,7 +149,7 @@ describe('base paths that come and go', () => {
     expect(s.tree()).toEqual({ 'd/': '', 'd/b': '2', 'd/new': '4', 'd/own': '3' });
   });
 
-  it('below a directory the sandbox moved are seen where it is now', () => {
+  it('are visible at the new path of a directory that the sandbox moved', () => {
     const s = new Sandbox({ 'd/a': '1' });
     s.rename('d', 'n');
     expect(s.list('n')).toEqual(['a']);
@@ -157,7 +157,7 @@ describe('base paths that come and go', () => {
     expect(s.tree()).toEqual({ 'n/': '', 'n/a': '1', 'n/b': '2' });
   });
 
-  it('a file where a directory was', () => {
+  it('may replace a directory by a file', () => {
     const s = new Sandbox({ 'd/a': '1' });
     expect(s.read('d/a')).toBe('1');
     s.fs.baseChanging('cb_1', ['d']);
@@ -167,7 +167,7 @@ describe('base paths that come and go', () => {
     expect(s.tree()).toEqual({ d: 'file' });
   });
 
-  it('gives the number of a changed file to no other', () => {
+  it('never reuse the inode number of a changed file', () => {
     const s = new Sandbox({ a: 'old' });
     s.write('a', 'mine');
     for (let n = 0; n < 20; n++) {
@@ -180,7 +180,7 @@ describe('base paths that come and go', () => {
 });
 
 describe('a storm of uploads against readers', () => {
-  it('never gives a mixture of old and new', () => {
+  it('never shows a mix of old and new contents', () => {
     const version = (n: number) => String(n % 10).repeat(10_000 + n);
     const s = new Sandbox({ a: version(0) });
     const open: { id: number; content: string }[] = [];

@@ -7,7 +7,7 @@ import { outcome, Sandbox } from './sandbox.ts';
 const BASE = { 'p/d/x': 'x', 'p/d/sub/y': 'y', 'p/other': 'o' };
 const BELOW = ['p/d', 'p/d/sub', 'p/d/sub/y', 'p/d/x'];
 
-/** A directory of the host that no sandbox may see, with the names that the sandbox knows in its base. */
+/** Creates a host directory that no sandbox may see, with the same names as in the sandbox's base. */
 function hostDirectory(): string {
   const dir = mkdtempSync(join(tmpdir(), 'not-for-sandboxes-'));
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
@@ -17,7 +17,7 @@ function hostDirectory(): string {
   return dir;
 }
 
-/** As the commit of another sandbox: `told` false leaves out what keeps the sandbox's view, as for a crashed server. */
+/** Changes the base like a commit of another sandbox. `told` false skips the step that preserves this sandbox's view, as after a crash. */
 function commitOfAnother(s: Sandbox, paths: string[], change: () => void, told = true): void {
   if (told) s.fs.keepRemoved(s.spec, paths);
   s.fs.baseChanging('cb_1', paths);
@@ -34,7 +34,7 @@ function replace(s: Sandbox, path: string, put: (at: string) => void): () => voi
 
 const linkTo = (target: string) => (at: string) => symlinkSync(target, at);
 
-/** All contents and names that the sandbox and its owner can come by. */
+/** Returns all contents and names that the sandbox and its owner can read. */
 function everything(s: Sandbox): string {
   const changes = s.fs.changes('sb_1', '', 1000).changes;
   const listed = s.fs.files('sb_1', 'owner', 'list', ['', true, '', 1000]) as { entries: { path: string }[] };
@@ -54,7 +54,7 @@ function expectNothingOfTheHost(s: Sandbox): void {
   expect(all).not.toContain('shadow');
 }
 
-describe('a base directory that the sandbox has elsewhere and that becomes a symbolic link', () => {
+describe('a base directory that the sandbox moved or changed and that becomes a symbolic link', () => {
   for (const told of [true, false]) {
     const how = told ? '' : ', unannounced';
     it(`leads nowhere below a renamed parent${how}`, () => {
@@ -97,7 +97,7 @@ describe('a base directory that the sandbox has elsewhere and that becomes a sym
     });
   }
 
-  it('leads nowhere while the change is under way', () => {
+  it('leads nowhere during the change', () => {
     const s = new Sandbox(BASE);
     const host = hostDirectory();
     s.rename('p', 'q');
@@ -110,7 +110,7 @@ describe('a base directory that the sandbox has elsewhere and that becomes a sym
     expectNothingOfTheHost(s);
   });
 
-  it('leads nowhere for a sandbox that goes back to a frozen state of the time before', () => {
+  it('leads nowhere for a sandbox that is rolled back to an earlier state', () => {
     const s = new Sandbox(BASE);
     const host = hostDirectory();
     s.rename('p', 'q');
@@ -139,7 +139,7 @@ describe('a base directory that the sandbox has elsewhere and that becomes a sym
     expectNothingOfTheHost(s);
   });
 
-  it('leads to no other codebase and not into the mount of the workspaces', () => {
+  it('leads neither to another codebase nor into the mount of the workspaces', () => {
     for (const target of ['../../../other-codebase', '/proc/self/root', '.', '..']) {
       const s = new Sandbox(BASE);
       mkdirSync(join(s.home, 'other-codebase'));
@@ -159,17 +159,17 @@ describe('a renamed directory whose base directory', () => {
   const kept = { 'q/': '', 'q/d/': '', 'q/d/sub/': '', 'q/d/sub/y': 'y', 'q/d/x': 'x', 'q/other': 'o' };
 
   for (const [what, put] of [
-    ['was removed and made again', (at: string) => mkdirSync(at)],
+    ['was removed and created again', (at: string) => mkdirSync(at)],
     ['became a file', (at: string) => writeFileSync(at, 'file')],
     ['became a symbolic link', linkTo('/etc')],
   ] as const) {
-    it(`${what} keeps what it showed and shows nothing of what is there now`, () => {
+    it(`${what} keeps its entries and shows none of the new base entry`, () => {
       const s = new Sandbox(BASE);
       s.rename('p', 'q');
       s.list('q/d');
       commitOfAnother(s, BELOW, replace(s, 'p/d', put));
       expect(s.tree()).toMatchObject(kept);
-      // Whatever is put there now: the two directories have nothing to do with each other.
+      // A new entry at the old base path is unrelated to the renamed directory.
       commitOfAnother(
         s,
         ['p/d', 'p/d/late'],
@@ -186,7 +186,7 @@ describe('a renamed directory whose base directory', () => {
     });
   }
 
-  it('was gone when it was renamed shows nothing of what is there later', () => {
+  it('was already removed at the rename shows no later base entry', () => {
     const s = new Sandbox(BASE);
     s.create('p/d/new', 'mine');
     commitOfAnother(s, BELOW, () => rmSync(join(s.spec.base, 'p/d'), { recursive: true }));
@@ -197,7 +197,7 @@ describe('a renamed directory whose base directory', () => {
     expect(s.list('q')).toEqual(['new']);
   });
 
-  it('became another one shows nothing of it, also when what was removed could not be kept', () => {
+  it('was replaced shows nothing of the new one, even if the removed entries could not be preserved', () => {
     const s = new Sandbox(BASE, { maxFiles: 3 });
     s.rename('p/d', 'q');
     expect(s.list('q')).toEqual(['sub', 'x']);

@@ -4,7 +4,7 @@ import { callsThrough, TRAITS } from '../../../lib/workspaces/calls.ts';
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
 const SETTLEMENT = { commit: 'c', stage: 0, settled: [], givenUp: [], resumed: false };
 
-it('every method calls the operation of its name with its arguments', async () => {
+it('each method calls the operation of its name with its arguments', async () => {
   const called: unknown[] = [];
   const calls = callsThrough(async (operation, args) => {
     called.push([operation, ...args]);
@@ -20,13 +20,13 @@ it('every method calls the operation of its name with its arguments', async () =
   ]);
 });
 
-it('operations that only the main thread itself calls are no methods', () => {
+it('operations for the main thread only are not methods', () => {
   const names = Object.keys(callsThrough(() => new Promise(() => {})));
   expect(names).toContain('files');
   for (const internal of ['attach', 'detach', 'trim', 'copied', 'syncAll']) expect(names).not.toContain(internal);
 });
 
-it('arguments of another type, and operations of the worker alone, do not compile', () => {
+it('arguments of a wrong type, and operations of the worker only, do not compile', () => {
   const calls = callsThrough(() => new Promise(() => {}));
   // @ts-expect-error: paths are a list.
   void calls.revert('sb', 'a');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Sandbox } from './sandbox.ts';
 
-/** Every change in a line: `+ new`, `- gone`, `M contents`, `m mode only`, with where it came from. */
+/** Returns a line for each change: `+ new`, `- removed`, `M contents`, `m mode only`, with the old path of a rename. */
 function changes(s: Sandbox, limit = 1000): string[] {
   const all: string[] = [];
   for (let after = '', more = true; more; ) {
@@ -21,13 +21,13 @@ function changes(s: Sandbox, limit = 1000): string[] {
 const BASE = { a: 'a', 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z' };
 
 describe('changes', () => {
-  it('are none in a sandbox that changed nothing', () => {
+  it('are empty for an unchanged sandbox', () => {
     const s = new Sandbox(BASE);
     s.read('a');
     expect(changes(s)).toEqual([]);
   });
 
-  it('are what was added, changed and removed', () => {
+  it('include added, modified and removed paths', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'A');
     s.create('new', 'n');
@@ -37,7 +37,7 @@ describe('changes', () => {
     expect(changes(s)).toEqual(['M a', '- d/x', '+ dir', '+ dir/link', '+ new']);
   });
 
-  it('are not what was touched, or is the same again', () => {
+  it('exclude paths that were only touched, or changed back', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'A');
     s.write('a', 'a');
@@ -49,7 +49,7 @@ describe('changes', () => {
     expect(changes(s)).toEqual([]);
   });
 
-  it('tell a change of mode from one of contents', () => {
+  it('distinguish a change of the mode from one of the contents', () => {
     const s = new Sandbox(BASE);
     s.set('a', { mode: 0o755 });
     s.set('d/sub', { mode: 0o700 });
@@ -60,7 +60,7 @@ describe('changes', () => {
     });
   });
 
-  it('of a renamed file and directory name where they were', () => {
+  it('of a renamed file or directory include its old path', () => {
     const s = new Sandbox(BASE);
     s.rename('a', 'b');
     s.rename('d', 'e');
@@ -81,7 +81,7 @@ describe('changes', () => {
     ]);
   });
 
-  it('see a file in the place of a directory and a directory in the place of a file', () => {
+  it('include a file in the place of a directory and a directory in the place of a file', () => {
     const s = new Sandbox(BASE);
     for (const path of ['d/x', 'd/y', 'd/sub/z']) s.unlink(path);
     s.rmdir('d/sub');
@@ -93,7 +93,7 @@ describe('changes', () => {
     expect(changes(s)).toEqual(['M a', '+ a/f', 'M d', '- d/sub', '- d/sub/z', '- d/x', '- d/y']);
   });
 
-  it('of a directory made anew are those to the old one', () => {
+  it('of a recreated directory are the differences from the old one', () => {
     const s = new Sandbox(BASE);
     for (const path of ['d/x', 'd/y', 'd/sub/z']) s.unlink(path);
     s.rmdir('d/sub');
@@ -104,7 +104,7 @@ describe('changes', () => {
     expect(changes(s)).toEqual(['- d/sub', '- d/sub/z', 'M d/y']);
   });
 
-  it('come in byte order of whole paths, whatever the page', () => {
+  it('are in byte order of the complete paths, for any page size', () => {
     const s = new Sandbox();
     for (const path of ['a', 'b']) s.mkdir(path);
     for (const path of ['a.txt', 'a-', 'a/x', 'a/y', 'b/x', 'b0', 'é']) s.create(Buffer.from(path).toString('latin1'));
@@ -114,7 +114,7 @@ describe('changes', () => {
     for (const limit of [1, 2, 3]) expect(changes(s, limit)).toEqual(whole);
   });
 
-  it('outlive the server', () => {
+  it('survive a restart of the server', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'A');
     s.rename('d/x', 'd/w');
@@ -124,7 +124,7 @@ describe('changes', () => {
     expect(before).toEqual(['M a', '+ d/w from d/x', '- d/x']);
   });
 
-  it('follow the base where it came to be the same', () => {
+  it('exclude a path that the base changed to the same state', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'A');
     s.putBase('a', 'A');

@@ -26,7 +26,7 @@ function sandbox(): { s: Sandbox; layers: string; reports: DamageReport[] } {
   return { s, layers, reports };
 }
 
-/** Host files of the state, but for the base. */
+/** Returns the host files of the state, except the base. */
 function hostFiles(s: Sandbox): string[] {
   const tops = ['layers', 'delta', 'fork'].filter((top) => existsSync(join(s.home, top)));
   return tops.flatMap((top) => {
@@ -37,7 +37,7 @@ function hostFiles(s: Sandbox): string[] {
 
 const find = (s: Sandbox, name: string) => hostFiles(s).filter((path) => path.endsWith(name));
 
-/** Returns what was there. */
+/** Flips a bit of a file. Returns the previous contents. */
 function flip(path: string, bit: number): Buffer {
   const before = readFileSync(path);
   const bytes = Buffer.from(before);
@@ -47,9 +47,9 @@ function flip(path: string, bit: number): Buffer {
   return before;
 }
 
-describe('a slot with other contents than were written', () => {
+describe('a slot with damaged contents', () => {
   for (const frozen of [false, true]) {
-    it(`is EIO, told once with the path, and heals when it is written anew (frozen: ${frozen})`, () => {
+    it(`is EIO, is reported once with the path, and can be rewritten (frozen: ${frozen})`, () => {
       const { s, reports } = sandbox();
       s.mkdir('d');
       s.create('d/f', 'contents');
@@ -60,7 +60,7 @@ describe('a slot with other contents than were written', () => {
       s.restart();
       for (let n = 0; n < 2; n++) expect(outcome(() => s.read('d/f'))).toBe('EIO');
       expect(outcome(() => s.write('d/f', 'X', 3))).toBe('EIO');
-      // Behind the end: only a copy into the layer that is written to needs what is there.
+      // A write after the end: only a copy into the top layer reads the existing contents.
       expect(outcome(() => s.write('d/f', 'more', 8))).toBe(frozen ? 'EIO' : 'ok');
       expect(s.read('other')).toBe('other');
       expect(reports.map(({ path }) => path)).toEqual(['d/f']);
@@ -73,7 +73,7 @@ describe('a slot with other contents than were written', () => {
     });
   }
 
-  it('that is missing with its slab, or cut off, never reads as zeros', () => {
+  it('that is missing with its slab, or truncated, never reads as zeros', () => {
     for (const harm of [(path: string) => rmSync(path), (path: string) => truncateSync(path, 3)]) {
       for (const frozen of [false, true]) {
         const { s } = sandbox();
@@ -89,7 +89,7 @@ describe('a slot with other contents than were written', () => {
 });
 
 describe('a data file', () => {
-  it('that is missing is EIO, never an empty file, until it is cut to nothing or removed', () => {
+  it('that is missing is EIO, never an empty file, until it is truncated to nothing or removed', () => {
     for (const frozen of [false, true]) {
       const { s, reports } = sandbox();
       s.create('f', LARGE);
@@ -123,8 +123,8 @@ describe('a data file', () => {
   });
 });
 
-describe('a frozen file that is cut', () => {
-  it('takes no place but its own', () => {
+describe('a truncated frozen file', () => {
+  it('uses no slot of another file', () => {
     const { s } = sandbox();
     s.create('large', 'x'.repeat(40_000));
     s.fs.freeze(s.spec.id);
@@ -137,8 +137,8 @@ describe('a frozen file that is cut', () => {
   });
 });
 
-describe('any flipped bit', () => {
-  it('of journals, indexes, marks and slabs gives the right contents or an error, and the rest is served', () => {
+describe('an arbitrary flipped bit', () => {
+  it('of journals, indexes, marks and slabs results in correct contents or an error, and the rest is served', () => {
     const { s } = sandbox();
     for (let n = 0; n < 6; n++) s.create(`f${n}`, `${n}`.repeat(3000 * n + 10));
     s.symlink('f1', 'link');
@@ -182,7 +182,7 @@ describe('any flipped bit', () => {
   });
 });
 
-/** Names are all there, or nothing of the sandbox is. */
+/** The sandbox shows either all names or none. */
 function expectRightOrError(s: Sandbox, tree: Record<string, string>): void {
   if (outcome(() => s.list('')) === 'EIO') return;
   const paths: string[] = [];

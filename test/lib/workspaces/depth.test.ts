@@ -6,7 +6,7 @@ import { outcome, Sandbox } from './sandbox.ts';
 
 const ENAMETOOLONG = 'ENAMETOOLONG';
 const LONG = 'x'.repeat(255);
-/** 4080 bytes of path, with its slashes; 16 are left. */
+/** A path of 4080 bytes including slashes; 16 bytes are left. */
 const DEEPEST = Array.from({ length: 16 }, () => LONG.slice(0, 254)).join('/');
 
 function makeDeep(s: Sandbox, path: string): string {
@@ -29,7 +29,7 @@ function refusalOf(act: () => unknown): ServiceError {
 }
 
 describe('the length of a path from the root of the workspace', () => {
-  it('is at most 4096 bytes for whatever is made', () => {
+  it('is at most 4096 bytes for every new entry', () => {
     const s = new Sandbox({ file: 'f' });
     const deep = makeDeep(s, DEEPEST);
     const [fits, tooLong] = ['y'.repeat(16), 'y'.repeat(17)];
@@ -49,7 +49,7 @@ describe('the length of a path from the root of the workspace', () => {
     s.rename('file', `${deep}/${fits}`);
   });
 
-  it('bounds the depth of directories', () => {
+  it('limits the depth of directories', () => {
     const s = new Sandbox();
     let id = s.id('');
     let depth = 0;
@@ -60,7 +60,7 @@ describe('the length of a path from the root of the workspace', () => {
     expect(depth).toBe(2048);
   });
 
-  it('counts what is below a directory that is moved, and what was there before no more', () => {
+  it('includes the entries below a moved directory, and no longer those at its old path', () => {
     const s = new Sandbox();
     const half = DEEPEST.slice(0, 8 * 255 - 1);
     const target = makeDeep(s, `a/${half}`);
@@ -74,7 +74,7 @@ describe('the length of a path from the root of the workspace', () => {
     expect(s.exists(`${target}/b`)).toBe(true);
   });
 
-  it('is kept by an exchange', () => {
+  it('is checked by an exchange', () => {
     const s = new Sandbox();
     const half = DEEPEST.slice(0, 8 * 255 - 1);
     makeDeep(s, `a/${half}`);
@@ -83,7 +83,7 @@ describe('the length of a path from the root of the workspace', () => {
     expect(outcome(() => s.rename('b', `a/${half}/e`, 2))).toBe(ENAMETOOLONG);
   });
 
-  it('is kept by archives, which name the limit', () => {
+  it('is checked by archives, with an error that names the limit', () => {
     const s = new Sandbox();
     makeDeep(s, DEEPEST);
     const member = { type: 'directory', mode: 0o755, path: 'y/y/y/y/y/y/y/y/y' } as const;
@@ -94,7 +94,7 @@ describe('the length of a path from the root of the workspace', () => {
   });
 });
 
-/** A delta as version 3 had it, before there was a limit. */
+/** Writes a delta of journal version 3, which had no limit. */
 function deepState(delta: string, depth: number): void {
   const times = [1, 0, 1, 0, 1, 0];
   const make = (id: number) => ['new', id, 2 ** 48 + id, 0o40755, 4001, 4001, times, id === 1 ? '' : null];
@@ -104,7 +104,7 @@ function deepState(delta: string, depth: number): void {
   writeFileSync(join(delta, 'journal'), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 }
 
-describe('a tree that is deeper, from an older state', () => {
+describe('a deeper tree of an older state', () => {
   const DEPTH = 20_000;
 
   function deep(): { s: Sandbox; bottom: number } {
@@ -117,7 +117,7 @@ describe('a tree that is deeper, from an older state', () => {
     return { s, bottom: id };
   }
 
-  it('refuses new names, and is told of by a listing of changes in one sentence', () => {
+  it('refuses new names, and a listing of changes reports it in one sentence', () => {
     const { s, bottom } = deep();
     expect(outcome(() => s.fs.mkdir(s.caller, bottom, 'e', 0o755))).toBe(ENAMETOOLONG);
     expect(s.listId(bottom)).toEqual([]);
@@ -126,7 +126,7 @@ describe('a tree that is deeper, from an older state', () => {
     expect(message).toContain('4096 bytes below "d"');
   });
 
-  it('can be discarded, with all of it known to the kernel', () => {
+  it('can be discarded, including all its nodes in the kernel', () => {
     const { s } = deep();
     expect(s.fs.revert('sb_1', [''])).toBe(DEPTH);
     expect(s.list('')).toEqual(['file']);
@@ -134,7 +134,7 @@ describe('a tree that is deeper, from an older state', () => {
     expect(s.list('')).toEqual(['file']);
   });
 
-  it('can be moved aside, frozen and rolled back', () => {
+  it('can be renamed, frozen and rolled back', () => {
     const { s } = deep();
     const { layer } = s.fs.freeze('sb_1');
     expect(outcome(() => s.rename('d', 'longer'))).toBe(ENAMETOOLONG);

@@ -5,7 +5,7 @@ import { hostSizes } from './host-sizes.ts';
 import { ALL_WRITE, outcome, Sandbox } from './sandbox.ts';
 
 describe('after a restart', () => {
-  it('the tree, inode numbers, attributes and times are the same', () => {
+  it('the tree, inode numbers, attributes and times are unchanged', () => {
     const s = new Sandbox({ 'd/a': '1', b: '2', 'e/c': '3' });
     const bases = ['d/a', 'b', 'd', 'e'].map((path) => s.stat(path).ino);
     s.write('d/a', 'changed');
@@ -26,7 +26,7 @@ describe('after a restart', () => {
     expect(s.stat('b').mtime).toEqual({ sec: 5, nsec: 123456789 });
   });
 
-  it('contents and sizes written without a sync are there', () => {
+  it('contents and sizes that were written without a sync are kept', () => {
     const s = new Sandbox();
     s.create('a', 'one');
     s.write('a', 'two', 3);
@@ -35,7 +35,7 @@ describe('after a restart', () => {
     expect(s.stat('a').size).toBe(6);
   });
 
-  it('what was removed while open is gone from the disk', () => {
+  it('files that were unlinked while open are removed from the disk', () => {
     const s = new Sandbox();
     s.create('a', 'x'.repeat(100));
     s.create('large', 'x'.repeat(100_000));
@@ -47,7 +47,7 @@ describe('after a restart', () => {
     expect(hostSizes(s)).toEqual({});
   });
 
-  it('inode numbers of new files are not given out again', () => {
+  it('inode numbers of new files are not reused', () => {
     const s = new Sandbox();
     s.create('a');
     const { ino } = s.stat('a');
@@ -72,7 +72,7 @@ describe('the journal', () => {
     expect(s.list('')).toEqual(['a', 'b', 'c']);
   });
 
-  it('cut anywhere is a state that was', () => {
+  it('results in an earlier state wherever it is truncated', () => {
     const s = new Sandbox({ 'd/x': 'x' });
     const journal = join(s.spec.delta, 'journal');
     const states = [JSON.stringify(s.list(''))];
@@ -89,7 +89,7 @@ describe('the journal', () => {
     }
   });
 
-  it('that is damaged elsewhere is refused, and left as it is', () => {
+  it('with damage before its last line is refused, and not changed', () => {
     const s = new Sandbox();
     s.create('a');
     s.create('b');
@@ -102,14 +102,14 @@ describe('the journal', () => {
     expect(readFileSync(journal, 'latin1')).toBe(damaged);
   });
 
-  it('of another version is refused', () => {
+  it('with an unknown version is refused', () => {
     const s = new Sandbox();
     mkdirSync(s.spec.delta, { recursive: true });
     writeFileSync(join(s.spec.delta, 'journal'), '["paddock-delta",1,2,3]\n');
     expect(() => s.list('')).toThrow(/version/);
   });
 
-  it('does not grow for ever', () => {
+  it('does not grow without limit', () => {
     const s = new Sandbox();
     for (let n = 0; n < 30_000; n++) {
       const { nodeid } = s.create(`some-name-of-ordinary-length-${n}`);
@@ -124,7 +124,7 @@ describe('the journal', () => {
 });
 
 describe('copy-up', () => {
-  it('that a crash cut short leaves no trace', () => {
+  it('leaves no trace if a crash interrupts it', () => {
     const s = new Sandbox({ a: 'base' });
     s.create('other');
     const dir = join(s.spec.delta, 'data/0/0');
@@ -135,7 +135,7 @@ describe('copy-up', () => {
     expect(existsSync(join(dir, '900'))).toBe(false);
   });
 
-  it('keeps the times and the mode of the file, and its number', () => {
+  it('keeps the times, the mode and the inode number of the file', () => {
     const s = new Sandbox({ 'd/a': 'base' });
     const before = s.stat('d/a');
     const { nodeid } = s.lookup('d/a')!;
@@ -154,7 +154,7 @@ describe('copy-up', () => {
     expect(s.fs.usage('sb_1').bytes).toBe(0);
   });
 
-  it('leaves no base file with the number of a changed one', () => {
+  it('leaves no base file with the inode number of a changed one', () => {
     const s = new Sandbox({ a: 'base' });
     const { ino } = s.stat('a');
     s.write('a', 'mine');
@@ -162,8 +162,8 @@ describe('copy-up', () => {
   });
 });
 
-describe('quota', () => {
-  it('of bytes ends in EDQUOT, counts what is open, and is given back', () => {
+describe('the quota', () => {
+  it('of bytes ends in EDQUOT, includes unlinked open files, and is freed', () => {
     const s = new Sandbox({ base: 'x'.repeat(50) }, { maxBytes: 100 });
     s.create('a', 'x'.repeat(60));
     expect(outcome(() => s.write('a', 'y'.repeat(41), 60))).toBe('EDQUOT');
@@ -178,7 +178,7 @@ describe('quota', () => {
     expect(s.fs.usage('sb_1').bytes).toBe(60);
   });
 
-  it('does not hold against a sandbox what it has just removed, but what it keeps open does count', () => {
+  it('does not include just removed files, except those that are still open', () => {
     const s = new Sandbox({}, { maxBytes: 100, maxFiles: 10 });
     for (const name of ['a', 'b']) {
       s.create(name, 'x'.repeat(100));
@@ -198,7 +198,7 @@ describe('quota', () => {
     expect(s.list('')).toEqual(['a', 'b']);
   });
 
-  it('is what statfs tells', () => {
+  it('is shown by statfs', () => {
     const s = new Sandbox({}, { maxBytes: 1 << 20, maxFiles: 100 });
     s.create('a', 'x'.repeat(8192));
     expect(s.fs.statfs(s.caller, s.id(''))).toMatchObject({
@@ -212,7 +212,7 @@ describe('quota', () => {
 });
 
 describe('detach', () => {
-  it('makes what is open fail, and a new attach finds everything', () => {
+  it('lets open files fail, and a new attach finds all changes', () => {
     const s = new Sandbox({ a: '1' });
     s.write('a', 'X');
     const open = s.id('a');

@@ -4,7 +4,7 @@ import { optionsOf, runFuseNotifier } from '../../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import { WorkerFaults } from './worker-faults.ts';
 
-/** The workspaces' own file system; `usage` of "slow" takes several slices of the worker's time. */
+/** The workspaces' file system; `usage` of "slow" takes several slices of the worker's time. */
 class FailingFileSystem extends WorkspaceFileSystem {
   override begin(...args: Parameters<WorkspaceFileSystem['begin']>): ReturnType<WorkspaceFileSystem['begin']> {
     return args[0] === 'usage' && args[1][0] === 'slow' ? slowly() : super.begin(...args);

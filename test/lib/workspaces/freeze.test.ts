@@ -33,7 +33,7 @@ function fork(s: Sandbox, layer: string, name: string): void {
   s.goOn({ ...s.spec, id: name, delta: join(s.home, name), origin: layer });
 }
 
-/** Every file of a layer, with what is in it. */
+/** Returns every file of a layer with its contents. */
 function contentsOf(s: Sandbox, layer: string): Record<string, string> {
   const names = readdirSync(join(layers(s), layer), { recursive: true, encoding: 'utf8' });
   const files = names.filter((name) => statSync(join(layers(s), layer, name)).isFile()).sort();
@@ -41,7 +41,7 @@ function contentsOf(s: Sandbox, layer: string): Record<string, string> {
 }
 
 describe('a frozen layer', () => {
-  it('never changes, whatever its sandbox and those that start from it do', () => {
+  it('never changes, whatever its sandbox and its forks do', () => {
     const s = sandbox();
     s.create('small', 'small');
     s.create('large', LARGE);
@@ -70,7 +70,7 @@ describe('a frozen layer', () => {
     expect(contentsOf(s, layer)).toEqual(before);
   });
 
-  it('is the same one again when nothing has changed since', () => {
+  it('is reused if nothing has changed since', () => {
     const s = sandbox();
     s.create('f', 'f');
     const layer = freeze(s);
@@ -82,7 +82,7 @@ describe('a frozen layer', () => {
     expect(freeze(s)).not.toBe(layer);
   });
 
-  it('of a sandbox without changes is one to go back to', () => {
+  it('of a sandbox without changes can be rolled back to', () => {
     const s = sandbox();
     const layer = freeze(s);
     s.create('f', 'f');
@@ -91,7 +91,7 @@ describe('a frozen layer', () => {
     expect(s.tree()).toEqual({ a: 'base-a', 'd/': '', 'd/x': 'base-x', 'd/y': 'base-y' });
   });
 
-  it('has the contents that were unlinked and open, which go on to be written to, in no fork', () => {
+  it('shows no fork an unlinked open file, which can still be written to', () => {
     const s = sandbox();
     const { nodeid } = s.create('f', 'open');
     s.unlink('f');
@@ -106,7 +106,7 @@ describe('a frozen layer', () => {
     expect(s.fs.usage('f1')).toEqual({ bytes: 0, files: 1 });
   });
 
-  it('has nothing for its forks of an upload that is under way, which goes on and gets its name', () => {
+  it('shows its forks nothing of an unfinished upload, which continues and gets its name', () => {
     const s = sandbox();
     s.create('f', 'f');
     const upload = (operation: FileOperation, ...args: unknown[]) => s.fs.files('sb_1', 'owner', operation, args);
@@ -137,7 +137,7 @@ describe('a frozen layer', () => {
     expect(s.tree()).toMatchObject(expected);
   });
 
-  it('counts for those that share it what it counts for its sandbox', () => {
+  it('counts the same usage for its forks as for its sandbox', () => {
     const s = sandbox({ maxBytes: 150_000, maxFiles: 4 });
     s.create('large', LARGE);
     s.create('small', 'small');
@@ -153,7 +153,7 @@ describe('a frozen layer', () => {
     expect(s.fs.usage('f1')).toEqual(used);
   });
 
-  it('keeps times, numbers, modes and links for those that start from it', () => {
+  it('keeps times, inode numbers, modes and links for its forks', () => {
     const s = sandbox();
     s.create('f', 'f', 0o640);
     s.link('f', 'd/g');
@@ -169,7 +169,7 @@ describe('a frozen layer', () => {
     expect(before.map(({ ino }) => ino)).not.toContain(s.stat('n').ino);
   });
 
-  it('is read however many were frozen since', () => {
+  it('can be read after many later freezes', () => {
     const s = sandbox();
     const states: [string, Record<string, string>][] = [];
     for (let round = 0; round < 80; round++) {
@@ -187,7 +187,7 @@ describe('a frozen layer', () => {
     }
   });
 
-  it('whose index was damaged is not taken for another one', () => {
+  it('with a damaged index is not reused', () => {
     const s = sandbox();
     s.create('f', 'f');
     s.create('g', 'g');
@@ -201,7 +201,7 @@ describe('a frozen layer', () => {
 });
 
 describe('a rollback', () => {
-  it('gives nodes that are known what their names stand for now, and the others are stale', () => {
+  it('updates known nodes to the restored files, and makes the others stale', () => {
     const s = sandbox();
     s.create('f', 'then');
     s.mkdir('m');
@@ -229,7 +229,7 @@ describe('a rollback', () => {
     s.forgetAll();
   });
 
-  it('takes a file of another kind than before for another file', () => {
+  it('treats a file of another type as another file', () => {
     const s = sandbox();
     const layer = freeze(s);
     const d = s.id('d');
@@ -244,7 +244,7 @@ describe('a rollback', () => {
     for (const id of [d, x]) expect(['ESTALE', 'EISDIR', 'ok']).toContain(outcome(() => s.readId(id)));
   });
 
-  it('is there after the server was killed', () => {
+  it('survives a kill of the server', () => {
     const s = sandbox();
     s.create('f', 'then');
     const layer = freeze(s);
@@ -283,7 +283,7 @@ describe('layers that only one sandbox needs', () => {
     return { s, layer };
   }
 
-  it('are taken in, a few contents at a time, when much in them is needed by nobody, and can go then', () => {
+  it('are absorbed, a few contents at a time, if much of them is unused, and can then be removed', () => {
     const { s, layer } = wasteful();
     const tree = s.tree();
     const large = s.id('large');
@@ -301,7 +301,7 @@ describe('layers that only one sandbox needs', () => {
     expect(absorb(s, [layer]).outcome).toBe('kept');
   });
 
-  it('stay when little would be won', () => {
+  it('are kept if little space would be freed', () => {
     const s = sandbox();
     s.create('f', LARGE);
     const layer = freeze(s);
@@ -309,7 +309,7 @@ describe('layers that only one sandbox needs', () => {
     expect(absorb(s, [layer]).outcome).toBe('kept');
   });
 
-  it('are whole for a server that comes after one that was killed amid taking them in', () => {
+  it('are complete for the next server after a kill during the absorption', () => {
     const { s, layer } = wasteful();
     const tree = s.tree();
     for (let call = 0; call < 3; call++) expect(s.fs.absorb(s.spec.id, [layer], 2)).toBe('more');
@@ -321,7 +321,7 @@ describe('layers that only one sandbox needs', () => {
     expect(s.tree()).toEqual(tree);
   });
 
-  it('may be frozen again amid that', () => {
+  it('can be frozen during the absorption', () => {
     const { s, layer } = wasteful();
     const tree = s.tree();
     expect(s.fs.absorb(s.spec.id, [layer], 4)).toBe('more');
@@ -333,8 +333,8 @@ describe('layers that only one sandbox needs', () => {
   });
 });
 
-describe('a server that is killed', () => {
-  it('before the journal goes on from the frozen index has frozen nothing', () => {
+describe('a kill of the server', () => {
+  it('before the journal extends the frozen index leaves nothing frozen', () => {
     const s = sandbox();
     s.create('f', 'f');
     const top = JSON.parse(readFileSync(journal(s), 'latin1').split('\n')[0]!)[5];
@@ -351,7 +351,7 @@ describe('a server that is killed', () => {
     expect(s.read('f')).toBe('on');
   });
 
-  it('before a fork wrote anything, or in the midst of its first line, leaves a fork of all it had', () => {
+  it('before a fork wrote anything, or within its first line, leaves a complete fork', () => {
     const s = sandbox();
     s.create('f', 'f');
     const tree = s.tree();
@@ -360,7 +360,7 @@ describe('a server that is killed', () => {
     expect(s.tree()).toEqual(tree);
     s.create('g', 'g');
     truncateSync(journal(s), 20);
-    // It comes after the first line.
+    // It is written after the first line.
     rmSync(`${journal(s)}.mark`);
     s.restart();
     expect(s.tree()).toEqual(tree);

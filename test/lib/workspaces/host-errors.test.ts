@@ -3,7 +3,7 @@ import { mkdirSync, statfsSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { outcome, Sandbox } from './sandbox.ts';
 
-/** A sandbox whose delta is on a disk of its own, of 512 KiB. */
+/** Creates a sandbox whose delta is on a disk of its own, of 512 KiB. */
 function onSmallDisk(base: Record<string, string>): Sandbox {
   const s = new Sandbox(base);
   s.fs.detach('sb_1');
@@ -18,7 +18,7 @@ function onSmallDisk(base: Record<string, string>): Sandbox {
 }
 
 describe('a full disk of the host', () => {
-  it('is ENOSPC for the program, and nothing is lost or half done', () => {
+  it('is ENOSPC for the program, and nothing is lost or partially done', () => {
     const s = onSmallDisk({ large: 'L'.repeat(200_000), other: 'O'.repeat(400_000) });
     s.create('kept', 'kept');
     s.write('large', 'X');
@@ -54,7 +54,7 @@ describe('a full disk of the host', () => {
     expect(s.stat('other').size).toBe(400_000);
   });
 
-  it('keeps a sandbox from being frozen and rolled back, and changes nothing by that', () => {
+  it('makes a freeze and a rollback fail, which then change nothing', () => {
     const s = onSmallDisk({});
     s.create('f', 'then');
     const { layer } = s.fs.freeze('sb_1');
@@ -91,7 +91,7 @@ describe('a full disk of the host', () => {
     expect(s.read('f')).toBe('now!');
   });
 
-  it('refuses no removal and no shortening, of the sandbox’s own or of the base’s, and a restart remembers them', () => {
+  it('allows removals and truncations of own and base files, which survive a restart', () => {
     const s = onSmallDisk({ 'd/b1': 'b', 'd/b2': 'b', 'd/sub/b3': 'b', shortened: 'b', kept: 'b' });
     s.create('own', 'own');
     s.create('other', 'other');
@@ -123,7 +123,7 @@ describe('a full disk of the host', () => {
     expect(s.tree()).toEqual({ ...after, fill: '', again: 'again' });
   });
 
-  it('refuses no discard, which makes room', () => {
+  it('allows a discard, which frees space', () => {
     const s = onSmallDisk({ 'd/b': 'b', kept: 'b' });
     s.unlink('d/b');
     s.create('fill', 'fill');

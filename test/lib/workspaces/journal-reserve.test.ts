@@ -14,7 +14,7 @@ function place(): string {
 
 const HEADER = ['paddock-delta', 4, 2, 2 ** 48, '0', [], '', 0];
 
-/** A journal of two lines, and a reserve of three that a full disk kept from it. */
+/** Creates a journal of two lines, and a reserve of three lines that a full disk kept out of it. */
 function withReserve(path: string): { joint: { ino: number; size: number }; lines: string[] } {
   const journal = new Journal(path);
   journal.begin(HEADER);
@@ -37,8 +37,8 @@ function withReserve(path: string): { joint: { ino: number; size: number }; line
 
 const words = (path: string) => (new Journal(path).load().slice(1) as string[][]).map(([word]) => word);
 
-describe('lines that a full disk kept from the journal', () => {
-  it('are there after a restart, and come before the next', () => {
+describe('lines that a full disk kept out of the journal', () => {
+  it('are kept over a restart, and precede later lines', () => {
     const path = place();
     withReserve(path);
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
@@ -50,7 +50,7 @@ describe('lines that a full disk kept from the journal', () => {
     expect(readFileSync(path, 'latin1').split('\n')).toHaveLength(8);
   });
 
-  it.each([0, 1, 2, 3])('are there once when a crash let the journal have %i of them', (taken) => {
+  it.each([0, 1, 2, 3])('are applied once if a crash happens after the journal got %i of them', (taken) => {
     const path = place();
     const { lines } = withReserve(path);
     appendFileSync(path, lines.slice(0, taken).join(''));
@@ -62,14 +62,14 @@ describe('lines that a full disk kept from the journal', () => {
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
   });
 
-  it('are there once when a crash let the journal have half of one', () => {
+  it('are applied once if a crash happens after the journal got half of one', () => {
     const path = place();
     const { lines } = withReserve(path);
     appendFileSync(path, `${lines[0]}${lines[1]!.slice(0, 3)}`);
     expect(words(path)).toEqual(['one', 'two', 'three', 'four', 'five']);
   });
 
-  it('are void once the journal was written anew', () => {
+  it('are ignored after the journal is compacted', () => {
     const path = place();
     withReserve(path);
     const reserve = readFileSync(`${path}.reserve`);
@@ -78,13 +78,13 @@ describe('lines that a full disk kept from the journal', () => {
     journal.rewrite([[...HEADER.slice(0, -1), journal.nextGeneration], ['all']]);
     journal.close();
     expect(words(path)).toEqual(['all']);
-    // As a crash leaves it that came right after.
+    // The state after a crash right after the compaction.
     truncateSync(`${path}.reserve`, 0);
     appendFileSync(`${path}.reserve`, reserve);
     expect(words(path)).toEqual(['all']);
   });
 
-  it('that are half written are none, and damage is no line', () => {
+  it('are ignored if they are partially written or damaged', () => {
     const path = place();
     withReserve(path);
     const text = readFileSync(`${path}.reserve`, 'latin1');
@@ -96,7 +96,7 @@ describe('lines that a full disk kept from the journal', () => {
     expect(words(path)).toEqual(['one', 'two']);
   });
 
-  it('are as many as fit', () => {
+  it('are limited by the size of the reserve', () => {
     const path = place();
     const { joint } = withReserve(path);
     const reserve = new JournalReserve(`${path}.reserve`);

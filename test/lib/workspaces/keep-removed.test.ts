@@ -6,7 +6,7 @@ import { outcome, rule, Sandbox } from './sandbox.ts';
 const BASE = { 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'd/sub/empty/': '', 'd/run.sh': '#!', other: 'o' };
 const ALL = ['d', 'd/run.sh', 'd/sub', 'd/sub/empty', 'd/sub/z', 'd/x', 'd/y'];
 
-/** A removal as a commit of another sandbox makes it. */
+/** Removes base paths like a commit of another sandbox. */
 function removal(s: Sandbox, paths = ALL): boolean {
   const renamed = s.fs.keepRemoved(s.spec, paths);
   s.fs.baseChanging('cb_1', paths);
@@ -15,8 +15,8 @@ function removal(s: Sandbox, paths = ALL): boolean {
   return renamed;
 }
 
-describe('a directory that the sandbox renamed, when the base loses its old place', () => {
-  it('keeps all that it showed, as the sandbox’s own', () => {
+describe('a directory that the sandbox renamed, when the base loses its old path', () => {
+  it('keeps all its entries as the sandbox’s own', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'e');
     s.write('e/x', 'MINE');
@@ -37,7 +37,7 @@ describe('a directory that the sandbox renamed, when the base loses its old plac
     ]);
   });
 
-  it('keeps it where parts of it went on to other places, and for who has a file open', () => {
+  it('keeps entries that were moved on to other paths, and open files', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'e');
     s.mkdir('t');
@@ -52,7 +52,7 @@ describe('a directory that the sandbox renamed, when the base loses its old plac
     expect(s.read('t/s/z')).toBe('Z');
   });
 
-  it('keeps what rules hide by now', () => {
+  it('keeps entries that the rules now hide', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'e');
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/e/sub/**', 'NONE', 1)]);
@@ -62,7 +62,7 @@ describe('a directory that the sandbox renamed, when the base loses its old plac
     expect(s.read('e/sub/z')).toBe('z');
   });
 
-  it('keeps it in a workspace that is not attached, and leaves no trace in one that renamed nothing', () => {
+  it('keeps them in a workspace that is not attached, and changes nothing in one without renames', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'e');
     const before = s.tree();
@@ -76,7 +76,7 @@ describe('a directory that the sandbox renamed, when the base loses its old plac
     expect(plain.tree()).toEqual({ 'd/': '', 'd/x': 'MINE', other: 'o' });
   });
 
-  it('keeps of it what the quota has room for, and says that it was not all', () => {
+  it('keeps as much as the quota allows, and reports the rest as lost', () => {
     const s = new Sandbox({ 'd/a': 'a', 'd/large': 'L'.repeat(5000), 'd/z': 'z' }, { maxBytes: 1000 });
     s.rename('d', 'e');
     expect(outcome(() => s.fs.keepRemoved(s.spec, ['d', 'd/a', 'd/large', 'd/z']))).toBe('EDQUOT');

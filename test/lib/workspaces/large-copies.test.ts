@@ -9,7 +9,7 @@ import { outcome, Sandbox } from './sandbox.ts';
 
 const SIZE = 5 << 20;
 
-/** A sandbox over a large file, whose copies the test makes. */
+/** A sandbox over a large file; the test performs its copies. */
 function large(options: ConstructorParameters<typeof Sandbox>[1] = {}) {
   const copies: BackgroundCopy[] = [];
   const s = new Sandbox({ small: 'small' }, options, { startCopy: (copy) => void copies.push(copy) });
@@ -33,7 +33,7 @@ function postponed(act: () => void): boolean {
   return false;
 }
 
-it('a large copy-up lets others go on, and is there when the request is run again', () => {
+it('a large copy-up does not block others, and is complete when the request runs again', () => {
   const { s, append, finish } = large();
   expect(postponed(() => append('mine'))).toBe(true);
   expect(s.read('small')).toBe('small');
@@ -49,7 +49,7 @@ it('a large copy-up lets others go on, and is there when the request is run agai
   expect(into.toString()).toBe('basemine');
 });
 
-it('all that want the same file wait for one copy', () => {
+it('all requests for the same file wait for one copy', () => {
   const { s, copies, append, finish } = large();
   expect(postponed(() => append('one'))).toBe(true);
   expect(postponed(() => s.set('big', { mode: 0o600 }))).toBe(true);
@@ -61,7 +61,7 @@ it('all that want the same file wait for one copy', () => {
   expect(s.stat('big')).toMatchObject({ size: SIZE + 3, mode: 0o100600 });
 });
 
-it('a copy that the disk had no room for is the error of the request, and leaves nothing', () => {
+it('a copy for which the disk has no space fails the request, and leaves nothing', () => {
   const { s, append, finish } = large();
   expect(postponed(() => append('x'))).toBe(true);
   finish(constants.errno.ENOSPC);
@@ -71,7 +71,7 @@ it('a copy that the disk had no room for is the error of the request, and leaves
   expect(hostSizes(s)).toEqual({});
 });
 
-it('a file that is removed while it is copied stays removed, and its copy goes', () => {
+it('a file that is removed during its copy stays removed, and the copy is deleted', () => {
   const { s, append, finish } = large();
   expect(postponed(() => append('x'))).toBe(true);
   s.unlink('big');
@@ -81,7 +81,7 @@ it('a file that is removed while it is copied stays removed, and its copy goes',
   expect(hostSizes(s)).toEqual({});
 });
 
-it('what is being copied counts against the quota', () => {
+it('a copy in progress counts against the quota', () => {
   const { s, append, finish } = large({ maxBytes: SIZE + 1000 });
   expect(postponed(() => append('x'))).toBe(true);
   expect(outcome(() => s.create('more', 'x'.repeat(2000)))).toBe('EDQUOT');
@@ -90,7 +90,7 @@ it('what is being copied counts against the quota', () => {
   expect(s.fs.usage('sb_1').bytes).toBe(SIZE + 1);
 });
 
-it('half a copy that a kill left is removed', () => {
+it('an incomplete copy after a kill is removed', () => {
   const { s, copies, append } = large();
   expect(postponed(() => append('x'))).toBe(true);
   copyFileSync(copies[0]!.from, copies[0]!.to);
@@ -101,7 +101,7 @@ it('half a copy that a kill left is removed', () => {
   expect(hostSizes(s)).toEqual({});
 });
 
-it('a copy whose delta was attached again meanwhile is made anew', () => {
+it('a copy is repeated if its delta was attached again meanwhile', () => {
   const { s, copies, append } = large();
   expect(postponed(() => append('x'))).toBe(true);
   const { id, from, to } = copies[0]!;

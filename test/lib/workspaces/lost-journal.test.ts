@@ -49,7 +49,7 @@ describe('a journal that is', () => {
     });
   }
 
-  it('shorter than what was synced is an error', async () => {
+  it('shorter than its synced length is an error', async () => {
     const { s, journal } = sandbox();
     s.create('f', 'f');
     s.fs.syncAll();
@@ -64,7 +64,7 @@ describe('a journal that is', () => {
     await expect(checkDelta(s.spec, false)).rejects.toThrow(/has \d+ bytes, and had \d+/);
   });
 
-  it('replaced by one of before a checkpoint is an error', async () => {
+  it('replaced by one from before a checkpoint is an error', async () => {
     const { s, journal } = sandbox();
     s.create('f', 'f');
     const before = readFileSync(journal);
@@ -75,7 +75,7 @@ describe('a journal that is', () => {
     expect(outcome(() => s.list(''))).toBe('EIO');
   });
 
-  it('gone with its directory is an error where a layer or the metadata tells of it', async () => {
+  it('gone with its directory is an error if a layer or the metadata refers to it', async () => {
     const { s } = sandbox();
     await expect(checkDelta(s.spec, false)).resolves.toBeUndefined();
     s.mkdir('d');
@@ -87,7 +87,7 @@ describe('a journal that is', () => {
     await expect(checkDelta(s.spec, false)).rejects.toMatchObject({ code: 'DATA_LOSS' });
   });
 
-  it('without its mark is whole', () => {
+  it('intact except for a missing mark is accepted', () => {
     const { s, journal } = sandbox();
     s.create('f', 'f');
     s.fs.syncAll();
@@ -101,7 +101,7 @@ describe('a journal that is', () => {
 });
 
 describe('the name of a layer', () => {
-  it('is never used again, not even by a sandbox that lost everything', () => {
+  it('is never reused, not even by a sandbox that lost everything', () => {
     const { s } = sandbox();
     s.create('f', 'forked');
     const layer = s.fs.freeze(s.spec.id).layer;
@@ -118,7 +118,7 @@ describe('the name of a layer', () => {
 });
 
 describe('a frozen layer that is missing', () => {
-  it('is an error that names it, for a fork, a rollback and the sandbox that goes on from it', async () => {
+  it('is an error that names it for a fork, a rollback and the sandbox that extends it', async () => {
     const { s } = sandbox();
     s.create('f', 'f');
     const first = s.fs.freeze(s.spec.id).layer;

@@ -9,7 +9,7 @@ import { outcome, Sandbox } from './sandbox.ts';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
-/** Makes entries until one is refused; how many there were. */
+/** Creates entries until one is refused. Returns their number. */
 function fill(make: (name: string) => void, most = 100_000): { made: number; refused: string } {
   let made = 0;
   const refused = outcome(() => {
@@ -24,8 +24,8 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-describe('the memory that the names of a sandbox take', () => {
-  it('is bounded, with the targets of its links, also after a restart and a freeze', () => {
+describe('the memory for the names of a sandbox', () => {
+  it('is limited, including link targets, also after a restart and a freeze', () => {
     const s = new Sandbox({ file: 'f' }, { maxIndexBytes: MIB });
     const target = 't'.repeat(4000);
     const { made, refused } = fill((name) => s.symlink(target, name));
@@ -35,7 +35,7 @@ describe('the memory that the names of a sandbox take', () => {
     s.fs.freeze('sb_1');
     expect(outcome(() => s.symlink(target, 'frozen'))).toBe('EDQUOT');
     s.restart();
-    // What the kernel knew counted, too.
+    // The kernel's nodes counted too.
     const more = fill((name) => s.symlink(target, `more-${name}`));
     expect(more.refused).toBe('EDQUOT');
     expect(made + more.made).toBeLessThan(MIB / 4000);
@@ -44,11 +44,11 @@ describe('the memory that the names of a sandbox take', () => {
     s.symlink(target, 'another');
   });
 
-  it('is given back by a rollback, with that of the checkpoints after it', () => {
+  it('is freed by a rollback, including that of later checkpoints', () => {
     const s = new Sandbox({}, {}, { maxMemory: 2 * MIB });
     mkdirSync(`${s.home}/layers`);
     s.goOn({ ...s.spec, layers: `${s.home}/layers` });
-    // Whoever has more than an equal part is refused more.
+    // A sandbox above its equal part is refused more.
     s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
     s.fs.usage('sb_2');
     s.create('f');
@@ -62,7 +62,7 @@ describe('the memory that the names of a sandbox take', () => {
     s.fs.detach('sb_2');
   });
 
-  it('is about what the heap grows by', () => {
+  it('is estimated close to the growth of the heap', () => {
     const s = new Sandbox({}, { maxIndexBytes: 8 * MIB });
     const dir = s.mkdir('d').nodeid;
     const before = heapUsed();
@@ -77,7 +77,7 @@ describe('the memory that the names of a sandbox take', () => {
     expect(made).toBeGreaterThan((8 * MIB) / 430);
   });
 
-  it('lets names be taken away when it is used up', () => {
+  it('allows the removal of names when it is used up', () => {
     const base = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`base${n}`, '']));
     const s = new Sandbox(base, { maxIndexBytes: 256 * KIB });
     expect(fill((name) => s.create(name)).refused).toBe('EDQUOT');
@@ -86,16 +86,16 @@ describe('the memory that the names of a sandbox take', () => {
   });
 });
 
-describe('what the kernel knows of a sandbox', () => {
-  it('is forgotten again when it is much, and refused when it is not', () => {
+describe('the memory for the kernel’s nodes of a sandbox', () => {
+  it('is reclaimed if it is large, and new nodes are refused otherwise', () => {
     const names = Array.from({ length: 1200 }, (_, n) => `f${n}`);
     const s = new Sandbox(Object.fromEntries(names.map((name) => [name, ''])), { maxIndexBytes: 256 * KIB });
     const known = fill((name) => void s.id(name.replace('n', 'f')), 1200);
     expect(known.refused).toBe('EDQUOT');
-    // A kernel that is only to ask again for a name goes on to know it.
+    // A kernel that only has to revalidate a name keeps its node.
     const told = new Set(s.notices.dropped.map((entry) => entry.split('/')[1]));
     expect(told.size).toBeGreaterThan(names.length / 8);
-    // As a kernel does that was told.
+    // Behaves like a notified kernel.
     s.forgetAll();
     for (const name of names.slice(0, 400)) s.id(name);
   });
@@ -104,7 +104,7 @@ describe('what the kernel knows of a sandbox', () => {
 describe('the memory of all sandboxes together', () => {
   const holder = (memory: number): MemoryHolder => ({ memory, ownMemory: memory, maxMemory: 0 });
 
-  it('is refused to those that have more than their part when it is used up', () => {
+  it('is refused to sandboxes above their share when it is used up', () => {
     const [small, large] = [holder(10), holder(80)];
     const budget = new MemoryBudget(100, () => 5);
     for (const each of [small, large]) budget.add(each);

@@ -6,14 +6,14 @@ import { InodeTable } from '../../../lib/workspaces/delta/index/inode-table.ts';
 import type { Op } from '../../../lib/workspaces/delta/index/records.ts';
 import { Sandbox } from './sandbox.ts';
 
-/** Each change as its path, with `!` when it is a conflict and `-` when it is a deletion. */
+/** Returns each change as its path, with `!` for a conflict and `-` for a deletion. */
 function changes(s: Sandbox): string[] {
   return s.fs
     .changes(s.spec.id, '', 1000)
     .changes.map(({ path, kind, conflict }) => `${conflict ? '!' : ''}${kind === 'deleted' ? '-' : ''}${path}`);
 }
 
-/** Files that another sandbox commits, or somebody uploads. */
+/** Adds files to the base, like a commit of another sandbox or an upload. */
 function arrive(s: Sandbox, ...paths: string[]): void {
   s.fs.baseChanging('cb_1', paths);
   for (const path of paths) s.putBase(path, `base ${path}`);
@@ -26,7 +26,7 @@ function go(s: Sandbox, path: string): void {
   s.fs.baseChanged('cb_1', [path]);
 }
 
-/** As the server commits all that the sandbox has. */
+/** Commits all changes of the sandbox, as the server does. */
 function commit(s: Sandbox): void {
   const all = s.fs.changes(s.spec.id, '', 1000).changes;
   const own = s.fs.renamed(s.spec.id);
@@ -45,12 +45,12 @@ function commit(s: Sandbox): void {
 const ENDS = {
   'at once': () => {},
   'after a restart': (s: Sandbox) => s.restart(),
-  'when the kernel has forgotten all': (s: Sandbox) => s.forgetAll(),
+  'after the kernel has forgotten everything': (s: Sandbox) => s.forgetAll(),
   'after a checkpoint': (s: Sandbox) => void s.fs.freeze(s.spec.id),
 };
 
-describe.each(Object.entries(ENDS))('a directory that the sandbox and another made, %s', (_when, end) => {
-  it('has the files of both, and only the own ones are changes', () => {
+describe.each(Object.entries(ENDS))('a directory that the sandbox and another one created, %s', (_when, end) => {
+  it('contains the files of both, and only the sandbox’s own are changes', () => {
     const s = new Sandbox({ a: 'a' });
     s.mkdir('d');
     s.create('d/mine', 'mine');
@@ -68,7 +68,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
     expect(changes(s)).toEqual(['d/theirs']);
   });
 
-  it('merges at every depth, whichever of them were there', () => {
+  it('merges at every depth, whichever directories existed', () => {
     const s = new Sandbox();
     for (const dir of ['d', 'd/e', 'd/e/f', 'd/g']) s.mkdir(dir);
     s.create('d/e/f/mine', 'mine');
@@ -89,7 +89,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
     expect(changes(s)).toEqual(['d/e/f/mine', 'd/g']);
   });
 
-  it('is in conflict for the same entry only, which can be discarded', () => {
+  it('is in conflict only for a common entry, which can be discarded', () => {
     const s = new Sandbox();
     s.mkdir('d', 0o700);
     for (const name of ['same', 'other']) s.create(`d/${name}`, name);
@@ -102,7 +102,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
     expect(changes(s)).toEqual(['d', 'd/other']);
   });
 
-  it('goes with its files when it is renamed, and what is left of it stays removed', () => {
+  it('is renamed with its files, and the old path stays removed', () => {
     const s = new Sandbox();
     s.mkdir('d');
     s.mkdir('d/sub');
@@ -123,7 +123,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
     expect(s.list('d')).toEqual([]);
   });
 
-  it('that was renamed before merges where it is then, and nowhere else', () => {
+  it('merges at its new path only if it was renamed before', () => {
     const s = new Sandbox();
     s.mkdir('d');
     s.mkdir('d/sub');
@@ -136,7 +136,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
     expect(changes(s)).toEqual([]);
   });
 
-  it('is as it was when the other one goes again', () => {
+  it('returns to its previous state when the other one is removed', () => {
     const s = new Sandbox();
     s.mkdir('d');
     s.create('d/mine', 'mine');
@@ -154,7 +154,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
     expect(changes(s)).toEqual(['e', 'e/mine']);
   });
 
-  it('is removed with what both put into it', () => {
+  it('is removed with the files of both', () => {
     const s = new Sandbox();
     s.mkdir('d');
     s.create('d/mine', 'mine');
@@ -168,7 +168,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another ma
   });
 });
 
-describe('a directory that was removed and made anew', () => {
+describe('a directory that was removed and recreated', () => {
   function remade(): Sandbox {
     const s = new Sandbox({ 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z' });
     for (const path of ['d/x', 'd/y', 'd/sub/z']) s.unlink(path);
@@ -179,14 +179,14 @@ describe('a directory that was removed and made anew', () => {
     return s;
   }
 
-  it('stays without the old entries, and removes them', () => {
+  it('does not show the old entries, and a commit removes them', () => {
     const s = remade();
     s.restart();
     expect(s.list('d')).toEqual(['y']);
     expect(changes(s)).toEqual(['-d/sub', '-d/sub/z', '-d/x', 'd/y']);
   });
 
-  it('does not remove what came later, and shows it after the commit', () => {
+  it('does not remove entries that were added later, and shows them after the commit', () => {
     const s = remade();
     arrive(s, 'd/later', 'd/sub/later', 'd/new/later');
     s.restart();
@@ -196,14 +196,14 @@ describe('a directory that was removed and made anew', () => {
     expect(Object.keys(s.tree('d'))).toEqual(['d/later', 'd/new/', 'd/new/later', 'd/sub/', 'd/sub/later', 'd/y']);
   });
 
-  it('is in conflict for an entry that it removed and another changed, or that both made', () => {
+  it('is in conflict for an entry that it removed and another sandbox changed, or that both created', () => {
     const s = remade();
     s.create('d/both', 'mine');
     arrive(s, 'd/x', 'd/both');
     expect(changes(s)).toEqual(['!d/both', '-d/sub', '-d/sub/z', '!-d/x', 'd/y']);
   });
 
-  it('where another directory was renamed away does not show its files twice', () => {
+  it('at the old path of a renamed directory does not show that one’s files twice', () => {
     const s = new Sandbox({ 'd/x': 'x' });
     s.rename('d', 'e');
     s.mkdir('d');
@@ -214,7 +214,7 @@ describe('a directory that was removed and made anew', () => {
   });
 });
 
-describe('a directory in the journal of an older server, which knew no merged directories', () => {
+describe('a directory in the journal of an older server without merged directories', () => {
   const times = [0, 0, 0, 0, 0, 0] as const;
   const directory = (id: number, name: string, dir = 1): Op[] => [
     ['new', id, 2 ** 48 + id, 0o40755, 1, 1, [...times], null],
@@ -230,8 +230,8 @@ describe('a directory in the journal of an older server, which knew no merged di
   }
 
   it.each<[string, boolean, Op[]]>([
-    ['merges where nothing was', true, [['seen', 'dx', 9, 0, 0, 0, 0], ...directory(3, 'e', 2)]],
-    ['is opaque where a file was removed', false, [['seen', 'd/sub/x', 9, 0, 0, 0, 0]]],
+    ['merges if there was no entry', true, [['seen', 'dx', 9, 0, 0, 0, 0], ...directory(3, 'e', 2)]],
+    ['is opaque if a file was removed in it', false, [['seen', 'd/sub/x', 9, 0, 0, 0, 0]]],
     [
       'is opaque where a directory was renamed',
       false,

@@ -7,15 +7,15 @@ function askInVain(sandbox: Sandbox): void {
   for (let i = 0; i < MANY; i++) expect(sandbox.exists(`d/absent-${i}`)).toBe(false);
 }
 
-describe('a directory asked for many names it has not', () => {
-  it('still shows what it has', () => {
+describe('a directory after many lookups of missing names', () => {
+  it('still shows its entries', () => {
     const sandbox = new Sandbox({ 'd/one': '1', 'd/sub/two': '2' });
     askInVain(sandbox);
     expect(sandbox.read('d/one')).toBe('1');
     expect(sandbox.read('d/sub/two')).toBe('2');
   });
 
-  it('shows what the sandbox makes, removes and moves afterwards', () => {
+  it('shows later additions, removals and moves of the sandbox', () => {
     const sandbox = new Sandbox({ 'd/one': '1', 'd/two': '2' });
     askInVain(sandbox);
     sandbox.create('d/absent-1', 'new');
@@ -27,7 +27,7 @@ describe('a directory asked for many names it has not', () => {
     expect(sandbox.exists('d/two')).toBe(false);
   });
 
-  it('shows what is uploaded afterwards', () => {
+  it('shows later uploads', () => {
     const sandbox = new Sandbox({ 'd/one': '1' });
     askInVain(sandbox);
     sandbox.fs.baseChanging('cb_1', ['d/absent-3']);

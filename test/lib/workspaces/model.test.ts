@@ -7,7 +7,7 @@ import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { ModelFileSystem } from './model.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 
-/** Runs of random operations, each about 20 ms: five for each of `PADDOCK_MODEL_RUNS`. */
+/** Number of random sequences, each about 20 ms: five for each of `PADDOCK_MODEL_RUNS`. */
 const RUNS = 5 * Number(process.env.PADDOCK_MODEL_RUNS ?? 30);
 
 const RULES = [rule('/**', 'WRITE'), rule('**/ro', 'READ', 1), rule('b/c/**', 'READ', 1), rule('**/ro/a', 'WRITE', 2)];
@@ -30,7 +30,7 @@ interface Run {
   s: Sandbox;
   model: ModelFileSystem;
   checkpoints: { layer: string; model: ModelFileSystem }[];
-  /** Sandboxes that were forked, and what they had then and must still have. */
+  /** Forked sandboxes, with the tree at the fork, which must not change. */
   left: { spec: WorkspaceSpec; tree: Record<string, string> }[];
 }
 
@@ -39,7 +39,7 @@ type Step = (run: Run) => [got: string, expected: string];
 const path = fc
   .array(fc.constantFrom('a', 'b', 'c', 'ro'), { minLength: 1, maxLength: 3 })
   .map((names) => names.join('/'));
-/** About the sizes at which contents come to lie elsewhere. */
+/** Sizes around the limits between the kinds of places for contents. */
 const offset = fc
   .tuple(fc.constantFrom(0, 0, 0, 4096, 16384, 65536), fc.nat(9))
   .map(([size, near]) => Math.max(0, size - 5 + near));
@@ -129,8 +129,10 @@ const steps = fc.oneof(
 
 const program = fc.array(steps, { minLength: 1, maxLength: 40 });
 
-describe('any sequence of operations', () => {
-  it('does what a plain file system in memory does, with rules on and across restarts', { timeout: 600_000 }, () => {
+describe('an arbitrary sequence of operations', () => {
+  it('has the same results as a simple file system in memory, with rules and across restarts', {
+    timeout: 600_000,
+  }, () => {
     fc.assert(
       fc.property(program, (sequence) => {
         const s = new Sandbox(BASE, { rules: RULES, layers: mkdtempSync(join(tmpdir(), 'layers-test-')) });

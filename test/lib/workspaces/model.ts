@@ -1,4 +1,4 @@
-/** A file system in memory, as plain as can be: what the sandbox's view must be equal to after every step. */
+/** A simple file system in memory: the expected view of the sandbox after every step. */
 export interface ModelDir {
   kind: 'dir';
   entries: Map<string, ModelNode>;
@@ -16,7 +16,7 @@ interface ModelLink {
 
 export type ModelNode = ModelDir | ModelFile | ModelLink;
 
-/** May this path be changed? The model's whole idea of rules: everything else is visible and readable. */
+/** Whether the path may be changed. The model's only rule; everything else is visible and readable. */
 export type MayWrite = (path: string) => boolean;
 
 export class ModelFileSystem {
@@ -32,7 +32,7 @@ export class ModelFileSystem {
     return this;
   }
 
-  /** Hard links stay links. */
+  /** Copies the tree; hard links stay links. */
   copy(): ModelFileSystem {
     const other = new ModelFileSystem(this.#mayWrite);
     const copies = new Map<ModelNode, ModelNode>();
@@ -122,7 +122,7 @@ export class ModelFileSystem {
     return 'ok';
   }
 
-  /** As `Sandbox.tree` gives it. */
+  /** Returns the tree in the form of `Sandbox.tree`. */
   tree(dir = this.root, path = ''): Record<string, string> {
     const all: Record<string, string> = {};
     for (const [name, node] of dir.entries) {

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { outcome, Sandbox } from './sandbox.ts';
 
 describe('base and delta merged', () => {
-  it('shows the base until it is changed', () => {
+  it('show the base until it is changed', () => {
     const s = new Sandbox({ 'a.txt': 'base', 'd/b.txt': 'b' });
     expect(s.tree()).toEqual({ 'a.txt': 'base', 'd/': '', 'd/b.txt': 'b' });
   });
 
-  it('writes to its own copy and leaves the base alone', () => {
+  it('write to a copy and do not change the base', () => {
     const s = new Sandbox({ 'a.txt': 'base' });
     const other = new Sandbox({}, { base: s.spec.base, id: 'sb_2' });
     s.write('a.txt', 'BA');
@@ -15,7 +15,7 @@ describe('base and delta merged', () => {
     expect(other.read('a.txt')).toBe('base');
   });
 
-  it('hides a removed base file, also after a restart', () => {
+  it('hide a removed base file, also after a restart', () => {
     const s = new Sandbox({ 'd/a': '1', 'd/b': '2' });
     s.unlink('d/a');
     expect(s.exists('d/a')).toBe(false);
@@ -23,7 +23,7 @@ describe('base and delta merged', () => {
     expect(s.list('d')).toEqual(['b']);
   });
 
-  it('makes a directory anew where a base directory was removed: nothing of the old shows', () => {
+  it('allow a new directory at the path of a removed base directory, without its old entries', () => {
     const s = new Sandbox({ 'd/a': '1' });
     s.unlink('d/a');
     s.rmdir('d');
@@ -33,7 +33,7 @@ describe('base and delta merged', () => {
     expect(s.list('d')).toEqual([]);
   });
 
-  it('makes another type where a base directory was removed', () => {
+  it('allow another file type at the path of a removed base directory', () => {
     const s = new Sandbox({ 'd/a': '1' });
     s.unlink('d/a');
     s.rmdir('d');
@@ -41,13 +41,13 @@ describe('base and delta merged', () => {
     expect(s.tree()).toEqual({ d: '-> x' });
   });
 
-  it('takes names that look like whiteout marks for ordinary files', () => {
+  it('treat names that look like whiteouts as ordinary files', () => {
     const s = new Sandbox({ a: '1' });
     for (const name of ['.wh.a', '.wh..wh..opq', 'journal', 'data']) s.create(name, name);
     expect(s.list('')).toEqual(['.wh..wh..opq', '.wh.a', 'a', 'data', 'journal']);
   });
 
-  it('keeps names that are not UTF-8 byte for byte', () => {
+  it('keep names that are not UTF-8 byte for byte', () => {
     const s = new Sandbox();
     s.create('a\xff\xc3\n"', 'x');
     s.restart();
@@ -55,7 +55,7 @@ describe('base and delta merged', () => {
     expect(s.read('a\xff\xc3\n"')).toBe('x');
   });
 
-  it('refuses names over 255 bytes and targets over 4095', () => {
+  it('refuse names above 255 bytes and link targets above 4095 bytes', () => {
     const s = new Sandbox();
     expect(outcome(() => s.create('x'.repeat(255)))).toBe('ok');
     expect(outcome(() => s.create('x'.repeat(256)))).toBe('ENAMETOOLONG');
@@ -66,7 +66,7 @@ describe('base and delta merged', () => {
 });
 
 describe('rename', () => {
-  it('moves a base directory with everything in it, and it stays moved', () => {
+  it('moves a base directory with all entries, permanently', () => {
     const s = new Sandbox({ 'd/a': '1', 'd/e/b': '2' });
     s.write('d/e/b', 'X');
     s.rename('d', 'n');
@@ -86,7 +86,7 @@ describe('rename', () => {
     expect(s.tree()).toEqual({ 'm/': '', 'm/a': '9', 'm/f/': '', 'm/f/b': '2' });
   });
 
-  it('puts something new where a moved directory was', () => {
+  it('allows a new entry at the old path of a directory', () => {
     const s = new Sandbox({ 'd/a': '1' });
     s.rename('d', 'n');
     s.mkdir('d');
@@ -95,7 +95,7 @@ describe('rename', () => {
     expect(s.tree()).toEqual({ 'd/': '', 'd/z': 'z', 'n/': '', 'n/a': '1' });
   });
 
-  it('replaces files and empty directories, not full ones', () => {
+  it('replaces files and empty directories, but no other directories', () => {
     const s = new Sandbox({ a: '1', b: '2', 'd/x': '3', 'e/': '', 'f/y': '4' });
     s.rename('a', 'b');
     expect(s.read('b')).toBe('1');
@@ -108,7 +108,7 @@ describe('rename', () => {
     expect(outcome(() => s.rename('nope', 'g'))).toBe('ENOENT');
   });
 
-  it('does RENAME_NOREPLACE and RENAME_EXCHANGE, and refuses other flags', () => {
+  it('supports RENAME_NOREPLACE and RENAME_EXCHANGE, and refuses other flags', () => {
     const s = new Sandbox({ a: '1', 'd/x': '2' });
     expect(outcome(() => s.rename('a', 'd', 1))).toBe('EEXIST');
     expect(outcome(() => s.rename('a', 'c', 2))).toBe('ENOENT');
@@ -119,7 +119,7 @@ describe('rename', () => {
     expect(s.tree()).toEqual({ 'a/': '', 'a/x': '2', d: '1' });
   });
 
-  it('keeps nodes: an open file and a working directory go with their names', () => {
+  it('keeps nodes, so that open files and working directories follow their names', () => {
     const s = new Sandbox({ 'd/a': '1' });
     const file = s.id('d/a');
     const dir = s.id('d');
@@ -130,7 +130,7 @@ describe('rename', () => {
     expect(s.list('n')).toEqual(['a', 'new']);
   });
 
-  it('over an open file leaves the old contents to who has it open', () => {
+  it('over an open file keeps the old contents for open descriptors', () => {
     const s = new Sandbox({ a: 'old', b: 'new' });
     const open = s.id('a');
     s.rename('b', 'a');
@@ -141,7 +141,7 @@ describe('rename', () => {
 });
 
 describe('hard links', () => {
-  it('are one file: contents, attributes and count', () => {
+  it('are one file with common contents, attributes and link count', () => {
     const s = new Sandbox({ a: '1' });
     s.link('a', 'b');
     s.write('b', 'X');
@@ -154,7 +154,7 @@ describe('hard links', () => {
     expect(s.read('b')).toBe('X');
   });
 
-  it('rename of one name over the other does nothing', () => {
+  it('are not changed by a rename of one over the other', () => {
     const s = new Sandbox({ a: '1' });
     s.link('a', 'b');
     s.rename('a', 'b');
@@ -162,8 +162,8 @@ describe('hard links', () => {
   });
 });
 
-describe('unlinked and open', () => {
-  it('a file lives until it is forgotten: read, write, truncate, count 0', () => {
+describe('an unlinked open entry', () => {
+  it('that is a file can be read, written and truncated until it is forgotten, with link count 0', () => {
     const s = new Sandbox({ a: 'base' });
     const { nodeid } = s.lookup('a')!;
     s.unlink('a');
@@ -176,7 +176,7 @@ describe('unlinked and open', () => {
     expect(outcome(() => s.readId(nodeid))).toBe('ESTALE');
   });
 
-  it('a removed directory takes nothing new', () => {
+  it('that is a directory refuses new entries', () => {
     const s = new Sandbox({ 'd/': '' });
     const dir = s.id('d');
     s.rmdir('d');
@@ -185,8 +185,8 @@ describe('unlinked and open', () => {
   });
 });
 
-describe('listing', () => {
-  it('goes on from a cookie while entries are removed and made', () => {
+describe('a listing', () => {
+  it('continues from a cookie while entries are removed and created', () => {
     const names = Array.from({ length: 1000 }, (_, n) => `f${n}`);
     const s = new Sandbox(Object.fromEntries(names.map((name) => [name, ''])));
     const dir = s.id('');
@@ -209,7 +209,7 @@ describe('listing', () => {
     expect(s.list('')).toEqual([]);
   });
 
-  it('counts a lookup for each entry it gave with attributes, and none for the one that did not fit', () => {
+  it('counts a lookup for each entry that it returned with attributes, and none for the one that did not fit', () => {
     const s = new Sandbox({ a: '', b: '' });
     const taken: number[] = [];
     s.fs.readdir(s.caller, s.id(''), 2, true, (_name, _cookie, _ino, _type, entry) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attached, linesOf, OlderState } from './older-state.ts';
 
 describe('the state of a server of commit 9a21782', () => {
-  it('is shown whole, also by the next start after that', () => {
+  it('is shown completely, also after a second start', () => {
     const state = new OlderState();
     for (const round of [1, 2]) {
       for (const [name, { id, tree }] of Object.entries(state.expected.sandboxes)) {
@@ -16,7 +16,7 @@ describe('the state of a server of commit 9a21782', () => {
     }
   });
 
-  it('has its checkpoints, to fork and to go back to', () => {
+  it('has its checkpoints for forks and rollbacks', () => {
     const state = new OlderState();
     for (const record of state.records) {
       for (const { name, layer } of record.checkpoints ?? []) {

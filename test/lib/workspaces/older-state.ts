@@ -15,7 +15,7 @@ const ARCHIVE = resolve(import.meta.dirname, '../../fixtures/state-9a21782.tar.g
 /**
  * The state directory of a server of commit 9a21782 that was killed: metadata version 1, journals version 3. Its sandboxes
  * hold small, slab-held and large files, links, renamed directories, whiteouts, checkpoints and forks. `expected.json` is
- * what programs in them saw at the end, and at each checkpoint.
+ * the view of programs in them at the end, and at each checkpoint.
  */
 export class OlderState {
   readonly directory: string;
@@ -54,7 +54,7 @@ export class OlderState {
   }
 }
 
-/** Attaches each workspace in a file system of its own, and detaches it after `use`. */
+/** Attaches each workspace in a separate file system, and detaches it after `use`. */
 export function attached<T>(
   spec: WorkspaceSpec,
   use: (fs: WorkspaceFileSystem) => T,
@@ -69,7 +69,7 @@ export function attached<T>(
   }
 }
 
-/** Every path of a workspace with its kind, and what is in it: the lines of `expected.json`. */
+/** Returns every path of a workspace with its type and contents: the lines of `expected.json`. */
 export function linesOf(fs: WorkspaceFileSystem, spec: WorkspaceSpec): string[] {
   const caller: Caller = { uid: spec.uid, gid: spec.uid, pid: 1 };
   const lines: string[] = [];

@@ -6,13 +6,13 @@ import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/back
 import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
 import { Sandbox } from './sandbox.ts';
 
-/** A file of each size lies in another place: nowhere, in a slot of each slab, in a data file of its own. */
+/** Sizes with different places for the contents: none, a slot of each slab, a data file. */
 const SIZES = { empty: 0, 'slot-4k': 100, 'slot-16k': 9_000, 'slot-64k': 20_000, file: 70_000 };
 type Place = keyof typeof SIZES;
 const PLACES = Object.keys(SIZES) as Place[];
-/** Also the place of a base file that nobody changed yet. */
+/** Origin of a file: created by the sandbox, or an unchanged base file. */
 const ORIGINS = ['made', 'base'] as const;
-/** How a file gets to its next size. */
+/** Operation that gives a file its next size. */
 const MEANS = ['replace', 'truncate', 'overwrite'] as const;
 
 const text = (size: number, seed: string) => seed.repeat(Math.ceil(size / seed.length)).slice(0, size);
@@ -33,7 +33,7 @@ const CASES: Case[] = ORIGINS.flatMap((origin) =>
   ),
 );
 
-/** One file for each case, with what it must have. */
+/** One file for each case, with its expected contents. */
 class Table {
   readonly s: Sandbox;
   readonly #into = Buffer.alloc(100_000);
@@ -75,7 +75,7 @@ class Table {
     this.expected[path] = expect(this.expected[path]!);
   }
 
-  /** The next load of the journal writes it anew. */
+  /** Makes the next load of the journal compact it. */
   churn(): void {
     for (let n = 0; n < 2 * CASES.length + 1100; n++) this.s.set('churn', { mode: n % 2 === 0 ? 0o600 : 0o644 });
   }
@@ -152,7 +152,7 @@ const ACTS: Record<string, (table: Table, end: (s: Sandbox) => void) => void> = 
   },
 };
 
-describe('contents that go from every place to every other', () => {
+describe('contents that move from every place to every other', () => {
   for (const [act, make] of Object.entries(ACTS)) {
     for (const [name, end] of Object.entries(ENDS)) {
       it(`after ${act}, are the same after ${name}`, () => {

@@ -5,20 +5,20 @@ import type { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file
 
 const ROOT = 1;
 
-/** What the programs of one sandbox ask for, by paths, as a kernel without caches would. */
+/** Sends the requests of one sandbox's programs, by paths, like a kernel without caches. */
 export abstract class Programs {
   abstract readonly fs: WorkspaceFileSystem;
   abstract readonly workspaceId: string;
   abstract readonly caller: Caller;
   protected readonly lookups = new Map<number, number>();
 
-  /** As a kernel short of memory: it knows nothing any more. */
+  /** Forgets all nodes, like a kernel that is short of memory. */
   forgetAll(): void {
     for (const [nodeid, nlookup] of this.lookups) this.fs.forget(nodeid, nlookup);
     this.lookups.clear();
   }
 
-  /** nodeid of a path; every component is looked up. '' is the root of the workspace. */
+  /** Returns the nodeid of a path by a lookup of every component. '' is the root of the workspace. */
   id(path: string): number {
     const entry = this.lookup(path);
     if (entry === undefined) throw new Errno(2);
@@ -107,7 +107,7 @@ export abstract class Programs {
     this.fs.rename(this.caller, source.dir, source.name, target.dir, target.name, flags);
   }
 
-  /** Names, sorted, without the dots. */
+  /** Returns the sorted names of a directory, without "." and "..". */
   list(path: string): string[] {
     return this.listId(this.id(path)).sort();
   }
@@ -122,7 +122,7 @@ export abstract class Programs {
     return names.filter((name) => name !== '.' && name !== '..');
   }
 
-  /** Every path with its type and content, hidden from nobody: what two trees are compared by. */
+  /** Returns every path with its type and content, to compare two trees. */
   tree(path = ''): Record<string, string> {
     const all: Record<string, string> = {};
     for (const name of this.list(path)) {
@@ -144,13 +144,13 @@ export abstract class Programs {
     const slash = path.lastIndexOf('/');
     const dir = this.lookup(slash === -1 ? '' : path.slice(0, slash));
     if (dir === undefined) throw new Errno(constants.errno.ENOENT);
-    // The kernel sends nothing to make in what is no directory.
+    // The kernel sends no request to create an entry in a non-directory.
     if ((dir.attr.mode & 0o170000) !== 0o040000) throw new Errno(constants.errno.ENOTDIR);
     return { dir: dir.nodeid, name: path.slice(slash + 1) };
   }
 }
 
-/** The errno a call is refused with, by name; 'ok' when it is not. */
+/** Returns the name of the errno of a failing call; 'ok' if it succeeds. */
 export function outcome(call: () => unknown): string {
   try {
     call();

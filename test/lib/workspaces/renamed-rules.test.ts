@@ -9,7 +9,7 @@ const WRITE = rule('**', 'WRITE');
 const SECRET = [WRITE, rule('a/secret', 'NONE', 1)];
 const BASE = { 'a/open': 'open', 'a/sub/x': 'x' };
 
-/** An upload, or the commit of another sandbox. */
+/** Changes the base like an upload or a commit of another sandbox. */
 function upload(s: Sandbox, path: string, content = 'SECRET'): void {
   s.fs.baseChanging('cb_1', [path]);
   mkdirSync(dirname(join(s.spec.base, path)), { recursive: true });
@@ -18,7 +18,7 @@ function upload(s: Sandbox, path: string, content = 'SECRET'): void {
   s.fs.baseChanged('cb_1', [path]);
 }
 
-/** Also for the next server. */
+/** Checks the running server and the next one. */
 function setRules(s: Sandbox, rules: PermissionRule[]): void {
   s.fs.setRules('sb_1', rules);
   s.spec = { ...s.spec, rules };
@@ -29,7 +29,7 @@ function paths(s: Sandbox, actor: 'agent' | 'owner'): Record<string, number> {
   return Object.fromEntries(entries.map(({ path, level }) => [path, level]));
 }
 
-/** What is said of a path by each way there is to it: the kernel, the file API, and changes. */
+/** Returns the results for a path by each interface: the kernel's requests, the file API, and changes. */
 function expectHidden(s: Sandbox, path: string): void {
   const slash = path.lastIndexOf('/');
   const [dir, name] = [path.slice(0, slash), path.slice(slash + 1)];
@@ -48,7 +48,7 @@ function expectHidden(s: Sandbox, path: string): void {
   expect(() => s.fs.files('sb_1', 'agent', 'stat', [path])).toThrow();
   const shown = s.fs.changes('sb_1', '', 1000).changes.filter(({ hidden }) => !hidden);
   expect(shown.map((change) => change.path)).not.toContain(path);
-  // Whoever owns it is held by no rule.
+  // No rule applies to the owner.
   expect(paths(s, 'owner')).toHaveProperty([path]);
 }
 
@@ -61,7 +61,7 @@ function atEachTime(s: Sandbox, path: string): void {
 }
 
 describe('a file that the rules hide in a directory that was renamed before', () => {
-  it('is hidden in its new place when it comes to the base', () => {
+  it('is hidden at its new path if it is added to the base later', () => {
     const s = new Sandbox(BASE, { rules: SECRET });
     s.rename('a', 'b');
     expect(outcome(() => s.lookup('b/secret')?.nodeid)).toBe('ok');
@@ -70,7 +70,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     expect(s.read('b/open')).toBe('open');
   });
 
-  it('is hidden when the rules are tightened, also for a kernel that has it cached', () => {
+  it('is hidden if the rules are tightened, also for a kernel that has it cached', () => {
     const s = new Sandbox({ ...BASE, 'a/secret': 'SECRET', 'a/dir/deep': 'SECRET' });
     s.rename('a', 'b');
     const [secret, dir, deep] = [s.id('b/secret'), s.id('b/dir'), s.id('b/dir/deep')];
@@ -104,7 +104,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     atEachTime(s, 'b/secret');
   });
 
-  it('is hidden after the directory was renamed again, also as a part of another one', () => {
+  it('is hidden after the directory was renamed again, also inside another one', () => {
     const s = new Sandbox({ ...BASE, 'a/sub/deep/y': 'y' }, { rules: [WRITE, rule('a/sub/deep/secret', 'NONE', 1)] });
     s.rename('a/sub', 'b');
     s.mkdir('c');
@@ -126,7 +126,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     atEachTime(s, 'b/secret');
   });
 
-  it('may be a whole directory, or what a pattern matches below', () => {
+  it('may be a complete directory, or files that match a pattern', () => {
     const s = new Sandbox(BASE, { rules: [WRITE, rule('a/**/*.key', 'NONE', 1), rule('a/keys/**', 'NONE', 1)] });
     s.rename('a', 'b');
     for (const path of ['a/sub/k.key', 'a/keys/k']) upload(s, path);
@@ -134,17 +134,17 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     atEachTime(s, 'b/keys');
   });
 
-  it('is not told by another name of the same file', () => {
+  it('is not revealed by another name of the same file', () => {
     const s = new Sandbox({ ...BASE, 'a/secret': 'SECRET' });
     s.rename('a', 'b');
     s.link('b/open', 'c');
     setRules(s, [WRITE, rule('a/open', 'NONE', 1), rule('a/secret', 'NONE', 1)]);
-    // Of its own by now: it took it when it might.
+    // Already the sandbox's own file, copied while the rules allowed it.
     expect(s.read('c')).toBe('open');
     atEachTime(s, 'b/secret');
   });
 
-  it('does not become the sandbox’s own when the base loses it', () => {
+  it('does not become the sandbox’s own when the base removes it', () => {
     const s = new Sandbox(BASE, { rules: SECRET });
     s.rename('a', 'b');
     upload(s, 'a/secret');
@@ -157,7 +157,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     expect(s.read('b/secret')).toBe('mine');
   });
 
-  it('keeps its directory from being removed or moved by the sandbox, and stays where it is', () => {
+  it('prevents the sandbox from removing or moving its directory, and is kept', () => {
     const s = new Sandbox(BASE, { rules: SECRET });
     s.rename('a', 'b');
     upload(s, 'a/secret');
@@ -173,8 +173,8 @@ describe('a file that the rules hide in a directory that was renamed before', ()
   });
 });
 
-describe('levels between', () => {
-  it('show a name that may only be seen, and contents that may only be read', () => {
+describe('intermediate levels', () => {
+  it('restrict names to VIEW and contents to READ', () => {
     const s = new Sandbox(BASE, { rules: [WRITE, rule('a/view', 'VIEW', 1), rule('a/read', 'READ', 1)] });
     s.rename('a', 'b');
     upload(s, 'a/view');
@@ -192,7 +192,7 @@ describe('levels between', () => {
     }
   });
 
-  it('hold by the new path where that is stricter', () => {
+  it('are those of the new path if it is stricter', () => {
     const s = new Sandbox(BASE, { rules: [WRITE, rule('b/secret', 'NONE', 1)] });
     s.rename('a', 'b');
     upload(s, 'a/secret');
@@ -203,8 +203,8 @@ describe('levels between', () => {
   });
 });
 
-describe('what the sandbox makes in a renamed directory', () => {
-  it('has the level of its path, also below a directory that the rules hide in the base', () => {
+describe('an entry that the sandbox creates in a renamed directory', () => {
+  it('has the level of its path, even below a directory that the rules hide in the base', () => {
     const s = new Sandbox({ ...BASE, 'a/sub/old': 'old' });
     s.rename('a', 'b');
     s.create('b/sub/own', 'own');
@@ -218,7 +218,7 @@ describe('what the sandbox makes in a renamed directory', () => {
     }
   });
 
-  it('is not held by the rules of a directory that was there before', () => {
+  it('is not restricted by the rules of an earlier directory', () => {
     const s = new Sandbox(BASE);
     s.rename('a', 'b');
     s.mkdir('a');
@@ -230,8 +230,8 @@ describe('what the sandbox makes in a renamed directory', () => {
   });
 });
 
-describe('a directory made anew that the base gets, too, later', () => {
-  it('hides in each of its places what the rules hide in the base', () => {
+describe('a recreated directory that is later created in the base too', () => {
+  it('hides at each of its paths the entries that the rules hide in the base', () => {
     const s = new Sandbox(BASE, { rules: [WRITE, rule('a/new/secret', 'NONE', 1), rule('late/secret', 'NONE', 1)] });
     s.rename('a', 'b');
     for (const dir of ['b/new', 'late']) {
@@ -256,8 +256,8 @@ describe('a directory made anew that the base gets, too, later', () => {
   });
 });
 
-describe('what the owner moves', () => {
-  it('stays hidden from the sandbox as far as it is shown of the base', () => {
+describe('a directory that the owner moves', () => {
+  it('keeps base entries hidden from the sandbox', () => {
     const s = new Sandbox({ ...BASE, 'a/secret': 'SECRET' }, { rules: SECRET });
     s.list('a');
     s.fs.files('sb_1', 'owner', 'move', ['a', 'b', false]);

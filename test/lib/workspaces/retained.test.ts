@@ -8,13 +8,13 @@ import { FrozenLayers } from '../../../lib/workspaces/delta/layers/frozen-layers
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
-/** In a slot, and in a data file of its own. */
+/** Sizes of contents in a slot, and in a data file. */
 const SMALL = 1000;
 const LARGE = 100_000;
 
 const text = (size: number, char = 'x') => char.repeat(size);
 
-/** A sandbox with checkpoints, as the server keeps them. */
+/** A sandbox with checkpoints that are managed as by the server. */
 class Checkpointed extends Sandbox {
   readonly checkpoints = new Map<string, string>();
 
@@ -38,10 +38,10 @@ class Checkpointed extends Sandbox {
     this.fs.rollback(this.spec.id, this.checkpoints.get(name)!);
   }
 
-  /** Its usage besides its present state. */
+  /** Returns the usage that is not of the present state. */
   get retained(): { bytes: number; files: number } {
     const { bytes, files } = this.fs.usage(this.spec.id);
-    // Freezing tells the present state alone; what is frozen by it is no checkpoint.
+    // A freeze reports the usage of the present state; its layer is not a checkpoint here.
     const present = this.present();
     return { bytes: bytes - present.bytes, files: files - present.files };
   }
@@ -59,7 +59,7 @@ class Checkpointed extends Sandbox {
     this.fs.setCheckpoints(this.spec.id, this.spec.checkpoints!);
   }
 
-  /** As the server removes layers that neither the sandbox nor a checkpoint needs. */
+  /** Removes layers that neither the sandbox nor a checkpoint needs, as the server does. */
   reclaim(): void {
     const { delta, layers } = this.spec;
     const frozen = new FrozenLayers();
@@ -176,8 +176,8 @@ function take(s: Checkpointed, step: Step): void {
   }
 }
 
-describe('what a sandbox retains for its checkpoints', () => {
-  it('is what lies on the disk for them, after any sequence and after a restart', () => {
+describe('the retained usage of a sandbox', () => {
+  it('equals the disk space of its checkpoints, after any sequence and after a restart', () => {
     const runs = Number(process.env.PADDOCK_MODEL_RUNS ?? 15);
     fc.assert(
       fc.property(fc.array(STEP, { minLength: 5, maxLength: 40 }), (steps) => {
@@ -185,7 +185,7 @@ describe('what a sandbox retains for its checkpoints', () => {
         try {
           for (const step of steps) {
             outcome(() => take(s, step));
-            // What was removed while the kernel knows it is there until it is forgotten.
+            // A file that was removed while the kernel knows it exists until it is forgotten.
             s.forgetAll();
             expect(s.retained).toEqual(onDisk(s));
           }
@@ -204,8 +204,8 @@ describe('what a sandbox retains for its checkpoints', () => {
 describe('the quota of a sandbox with checkpoints', () => {
   const limited = (options: Partial<WorkspaceSpec> = {}) => new Checkpointed({}, { maxBytes: 1_000_000, ...options });
 
-  it.each([SMALL, LARGE])('holds for overwriting %i bytes after each of several checkpoints', (bytes) => {
-    // The indexes count, too.
+  it.each([SMALL, LARGE])('limits overwrites of %i bytes after each of several checkpoints', (bytes) => {
+    // The indexes count too.
     const s = limited({ maxBytes: bytes * 3 + 5000 });
     s.create('f', text(bytes));
     s.checkpoint('1');
@@ -224,7 +224,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     expect(s.read('f') === text(bytes, 'w')).toBe(true);
   });
 
-  it('leaves every way out open to a sandbox that is above it', () => {
+  it('allows a sandbox above it every operation that frees space', () => {
     const s = new Checkpointed();
     for (const name of ['f', 'g', 'h', 'i']) s.create(name, text(LARGE));
     s.checkpoint('1');
@@ -257,7 +257,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     s.create('f', text(LARGE));
     s.checkpoint('1');
     s.write('f', text(LARGE - 2000, 'y'));
-    // What is cut is not refused, and the checkpoint keeps the rest.
+    // A truncation is allowed, and the checkpoint retains the removed part.
     s.checkpoint('2');
     s.set('f', { size: 5000 });
     expect(() => s.checkpoint('3')).toThrow(
@@ -267,7 +267,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     s.checkpoint('3');
   });
 
-  it('counts the files that only checkpoints have', () => {
+  it('includes the files that only checkpoints have', () => {
     const s = limited({ maxFiles: 6 });
     s.create('a', 'a');
     s.create('b', 'b');
@@ -281,7 +281,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     s.create('f', 'f');
   });
 
-  it('is shown with what checkpoints keep by statfs', () => {
+  it('is shown by statfs including the contents of checkpoints', () => {
     const s = limited({ maxBytes: 1 << 20, maxFiles: 100 });
     s.create('f', text(LARGE));
     s.checkpoint('1');
@@ -294,7 +294,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     expect(shown.files - shown.ffree).toBe(files);
   });
 
-  it('gets back at once what a deleted checkpoint kept, and a later one does not need', () => {
+  it('is freed at once of contents that only a deleted checkpoint needed', () => {
     const s = limited();
     s.create('small', text(SMALL));
     s.create('f', text(LARGE));
@@ -312,7 +312,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     expect(s.read('small') + s.read('f') === text(SMALL, 'y') + text(LARGE, 'y')).toBe(true);
   });
 
-  it('counts an index no larger than what was changed, however often that was written to', () => {
+  it('includes an index in proportion to the changed items, however often they were written', () => {
     const s = limited();
     s.create('f');
     for (let n = 0; n < 3000; n++) s.write('f', 'x', n);
@@ -320,7 +320,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     expect(s.retained.bytes).toBeLessThan(20_000);
   });
 
-  it('counts the same when no layer has a summary yet, as of an older server', () => {
+  it('is the same if no layer has a summary, as after an older server', () => {
     const s = limited();
     for (const [n, name] of ['1', '2', '3'].entries()) {
       s.create(`f${n}`, text(LARGE));
@@ -342,7 +342,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     expect(s.retained).toEqual(retained);
   });
 
-  it('is not in the way of a sandbox with a damaged checkpoint', () => {
+  it('does not block a sandbox with a damaged checkpoint', () => {
     const s = limited();
     s.create('f', text(LARGE));
     s.checkpoint('1');
@@ -362,14 +362,14 @@ describe('the quota of a sandbox with checkpoints', () => {
 });
 
 describe('a fork', () => {
-  /** Another sandbox of the same layers, with its own checkpoints. */
+  /** Creates another sandbox with the same layers, and its own checkpoints. */
   function fork(s: Checkpointed, layer: string): void {
     s.checkpoints.clear();
     const { checkpoints: _, ...spec } = s.spec;
     s.goOn({ ...spec, id: 'sb_2', delta: join(s.home, 'fork'), origin: layer });
   }
 
-  it('pays for what it has, and its parent for none of what only forks keep', () => {
+  it('is charged for its own state, and its parent for nothing that only forks need', () => {
     const s = new Checkpointed();
     s.create('f', text(LARGE));
     const { layer } = s.fs.freeze('sb_1');
@@ -381,7 +381,7 @@ describe('a fork', () => {
     expect(s.fs.usage('sb_2')).toEqual({ bytes: LARGE, files: 2 });
   });
 
-  it('pays for what its own checkpoints have of its parent, and not for the parent’s checkpoints', () => {
+  it('is charged for the part of its checkpoints in its parent’s layers, and not for the parent’s checkpoints', () => {
     const s = new Checkpointed();
     s.create('old', text(LARGE));
     s.checkpoint('1');
@@ -408,7 +408,7 @@ describe('a fork', () => {
     expect(s.fs.usage('sb_2').bytes).toBe(LARGE + 1);
   });
 
-  it('holds its quota for the overwriting of what its checkpoint has of its parent', () => {
+  it('is limited by its quota when it overwrites files that its checkpoint has in its parent’s layers', () => {
     const s = new Checkpointed();
     s.create('f', text(LARGE));
     const { layer } = s.fs.freeze('sb_1');

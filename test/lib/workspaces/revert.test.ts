@@ -10,7 +10,7 @@ const discard = (s: Sandbox, ...paths: string[]) => s.fs.revert('sb_1', paths);
 const untouched = () => new Sandbox(BASE).tree();
 const changed = (s: Sandbox) => s.fs.changes('sb_1', '', 1000).changes.map(({ path }) => path);
 
-/** Contents of files still on the host's disk. */
+/** Returns the contents of files on the host's disk. */
 function dataFiles(s: Sandbox): string[] {
   const data = join(s.spec.delta, 'data');
   return existsSync(data)
@@ -31,8 +31,8 @@ function work(s: Sandbox): void {
   s.set('e', { mode: 0o700 });
 }
 
-describe('discarding all', () => {
-  it('leaves the codebase, no change and no contents, also after a restart', () => {
+describe('a discard of all changes', () => {
+  it('leaves the codebase’s files and no changes or contents, also after a restart', () => {
     const s = new Sandbox(BASE);
     work(s);
     discard(s, '');
@@ -46,7 +46,7 @@ describe('discarding all', () => {
     expect(dataFiles(s)).toEqual([]);
   });
 
-  it('gives back what the quota counts', () => {
+  it('frees the quota', () => {
     const s = new Sandbox(BASE);
     work(s);
     s.restart();
@@ -55,15 +55,15 @@ describe('discarding all', () => {
     expect(s.fs.usage('sb_1')).toEqual({ bytes: 0, files: 1 });
   });
 
-  it('is nothing in a sandbox that changed nothing', () => {
+  it('does nothing in a sandbox without changes', () => {
     const s = new Sandbox(BASE);
     expect(discard(s, '')).toBe(0);
     expect(s.tree()).toEqual(untouched());
   });
 });
 
-describe('a file that is open', () => {
-  it('shows the version of the codebase from then on, and can be written again', () => {
+describe('a discarded file that is open', () => {
+  it('shows the codebase’s version from then on, and can be written again', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'changed');
     const id = s.id('a');
@@ -75,7 +75,7 @@ describe('a file that is open', () => {
     expect(s.read('a')).toBe('B');
   });
 
-  it('keeps its contents where the codebase has none, as if it were unlinked', () => {
+  it('keeps its contents if the codebase has no such file, as after an unlink', () => {
     const s = new Sandbox(BASE);
     const id = s.create('new', 'text').nodeid;
     discard(s, 'new');
@@ -85,7 +85,7 @@ describe('a file that is open', () => {
     expect(dataFiles(s)).toEqual([]);
   });
 
-  it('of two names keeps the one that was not chosen', () => {
+  it('keeps the other of two names', () => {
     const s = new Sandbox(BASE);
     s.create('one', 'text');
     s.link('one', 'two');
@@ -96,8 +96,8 @@ describe('a file that is open', () => {
   });
 });
 
-describe('discarding paths', () => {
-  it('leaves the others', () => {
+describe('a discard of paths', () => {
+  it('does not change other paths', () => {
     const s = new Sandbox(BASE);
     s.write('a', 'A');
     s.write('d/x', 'X');
@@ -108,7 +108,7 @@ describe('discarding paths', () => {
     expect(changed(s)).toEqual(['a', 'd/new']);
   });
 
-  it('takes a directory with all below, and a directory a process is in stays the same', () => {
+  it('includes everything below a directory, and keeps the node of a working directory', () => {
     const s = new Sandbox(BASE);
     s.write('d/x', 'X');
     s.create('d/sub/new', 'n');
@@ -119,7 +119,7 @@ describe('discarding paths', () => {
     expect(s.listId(id)).toEqual(['z']);
   });
 
-  it('brings back what was removed with its directory only by the directory', () => {
+  it('restores the entries of a removed directory only with the directory', () => {
     const s = new Sandbox(BASE);
     s.unlink('e/f');
     s.rmdir('e');
@@ -142,7 +142,7 @@ describe('discarding paths', () => {
     expect(s.tree()).toEqual({ ...untouched(), a: 'A' });
   });
 
-  it('of one end of an exchange leaves the other, which is in conflict only with a later change', () => {
+  it('of one path of an exchange keeps the other, which conflicts only with a later change', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'moved');
     s.rename('a', 'd');
@@ -165,7 +165,7 @@ describe('discarding paths', () => {
     expect(s.tree()['kept/z']).toBe('another version');
   });
 
-  it('takes a file out of a directory the sandbox made', () => {
+  it('removes a file from a directory that the sandbox created', () => {
     const s = new Sandbox(BASE);
     s.mkdir('dir');
     s.create('dir/f', 'f');
@@ -174,7 +174,7 @@ describe('discarding paths', () => {
     expect(s.list('dir')).toEqual(['g']);
   });
 
-  it('puts a directory back in the place of a file, and a file in that of a directory', () => {
+  it('restores a directory in the place of a file, and a file in the place of a directory', () => {
     const s = new Sandbox(BASE);
     s.unlink('e/f');
     s.rmdir('e');
@@ -188,7 +188,7 @@ describe('discarding paths', () => {
   });
 });
 
-it('whatever was done, all of it can be discarded, and the sandbox goes on', () => {
+it('succeeds after any operations, and the sandbox continues', () => {
   const names = fc.constantFrom('a', 'd', 'e', 'd/x', 'd/sub', 'd/sub/z', 'e/f', 'n', 'n/m', 'd/n');
   const step = fc.tuple(fc.constantFrom('write', 'create', 'mkdir', 'unlink', 'rmdir', 'rename', 'link'), names, names);
   fc.assert(
@@ -218,8 +218,8 @@ it('whatever was done, all of it can be discarded, and the sandbox goes on', () 
   );
 });
 
-describe('what was discarded', () => {
-  it('gives the room of many small files back to the disk a part at a time', () => {
+describe('discarded contents', () => {
+  it('of many small files are freed on the disk in parts', () => {
     const s = new Sandbox();
     s.mkdir('d');
     for (let n = 0; n < 600; n++) s.create(`d/f${n}`, 'contents');

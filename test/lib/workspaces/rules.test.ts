@@ -4,7 +4,7 @@ import { outcome, rule, Sandbox } from './sandbox.ts';
 const LEVELS = ['NONE', 'VIEW', 'READ', 'WRITE'] as const;
 type Outcomes = [none: string, view: string, read: string, write: string];
 
-/** Each operation on the path `t`, whose node is `id` (from before the rules) when it is there. */
+/** Each operation on the path `t`; `id` is its node from before the rules, if it exists. */
 const OPERATIONS: Record<string, (s: Sandbox, id: number) => unknown> = {
   lookup: (s) => s.id('t'),
   getattr: (s, id) => s.fs.getattr(s.caller, id),
@@ -40,7 +40,7 @@ function always(errno: string): Outcomes {
   return [errno, errno, errno, errno];
 }
 
-/** By a number the kernel still has a name for: it looks the name up again, and finds nothing. */
+/** For a node whose name the kernel still has: a new lookup of the name finds nothing. */
 const STALE: Outcomes = ['ESTALE', 'ok', 'ok', 'ok'];
 
 const COMMON: Record<string, Outcomes> = {
@@ -139,7 +139,7 @@ for (const kind of ['file', 'symlink', 'directory'] as const) {
           s.fs.setRules('sb_1', RULES(level));
           return outcome(() => OPERATIONS[operation]!(s, id));
         });
-        // One that was written to here is told at once.
+        // A file that was written to here is invalidated at once.
         const told = operation === 'getattr' && kind === 'file' && where === 'delta';
         expect(outcomes).toEqual(told ? COMMON.getattr : expected);
       });
@@ -157,7 +157,7 @@ describe('an absent path', () => {
   });
 });
 
-describe('every operation is in the tables', () => {
+describe('the tables of outcomes contain every operation', () => {
   it.each(Object.keys(EXPECTED))('%s', (kind) => {
     expect(Object.keys(EXPECTED[kind as 'file']).sort()).toEqual(Object.keys(OPERATIONS).sort());
   });

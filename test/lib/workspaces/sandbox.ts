@@ -18,7 +18,7 @@ export class Notices implements Notifier {
   readonly inodes: number[] = [];
   readonly entries: string[] = [];
   readonly attributes: number[] = [];
-  /** Of `entries`, those that the kernel was to drop. */
+  /** Returns those of `entries` that the kernel was told to drop. */
   readonly dropped: string[] = [];
 
   invalInode(nodeid: number): void {
@@ -49,7 +49,7 @@ export const ALL_WRITE = [rule('/**', 'WRITE')];
 export class Sandbox extends Programs {
   readonly home: string;
   readonly notices = new Notices();
-  /** They hold files open until the test ends. */
+  /** Killed servers, which hold files open until the test ends. */
   readonly #settings: WorkspaceFileSystemOptions;
   readonly #killed: [fs: WorkspaceFileSystem, id: string][] = [];
   spec: WorkspaceSpec;
@@ -97,7 +97,7 @@ export class Sandbox extends Programs {
     symlinkSync(target, join(this.spec.base, path));
   }
 
-  /** As another workspace of the same mount. */
+  /** Attaches another workspace of the same mount. */
   goOn(spec: WorkspaceSpec): void {
     this.fs.detach(this.spec.id);
     this.lookups.clear();
@@ -105,7 +105,7 @@ export class Sandbox extends Programs {
     this.fs.attach(spec);
   }
 
-  /** What a killed server leaves, as the next one finds it. */
+  /** Continues as the next server after a kill. */
   restart(): void {
     this.lookups.clear();
     this.#killed.push([this.fs, this.spec.id]);
@@ -118,13 +118,13 @@ export class Sandbox extends Programs {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  /** Closes what this and the killed servers hold open. */
+  /** Closes the open files of this server and of killed ones. */
   detachAll(): void {
     for (const [fs, id] of [...this.#killed.splice(0), [this.fs, this.spec.id] as const]) {
       try {
         fs.detach(id);
       } catch {
-        // What a test damaged cannot be synced.
+        // Files that a test damaged cannot be synced.
       }
     }
   }

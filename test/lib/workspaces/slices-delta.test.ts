@@ -9,7 +9,7 @@ import { begin, count, postponedBy, restart, sliced, take } from './stepping.ts'
 const FILES = 400;
 const NAMES = Array.from({ length: FILES }, (_, n) => `f${n}`);
 
-describe('a journal that has grown', () => {
+describe('the compaction of a journal', () => {
   const TARGET = 'x'.repeat(4000);
   const grown = () => {
     const made = sliced();
@@ -19,7 +19,7 @@ describe('a journal that has grown', () => {
     return { ...made, links };
   };
 
-  it('is written anew a step at a time, while only its own sandbox waits', () => {
+  it('runs a step at a time, while only its own sandbox waits', () => {
     const { s, started, released } = grown();
     s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
     expect(take(started[0]!, 10)).toBe(false);
@@ -36,7 +36,7 @@ describe('a journal that has grown', () => {
     expect(s.list('')).toEqual(before);
   });
 
-  it('has all records when the server ends at any step', () => {
+  it('loses no record if the server ends at any step', () => {
     const { s, started, links } = grown();
     for (const steps of [1, 90, 60]) {
       take(started[0]!, steps);
@@ -50,7 +50,7 @@ describe('a journal that has grown', () => {
 describe('a record of many operations', () => {
   const base = Object.fromEntries(NAMES.map((name) => [`d/${name}`, 'base']));
 
-  it('is there whole or not at all when the server ends at any step', () => {
+  it('is written completely or not at all if the server ends at any step', () => {
     const { s, started } = sliced(base);
     const shown = () => new Set(NAMES.filter((_, n) => n % 50 === 0).map((name) => s.read(`d/${name}`)));
     for (const name of NAMES) s.write(`d/${name}`, 'changed');
@@ -67,7 +67,7 @@ describe('a record of many operations', () => {
     expect([...shown()]).toEqual(['base']);
   });
 
-  it('lets a stopped sandbox be settled a step at a time, which waits to start meanwhile', () => {
+  it('rebases a stopped sandbox a step at a time, and a start waits meanwhile', () => {
     const { s } = sliced(base);
     for (const name of NAMES) s.write(`d/${name}`, 'changed');
     const settled = [{ path: 'd' }, ...NAMES.map((name) => ({ path: `d/${name}` }))];
@@ -112,7 +112,7 @@ describe('an archive with many members', () => {
 });
 
 describe('directories that a sandbox renamed', () => {
-  it('are found, and keep what the codebase loses, a step at a time', () => {
+  it('are found, and preserve removed codebase files, a step at a time', () => {
     const base = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`d${n}/sub/f`, `${n}`]));
     const { s } = sliced(base);
     for (let n = 0; n < 100; n++) s.rename(`d${n}`, `e${n}`);
@@ -126,8 +126,8 @@ describe('directories that a sandbox renamed', () => {
   });
 });
 
-describe('the workspace that is named while a step is taken', () => {
-  it('is the one that the step is for', () => {
+describe('the workspace that is recorded during a step', () => {
+  it('is that of the step', () => {
     const current = new CurrentWorkspace();
     const { s } = sliced({ 'd/f': '' }, { current });
     s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2`, rules: ALL_WRITE });
@@ -148,7 +148,7 @@ describe('the workspace that is named while a step is taken', () => {
 describe('a file with many names', () => {
   const LINKS = 1000;
 
-  it('has its level found once for new rules, and for each new name that the kernel learns', () => {
+  it('has its level computed once for new rules, and for each new name in the kernel', () => {
     const { s } = sliced();
     s.create('f0');
     for (let n = 1; n < LINKS; n++) s.link('f0', `f${n}`);
@@ -174,7 +174,7 @@ describe('the first use of a sandbox with many changes', () => {
     return made;
   };
 
-  it('waits for its journal, which is read a step at a time, while others are served', () => {
+  it('waits for its journal to be read a step at a time, while others are served', () => {
     const { s, started, released } = changed();
     for (const steps of [1, 30]) {
       s.restart();
@@ -192,7 +192,7 @@ describe('the first use of a sandbox with many changes', () => {
     }
   });
 
-  it('is told after the wait that the journal is damaged', () => {
+  it('fails after the wait if the journal is damaged', () => {
     const { s, started } = sliced();
     const root = s.id('');
     for (let n = 0; n < 1400; n++) s.fs.create(s.caller, root, `${n}`.padEnd(250, 'x'), 0o644, 0);
@@ -202,7 +202,7 @@ describe('the first use of a sandbox with many changes', () => {
     expect(() => s.id('')).toThrow(/line 1401 does not match its checksum/);
   });
 
-  it('reads the index of a checkpoint once for all forks that wait for it', () => {
+  it('reads the index of a checkpoint once for all waiting forks', () => {
     const { s, started } = changed();
     const { layer } = s.fs.freeze('sb_1');
     s.restart();

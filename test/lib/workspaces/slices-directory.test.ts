@@ -19,7 +19,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(base, { recursive: true }));
 
-/** A sandbox with large directories in its base. Its long work waits until the test goes on with it. */
+/** A sandbox with large directories in its base. The test runs the steps of its long operations. */
 function sliced(rules = [rule('/**', 'WRITE')]) {
   const started: Steps<unknown>[] = [];
   const s = new Sandbox({}, { rules, base }, { startSteps: (steps) => started.push(steps) });
@@ -43,7 +43,7 @@ describe('a directory with many names', () => {
     s.fs.detach('sb_2');
   });
 
-  it('is listed with what the codebase became meanwhile', () => {
+  it('is listed with changes that the codebase got meanwhile', () => {
     const { s, started } = sliced();
     const changed = [`d/${NAMES[0]!}`, 'd/new'];
     s.id('d');
@@ -62,7 +62,7 @@ describe('a directory with many names', () => {
     writeFileSync(`${base}/${changed[0]!}`, '');
   });
 
-  it('is listed after the kernel forgot it meanwhile', () => {
+  it('is listed although the kernel forgot it meanwhile', () => {
     const { s, started } = sliced();
     postponedBy(() => s.list('d'));
     s.forgetAll();
@@ -71,7 +71,7 @@ describe('a directory with many names', () => {
     expect(started.length).toBe(1);
   });
 
-  it('is searched a part at a time for what keeps it from being removed or replaced', () => {
+  it('is searched a part at a time for entries that prevent its removal or replacement', () => {
     const { s, started } = sliced([rule('/**', 'WRITE'), rule('/d/*', 'NONE', 1), rule('/e/*', 'NONE', 1)]);
     postponedBy(() => s.rmdir('d'));
     expect(count(started[0]!)).toBeGreaterThan(FILES / 64);
@@ -79,7 +79,7 @@ describe('a directory with many names', () => {
     expect(started.length).toBe(1);
   });
 
-  it('is renamed over another one after both were looked through', () => {
+  it('is renamed over another one after both were searched', () => {
     const { s, started } = sliced([rule('/**', 'WRITE'), rule('**/secret', 'NONE', 1)]);
     const results: string[] = [];
     for (let tries = 0; tries < 8 && results.at(-1) !== 'ENOTEMPTY'; tries++) {
@@ -93,7 +93,7 @@ describe('a directory with many names', () => {
     expect(results.at(-1)).toBe('ENOTEMPTY');
   });
 
-  it('is listed and removed for callers of the service a step at a time', () => {
+  it('is listed and removed by the file API a step at a time', () => {
     const { s, started } = sliced();
     const list = s.fs.begin('files', ['sb_1', 'agent', 'list', ['d', false, '', 10]])!;
     list.next();
@@ -114,8 +114,8 @@ describe('a directory with many names', () => {
   });
 });
 
-describe('names', () => {
-  it('are sorted as by the engine’s own sort, a part at a time', () => {
+describe('the sort of names', () => {
+  it('has the same result as the engine’s sort, a part at a time', () => {
     const names = Array.from({ length: 5000 }, (_, n) => `${(n * 7919) % 4001}/\xff`.slice(0, (n % 5) + 1));
     const steps = sorted(names);
     for (let taken = 1; ; taken++) {

@@ -15,14 +15,14 @@ function changed() {
   return made;
 }
 
-/** Every tenth file, enough to tell states apart. */
+/** Every tenth file, which is enough to distinguish states. */
 function shown(s: Sandbox): string[] {
   const some = NAMES.filter((_, n) => n % 10 === 0);
   return [...new Set(some.map((name) => (s.exists(name) ? s.read(name) : 'removed')))];
 }
 
-describe('a checkpoint of many changes', () => {
-  it('is made a step at a time, while its sandbox waits', () => {
+describe('creating a checkpoint of many changes', () => {
+  it('runs a step at a time, while its sandbox waits', () => {
     const { s, released } = changed();
     const freezing = begin(s, 'freeze', 'sb_1') as Steps<Frozen>;
     take(freezing, 2);
@@ -36,7 +36,7 @@ describe('a checkpoint of many changes', () => {
     expect(s.read('f1')).toBe('first');
   });
 
-  it('leaves the same changes when the server ends at any step', () => {
+  it('keeps all changes if the server ends at any step', () => {
     const { s, started } = changed();
     for (const steps of [1, 8, 14]) {
       take(begin(s, 'freeze', 'sb_1'), steps);
@@ -47,7 +47,7 @@ describe('a checkpoint of many changes', () => {
     }
   });
 
-  it('records the times of many files that are written to a step at a time', () => {
+  it('records the times of many open written files a step at a time', () => {
     const { s } = sliced({}, {}, { layers: true });
     const content = 'x'.repeat(100_000);
     for (const name of NAMES.slice(0, 100)) s.create(name, content);
@@ -65,7 +65,7 @@ describe('a rollback of many changes', () => {
     return { ...made, layer };
   };
 
-  it('is made a step at a time, while its sandbox waits', () => {
+  it('runs a step at a time, while its sandbox waits', () => {
     const { s, layer, released } = checkpointed();
     const steps = begin(s, 'rollback', 'sb_1', layer);
     take(steps, 2);
@@ -75,7 +75,7 @@ describe('a rollback of many changes', () => {
     expect([s.list('').length, ...shown(s)]).toEqual([FILES, 'first']);
   });
 
-  it('has happened wholly or not at all when the server ends at any step', () => {
+  it('is complete or has no effect if the server ends at any step', () => {
     const { s, started, layer } = checkpointed();
     const found: string[] = [];
     for (const steps of [3, 6, 40]) {
@@ -88,7 +88,7 @@ describe('a rollback of many changes', () => {
     expect([found[0], found.at(-1)]).toEqual(['second', 'first']);
   });
 
-  it('reads a checkpoint that is not in memory a step at a time, and changes nothing when that is damaged', () => {
+  it('reads a checkpoint that is not in memory a step at a time, and changes nothing if it is damaged', () => {
     const { s, started, layer } = checkpointed();
     const later = s.fs.freeze('sb_1').layer;
     s.fs.rollback('sb_1', layer);
@@ -105,8 +105,8 @@ describe('a rollback of many changes', () => {
   });
 });
 
-describe('a dozen forks at once of many changes', () => {
-  it('each have copies of what they use only', () => {
+describe('a dozen concurrent forks of many changes', () => {
+  it('copy only the index entries that they use', () => {
     const { s, started } = changed();
     s.mkdir('sub');
     const { layer } = s.fs.freeze('sb_1');
@@ -122,14 +122,14 @@ describe('a dozen forks at once of many changes', () => {
       s.fs.write(s.caller, nodeid, 0, Buffer.from(id), false);
     };
     for (const id of forks) use(id);
-    // The root, the directory in it and the file that is written to.
+    // The root, the directory in it and the written file.
     expect(copied.mock.calls.length).toBeLessThanOrEqual(3 * forks.length);
     for (const id of forks) s.fs.detach(id);
   });
 });
 
 describe('layers that only one sandbox needs', () => {
-  it('have what it still needs moved a step at a time, which is whole when the server ends at any step', () => {
+  it('are absorbed a step at a time, and nothing is lost if the server ends at any step', () => {
     const { s, started } = changed();
     const layers = Array.from({ length: 33 }, (_, n) => {
       s.write('f0', `version ${n}`);

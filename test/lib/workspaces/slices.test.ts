@@ -11,7 +11,7 @@ function names(count: number): string[] {
   return Array.from({ length: count }, (_, n) => `f${n}`);
 }
 
-/** A sandbox whose long work waits until the test goes on with it. */
+/** A sandbox; the test runs the steps of its long operations. */
 function sliced(base: Record<string, string> = {}, rules = [rule('/**', 'WRITE')]) {
   const started: Steps<unknown>[] = [];
   const released: number[] = [];
@@ -24,7 +24,7 @@ function sliced(base: Record<string, string> = {}, rules = [rule('/**', 'WRITE')
 }
 
 describe('a listing of many changes', () => {
-  it('comes in pages, a step at a time, with what the sandbox had at its beginning', () => {
+  it('returns pages, a step at a time, of the sandbox’s state at its beginning', () => {
     const { s, released } = sliced();
     for (const name of names(FILES)) s.create(name, 'x');
     const steps = s.fs.begin('changes', ['sb_1', '', 100_000]) as Steps<ChangePage, ChangePage>;
@@ -46,7 +46,7 @@ describe('a listing of many changes', () => {
     expect(s.fs.changes('sb_1', '', 100_000).changes.length).toBe(FILES + 1);
   });
 
-  it('compares large contents a block at a time', () => {
+  it('compares large contents in blocks', () => {
     const content = 'x'.repeat(1 << 20);
     const { s } = sliced({ large: content });
     s.write('large', 'x');
@@ -54,10 +54,10 @@ describe('a listing of many changes', () => {
   });
 });
 
-describe('a rename of a large directory whose contents the rules must be asked for', () => {
+describe('a rename of a large directory whose entries must be checked against the rules', () => {
   const RULES = [rule('/**', 'WRITE'), rule('**/secret', 'NONE', 1)];
 
-  it('waits, and only its own sandbox with it', () => {
+  it('runs in steps, while only its own sandbox waits', () => {
     const { s, started, released } = sliced({}, RULES);
     const other = { ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` };
     s.fs.attach(other);
@@ -75,7 +75,7 @@ describe('a rename of a large directory whose contents the rules must be asked f
     s.fs.detach('sb_2');
   });
 
-  it('is refused after the wait when something in it may not move', () => {
+  it('is refused after the wait if an entry may not be moved', () => {
     const { s, started } = sliced(
       Object.fromEntries([...names(FILES), 'secret'].map((name) => [`d/${name}`, ''])),
       RULES,
@@ -85,7 +85,7 @@ describe('a rename of a large directory whose contents the rules must be asked f
     expect(outcome(() => s.rename('d', 'e'))).toBe('EACCES');
   });
 
-  it('asks again when something changed in between', () => {
+  it('repeats the check if an entry changed meanwhile', () => {
     const { s, started } = sliced({}, RULES);
     s.mkdir('d');
     for (const name of names(FILES)) s.create(`d/${name}`);
@@ -97,14 +97,14 @@ describe('a rename of a large directory whose contents the rules must be asked f
     s.rename('d', 'e');
   });
 
-  it('forgets what the kernel forgot meanwhile', () => {
+  it('drops nodes that the kernel forgot meanwhile', () => {
     const { s, started } = sliced({}, RULES);
     s.mkdir('d');
     for (const name of names(FILES)) s.create(`d/${name}`);
     postponedBy(() => s.rename('d', 'e'));
     s.forgetAll();
     complete(started[0]!);
-    // The directory is another node now.
+    // The directory has another node now.
     postponedBy(() => s.rename('d', 'e'));
     complete(started[1]!);
     s.rename('d', 'e');
@@ -112,7 +112,7 @@ describe('a rename of a large directory whose contents the rules must be asked f
   });
 });
 
-describe('what is done to a whole sandbox', () => {
+describe('an operation on a complete sandbox', () => {
   const base = Object.fromEntries(names(FILES).map((name) => [`d/${name}`, 'base']));
   const steps = (s: Sandbox, operation: string, ...args: unknown[]) => {
     const begun = s.fs.begin(operation, args);
@@ -120,7 +120,7 @@ describe('what is done to a whole sandbox', () => {
     return begun;
   };
 
-  it('is done a step at a time, while the kernel’s requests for it wait', () => {
+  it('runs a step at a time, while the kernel’s requests for the sandbox wait', () => {
     const { s, released } = sliced(base);
     const settlement = {
       commit: 'c',
@@ -153,8 +153,8 @@ describe('what is done to a whole sandbox', () => {
   });
 });
 
-describe('tasks of the thread that serves requests', () => {
-  it('are gone on with in turn, for some milliseconds each', () => {
+describe('long tasks of the request worker', () => {
+  it('continue in turn, for some milliseconds each', () => {
     let now = 0;
     const tasks = new Tasks(() => now);
     const seen: string[] = [];

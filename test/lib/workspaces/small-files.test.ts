@@ -16,7 +16,7 @@ describe('small files', () => {
     for (let i = 0; i < 300; i++) expect(s.read(`f${i}`)).toBe(`content of ${i}`);
   });
 
-  it('that grow in steps keep what they had, before and after a kill', () => {
+  it('that grow in steps keep their contents, before and after a kill', () => {
     const s = new Sandbox();
     s.create('f');
     const content = fill(150_000);
@@ -32,7 +32,7 @@ describe('small files', () => {
     expect(into.toString('latin1', 0, length)).toBe(content);
   });
 
-  it('copied up from the codebase are whole, and lie in a slab', () => {
+  it('copied up from the codebase are complete, and are in a slab', () => {
     const s = new Sandbox({ f: fill(10_000) });
     s.write('f', 'X', 9_999);
     s.restart();
@@ -40,7 +40,7 @@ describe('small files', () => {
     expect(Object.keys(hostSizes(s))).toEqual(['0/slab-16384']);
   });
 
-  it('show nothing of what was in their place before', () => {
+  it('show nothing of the earlier contents of their slot', () => {
     const s = new Sandbox();
     s.create('old', fill(4096, 'secret'));
     s.unlink('old');
@@ -56,7 +56,7 @@ describe('small files', () => {
     expect(s.read('gap')).toBe('\0'.repeat(2001));
   });
 
-  it('keep the time of their last write over a kill', () => {
+  it('keep the time of their last write after a kill', () => {
     const s = new Sandbox();
     s.create('f', 'one');
     s.set('f', { mtime: { sec: 5, nsec: 6 } });
@@ -66,7 +66,7 @@ describe('small files', () => {
     expect(s.stat('f').mtime).toEqual(mtime);
   });
 
-  it('that are removed leave their place to others', () => {
+  it('that are removed free their slot for others', () => {
     const s = new Sandbox();
     for (let i = 0; i < 1000; i++) {
       s.create('f', fill(3000));
@@ -77,7 +77,7 @@ describe('small files', () => {
     expect(s.fs.usage('sb_1').bytes).toBe(0);
   });
 
-  it('are not overwritten while the disk may not know that they were removed', () => {
+  it('are not overwritten before their removal is on the disk', () => {
     const s = new Sandbox();
     const { nodeid } = s.create('kept', 'this was synced');
     s.fs.fsync(s.caller, nodeid, false);
@@ -90,7 +90,7 @@ describe('small files', () => {
     expect(slabOf(s)).not.toContain('this was synced');
   });
 
-  it('that are cut keep their place, and what a record on the disk may tell of in it', () => {
+  it('that are truncated keep their slot, and contents that a record on the disk may name', () => {
     const s = new Sandbox();
     const synced = fill(3000);
     const { nodeid } = s.create('f', synced);
@@ -106,7 +106,7 @@ describe('small files', () => {
     expect(s.read('f')).toBe(fill(500) + '\0'.repeat(100));
   });
 
-  it('that are cut to a small part of their place leave it', () => {
+  it('that are truncated to a small part of their slot move to a smaller one', () => {
     const s = new Sandbox();
     s.create('f', fill(65_536));
     s.set('f', { size: 4097 });
@@ -116,12 +116,12 @@ describe('small files', () => {
     expect(s.read('f')).toBe(fill(4096));
   });
 
-  it('leave the host its disk when most of them are removed', () => {
+  it('free space on the host’s disk when most of them are removed', () => {
     const s = new Sandbox();
     const count = 10_000;
     for (let i = 0; i < count; i++) s.create(`f${i}`, `content of ${i}`);
     const before = hostSizes(s)[SLAB]!;
-    // The last ones stay.
+    // The last ones are kept.
     for (let i = 0; i < count - 1000; i++) s.unlink(`f${i}`);
     s.forgetAll();
     expect(hostSizes(s)[SLAB]!).toBeLessThan(before * 0.7);

@@ -6,7 +6,7 @@ import { Sandbox } from './sandbox.ts';
 
 type Operation = Parameters<Sandbox['fs']['begin']>[0];
 
-/** A sandbox whose long work waits until the test goes on with it. */
+/** A sandbox; the test runs the steps of its long operations. */
 export function sliced(
   base: Record<string, string> = {},
   options: WorkspaceFileSystemOptions = {},
@@ -23,7 +23,7 @@ export function sliced(
   return { s, started, released };
 }
 
-/** What a killed server leaves is read, all of it, by the next one. */
+/** The next server reads the complete state of the killed one. */
 export function restart(s: Sandbox, started: Steps<unknown>[]): void {
   s.restart();
   try {
@@ -34,20 +34,20 @@ export function restart(s: Sandbox, started: Steps<unknown>[]): void {
   }
 }
 
-/** Takes so many steps; whether they were all there are. */
+/** Runs this number of steps. Returns whether the operation is complete. */
 export function take(steps: Steps<unknown>, count: number): boolean {
   for (let step = 0; step < count; step++) if (steps.next().done) return true;
   return false;
 }
 
-/** The steps of an operation. Throws when it has none. */
+/** Returns the steps of an operation. Throws if it has none. */
 export function begin(s: Sandbox, operation: Operation, ...args: unknown[]): Steps<unknown> {
   const begun = s.fs.begin(operation, args);
   if (begun === undefined) throw new Error(`${operation} is done at once`);
   return begun;
 }
 
-/** The cause for which a request was postponed. Throws when it was not. */
+/** Returns the reason for which a request was postponed. Throws if it was not postponed. */
 export function postponedBy(act: () => unknown): number {
   try {
     act();
@@ -58,7 +58,7 @@ export function postponedBy(act: () => unknown): number {
   throw new Error('it was not postponed');
 }
 
-/** Takes all steps; returns their number. */
+/** Runs all steps. Returns their number. */
 export function count(steps: Steps<unknown>): number {
   let taken = 1;
   while (!steps.next().done) taken++;

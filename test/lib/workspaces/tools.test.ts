@@ -56,7 +56,7 @@ async function upload(path: string, content: string): Promise<void> {
   await mount.workspaces.baseChanged('cb_1', [path]);
 }
 
-/** Runs a script in the workspace as the sandbox's uid; stdout and stderr together, then its exit code if not 0. */
+/** Runs a script in the workspace as the sandbox's uid. Returns stdout and stderr, then its exit code if not 0. */
 async function run(script: string, uid = UID): Promise<string> {
   const env = { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_GLOBAL: '/dev/null', LC_ALL: 'C' };
   const inside = `exec 2>&1; cd "$0" && { ${script}\n}`;
@@ -67,7 +67,7 @@ async function run(script: string, uid = UID): Promise<string> {
   );
 }
 
-/** A shell in the workspace that takes one line at a time and answers each with its output: one pipe, so in order. */
+/** A shell in the workspace that runs one line at a time and returns its output, in order through one pipe. */
 function shell(): { ask(line: string): Promise<string>; end(): Promise<void> } {
   const child = spawn('/bin/sh', ['-c', `exec 2>&1; cd "$0" && exec sh`, workspace], { cwd: '/', uid: UID, gid: UID });
   let output = '';
@@ -86,8 +86,8 @@ function shell(): { ask(line: string): Promise<string>; end(): Promise<void> } {
   };
 }
 
-describe('tools', () => {
-  it('many at once change a large file that is copied up meanwhile, each its part', async () => {
+describe('a program in a workspace', () => {
+  it('can change its part of a large file that is copied up meanwhile, concurrently with others', async () => {
     await put('big', 'b'.repeat(20 << 20));
     const parts = Array.from({ length: 8 }, (_, i) => i);
     const write = `printf $0 | dd of=big bs=1 seek=$(($0 * 1000000)) conv=notrunc status=none & `;
@@ -96,7 +96,7 @@ describe('tools', () => {
     expect(await run(`wc -c <big; ${read}`)).toBe(`${20 << 20}\n${parts.map((part) => `${part}b`).join('\n')}\n`);
   });
 
-  it('git: a repository from first commit to garbage collection', async () => {
+  it('git runs a repository from the first commit to garbage collection', async () => {
     const output = await run(`
       set -e
       git init -q -b main . && git config user.email a@b && git config user.name n
@@ -107,7 +107,7 @@ describe('tools', () => {
     expect(output).toBe('two\none\n');
   });
 
-  it('git: reads a repository it may not write', async () => {
+  it('git reads a repository that it may not write', async () => {
     await run(
       'git init -q . && git config user.email a@b && git config user.name n && git add -A && git commit -qm one',
     );
@@ -116,7 +116,7 @@ describe('tools', () => {
     expect(await run('git commit --allow-empty -qm two')).toMatch(/\[(1|128)\]$/);
   });
 
-  it('tar, diff and rm -rf: a tree of a thousand files', async () => {
+  it('tar, diff and rm -rf work on a tree of a thousand files', async () => {
     const output = await run(`
       set -e
       mkdir tree && for d in 1 2 3 4 5 6 7 8 9 10; do
@@ -129,13 +129,13 @@ describe('tools', () => {
     expect(output).toBe('750 2\n644 2\nREADME.md\nsrc\n');
   });
 
-  it('node: requires modules of base and delta', async () => {
+  it('node requires modules of base and delta', async () => {
     expect(await run(`'${process.execPath}' src/main.js`)).toBe('from the base\n');
     await run(`echo 'module.exports = "from the delta";' > src/new && mv src/new src/lib.js`);
     expect(await run(`'${process.execPath}' src/main.js`)).toBe('from the delta\n');
   });
 
-  it('an exclusive create is won by one of many, and appends by many are all there', async () => {
+  it('can create a file exclusively once, and concurrent appends are all kept', async () => {
     const output = await run(`
       for n in $(seq 16); do (set -C; : > won && echo $n) 2>/dev/null & done; wait
       for n in $(seq 8); do (for m in $(seq 50); do echo line >> log; done) & done; wait; wc -l < log`);
@@ -144,22 +144,22 @@ describe('tools', () => {
     expect(lines[1]!.trim()).toBe('400');
   });
 
-  it('files larger than 4 GiB, with holes', async () => {
+  it('can use files larger than 4 GiB, with holes', async () => {
     const output = await run(`
       printf end | dd of=big bs=1 seek=5G conv=notrunc status=none && stat -c %s big && tail -c 3 big
       truncate -s 100 big && stat -c %s big`);
     expect(output).toBe('5368709123\nend100\n');
   });
 
-  it('times to the nanosecond', async () => {
+  it('sees times with nanosecond resolution', async () => {
     expect(await run(`touch -d '2001-02-03 04:05:06.123456789 UTC' a && cp -p a b && stat -c %.9Y a b`)).toBe(
       '981173106.123456789\n981173106.123456789\n',
     );
   });
 });
 
-describe('what the kernel has cached', () => {
-  it('is gone when rules change: contents, attributes, names and open files', async () => {
+describe('the kernel’s cache', () => {
+  it('is invalidated by new rules: contents, attributes, names and open files', async () => {
     const sh = shell();
     expect(await sh.ask('exec 3< README.md; cat README.md src/lib.js; ls')).toContain('read me');
     await mount.workspaces.setRules('sb_1', [rule('/src/**', 'VIEW')]);
@@ -174,7 +174,7 @@ describe('what the kernel has cached', () => {
     await sh.end();
   });
 
-  it('is gone for files that were only looked at, too, and for names in every way they can be used', async () => {
+  it('is invalidated for files that were only stat’ed too, and for every use of names', async () => {
     await put('d/gone', 'gone\n');
     await put('d/seen', 'seen\n');
     await put('d/kept', 'kept\n');
@@ -208,7 +208,7 @@ describe('what the kernel has cached', () => {
     await sh.end();
   });
 
-  it('is what the rules say after each of many changes, for every file of many directories', async () => {
+  it('matches the rules after each of many changes, for every file of many directories', async () => {
     for (let n = 0; n < 400; n++) await put(`d${n % 20}/f${n}`, `${n}\n`);
     const sh = shell();
     await sh.ask('find . -printf %s; cat d1/*');
@@ -224,7 +224,7 @@ describe('what the kernel has cached', () => {
     await sh.end();
   }, 30_000);
 
-  it('a working directory survives a change of rules', async () => {
+  it('keeps a working directory over a change of rules', async () => {
     const sh = shell();
     await sh.ask('cd src');
     await mount.workspaces.setRules('sb_1', [rule('/src/**', 'READ')]);
@@ -232,7 +232,7 @@ describe('what the kernel has cached', () => {
     await sh.end();
   });
 
-  it('is gone when the base changes: absent names, listings, contents; open files stay what they were', async () => {
+  it('is invalidated by changes of the base: absent names, listings, contents; open files do not change', async () => {
     const sh = shell();
     expect(await sh.ask('exec 3< README.md; cat new/deep/file; ls; cat README.md')).toMatch(
       /No such file[\s\S]*read me/,
@@ -244,7 +244,7 @@ describe('what the kernel has cached', () => {
     await sh.end();
   });
 
-  it('is another when a name is another file', async () => {
+  it('is replaced when a name becomes another file', async () => {
     expect(
       await run(
         `ln -s README.md l && cat l && ln -sfn src/lib.js l && cat l && mv src s && ls s && mkdir src && ls src`,
@@ -253,8 +253,8 @@ describe('what the kernel has cached', () => {
   });
 });
 
-describe('other users of the host', () => {
-  it('get nowhere, whatever is cached, and neither does root', async () => {
+describe('another user of the host', () => {
+  it('cannot access a workspace, whatever is cached, and neither can root', async () => {
     await run('cat README.md src/lib.js; chmod 777 . src; chmod 666 README.md');
     expect(await run('cat README.md', UID + 1)).toMatch(/can't cd/);
     const asRoot = [
@@ -267,8 +267,8 @@ describe('other users of the host', () => {
   });
 });
 
-describe('detach and attach', () => {
-  it('keeps everything, inode numbers too', async () => {
+describe('a detach and attach', () => {
+  it('keeps everything, including inode numbers', async () => {
     const list = `find . -printf '%P %i %y %m %s %n %T@ %C@\\n' | sort`;
     await run(
       'echo x > new && mkdir d && mv src d/ && ln new d/hard && ln -s new sym && chmod 600 README.md && mkfifo p',
@@ -282,7 +282,7 @@ describe('detach and attach', () => {
 });
 
 describe('a full quota', () => {
-  it('is an error of the program that hits it, and nothing else', async () => {
+  it('is an error only for the program that exceeds it', async () => {
     await mount.workspaces.detach('sb_1');
     await mount.workspaces.attach({ ...attached, maxBytes: 1 << 20, maxFiles: 50 });
     expect(await run('head -c 2000000 /dev/zero > big; rm big; echo small > small && cat small')).toMatch(
@@ -295,8 +295,8 @@ describe('a full quota', () => {
   });
 });
 
-describe('long work', () => {
-  it('of one sandbox ends while it and another one go on', async () => {
+describe('a long operation', () => {
+  it('of one sandbox completes while it and another one are used', async () => {
     const count = 5000;
     const made = `mkdir d && seq 1 ${count} | sed 's,^,d/f,' | xargs touch && echo made`;
     expect(await run(made)).toBe('made\n');

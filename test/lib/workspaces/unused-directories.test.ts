@@ -5,12 +5,12 @@ import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
 import { plainLine, readLines } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import { Sandbox } from './sandbox.ts';
 
-/** Each change as its path, with `!` when it is a conflict. */
+/** Returns each change as its path, with `!` for a conflict. */
 function changes(s: Sandbox): string[] {
   return s.fs.changes(s.spec.id, '', 1000).changes.map(({ path, conflict }) => `${conflict ? '!' : ''}${path}`);
 }
 
-/** What others make of a path in the codebase. */
+/** Changes of a path in the codebase by others. */
 function inBase(s: Sandbox, path: string, change: (at: string) => void): void {
   s.fs.baseChanging('cb_1', [path]);
   change(join(s.spec.base, path));
@@ -19,7 +19,7 @@ function inBase(s: Sandbox, path: string, change: (at: string) => void): void {
 
 const isFile = (now: { mode: number } | undefined) => now !== undefined && (now.mode & 0o170000) !== 0o040000;
 
-/** As the server commits all that the sandbox has; `meanwhile`: after it was read. */
+/** Commits all changes of the sandbox, as the server does; `meanwhile` runs after they were read. */
 function commit(s: Sandbox, meanwhile = () => {}): void {
   const all = s.fs.changes(s.spec.id, '', 1000).changes;
   const own = s.fs.renamed(s.spec.id);
@@ -27,7 +27,7 @@ function commit(s: Sandbox, meanwhile = () => {}): void {
   const contents = new Map(all.flatMap(({ path, now }) => (isFile(now) ? [[path, s.read(path)]] : [])));
   meanwhile();
   s.fs.baseChanging('cb_1', paths);
-  // Room is made last.
+  // Removals come last.
   for (const { path, now } of [...all].sort((a, b) => Number(a.now === undefined) - Number(b.now === undefined))) {
     const directory = ((now?.mode ?? 0) & 0o170000) === 0o040000;
     if (now === undefined) rmSync(join(s.spec.base, path), { recursive: true, force: true });
@@ -39,9 +39,9 @@ function commit(s: Sandbox, meanwhile = () => {}): void {
   s.fs.baseChanged('cb_1', paths);
 }
 
-/** After each the sandbox has nothing of its own in the directory that is answered. */
+/** After each of these the sandbox has no change in the returned directory. */
 const OWN: Record<string, (s: Sandbox) => string> = {
-  'made and committed': (s) => {
+  'created and committed': (s) => {
     s.mkdir('n');
     s.create('n/x', '1');
     commit(s);
@@ -61,7 +61,7 @@ const OWN: Record<string, (s: Sandbox) => string> = {
     s.rmdir('b/d/e');
     return 'b';
   },
-  'given another mode and its own again': (s) => {
+  'given another mode and its own mode again': (s) => {
     s.set('b', { mode: 0o700 });
     s.set('b', { mode: 0o755 });
     return 'b';
@@ -76,7 +76,7 @@ const OWN: Record<string, (s: Sandbox) => string> = {
     s.fs.revert(s.spec.id, ['b/t']);
     return 'b';
   },
-  'renamed and named as before': (s) => {
+  'renamed and renamed back': (s) => {
     s.rename('b', 'c');
     s.rename('c', 'b');
     return 'b';
@@ -86,7 +86,7 @@ const OWN: Record<string, (s: Sandbox) => string> = {
     commit(s);
     return 'c';
   },
-  'given a file that went elsewhere': (s) => {
+  'given a file that was moved away': (s) => {
     s.rename('a', 'b/a');
     s.rename('b/a', 'a');
     return 'b';
@@ -105,12 +105,12 @@ const THEIRS: Record<string, (s: Sandbox, path: string) => void> = {
       symlinkSync('a', at);
     }),
   'it is removed': (s, path) => inBase(s, path, (at) => rmSync(at, { recursive: true })),
-  'it is removed and made anew': (s, path) => {
+  'it is removed and recreated': (s, path) => {
     inBase(s, path, (at) => rmSync(at, { recursive: true }));
     inBase(s, path, (at) => mkdirSync(at, { mode: 0o700 }));
     inBase(s, `${path}/new`, (at) => writeFileSync(at, 'new'));
   },
-  'it is replaced by another': (s, path) =>
+  'it is replaced by another directory': (s, path) =>
     inBase(s, path, (at) => {
       rmSync(at, { recursive: true });
       mkdirSync(at, { mode: 0o750 });
@@ -120,7 +120,7 @@ const THEIRS: Record<string, (s: Sandbox, path: string) => void> = {
 
 const WHEN: Record<string, (s: Sandbox, theirs: () => void) => void> = {
   'while it is known': (_s, theirs) => theirs(),
-  'when the kernel has forgotten it': (s, theirs) => {
+  'after the kernel has forgotten it': (s, theirs) => {
     s.forgetAll();
     theirs();
   },
@@ -152,7 +152,7 @@ function made(): Sandbox {
   return s;
 }
 
-/** Every pair of what the sandbox did and what others do, at one time each; with either of them, every time comes. */
+/** Every pair of an action of the sandbox and one of others, at one time each; each action occurs at every time. */
 const CASES = Object.entries(OWN).flatMap(([own, make], row) =>
   Object.entries(THEIRS).map(([theirs, change], column) => {
     const [when, order] = Object.entries(WHEN)[(row + column) % Object.keys(WHEN).length]!;
@@ -160,8 +160,8 @@ const CASES = Object.entries(OWN).flatMap(([own, make], row) =>
   }),
 );
 
-describe('of a directory in which the sandbox has nothing of its own', () => {
-  it.each(CASES)('nothing is left of one $own when $theirs $when', ({ make, change, order }) => {
+describe('a directory without changes of the sandbox', () => {
+  it.each(CASES)('that was $own leaves no record when $theirs $when', ({ make, change, order }) => {
     const s = made();
     const path = make(s);
     s.tree();
@@ -181,10 +181,10 @@ describe('of a directory in which the sandbox has nothing of its own', () => {
   });
 });
 
-describe('of a directory that goes', () => {
+describe('a directory that is removed from the codebase', () => {
   const go = (s: Sandbox, path: string) => inBase(s, path, (at) => rmSync(at, { recursive: true }));
 
-  it('what the sandbox has in it stays, with the directories on the way', () => {
+  it('keeps the sandbox’s entries in it, with their parent directories', () => {
     const s = made();
     s.create('b/d/t', '1');
     s.create('b/t', '1');
@@ -195,7 +195,7 @@ describe('of a directory that goes', () => {
     expect(changes(s)).toEqual(['b', 'b/d', 'b/d/t']);
   });
 
-  it('what the sandbox removed in it is forgotten', () => {
+  it('drops the sandbox’s removals in it', () => {
     const s = made();
     s.unlink('b/f');
     s.unlink('b/d/s');
@@ -211,7 +211,7 @@ describe('of a directory that goes', () => {
     expect(changes(s)).toEqual(['b/d/s']);
   });
 
-  it('a mode that the sandbox gave it is a change, in conflict with that', () => {
+  it('is in conflict if the sandbox changed its mode', () => {
     const s = made();
     s.set('b', { mode: 0o700 });
     inBase(s, 'b', (at) => chmodSync(at, 0o711));
@@ -222,7 +222,7 @@ describe('of a directory that goes', () => {
     expect(s.tree()).toEqual({ a: 'a' });
   });
 
-  it('a program that works in it finds it removed, and in a new one by its name', () => {
+  it('is removed for a program that works in it, which can open a new one by its name', () => {
     const s = made();
     s.create('b/t', '1');
     s.unlink('b/t');
@@ -240,7 +240,7 @@ describe('of a directory that goes', () => {
   });
 });
 
-describe('a directory that others changed since the sandbox started from it', () => {
+describe('a conflict of directories: a directory that', () => {
   const put = (s: Sandbox, path: string) => {
     s.fs.baseChanging('cb_1', [path]);
     s.putBase(path, 'theirs');
@@ -253,8 +253,8 @@ describe('a directory that others changed since the sandbox started from it', ()
   };
 
   it.each<[what: string, ours: (s: Sandbox) => void, theirs: (s: Sandbox) => void, conflicts: string[]]>([
-    ['came where it made a file', (s) => s.create('b/n'), (s) => put(s, 'b/n/'), ['b/n']],
-    ['came where it made a link', (s) => s.symlink('a', 'b/n'), (s) => put(s, 'b/n/'), ['b/n']],
+    ['was added where the sandbox created a file', (s) => s.create('b/n'), (s) => put(s, 'b/n/'), ['b/n']],
+    ['was added where the sandbox created a link', (s) => s.symlink('a', 'b/n'), (s) => put(s, 'b/n/'), ['b/n']],
     [
       'came in the place of a file that it changed',
       (s) => s.write('b/f', '1'),
@@ -264,9 +264,14 @@ describe('a directory that others changed since the sandbox started from it', ()
       },
       ['b/f'],
     ],
-    ['came into one that it removed', removeB, (s) => put(s, 'b/g/'), ['b/g']],
-    ['came with a file into one that it removed', removeB, (s) => put(s, 'b/g/x'), ['b/g', 'b/g/x']],
-    ['has another mode and was removed', removeB, (s) => inBase(s, 'b/d', (at) => chmodSync(at, 0o711)), ['b/d']],
+    ['was added to one that the sandbox removed', removeB, (s) => put(s, 'b/g/'), ['b/g']],
+    ['was added with a file to one that the sandbox removed', removeB, (s) => put(s, 'b/g/x'), ['b/g', 'b/g/x']],
+    [
+      'got another mode and that the sandbox removed',
+      removeB,
+      (s) => inBase(s, 'b/d', (at) => chmodSync(at, 0o711)),
+      ['b/d'],
+    ],
     [
       'has another mode and was replaced',
       (s) => {
@@ -276,7 +281,7 @@ describe('a directory that others changed since the sandbox started from it', ()
       (s) => inBase(s, 'b', (at) => chmodSync(at, 0o711)),
       ['b'],
     ],
-    ['is as it was and was removed', removeB, () => undefined, []],
+    ['is unchanged and that the sandbox removed', removeB, () => undefined, []],
     [
       'is as it was and was replaced',
       (s) => {
@@ -286,9 +291,9 @@ describe('a directory that others changed since the sandbox started from it', ()
       () => undefined,
       [],
     ],
-    ['is as it was and was renamed', (s) => s.rename('b', 'c'), () => undefined, []],
-    ['got another one and was renamed', (s) => s.rename('b', 'c'), (s) => put(s, 'b/g/'), []],
-    ['was made by both', (s) => s.mkdir('b/n', 0o700), (s) => put(s, 'b/n/'), []],
+    ['is unchanged and that the sandbox renamed', (s) => s.rename('b', 'c'), () => undefined, []],
+    ['got a subdirectory and that the sandbox renamed', (s) => s.rename('b', 'c'), (s) => put(s, 'b/g/'), []],
+    ['both created', (s) => s.mkdir('b/n', 0o700), (s) => put(s, 'b/n/'), []],
   ])('%s', (_what, ours, theirs, conflicts) => {
     const s = made();
     ours(s);
@@ -301,7 +306,7 @@ describe('a directory that others changed since the sandbox started from it', ()
     expect(changes(s)).toEqual([]);
   });
 
-  it('that came into one which the sandbox made anew is hidden, and is no change', () => {
+  it('was added to one that the sandbox recreated is hidden, and not a change', () => {
     const s = made();
     removeB(s);
     s.mkdir('b');
@@ -310,7 +315,7 @@ describe('a directory that others changed since the sandbox started from it', ()
     expect(changes(s)).toEqual(['b/d', 'b/d/s', 'b/f', 'b/k']);
   });
 
-  it('starts anew from what the codebase kept of a removal', () => {
+  it('a commit of its removal kept because of a conflict is shown as in the codebase', () => {
     const s = made();
     removeB(s);
     put(s, 'b/d/x');
@@ -331,7 +336,7 @@ describe('a directory that others changed since the sandbox started from it', ()
   });
 });
 
-describe('a new directory that goes while its commit is under way', () => {
+describe('a new directory that is removed during its commit', () => {
   const made = () => {
     const s = new Sandbox({ a: 'a' });
     s.mkdir('n');
@@ -340,7 +345,7 @@ describe('a new directory that goes while its commit is under way', () => {
     return s;
   };
 
-  it('stays removed, and that is a change without a conflict', () => {
+  it('stays removed, which is a change without a conflict', () => {
     const s = made();
     commit(s, () => {
       s.unlink('n/d/x');
@@ -354,14 +359,14 @@ describe('a new directory that goes while its commit is under way', () => {
     expect([s.list(''), changes(s)]).toEqual([['a'], []]);
   });
 
-  it('has its other name only', () => {
+  it('has only its new name if it was renamed', () => {
     const s = made();
     commit(s, () => s.rename('n', 'm'));
     expect([s.list(''), s.read('m/d/x')]).toEqual([['a', 'm'], '1']);
     expect(changes(s)).toEqual(['m', 'm/d', 'm/d/x', 'n', 'n/d', 'n/d/x']);
   });
 
-  it('has what is in the one that takes its place', () => {
+  it('has the entries of the directory that takes its place', () => {
     const s = made();
     commit(s, () => {
       s.unlink('n/d/x');
@@ -374,7 +379,7 @@ describe('a new directory that goes while its commit is under way', () => {
   });
 });
 
-/** The sandbox is stopped, and its journal is as a server of version 3 would have written it. */
+/** Stops the sandbox, and rewrites its journal as a server with version 3 would have. */
 function asOlder(s: Sandbox): void {
   s.fs.detach(s.spec.id);
   s.forgetAll();
@@ -386,8 +391,8 @@ function asOlder(s: Sandbox): void {
   rmSync(`${journal}.mark`, { force: true });
 }
 
-describe('of a directory in a delta of an older server', () => {
-  it('the mode that the sandbox gave it stays its own', () => {
+describe('a directory in a delta of an older server', () => {
+  it('keeps the mode that the sandbox gave it', () => {
     const s = made();
     s.set('b', { mode: 0o700 });
     s.create('b/d/t', '1');

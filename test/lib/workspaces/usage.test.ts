@@ -5,11 +5,11 @@ import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import { Notices, Sandbox } from './sandbox.ts';
 
-/** In a slot, and in a data file of its own. */
+/** Sizes of contents in a slot, and in a data file. */
 const SMALL = 'x'.repeat(1000);
 const LARGE = 'x'.repeat(70_000);
 
-/** As the server commits all that the sandbox has. */
+/** Commits all changes of the sandbox, as the server does. */
 function commit(s: Sandbox): void {
   const { changes } = s.fs.changes(s.spec.id, '', 1000);
   const own = s.fs.renamed(s.spec.id);
@@ -27,7 +27,7 @@ function commit(s: Sandbox): void {
   s.fs.baseChanged('cb_1', paths);
 }
 
-/** A sandbox with a changed file of each kind, among them copies of files of the base. */
+/** Creates a sandbox with a changed file of each kind, including copied-up base files. */
 function changed(): Sandbox {
   const s = new Sandbox({ 'base/small': SMALL, 'base/large': LARGE, 'base/other': 'other' });
   mkdirSync(join(s.home, 'layers'));
@@ -95,9 +95,9 @@ const ACTS: Record<string, (s: Sandbox) => void> = {
 };
 
 const STARTS: Record<string, (s: Sandbox) => void> = {
-  'of what the kernel knows': () => undefined,
-  'of what the kernel has forgotten': (s) => s.forgetAll(),
-  'of what a checkpoint has': (s) => void s.fs.freeze(s.spec.id),
+  'of files that the kernel knows': () => undefined,
+  'of files that the kernel has forgotten': (s) => s.forgetAll(),
+  'of files in a checkpoint': (s) => void s.fs.freeze(s.spec.id),
 };
 
 function used(fs: WorkspaceFileSystem): { files: number; bytes: number } {
@@ -105,7 +105,7 @@ function used(fs: WorkspaceFileSystem): { files: number; bytes: number } {
   return { files, bytes };
 }
 
-/** As a server that has just started finds it. */
+/** Loads the delta as a new server does. */
 function usedWhenLoaded(s: Sandbox): { files: number; bytes: number } {
   const copy = join(s.home, 'copy');
   for (const part of ['delta', 'layers']) {
@@ -120,7 +120,7 @@ function usedWhenLoaded(s: Sandbox): { files: number; bytes: number } {
   }
 }
 
-describe('the usage of a sandbox is that of its delta loaded anew', () => {
+describe('the usage of a sandbox equals that of its delta after a new load', () => {
   for (const [act, make] of Object.entries(ACTS)) {
     it.each(Object.entries(STARTS))(`after ${act} %s`, (_of, start) => {
       const s = changed();
@@ -132,10 +132,10 @@ describe('the usage of a sandbox is that of its delta loaded anew', () => {
     });
   }
 
-  it('without the contents that were committed', () => {
+  it('without committed contents', () => {
     const s = changed();
     commit(s);
-    // The root stays known.
+    // The root stays in the kernel.
     expect(used(s.fs)).toEqual({ files: 1, bytes: 0 });
     s.create('more', SMALL);
     expect(used(s.fs).bytes).toBe(SMALL.length);
@@ -144,8 +144,8 @@ describe('the usage of a sandbox is that of its delta loaded anew', () => {
   });
 });
 
-describe('the kernel', () => {
-  it('is told once of each file of a commit', () => {
+describe('the notification of the kernel', () => {
+  it('is sent once for each file of a commit', () => {
     const s = new Sandbox();
     s.mkdir('new');
     const files = ['new/a', 'new/b'].map((path) => s.create(path, SMALL).nodeid);
@@ -155,7 +155,7 @@ describe('the kernel', () => {
     s.notices.inodes.length = 0;
     commit(s);
     for (const id of others) expect(s.notices.inodes.filter((each) => each === id)).toHaveLength(1);
-    // Nothing changed for those.
+    // These files did not change.
     for (const id of files) expect(s.notices.inodes).not.toContain(id);
   });
 });

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { getEnvironmentData, setEnvironmentData, workerData } from 'node:worker_threads';
 import { ERRNOS, type ErrnoName } from '../runtime/faults/host-calls.ts';
 
-/** Which calls count: those for host files, the request worker's for the device, or the notifier's. */
+/** The counted calls: those for host files, the request worker's on the device, or the notifier's. */
 const TARGETS = ['files', 'device', 'notifier'] as const;
 type Target = (typeof TARGETS)[number];
 
@@ -23,7 +23,7 @@ export class WorkerFaults {
     this.#state = new Int32Array(memory);
   }
 
-  /** In the thread of the test. */
+  /** Side in the test's thread. */
   static inMemory(): WorkerFaults {
     const memory = new SharedArrayBuffer(SIZE * 4);
     setEnvironmentData(KEY, memory);
@@ -35,7 +35,7 @@ export class WorkerFaults {
     new WorkerFaults(getEnvironmentData(KEY) as unknown as SharedArrayBuffer).#install();
   }
 
-  /** The Nth call from now on fails, and `repeats - 1` further ones. */
+  /** Makes the Nth call from now on fail, and the next `repeats - 1` ones. */
   arm(target: Target, nth: number, errno: ErrnoName, repeats = 1): void {
     Atomics.store(this.#state, ARMED, 0);
     Atomics.store(this.#state, TARGET, TARGETS.indexOf(target));
@@ -68,7 +68,7 @@ export class WorkerFaults {
       if (!name.endsWith('Sync') || typeof call !== 'function') continue;
       calls[name] = (...args) => {
         const onDevice = (name === 'readSync' || name === 'writeSync') && (args[0] === fd || args[0] === nonBlockingFd);
-        // A failed read of the device is a failed request of the kernel's own; a look that finds nothing is no call.
+        // A failed read of the device is a failed request of the kernel's own; a poll without a request is not a call.
         if (!onDevice || name === 'writeSync')
           this.#failIfDue(onDevice ? (role === 'fuse' ? 'device' : 'notifier') : 'files', name, call, args);
         return call(...args);
@@ -84,7 +84,7 @@ export class WorkerFaults {
     const count = Atomics.add(state, COUNT, 1) + 1;
     if (count < armed || count >= armed + Atomics.load(state, REPEATS)) return;
     Atomics.add(state, FIRED, 1);
-    // A close that reports an error has closed all the same (close(2)).
+    // A close that reports an error has closed the descriptor anyway (close(2)).
     if (name === 'closeSync') call(...args);
     const code = ERRNOS[Atomics.load(state, ERRNO)] as ErrnoName;
     throw Object.assign(new Error(`${code}: injected`), { code, errno: -constants.errno[code], syscall: name });

@@ -25,7 +25,7 @@ function inode(id: number): Inode {
   return new Inode(new InodeTable(), id, id, 0o100644, 0, 0, never, never, never);
 }
 
-/** Takes slots and fills them. */
+/** Allocates slots and fills them. */
 function fill(slab: Slab, count: number): number[] {
   return Array.from({ length: count }, (_, index) => {
     const slot = slab.allocate();
@@ -50,7 +50,7 @@ describe('a slab', () => {
     expect(into.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('reads less than asked for where the file ends', () => {
+  it('reads less than requested at the end of the file', () => {
     const { slab, path } = makeSlab();
     slab.write(slab.allocate(), 0, Buffer.from('short'));
     expect(sizeOf(path)).toBe(5);
@@ -58,7 +58,7 @@ describe('a slab', () => {
     expect(slab.read(7, 0, Buffer.alloc(10))).toBe(0);
   });
 
-  it('takes no room when it is empty', () => {
+  it('uses no disk space when it is empty', () => {
     const { slab, path } = makeSlab();
     const slots = fill(slab, 2);
     for (const slot of slots) slab.free(slot, false, false);
@@ -67,7 +67,7 @@ describe('a slab', () => {
     expect(sizeOf(path)).toBe(SIZE);
   });
 
-  it('gives room at its end back a part at a time', () => {
+  it('frees space at its end in parts', () => {
     const { slab, path } = makeSlab();
     const slots = fill(slab, (2 * MIB) / SIZE + 10);
     for (const slot of slots.slice(5)) slab.free(slot, false, true);
@@ -81,7 +81,7 @@ describe('a slab', () => {
     expect(sizeOf(path)).toBe(0);
   });
 
-  it('gives out no slot that the disk may have a record of', () => {
+  it('does not allocate a slot that a record on the disk may name', () => {
     const { slab, path } = makeSlab();
     const [held] = fill(slab, 1);
     slab.free(held!, true, false);
@@ -95,7 +95,7 @@ describe('a slab', () => {
     expect(slab.allocate()).toBe(0);
   });
 
-  it('reserves the slots of a journal whatever their order', () => {
+  it('reserves the slots of a journal in any order', () => {
     const { slab } = makeSlab();
     slab.assign(3, inode(3));
     slab.assign(1, inode(1));
@@ -103,7 +103,7 @@ describe('a slab', () => {
     expect([slab.allocate(), slab.allocate(), slab.allocate()].sort()).toEqual([0, 2, 4]);
   });
 
-  it('names the last contents to move when it is mostly free', () => {
+  it('selects its last contents for a move when it is mostly free', () => {
     const { slab } = makeSlab();
     slab.assign(1, inode(1));
     slab.assign((64 * MIB) / SIZE, inode(2));

@@ -24,11 +24,11 @@ function goneOnFrom(below: InodeTable): InodeTable {
   return new InodeTable(below);
 }
 
-/** What the table is, as the journal that makes it. */
+/** Returns the journal records that recreate the table. */
 const journalOf = (table: InodeTable) => [...table.snapshot()].flat();
 
 describe('an inode table', () => {
-  it('is made by its snapshot', () => {
+  it('is recreated by its snapshot', () => {
     const table = tableOf(
       newDirectory(2),
       ['link', ROOT_ID, 'd', 2],
@@ -56,7 +56,7 @@ describe('an inode table', () => {
     expect(again.baseVersions.get('d/gone')).toEqual([4711, FILE, 2 ** 40, 11, 12]);
   });
 
-  it('has the times of each record', () => {
+  it('keeps the times of each record', () => {
     const table = tableOf(newFile(2), ['touch', 2, 20, 21]);
     expect(table.get(2)).toMatchObject({
       atime: { sec: 1, nsec: 2 },
@@ -74,7 +74,7 @@ describe('an inode table', () => {
     });
   });
 
-  it('knows every name of a file while they come and go', () => {
+  it('knows every name of a file during additions and removals', () => {
     const table = tableOf(newFile(2));
     for (const name of ['a', 'b', 'c', 'd']) table.apply(['link', ROOT_ID, name, 2]);
     const inode = table.get(2)!;
@@ -88,7 +88,7 @@ describe('an inode table', () => {
     expect(table.unlinked()).toEqual([inode]);
   });
 
-  it('counts the memory of what is taken away no more', () => {
+  it('no longer counts the memory of removed entries', () => {
     const table = tableOf();
     const before = table.ownMemory;
     const ops: Op[] = [newFile(2), newDirectory(3), ['link', ROOT_ID, 'd', 3], ['seen', 'd/h', 9, FILE, 1, 2, 3]];
@@ -107,8 +107,8 @@ describe('an inode table', () => {
   });
 });
 
-describe('an inode table above a frozen one', () => {
-  it('changes nothing in it, and is the same flattened', () => {
+describe('an inode table that extends a frozen one', () => {
+  it('does not change it, and equals its flattened form', () => {
     const below = tableOf(newDirectory(2), ['link', ROOT_ID, 'd', 2], newFile(3), ['link', 2, 'f', 3], newFile(4, 50), [
       'link',
       2,
