@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
 /**
- * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all doors, and 6,000 runs
- * over one workspace. `npm test` has a short run of each. PADDOCK_MODEL_RUNS makes it longer, PADDOCK_MODEL_SEED another.
+ * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all interfaces, and 6,000 runs
+ * over one workspace. `npm test` has a short run of each. PADDOCK_MODEL_RUNS sets the length, PADDOCK_MODEL_SEED the seed.
  */
 export default defineConfig({
   ...base,

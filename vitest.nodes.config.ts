@@ -3,7 +3,7 @@ import base from './vitest.config.ts';
 import unit from './vitest.unit.config.ts';
 
 /**
- * What runs once more on each supported release of Node: the unit tests, and of the built server what stands on Node
+ * The tests that run on each supported release of Node: the unit tests, and those of the built server that depend on Node
  * itself: processes, pipes, HTTP/1, HTTP/2 and streams. `scripts/on-node.sh 24 npm run test:node`.
  */
 export default defineConfig({

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import base from './vitest.config.ts';
 
-/** Tests that need no privilege, network or package of the system: `npm run test:unit`. */
+/** Tests that need no privilege, network or system package: `npm run test:unit`. */
 export default defineConfig({
   ...base,
   test: {

@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-it('the commands in docs/files.md do what they say', async () => {
+it('the commands in docs/files.md have the described results', async () => {
   const client = new RestClient(server.httpAddress);
   const { id: codebase_id } = await client.call('CreateCodebase', { name: 'docs', owner_id: 'me' });
   const { id } = await client.call('CreateSandbox', { codebase_id, permissions: EVERYTHING });

@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { bundle } from '../esbuild.config.mjs';
 import { offerSharedDaemon } from './docker/shared-daemon.ts';
 
-/** Before the run. What it returns is called after it. */
+/** Runs before the tests. The returned function runs after them. */
 export default async function setup({ provide }: TestProject): Promise<() => Promise<void>> {
   await build();
   const daemon = await offerSharedDaemon();
@@ -12,7 +12,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
   return () => daemon.stop();
 }
 
-/** Tests of the whole run the built server: build it once. Where that fails they fail, and the others still run. */
+/** Builds the server once for the tests that start it. If the build fails, these tests fail and the others run. */
 async function build(): Promise<void> {
   const main = fileURLToPath(new URL('../adapters/main.ts', import.meta.url));
   const built = fileURLToPath(new URL('../dist/server.mjs', import.meta.url));

@@ -10,7 +10,7 @@ const imports = 'lint/style/noRestrictedImports';
 interface Snippet {
   file: string;
   code: string;
-  /** Diagnostic it must get; undefined: none at all. */
+  /** Expected diagnostic; undefined: none. */
   refused?: string;
 }
 
@@ -26,7 +26,7 @@ const naming = (file: string, name: string, source: string, refused?: string): S
   ...(refused && { refused }),
 });
 
-/** Each direction of the architecture once as a violation, and beside it what stays allowed. */
+/** Each direction of the architecture once as a violation, and once as an allowed import. */
 const SNIPPETS: Snippet[] = [
   importing('lib/a/adapters.ts', '../../adapters/main.ts', imports),
   importing('lib/a/handlers.ts', '../../handlers/exec.ts', imports),
@@ -162,7 +162,7 @@ describe('the linter', () => {
 });
 
 describe('knip', () => {
-  it('refuses exports that nothing imports, and modules that nothing reaches', async () => {
+  it('refuses unused exports and unreachable modules', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'paddock-knip-'));
     try {
       await cp(join(root, 'knip.json'), join(directory, 'knip.json'));
@@ -184,11 +184,11 @@ describe('knip', () => {
   });
 });
 
-/** What knip reports in a directory: `file: name` for an export, `file` for a module. */
+/** Returns knip's report on a directory: `file: name` for an export, `file` for a module. */
 function unused(directory: string): Promise<string[]> {
   const knip = join(root, 'node_modules/.bin/knip');
   return new Promise((done, failed) => {
-    // Exit code 1 is expected: it found something.
+    // Exit code 1 is expected: knip found something.
     execFile(knip, ['--reporter=compact', '--no-progress'], { cwd: directory }, (_error, stdout, stderr) => {
       const lines = stdout.split('\n').filter((line) => /^lib\//.test(line));
       if (lines.length > 0) done(lines.map((line) => line.trim()));
@@ -206,7 +206,7 @@ function lint(directory: string): Promise<Diagnostic[]> {
   const biome = join(root, 'node_modules/.bin/biome');
   const flags = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', '.'];
   return new Promise((done, failed) => {
-    // Exit code 1 is expected: it found errors. What it prints tells whether it ran.
+    // Exit code 1 is expected: Biome found errors. Its output shows whether it ran.
     execFile(biome, flags, { cwd: directory, maxBuffer: 64 << 20 }, (_error, stdout, stderr) => {
       try {
         done((JSON.parse(stdout) as { diagnostics: Diagnostic[] }).diagnostics);

@@ -25,7 +25,7 @@ afterAll(async () => {
   await dockerd?.stop();
 });
 
-it('the section on Docker in README.md does what it says, on a bwrap server', async () => {
+it('the commands of README.md’s section on Docker have the described results on a bwrap server', async () => {
   const text = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
   const [, code = ''] = /<!-- docker walk -->\n```sh\n([\s\S]*?)```/.exec(text) ?? [];
   const script = code.replace('http://127.0.0.1:8080', `http://${server.httpAddress}`);

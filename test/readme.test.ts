@@ -8,13 +8,13 @@ import { Server, State } from './contract/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** The commands of the walk, as one script: they share variables. */
+/** Returns the commands of the tour as one script, because they share variables. */
 function walk(): string {
   const text = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
   return [...text.matchAll(/<!-- walk -->\n```sh\n([\s\S]*?)```/g)].map(([, code]) => code).join('\n');
 }
 
-/** Names of the keys that have values. */
+/** Returns the names of the keys that have values. */
 function keysOf(section: object): string[] {
   return Object.entries(section).flatMap(([name, value]: [string, unknown]) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) ? keysOf(value) : [name],
@@ -22,7 +22,7 @@ function keysOf(section: object): string[] {
 }
 
 describe('the configuration table in README.md', () => {
-  it('names every key there is', () => {
+  it('names every key', () => {
     const readme = readFileSync(resolve(ROOT, 'README.md'), 'utf8');
     const missing = keysOf(parse(readFileSync(resolve(ROOT, 'configs/server.yaml'), 'utf8'))).filter(
       (key) => !readme.includes(`\`${key}\``) && !readme.includes(`.${key}\``),
@@ -31,7 +31,7 @@ describe('the configuration table in README.md', () => {
   });
 });
 
-describe('the walk in README.md', () => {
+describe('the tour in README.md', () => {
   let state: State;
   let server: Server;
 
@@ -45,7 +45,7 @@ describe('the walk in README.md', () => {
     await state?.remove();
   });
 
-  it('does what it says, on REST and on gRPC', async () => {
+  it('has the described results over REST and gRPC', async () => {
     const script = walk()
       .replace('http://127.0.0.1:8080', `http://${server.httpAddress}`)
       .replace('127.0.0.1:9000', server.grpcAddress);

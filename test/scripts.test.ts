@@ -72,7 +72,7 @@ describe('the summary of a test run', () => {
     expect(run('test-summary.mjs', 'absent.json').code).toBe(1);
   });
 
-  it('adds several reports up, each of which has to be there', () => {
+  it('adds several reports, and fails if one is missing', () => {
     summary({ passed: 2, failed: 1, tests: ['passed', 'passed', 'failed'] });
     expect(run('test-summary.mjs', 'report.json', 'report.json').out).toContain('\n4 passed, 2 failed\n');
     summary({ passed: 2, tests: ['passed', 'passed'] });
@@ -83,7 +83,7 @@ describe('the summary of a test run', () => {
   });
 });
 
-describe('a second run of what failed', () => {
+describe('a second run of failed tests', () => {
   const tests = (...results: [name: string, status: string][]) =>
     results.map(([fullName, status]) => ({
       fullName,
@@ -103,7 +103,7 @@ describe('a second run of what failed', () => {
     writeFileSync(join(directory, name), JSON.stringify({ ...counts, numTodoTests: 0, testResults }));
   }
 
-  it('makes a test pass that passed there, and names it', () => {
+  it('counts a test that passed there as passed, and names it', () => {
     write('report.json', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });
     write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'passed']) });
     expect(run('test-summary.mjs', 'report.json', 'report.json.again')).toEqual({
@@ -112,14 +112,14 @@ describe('a second run of what failed', () => {
     });
   });
 
-  it('fails what failed twice, and names it', () => {
+  it('counts a test that failed twice as failed, and names it', () => {
     write('report.json', { 'a.test.ts': tests(['one', 'failed'], ['two', 'failed']) });
     write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });
     const { code, out } = run('test-summary.mjs', 'report.json');
     expect([code, out.split('\n').slice(1, 3)]).toEqual([1, ['failed: a.test.ts: two: no', '1 passed, 1 failed']]);
   });
 
-  it('is not made of a report without failures, of many failed files, or of none', () => {
+  it('is not started for a report without failures, with many failed files, or without a report', () => {
     write('passed.json', { 'a.test.ts': tests(['one', 'passed']) });
     const many = Array.from({ length: 11 }, (_, index) => [`${index}.test.ts`, tests(['one', 'failed'])]);
     write('many.json', Object.fromEntries(many));
@@ -127,7 +127,7 @@ describe('a second run of what failed', () => {
   });
 });
 
-describe('the look at node_modules', () => {
+describe('the check of node_modules', () => {
   const lock = (packages: object) => JSON.stringify({ packages });
   const wanted = {
     '': {},
@@ -142,12 +142,12 @@ describe('the look at node_modules', () => {
     return run('dependencies-current.mjs').code;
   }
 
-  it('is content with what the lock file asks for, also without packages for other platforms', () => {
+  it('accepts the packages of the lock file, also without those for other platforms', () => {
     expect(look({ 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '2.0.0' } })).toBe(0);
     expect(look({ 'node_modules/a': { version: '1.0.0' } })).toBe(0);
   });
 
-  it('asks for an install when a package is missing or another version, or none was made', () => {
+  it('requests an install if a package is missing or has another version, or nothing was installed', () => {
     expect(look({ 'node_modules/b': { version: '2.0.0' } })).toBe(1);
     expect(look({ 'node_modules/a': { version: '1.0.1' } })).toBe(1);
     rmSync(join(directory, 'node_modules/.package-lock.json'));
@@ -155,7 +155,7 @@ describe('the look at node_modules', () => {
   });
 });
 
-describe('the look at sizes', () => {
+describe('the check of sizes', () => {
   it('refuses files of more than 300 lines and functions of more than 60, without a reason at the top', () => {
     const lines = (count: number) => 'x();\n'.repeat(count);
     const files = {
@@ -179,8 +179,8 @@ describe('the look at sizes', () => {
   });
 });
 
-describe('the look at steps', () => {
-  it('refuses a generator that is called as a statement, by whatever name its type has', () => {
+describe('the check of generators', () => {
+  it('refuses a generator that is called as a statement, for any name of its type', () => {
     const code = [
       'type Steps = Generator<undefined, void, void>;',
       'declare function work(): Steps;',

@@ -1,6 +1,6 @@
 /**
- * What people do with an agent's work: see it, try it out, throw some of it away, and make the rest real. `demo` has what
- * demo.mjs works with; `project` is a checkout of what the codebase has.
+ * Reviews an agent's work: lists its changes, forks it, discards a part and commits the rest. `demo` contains the functions
+ * of demo.mjs; `project` is a checkout with the contents of the codebase.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export async function reviewAndCommit(demo, codebase, { project, git, directory 
     const { changes } = await service.call('GET', `${at}/changes`);
     const lines = changes.map(({ path, kind }) => `${kind.slice(7).toLowerCase().padEnd(8)} ${path}`);
     const expected = 'deleted  LICENSE, modified README.md, added    notes, added    notes/today';
-    report.check('they are what it did, in order of the paths', lines.join(', ') === expected, lines.join(', '));
+    report.check('the changes are those of the agent, in order of the paths', lines.join(', ') === expected, lines.join(', '));
     return { text: lines.join('\n') };
   });
   await report.step('patch', async () => {
@@ -32,7 +32,7 @@ export async function reviewAndCommit(demo, codebase, { project, git, directory 
     writeFileSync(file, body);
     git(project, 'apply', '--check', file);
     report.check(
-      'git apply takes the patch',
+      'git apply accepts the patch',
       git(project, 'apply', '--summary', file).includes('delete mode 100644 LICENSE'),
     );
     return { text: `${body.split('\n').length} lines` };
@@ -42,7 +42,7 @@ export async function reviewAndCommit(demo, codebase, { project, git, directory 
   await service.call('DELETE', at);
 }
 
-/** Two more agents go on from here, each on its own; one of them with other rules, while it runs. */
+/** Forks the sandbox twice, and replaces the rules of one fork while it runs. */
 async function tryOut({ report, service, command, succeeds, refused }, at) {
   const forks = await report.step('fork', async () => {
     const { results } = await service.call('POST', `${at}/fork`, { count: 2 });
@@ -52,17 +52,17 @@ async function tryOut({ report, service, command, succeeds, refused }, at) {
     };
   });
   const [one, two] = forks;
-  await command(one, 'cat README.md | tail -n 1; echo more >> README.md', 'a fork goes on from it', (result) => {
+  await command(one, 'cat README.md | tail -n 1; echo more >> README.md', 'a fork starts with the changes', (result) => {
     return result.stdout === 'An agent was here.\n';
   });
   await command(
     two,
     'tail -n 1 README.md',
-    'another sees nothing of that',
+    'the other fork does not see later changes',
     succeeds((out) => out === 'An agent was here.\n'),
   );
   await service.call('PUT', `/v1/sandboxes/${two.id}/permissions`, { preset: 'read-only' });
-  await command(two, 'echo x >> README.md', 'and obeys new rules at once', refused('Permission denied'));
+  await command(two, 'echo x >> README.md', 'a fork obeys new rules at once', refused('Permission denied'));
   for (const { id } of forks) await service.call('DELETE', `/v1/sandboxes/${id}`);
 }
 
@@ -71,7 +71,7 @@ async function keepSome({ report, service, command, createSandbox, succeeds }, c
   await command(
     rival,
     'echo "So was another." >> README.md',
-    'somebody else changes the same file',
+    'another sandbox changes the same file',
     succeeds(() => true),
   );
   await report.step('discard', async () => {
@@ -81,7 +81,7 @@ async function keepSome({ report, service, command, createSandbox, succeeds }, c
   await report.step('commit', async () => {
     const { count } = await service.call('POST', `${at}/commit`, {});
     const { body } = await service.send('GET', `/v1/codebases/${codebase.id}/files/README.md`);
-    report.check('the codebase has it', body.endsWith('An agent was here.\n'));
+    report.check('the codebase contains the change', body.endsWith('An agent was here.\n'));
     return { text: `${count} changes` };
   });
   await command(
@@ -93,7 +93,7 @@ async function keepSome({ report, service, command, createSandbox, succeeds }, c
   await report.step('conflict', async () => {
     const path = `/v1/sandboxes/${rival.id}/commit`;
     const refusal = await service.call('POST', path, {}).catch((error) => error);
-    report.check('a second commit of the same file changes nothing and says so', refusal.code === 10, refusal.message);
+    report.check('a second commit of the same file changes nothing and reports the conflict', refusal.code === 10, refusal.message);
     return { text: refusal.message };
   });
   await service.call('DELETE', `/v1/sandboxes/${rival.id}`);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const openssl = (args: string[], cwd: string) => promisify(execFile)('openssl', args, { cwd });
 
-/** ca.pem, cert.pem and key.pem in `directory`/server and /client, as dockerd and its clients take them. */
+/** Creates ca.pem, cert.pem and key.pem in `directory`/server and /client, for dockerd and its clients. */
 export async function makeCertificates(directory: string): Promise<{ server: string; client: string }> {
   await openssl(
     [

@@ -41,14 +41,14 @@ describe('a private Docker daemon', () => {
     await container.start();
   }
 
-  it('runs a container from an image made of this machine, and leaves nothing when it is stopped', async () => {
+  it("runs a container from an image of this machine's programs, and leaves nothing when it is stopped", async () => {
     await runSleeper();
     expect(await daemon.docker.listContainers()).toHaveLength(1);
     await daemon.stop();
     expect(await traces(daemon.root)).toEqual([]);
   });
 
-  it('leaves nothing when the daemon was killed under a running container', async () => {
+  it('leaves nothing after it was killed with a running container', async () => {
     await runSleeper();
     await daemon.kill();
     await daemon.stop();

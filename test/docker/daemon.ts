@@ -9,8 +9,8 @@ import { unmount } from '../../lib/linux/mount.ts';
 import { mountsUnder } from './mounts.ts';
 
 /**
- * A Docker daemon of the test's own: Debian's docker.io with data, state, socket, cgroups and network namespace that
- * nobody else uses. Nothing of it is left after `stop`, also when the daemon was killed before.
+ * A private Docker daemon: Debian's docker.io with data, state, socket, cgroups and network namespace that
+ * nobody else uses. `stop` leaves nothing of it, even if the daemon was killed before.
  */
 export interface Daemon {
   /** For `runtime.docker.host`. */
@@ -18,23 +18,23 @@ export interface Daemon {
   readonly socketPath: string;
   readonly root: string;
   readonly docker: Docker;
-  /** Of dockerd: its network namespace is where ports are published. */
+  /** Pid of dockerd, in whose network namespace ports are published. */
   readonly pid: number;
-  /** As a crash does: containers live on until the daemon is started again. */
+  /** Kills the daemon: containers continue to run until it is started again. */
   kill(): Promise<void>;
-  /** SIGSTOP and SIGCONT: a daemon that accepts connections and answers nothing. */
+  /** SIGSTOP and SIGCONT: a stopped daemon accepts connections but answers nothing. */
   pause(): void;
   resume(): void;
-  /** Ends the daemon as its service manager would: running containers are stopped with it. */
+  /** Stops the daemon as its service manager would, with its running containers. */
   shutdown(): Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface DaemonOptions {
-  /** Further arguments, such as `--tlsverify`. With `--host tcp://…` set `ownNetwork: false`. */
+  /** Additional arguments, for example `--tlsverify`. With `--host tcp://…` set `ownNetwork: false`. */
   args?: string[];
-  /** A network namespace of its own, with docker0 in it. Default true: nothing changes in the machine's network. */
+  /** Use a separate network namespace with its own docker0. Default true: the machine's network does not change. */
   ownNetwork?: boolean;
 }
 
@@ -43,7 +43,7 @@ const STARTED_WITHIN_MS = 30_000;
 export async function startDaemon({ args = [], ownNetwork = true }: DaemonOptions = {}): Promise<Daemon> {
   const root = await mkdtemp(join(tmpdir(), 'paddock-dockerd-'));
   const socketPath = join(root, 'docker.sock');
-  // In place of /etc/docker/daemon.json, which would be read otherwise.
+  // Replaces /etc/docker/daemon.json, which would be read otherwise.
   await writeFile(join(root, 'daemon.json'), '{}');
   // `host` undefined: dockerode would otherwise take it from DOCKER_HOST.
   const docker = new Docker({ socketPath, ...({ host: undefined } as object) });
@@ -66,7 +66,7 @@ export async function startDaemon({ args = [], ownNetwork = true }: DaemonOption
 
   async function stop(): Promise<void> {
     child?.kill('SIGCONT');
-    // A container that ignores SIGTERM would hold the daemon's shutdown up for ten seconds.
+    // A container that ignores SIGTERM would delay the daemon's shutdown by ten seconds.
     const containers = await docker.listContainers({ all: true }).catch(() => []);
     await Promise.allSettled(containers.map(({ Id }) => docker.getContainer(Id).remove({ force: true })));
     await end('SIGTERM');
@@ -92,7 +92,7 @@ export async function startDaemon({ args = [], ownNetwork = true }: DaemonOption
     },
     async kill() {
       await end('SIGKILL');
-      // containerd dies with dockerd. Where init is slow to reap, the next dockerd would take the zombie for alive.
+      // containerd dies with dockerd. If init is slow to reap it, the next dockerd would treat the zombie as alive.
       await rm(join(root, 'exec/containerd/containerd.pid'), { force: true });
     },
     pause: () => void child?.kill('SIGSTOP'),
@@ -106,7 +106,7 @@ export async function startDaemon({ args = [], ownNetwork = true }: DaemonOption
 const cgroupParent = (root: string) => `/${basename(root)}`;
 
 function spawnDaemon(root: string, socketPath: string, args: string[], ownNetwork: boolean): ChildProcess {
-  // pdeathsig: a test runner that is killed takes its daemon along.
+  // pdeathsig: the daemon ends with a killed test runner.
   const argv = [
     ...['setpriv', '--pdeathsig', 'TERM', '--'],
     ...(ownNetwork ? ['unshare', '--net', '--', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh'] : []),
@@ -148,7 +148,7 @@ async function answers(docker: Docker, child: ChildProcess, root: string): Promi
   }
 }
 
-/** containerd, shims and containers of a daemon that was killed: each has the root, or a cgroup below it, in its files. */
+/** Returns containerd, shims and containers of a killed daemon: each has the root, or a cgroup below it, in its files. */
 async function killLeftovers(root: string): Promise<void> {
   const deadline = Date.now() + STARTED_WITHIN_MS;
   for (;;) {
@@ -159,7 +159,7 @@ async function killLeftovers(root: string): Promise<void> {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
     }
     await delay(20);
@@ -185,7 +185,7 @@ async function removeCgroups(parent: string): Promise<void> {
   }
 }
 
-/** A cgroup directory is removed bottom up by rmdir alone; its files cannot be unlinked. */
+/** Removes a cgroup directory bottom-up, by rmdir only, because its files cannot be unlinked. */
 async function removeTree(directory: string): Promise<void> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(() => []);
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(directory, entry.name));

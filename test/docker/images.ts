@@ -24,7 +24,7 @@ const PACKAGES = [
 ];
 const MORE_PROGRAMS = ['sh', 'awk', 'python3'];
 
-/** As distributions with a merged /usr have it. */
+/** Links of distributions with a merged /usr. */
 const MERGED = [
   ['bin', 'usr/bin'],
   ['sbin', 'usr/bin'],
@@ -35,19 +35,19 @@ const MERGED = [
 const PYTHON_LIBRARY = /^\/usr\/lib\/python3[.\d]*$/;
 
 export interface ImageOptions {
-  /** From /usr/bin; the libraries they are linked with come along. Default: what PACKAGES have, and python3. */
+  /** Programs of /usr/bin, copied with their libraries. Default: the programs of PACKAGES, and python3. */
   programs?: readonly string[];
-  /** Further programs of this machine: names in /usr/bin of the image to paths here. */
+  /** Additional programs of this machine: names in the image's /usr/bin to paths here. */
   binaries?: Readonly<Record<string, string>>;
-  /** Dockerfile instructions, as `docker import --change`. */
+  /** Dockerfile instructions for `docker import --change`. */
   changes?: string[];
-  /** Further names in /usr/bin: of a program, its links. */
+  /** Additional links in /usr/bin, by program. */
   links?: Readonly<Record<string, readonly string[]>>;
-  /** Executable files by path, made after the programs. */
+  /** Executable files by path, created after the programs. */
   files?: Readonly<Record<string, string>>;
 }
 
-/** No registry is needed: the image is made of this machine's files. Returns `name`. */
+/** Imports an image of this machine's files, so no registry is needed. Returns `name`. */
 export async function importImage(docker: Docker, name: string, options: ImageOptions = {}): Promise<string> {
   const tree = await mkdtemp(join(tmpdir(), 'paddock-image-'));
   try {
@@ -71,7 +71,7 @@ export async function importImage(docker: Docker, name: string, options: ImageOp
   return name;
 }
 
-/** Names of what the packages have in /usr/bin, /bin; links (to alternatives, between packages) are not followed. */
+/** Returns the names of the packages' files in /usr/bin and /bin; links (to alternatives, between packages) are not followed. */
 async function installedPrograms(): Promise<string[]> {
   const { stdout } = await run('dpkg-query', ['-L', ...PACKAGES], { maxBuffer: 16 * 1024 ** 2 });
   const names = [...stdout.matchAll(/^(?:\/usr)?\/bin\/([^/\n]+)$/gm)].map(([, name]) => name as string);
@@ -96,13 +96,13 @@ async function fill(tree: string, programs: readonly (readonly [name: string, pa
   }
 }
 
-/** Not of a script or a static program. */
+/** Returns the libraries of a program; none for a script or a static program. */
 async function linkedBy(file: string): Promise<string[]> {
   const { stdout } = await run('ldd', [file]).catch(() => ({ stdout: '' }));
   return [...stdout.matchAll(/(\/\S+) \(0x/g)].map(([, library]) => library as string);
 }
 
-/** Its library, and what the modules in there are linked with. */
+/** Returns python's library directory, and the libraries of its modules. */
 async function python(tree: string): Promise<string[]> {
   const { stdout } = await run('/usr/bin/python3', ['-c', 'import os; print(os.path.dirname(os.__file__))']);
   const library = stdout.trim();

@@ -1,6 +1,6 @@
 import { readMountsSync } from '../../lib/linux/mountinfo.ts';
 
-/** Mount points at and below `directory`, deepest first. */
+/** Returns the mount points at and below `directory`, deepest first. */
 export function mountsUnder(directory: string): string[] {
   return readMountsSync()
     .map(({ mountPoint }) => mountPoint)

@@ -14,15 +14,15 @@ declare module 'vitest' {
   }
 }
 
-/** The image of the shared daemon. No registry can be reached: it is made of this machine's programs. */
+/** The image of the shared daemon. It contains this machine's programs, because no registry is reachable. */
 export const SHARED_IMAGE = 'machine:1';
 
 /**
- * One daemon with `SHARED_IMAGE` for all test files of a run, started when the first one asks. Several servers use it at
+ * One daemon with `SHARED_IMAGE` for all test files of a run, started at the first request. Several servers use it at
  * the same time. Tests that stop, kill or configure a daemon start one of their own.
  */
 export interface SharedDaemon {
-  /** Unix socket that answers a connection with the daemon's host, or with nothing when it cannot be started. */
+  /** Unix socket that answers a connection with the daemon's host, or with nothing if the daemon cannot be started. */
   socket: string;
   stop(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { Notifier } from '../../lib/fuse/filesystem.ts';
 import { optionsOf } from '../../lib/workspaces/worker.ts';
 import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from '../../lib/workspaces/workspace-file-system.ts';
 
-/** The workspaces' own file system, with names that break it. */
+/** The workspaces' file system, with file names that make it fail. */
 class BreakingFileSystem extends WorkspaceFileSystem {
   readonly #notifier: Notifier;
 
@@ -15,7 +15,7 @@ class BreakingFileSystem extends WorkspaceFileSystem {
     this.#notifier = notifier;
   }
 
-  /** The thread ends while it makes `end-the-worker…`. */
+  /** The thread ends while it creates `end-the-worker…`. */
   override create(...args: Parameters<WorkspaceFileSystem['create']>): ReturnType<WorkspaceFileSystem['create']> {
     const entry = super.create(...args);
     if (args[2].startsWith('end-the-worker')) process.exit(3);
@@ -23,7 +23,7 @@ class BreakingFileSystem extends WorkspaceFileSystem {
   }
 
   /**
-   * `hold-the-lock` is never answered, so that whoever looks it up keeps its directory locked in the kernel; and the
+   * A lookup of `hold-the-lock` is never answered, so that its program keeps the directory locked in the kernel; and the
    * notifier is sent to wait for that lock.
    */
   override lookup(...args: Parameters<WorkspaceFileSystem['lookup']>): ReturnType<WorkspaceFileSystem['lookup']> {

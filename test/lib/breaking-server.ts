@@ -4,7 +4,7 @@ import { loadConfig } from '../../lib/config/load.ts';
 import { silentLog } from '../../lib/log.ts';
 import { createRequest, execRequest, never } from './sandboxes/fixture.ts';
 
-/** A server on the configuration argv[3], with one sandbox of which a command keeps a directory locked; says when it does. */
+/** A server with the configuration argv[3] and one sandbox, in which a command keeps a directory locked; reports when it does. */
 if (!isMainThread) await import('./breaking-entry.ts');
 else {
   const invocation = loadConfig();

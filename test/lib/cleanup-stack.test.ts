@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CleanupStack } from '../../lib/cleanup-stack.ts';
 
 describe('the cleanup stack', () => {
-  it('runs cleanups once, in reverse order, including ones added meanwhile and after a failure', async () => {
+  it('runs each cleanup once, in reverse order, including those added meanwhile and after a failure', async () => {
     const ended: string[] = [];
     const failed: unknown[] = [];
     const stack = new CleanupStack((name, error) => failed.push([name, error]));

@@ -16,7 +16,7 @@ describe('Descriptors', () => {
     for (const descriptors of made.splice(0)) descriptors.close();
   });
 
-  it('runs a task that failed for want of a descriptor again, with those held back, and takes them back', () => {
+  it('repeats a task that failed for lack of a descriptor with the reserve, and restores the reserve', () => {
     const before = open();
     const descriptors = make();
     const held = open();
@@ -32,7 +32,7 @@ describe('Descriptors', () => {
     expect(open()).toBe(held);
   });
 
-  it('runs a task once where it succeeds or fails for another reason', () => {
+  it('runs a task once if it succeeds or fails for another reason', () => {
     const descriptors = make();
     let runs = 0;
     const failing = () => {
@@ -43,7 +43,7 @@ describe('Descriptors', () => {
     expect(descriptors.use(() => ++runs)).toBe(2);
   });
 
-  it('throws what a task throws with the reserve too', () => {
+  it('passes on the error of a task that fails with the reserve too', () => {
     const descriptors = make();
     const held = open();
     expect(() =>
@@ -54,13 +54,13 @@ describe('Descriptors', () => {
     expect(open()).toBe(held);
   });
 
-  it('keeps the reserve where there are enough', async () => {
+  it('keeps the reserve if descriptors are available', async () => {
     const descriptors = make();
     const held = open();
     expect(await descriptors.lend(async () => open())).toBe(held);
   });
 
-  it('leaves a part for clients and for files', () => {
+  it('reserves a part for clients and for files', () => {
     const { commands, maxConnections } = make();
     expect(commands.total + maxConnections.rest + maxConnections.grpc).toBeLessThan(900);
   });

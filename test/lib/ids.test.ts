@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isId, newId } from '../../lib/ids.ts';
 
 describe('an id', () => {
-  it('is its prefix and 25 characters that are safe in URLs and file names', () => {
+  it('has its prefix and 25 characters that are safe in URLs and file names', () => {
     expect(newId('cb')).toMatch(/^cb_[0-9a-z]{25}$/);
   });
 
@@ -16,7 +16,7 @@ describe('an id', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId('sb', 5))).size).toBe(10_000);
   });
 
-  it('is known by its form and prefix only', () => {
+  it('is recognised by its form and prefix only', () => {
     const id = newId('cb');
     expect(isId('cb', id)).toBe(true);
     expect(isId('sb', id)).toBe(false);

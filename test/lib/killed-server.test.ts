@@ -29,7 +29,7 @@ afterEach(() => {
 
 const take = () => takeLockOfDead(lock, [], silentLog);
 
-it('refuses the lock of a process that is alive, also if it is stopped', async () => {
+it('a server refuses the lock of a live process, also if it is stopped', async () => {
   await hold('/bin/sh', '-c', 'echo; exec sleep 1000');
   await expect(take()).rejects.toThrow(LockedError);
   holder.kill('SIGSTOP');
@@ -37,7 +37,7 @@ it('refuses the lock of a process that is alive, also if it is stopped', async (
   expect(holder.kill(0)).toBe(true);
 });
 
-it('takes the lock of a process that is ending, also if it takes long to give back its memory', async () => {
+it('a server takes the lock of an exiting process, even if freeing its memory takes long', async () => {
   const large = 'const b = Buffer.alloc(700 << 20, 1); console.log(b.length); setInterval(() => {}, 1 << 30)';
   await hold(process.execPath, '-e', large);
   holder.kill('SIGKILL');

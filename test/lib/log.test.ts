@@ -7,7 +7,7 @@ function logging(level: LogLevel, format: LogFormat) {
 }
 
 describe('the log', () => {
-  it('as JSON is one object a line with level, time, message and fields', () => {
+  it('as JSON is one object in each line, with level, time, message and fields', () => {
     const { lines, log } = logging('info', 'json');
     log.info('ready', { port: 1 });
     expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -25,20 +25,20 @@ describe('the log', () => {
     expect(lines).toEqual([expect.stringMatching(/^\S+Z WARN {2}a warning path="\/a b" count=2\n$/)]);
   });
 
-  it.each(['json', 'text'] as const)('as %s lets no message or value forge a line or reach the terminal', (format) => {
+  it.each(['json', 'text'] as const)('as %s escapes messages and values that could forge a line or control the terminal', (format) => {
     const { lines, log } = logging('info', format);
     log.info('a\nb\u001b[31m', { name: 'c\r\nd\u001b[0m' });
     expect(lines).toHaveLength(1);
     expect([...(lines[0]?.slice(0, -1) ?? '')].filter((char) => char < ' ')).toEqual([]);
   });
 
-  it('as text shows the terminal controls above ASCII as escapes', () => {
+  it('as text escapes terminal control characters above ASCII', () => {
     const { lines, log } = logging('info', 'text');
     log.info('a\u009b31m', { name: 'b\u007f' });
     expect(lines[0]).toContain('a\\u009b31m name="b\\u007f"');
   });
 
-  it('leaves out what is below its level', () => {
+  it('omits entries below its level', () => {
     const { lines, log } = logging('warn', 'json');
     log.debug('a');
     log.info('b');
@@ -47,7 +47,7 @@ describe('the log', () => {
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual(['c', 'd']);
   });
 
-  it('tells message and stack of an error in err', () => {
+  it('contains the message and stack of an error in err', () => {
     const { lines, log } = logging('error', 'json');
     log.error('failed', { err: new TypeError('why') });
     const message = { type: 'TypeError', message: 'why', stack: expect.stringContaining('why') as string };

@@ -5,7 +5,7 @@ const items = ['b', 'd', 'a', 'c', 'e'].map((id) => ({ id }));
 const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
 
 describe('a page', () => {
-  it('follows another without a gap or a repeat, in order of id', () => {
+  it('continues the previous one without gap or repetition, in order of id', () => {
     const ids: string[] = [];
     let page_token = '';
     do {
@@ -16,11 +16,11 @@ describe('a page', () => {
     expect(ids).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('has no next one when it ends with the last item', () => {
+  it('has no next page if it ends with the last item', () => {
     expect(pageById('letters', items, { page_size: 5, page_token: '' }).next_page_token).toBe('');
   });
 
-  it('goes on behind an item that was removed', () => {
+  it('continues after a removed item', () => {
     const { next_page_token } = pageById('letters', items, { page_size: 2, page_token: '' });
     const left = items.filter(({ id }) => id !== 'b');
     expect(pageById('letters', left, { page_size: 2, page_token: next_page_token }).items).toEqual([
@@ -31,18 +31,18 @@ describe('a page', () => {
 });
 
 describe('a page token', () => {
-  it('carries any cursor', () => {
+  it('contains any cursor', () => {
     for (const cursor of ['a', 'é\n"', '', '\u00ff']) expect(cursorOf('x', tokenOf('x', cursor))).toBe(cursor);
     expect(cursorOf('x', '')).toBeUndefined();
   });
 
   it.each([
     ['of another listing', tokenOf('y', 'a')],
-    ['made up', 'abc'],
-    ['with something behind it', `${tokenOf('x', 'a')}=`],
-    ['that is not a string inside', Buffer.from('["x",1]').toString('base64url')],
-    ['that is not a list inside', Buffer.from('null').toString('base64url')],
-    ['written in another way', Buffer.from('["x", "a"]').toString('base64url')],
+    ['that is invented', 'abc'],
+    ['with additional characters', `${tokenOf('x', 'a')}=`],
+    ['that does not contain a string', Buffer.from('["x",1]').toString('base64url')],
+    ['that does not contain a list', Buffer.from('null').toString('base64url')],
+    ['with another encoding of its contents', Buffer.from('["x", "a"]').toString('base64url')],
   ])('%s is refused', (_, token) => {
     expect(() => cursorOf('x', token)).toThrow(refusal);
   });

@@ -51,7 +51,7 @@ async function run(id: string, command: string): Promise<string> {
 
 const create = async () => (await sandboxes.create(createRequest({ codebase_id, permissions: WRITE }))).id;
 
-it('brings sandboxes back after the end of the request worker, but the one that ended it twice', async () => {
+it('the server restarts sandboxes after the end of the request worker, except one that ended it twice', async () => {
   const [breaking, other] = [await create(), await create()];
   await run(other, 'echo other > file');
   await run(breaking, 'echo kept > file');
@@ -74,7 +74,7 @@ it('brings sandboxes back after the end of the request worker, but the one that 
   await expect(run(breaking, 'true')).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
   expect(sandboxes.get(breaking).status).toBe('SANDBOX_ERROR');
   expect(sandboxes.get(breaking).status_reason).toMatch(/died 2 times while it served this sandbox/);
-  // Its files are left alone, and it can be destroyed.
+  // Its files are kept, and it can be destroyed.
   await sandboxes.destroy(breaking);
   expect(await run(await create(), 'echo new')).toBe('new\n');
 });

@@ -22,7 +22,7 @@ const none = () => {
 };
 
 describe('runtimes', () => {
-  it('are probed and cleared once, at the first need, and closed at the end', async () => {
+  it('are probed and reclaimed once, at the first use, and closed at the end', async () => {
     const calls: string[] = [];
     const runtimes = new Runtimes({ RUNTIME_BWRAP: () => fake(calls), RUNTIME_DOCKER: none, RUNTIME_MOCK: none });
     expect(calls).toEqual([]);
@@ -32,7 +32,7 @@ describe('runtimes', () => {
     expect(calls).toEqual(['probe', 'reclaim', 'close']);
   });
 
-  it('that do not work are refused with their reason, and tried again', async () => {
+  it('that do not work are refused with the reason, and tried again later', async () => {
     const calls: string[] = [];
     let works = false;
     const probe = async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Shares } from '../../lib/shares.ts';
 
 describe('Shares', () => {
-  it('gives one holder half of all, and the next half of the rest', () => {
+  it('grants one holder half of the whole, and the next one half of the rest', () => {
     const shares = new Shares<string>(100);
     expect(shares.take('a', 51)).toBe(false);
     expect(shares.take('a', 50)).toBe(true);
@@ -13,7 +13,7 @@ describe('Shares', () => {
     expect(shares.available('c')).toBe(12);
   });
 
-  it('takes nothing where it refuses, and takes back what it gave', () => {
+  it('allocates nothing if it refuses, and reuses freed amounts', () => {
     const shares = new Shares<string>(100);
     shares.take('a', 20);
     expect(shares.take('a', 90)).toBe(false);
@@ -22,7 +22,7 @@ describe('Shares', () => {
     expect(shares.available('a')).toBe(50);
   });
 
-  it('leaves a share for whoever comes next, whatever the others do', () => {
+  it('leaves a share for each further holder, however much the others take', () => {
     const amounts = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 1, max: 4000 })), {
       maxLength: 300,
     });

@@ -21,7 +21,7 @@ async function directories(): Promise<string> {
   return home;
 }
 
-/** Paths are given relative to `home`. Returns the process that serves. */
+/** Mounts with paths relative to `home`. Returns the serving process. */
 async function mount(home: string, options = ''): Promise<number> {
   const args = [SCRIPT, 'source', 'mnt', '-o', `rw,lowerdir=base,upperdir=delta,workdir=none${options}`];
   const { stdout } = await execute(process.execPath, args, { cwd: home });
@@ -45,7 +45,7 @@ const shell = async (home: string, script: string) =>
   (await execute('/bin/sh', ['-c', script], { cwd: home, timeout: DEADLINE_MS })).stdout;
 
 describe('scripts/fs-mount.mjs', () => {
-  it('shows the base, keeps changes in the delta over a umount, and ends with it', async () => {
+  it('shows the base, stores changes in the delta, and ends with the umount', async () => {
     const home = await directories();
     const first = await mount(home);
     expect(await shell(home, 'cat mnt/file && echo more >>mnt/file && mkdir mnt/new && umount mnt')).toBe(

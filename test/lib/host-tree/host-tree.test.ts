@@ -44,7 +44,7 @@ afterEach(() => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-/** What the process has open in the scratch directory. */
+/** Returns the open files of this process in the scratch directory. */
 function descriptors(): string[] {
   return readdirSync('/proc/self/fd')
     .map((fd) => {
@@ -65,7 +65,7 @@ const swaps: [string, () => void][] = [
   ['nothing', () => undefined],
 ];
 
-describe('a directory on the way that became', () => {
+describe('a parent directory that was replaced by', () => {
   for (const [what, put] of swaps) {
     it(`${what} leads nowhere`, async () => {
       rmSync(join(root, 'a/b'), { recursive: true });
@@ -87,7 +87,7 @@ describe('a directory on the way that became', () => {
 });
 
 describe('HostTree', () => {
-  it('reads what is there, by one component a lookup once a directory is held', () => {
+  it('reads entries, with one component in a lookup after a directory is held', () => {
     const tree = new HostTree(root, held);
     expect(Number(tree.lstat('a/b/file')?.size)).toBe(6);
     expect(tree.lstat('')?.isDirectory()).toBe(true);
@@ -99,7 +99,7 @@ describe('HostTree', () => {
     expect(held.size).toBe(3);
   });
 
-  it('tells a symbolic link as what it is and opens no file through it', () => {
+  it('returns a symbolic link as a link and opens no file through it', () => {
     symlinkSync(join(outside, 'file'), join(root, 'a/link'));
     const tree = new HostTree(root, held);
     expect(tree.lstat('a/link')?.isSymbolicLink()).toBe(true);
@@ -107,14 +107,14 @@ describe('HostTree', () => {
     expect(tree.openFile('a/link')).toBeUndefined();
   });
 
-  it('refuses a path that is absolute or steps up', () => {
+  it('refuses a path that is absolute or contains ".."', () => {
     const tree = new HostTree(root, held);
     for (const path of ['a/../../outside/file', '../outside/file', 'a/./b', '/etc/passwd']) {
       expect(() => tree.lstat(path)).toThrow('not a name in a directory');
     }
   });
 
-  it('holds no more directories than allowed, and finds all of a deeper tree', () => {
+  it('holds at most the allowed number of directories, and resolves all paths of a deeper tree', () => {
     held = new HeldDirectories(8);
     const deep = Array.from({ length: 40 }, (_, depth) => `d${depth}`).join('/');
     mkdirSync(join(root, deep), { recursive: true });
@@ -129,7 +129,7 @@ describe('HostTree', () => {
     expect(descriptors()).toEqual([]);
   });
 
-  it('holds nothing for long at and below a path that is being changed, and sees each state of it', () => {
+  it('holds no directory at and below a path that is being changed, and sees each of its states', () => {
     const changing = new Map<string, number>();
     let now = 0;
     const tree = new HostTree(root, held, changing, () => now);
@@ -151,7 +151,7 @@ describe('HostTree', () => {
     expect(descriptors().sort()).toEqual([root, join(root, 'a'), join(root, 'a/b')]);
   });
 
-  it('opens each directory of a deep path that is being changed once for a walk down to it', () => {
+  it('opens each directory of a deep path that is being changed once for a walk of the path', () => {
     const depth = 500;
     const paths = Array.from({ length: depth }, (_, level) => Array.from({ length: level + 1 }, () => 'd').join('/'));
     mkdirSync(join(root, paths.at(-1)!), { recursive: true });
@@ -170,7 +170,7 @@ describe('HostTree', () => {
     expect(descriptors()).toEqual([]);
   });
 
-  it('takes a name of any bytes', () => {
+  it('accepts names of arbitrary bytes', () => {
     const name = Buffer.from([0xff, 0xfe]);
     mkdirSync(Buffer.concat([Buffer.from(`${root}/`), name]));
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), name, Buffer.from('/x')]), '1');
@@ -180,7 +180,7 @@ describe('HostTree', () => {
 });
 
 describe('HostFileReader', () => {
-  it('opens the file that was meant, and no other that took its place', async () => {
+  it('opens the intended file, and not one that replaced it', async () => {
     const path = 'a/b/file';
     const { ino } = new HostTree(root, held).lstat(path)!;
     const reader = new HostFileReader();
@@ -198,7 +198,7 @@ describe('HostFileReader', () => {
 });
 
 describe('OpenDirectories', () => {
-  it('gives the same directory to all who use it at once, and closes those not used last', async () => {
+  it('shares a directory between concurrent users, and closes the least recently used ones', async () => {
     for (let n = 0; n < 30; n++) mkdirSync(join(root, `d${n}/e`), { recursive: true });
     const directories = new OpenDirectories(root, 4);
     const identities = await Promise.all(
@@ -217,7 +217,7 @@ describe('OpenDirectories', () => {
     expect(descriptors()).toEqual([]);
   });
 
-  it('rejects with what is in the way, and goes on', async () => {
+  it('rejects with the error of the path, and continues', async () => {
     symlinkSync(outside, join(root, 'a/link'));
     const directories = new OpenDirectories(root);
     await expect(directories.use('a/link', async () => undefined)).rejects.toMatchObject({ code: 'ENOTDIR' });

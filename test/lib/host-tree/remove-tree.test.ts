@@ -32,7 +32,7 @@ describe('removeTree', () => {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
-  it('takes what another removes meanwhile for removed', async () => {
+  it('treats entries that another process removes meanwhile as removed', async () => {
     mkdirSync(tree);
     for (let file = 0; file < 500; file++) writeFileSync(join(tree, `f${file}`), '');
     await Promise.all([removeTree(tree), removeTree(tree), removeTree(tree)]);
@@ -40,7 +40,7 @@ describe('removeTree', () => {
   });
 
   it('removes directories nested deeper than any path can name', async () => {
-    // Built from the inside out: what is there becomes the child of a new directory.
+    // Built from the inside out: the existing tree becomes the child of a new directory.
     mkdirSync(tree);
     for (let depth = 0; depth < 3000; depth++) {
       mkdirSync(join(scratch, 'outer'));
@@ -50,7 +50,7 @@ describe('removeTree', () => {
     expect(readdirSync(scratch)).toEqual([]);
   });
 
-  it('removes a symlink and leaves what it names', async () => {
+  it('removes a symlink and keeps its target', async () => {
     const outside = join(scratch, 'outside');
     mkdirSync(outside);
     writeFileSync(join(outside, 'kept'), '');
@@ -64,7 +64,7 @@ describe('removeTree', () => {
     expect(existsSync(join(outside, 'kept'))).toBe(true);
   });
 
-  it('finishes what a crash left, also when the tree uses its names', async () => {
+  it('completes a removal that a crash interrupted, also if the tree uses its temporary names', async () => {
     mkdirSync(join(tree, '.moved-0/.moved-0/.moved-1'), { recursive: true });
     mkdirSync(join(tree, 'a/b'), { recursive: true });
     writeFileSync(join(tree, '.moved-0/x'), '');
@@ -73,7 +73,7 @@ describe('removeTree', () => {
     expect(existsSync(tree)).toBe(false);
   });
 
-  it('takes what is not there for removed', async () => {
+  it('treats a missing tree as removed', async () => {
     await expect(removeTree(tree)).resolves.toBeUndefined();
   });
 });

@@ -27,7 +27,7 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** What `git apply` makes of `before` by the patch; undefined: the file is gone. */
+/** Applies the patch to `before` with `git apply`. Returns the contents; undefined: the file was removed. */
 async function applied(
   before: PatchSide | undefined,
   after: PatchSide | undefined,
@@ -66,21 +66,21 @@ describe('a patch', () => {
   it.each([
     ['a change in the middle', lines(...big), lines(...big.slice(0, 100), 'new', ...big.slice(103))],
     ['changes near and far', lines(...big), lines('x', ...big.slice(4, 9), 'y', ...big.slice(12, 250), 'z')],
-    ['no newline at the end any more', 'a\nb\n', 'a\nb'],
-    ['a newline at the end', 'a\nb', 'a\nb\n'],
+    ['a removed newline at the end', 'a\nb\n', 'a\nb'],
+    ['an added newline at the end', 'a\nb', 'a\nb\n'],
     ['from empty', '', 'a\n'],
     ['to empty', 'a\n', ''],
     ['nothing in common', lines(...big), lines(...big.map((line) => `${line}!`))],
     ['carriage returns and tabs', 'a\r\nb\tc\r\n', 'a\r\nb\td\r\n'],
-    ['bytes that are no text', bytes, Buffer.concat([bytes, bytes])],
-    ['bytes to nothing', bytes, ''],
+    ['binary contents', bytes, Buffer.concat([bytes, bytes])],
+    ['binary contents to empty', bytes, ''],
   ])('of %s is applied by git', async (_what, before, after) => {
     expect((await applied(side(before), side(after)))?.content).toEqual(Buffer.from(after));
     expect((await applied(undefined, side(after)))?.content).toEqual(Buffer.from(after));
     expect(await applied(side(before), undefined)).toBeUndefined();
   });
 
-  it('carries the mode, alone and with contents', async () => {
+  it('contains a change of the mode, alone and with contents', async () => {
     expect(await applied(side('x\n'), side('x\n', '100755'))).toMatchObject({ mode: 0o755 });
     expect(await applied(side(bytes), side(bytes, '100755'))).toMatchObject({ mode: 0o755, content: bytes });
     expect(await applied(undefined, side('y\n', '100755'))).toMatchObject({ mode: 0o755 });
@@ -94,7 +94,7 @@ describe('a patch', () => {
     },
   );
 
-  it('makes any text of any other', () => {
+  it('converts any text into any other', () => {
     const text = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', '\n'), { maxLength: 40 });
     fc.assert(
       fc.property(text, text, (a, b) => {
@@ -150,12 +150,12 @@ describe('tar', () => {
 });
 
 describe('a patch of files with millions of lines', () => {
-  it('gives way after each few thousand lines', () => {
+  it('yields after each few thousand lines', () => {
     const text = (mark: string) => `${mark}\n`.repeat(100_000);
     let steps = 0;
     const work = hunks(`${text('a')}b\n${text('c')}`, `${text('d')}b\n${text('e')}`);
     while (!work.next().done) steps++;
-    // Lines of both sides are split, numbered and written, and 1,000 edits are looked for.
+    // Lines of both sides are split, numbered and written, and 1,000 edits are searched.
     expect(steps).toBeGreaterThan(1000 + (3 * 400_000) / 4096 - 10);
   });
 });

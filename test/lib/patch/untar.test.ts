@@ -26,7 +26,7 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const made = (...options: string[]) =>
   execFileSync('tar', ['-cf', '-', '--sort=name', ...options, '.'], { cwd: directory });
 
-/** In portions that suit no block. */
+/** Yields the bytes in pieces that do not match the blocks. */
 async function* portions(bytes: Uint8Array, size = 700) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
@@ -42,7 +42,7 @@ async function membersOf(bytes: Uint8Array, size?: number): Promise<string[]> {
   return found;
 }
 
-/** One header, with a right checksum unless it is told. */
+/** Returns one header; its checksum is correct unless `sum` is given. */
 function header(fields: { name?: string; type?: string; size?: string; sum?: number; link?: string } = {}): Buffer {
   const block = Buffer.alloc(512);
   block.write(fields.name ?? 'f', 0, 'latin1');
@@ -61,7 +61,7 @@ function header(fields: { name?: string; type?: string; size?: string; sum?: num
 const END = Buffer.alloc(1024);
 
 describe('reading an archive', () => {
-  it.each([['pax'], ['gnu'], ['ustar']])('takes what tar makes as %s', async (format) => {
+  it.each([['pax'], ['gnu'], ['ustar']])('accepts archives of tar in the format %s', async (format) => {
     const excluded = format === 'ustar' ? ['--exclude=long-target', '--exclude=deep-directory-name'] : [];
     const found = await membersOf(made(`--format=${format}`, ...excluded));
     expect(found).toContain('file ./a 750 70000');
@@ -74,26 +74,26 @@ describe('reading an archive', () => {
     expect(found).toContain(`symlink ./long-target -> ${'t/'.repeat(150)}x 777 0`);
   });
 
-  it('takes times with their fractions, and skips contents that nobody reads', async () => {
+  it('reads fractional times, and skips contents that are not consumed', async () => {
     const times = new Map<string, { sec: number; nsec: number }>();
     for await (const { path, mtime } of untar(portions(made('--format=pax')))) times.set(path, mtime);
     expect(times.get('./a')).toEqual({ sec: 1_600_000_000, nsec: 250_000_000 });
     expect(times.size).toBeGreaterThan(5);
   });
 
-  it('tells names byte for byte', async () => {
+  it('returns names byte for byte', async () => {
     expect(await membersOf(Buffer.concat([header({ name: 'a\xff\xfe' }), END]))).toEqual(['file a\xff\xfe 644 0']);
   });
 
   const refused: [string, Buffer, RegExp][] = [
-    ['nothing at all', Buffer.alloc(0), /cut short/],
+    ['an empty input', Buffer.alloc(0), /cut short/],
     ['an archive without its end', header(), /cut short/],
-    ['a content that is cut short', Buffer.concat([header({ size: '00000002000\0' }), Buffer.alloc(512)]), /cut short/],
+    ['contents that are truncated', Buffer.concat([header({ size: '00000002000\0' }), Buffer.alloc(512)]), /cut short/],
     ['a compressed archive', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2048, 1)]), /compressed/],
     ['garbage', Buffer.alloc(2048, 'garbage'), /wrong checksum/],
-    ['a header that was changed', Buffer.concat([header({ sum: 1 }), END]), /wrong checksum/],
-    ['a size that is no number', Buffer.concat([header({ size: '0000000zzzz\0' }), END]), /wrong size/],
-    ['a size that no file has', Buffer.concat([header({ size: `\x80${'\xff'.repeat(11)}` }), END]), /wrong size/],
+    ['a modified header', Buffer.concat([header({ sum: 1 }), END]), /wrong checksum/],
+    ['a size that is not a number', Buffer.concat([header({ size: '0000000zzzz\0' }), END]), /wrong size/],
+    ['a size above the maximum of a file', Buffer.concat([header({ size: `\x80${'\xff'.repeat(11)}` }), END]), /wrong size/],
     ['a character device', Buffer.concat([header({ type: '3' }), END]), /"f" is a character device/],
     ['a block device', Buffer.concat([header({ type: '4' }), END]), /block device/],
     ['a FIFO', Buffer.concat([header({ type: '6' }), END]), /FIFO/],

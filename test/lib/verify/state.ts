@@ -17,7 +17,7 @@ export function storageIn(directory: string) {
   };
 }
 
-/** Every file and directory with what a write would change: its inode, mode, size, mtime and content. */
+/** Returns every file and directory with the properties that a write changes: inode, mode, size, mtime and content. */
 export function fingerprint(directory: string): string[] {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
   return ['', ...names].map((name) => {
@@ -35,14 +35,14 @@ export async function verified(directory: string): Promise<{ damaged: string[]; 
   return { damaged: starting('damaged: '), notes: starting('note: '), last: lines.at(-1)! };
 }
 
-/** A codebase, a sandbox with a checkpoint, and a fork of it with changes of its own; written by this version, closed. */
+/** Creates a codebase, a sandbox with a checkpoint, and a fork with its own changes, by this version, and closes them. */
 export class State {
   readonly s = new Sandbox();
   readonly home = this.s.home;
   readonly codebase = newId('cb');
   readonly sandbox = newId('sb');
   readonly fork = newId('sb');
-  /** The frozen one. */
+  /** The frozen layer. */
   readonly layer: string;
   readonly codebases: Partial<CodebaseRecord>[] = [{ id: this.codebase, name: 'c', owner_id: 'o' }];
   readonly sandboxes: Partial<SandboxRecord>[];
@@ -78,7 +78,7 @@ export class State {
     for (const name of ['metadata.json', 'metadata.json.bak']) writeFileSync(join(this.home, name), text);
   }
 
-  /** The host files whose path ends so. */
+  /** Returns the host files whose path matches `end`. */
   find(end: RegExp): string[] {
     const names = readdirSync(this.home, { recursive: true, encoding: 'utf8' }).map((name) => join(this.home, name));
     return names.filter((path) => end.test(path) && statSync(path).isFile()).sort();

@@ -8,7 +8,7 @@ import { attached, linesOf, OlderState } from '../workspaces/older-state.ts';
 import { fingerprint, flip, LARGE, State, storageIn, verified } from './state.ts';
 
 describe('a state without damage', () => {
-  it('has none, and nothing on the disk changes', async () => {
+  it('is reported as intact, and nothing on the disk changes', async () => {
     const { home } = new State();
     const before = fingerprint(home);
     const { damaged, notes, last } = await verified(home);
@@ -24,13 +24,13 @@ describe('a state without damage', () => {
     expect(fingerprint(directory)).toEqual(before);
   });
 
-  it('of an older server has none either once it is converted', async () => {
+  it('of an older server is intact after its conversion', async () => {
     const state = new OlderState();
     for (const record of state.records) attached(state.spec(record), (fs) => linesOf(fs, state.spec(record)));
     expect((await verified(state.directory)).damaged).toEqual([]);
   });
 
-  it('with a torn last line and a half rewritten journal is left for the next start to put right', async () => {
+  it('with a torn last line and an unfinished compaction is left for the next start to repair', async () => {
     const state = new State();
     writeFileSync(state.journal(state.sandbox), '[12,["li', { flag: 'a' });
     writeFileSync(`${state.journal(state.sandbox)}.new`, 'half');
@@ -42,7 +42,7 @@ describe('a state without damage', () => {
 
 interface Harm {
   name: string;
-  /** Returns the path of what is harmed. */
+  /** Damages a file. Returns its path. */
   harm: (state: State) => string;
   what: RegExp;
   owner: (state: State) => string[];
@@ -89,7 +89,7 @@ const HARMS: Harm[] = [
     owner: ofAll,
   },
   {
-    name: 'a missing folder of a codebase',
+    name: 'a missing directory of a codebase',
     harm: ({ home, codebase }) => removed(join(home, 'codebases', codebase)),
     what: /the folder is missing/,
     owner: ofCodebase,
@@ -101,7 +101,7 @@ const HARMS: Harm[] = [
     owner: ofCodebase,
   },
   {
-    name: 'a commit journal that is cut',
+    name: 'a truncated commit journal',
     harm: ({ home, codebase }) => {
       const path = join(home, 'codebases', codebase, 'commit.json');
       writeFileSync(path, '{"id":"x","stages":[');
@@ -126,7 +126,7 @@ const HARMS: Harm[] = [
     owner: ofFork,
   },
   {
-    name: 'a journal that is cut',
+    name: 'a truncated journal',
     harm: (state) => {
       const path = state.journal(state.sandbox);
       truncateSync(path, readFileSync(path).lastIndexOf('\n', -2) + 1);
@@ -169,7 +169,7 @@ const HARMS: Harm[] = [
     name: 'contents in a slot of a frozen layer with a flipped bit',
     harm: (state) => `${flipped(frozen(state, 'slab-4096'), 3)}, slot 0`,
     what: /the contents do not match their checksum/,
-    // The fork has other contents for that file.
+    // The fork has different contents for that file.
     owner: ({ sandbox }) => [
       `checkpoint "cp" of sandbox ${sandbox}, file "d/small"`,
       `sandbox ${sandbox}, file "d/small"`,
@@ -194,7 +194,7 @@ const HARMS: Harm[] = [
     owner: (state) => ofLayer(state).map((owner) => `${owner}, file "large"`),
   },
   {
-    name: 'a data file of a frozen layer that is cut',
+    name: 'a truncated data file of a frozen layer',
     harm: (state) => {
       const path = state.find(/\/0\/\d+$/).find((each) => each.includes(state.layer))!;
       truncateSync(path, 10);
@@ -223,7 +223,7 @@ const HARMS: Harm[] = [
 ];
 
 describe('damage', () => {
-  it.each(HARMS)('$name is told once, with its path and owners, and nothing changes', async ({ harm, what, owner }) => {
+  it.each(HARMS)('$name is reported once, with its path and owners, and nothing changes', async ({ harm, what, owner }) => {
     const state = new State();
     const where = harm(state);
     const before = fingerprint(state.home);
@@ -236,7 +236,7 @@ describe('damage', () => {
     expect(fingerprint(state.home)).toEqual(before);
   });
 
-  it('of several things is told of each', async () => {
+  it('of several items is reported for each', async () => {
     const state = new State();
     flip(frozen(state, 'slab-4096'), 3);
     rmSync(state.journal(state.fork));
@@ -254,8 +254,8 @@ describe('damage', () => {
   });
 });
 
-describe('what no record names', () => {
-  it('is a note, and no damage', async () => {
+describe('an item that no record names', () => {
+  it('is a note, not damage', async () => {
     const state = new State();
     const names = [`codebases/${newId('cb')}`, `mounts/deltas/${newId('sb')}`, `mounts/layers/${newId('sb')}.0-ab`];
     for (const name of names) mkdirSync(join(state.home, name));
@@ -267,7 +267,7 @@ describe('what no record names', () => {
 });
 
 describe('a state that cannot be checked', () => {
-  it.each(['metadata.json.lock', 'mounts/.lock', 'codebases/.lock'])('has a server on it (%s)', async (name) => {
+  it.each(['metadata.json.lock', 'mounts/.lock', 'codebases/.lock'])('is in use by a server (%s)', async (name) => {
     const { home } = new State();
     const release = takeLock(join(home, name));
     await expect(verifyState(storageIn(home))).rejects.toThrow(
@@ -277,7 +277,7 @@ describe('a state that cannot be checked', () => {
     expect((await verified(home)).damaged).toEqual([]);
   });
 
-  it('is none at all', async () => {
+  it('does not exist', async () => {
     const { home } = new State();
     const nowhere = join(home, 'nowhere');
     await expect(verifyState(storageIn(nowhere))).rejects.toThrow(/there is no state to verify/);
