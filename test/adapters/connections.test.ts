@@ -45,19 +45,19 @@ async function dial(bytes: string): Promise<Socket> {
   return socket;
 }
 
-/** '': the connection was closed without an answer. */
+/** Returns the status of the answer; '' if the connection was closed without an answer. */
 async function statusOf(request: string): Promise<string> {
   const socket = await dial(`${request} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
   const answer = await Promise.race([once(socket, 'data'), once(socket, 'close').then(() => [''])]);
   return String(answer[0]).split(' ')[1] ?? '';
 }
 
-/** A connection may meet those that are closed only now, and is closed then. */
+/** Repeats the request until its answer has `status`: a new connection may be closed while earlier ones are being closed. */
 async function reaches(request: string, status: string): Promise<void> {
   await expect.poll(() => statusOf(request), { timeout: 30_000 }).toBe(status);
 }
 
-it('closes the oldest idle connection for a new one, so that silent and half-open ones keep nobody out', async () => {
+it('a REST server closes the oldest idle connection for a new one, so that silent and half-open ones block no client', async () => {
   await start();
   const first = await dial('');
   const closed = once(first, 'close');
@@ -70,14 +70,14 @@ it('closes the oldest idle connection for a new one, so that silent and half-ope
   await reaches('GET /v1/sandboxes/sb_1', '200');
 });
 
-it('serves health and the end of sandboxes when all connections are busy, and refuses the rest', async () => {
+it('a REST server whose connections are all busy serves /health, StopSandbox and DestroySandbox, and refuses other requests', async () => {
   await start();
   for (let index = 0; index < MAX; index++)
     await dial('POST /v1/sandboxes/sb_1/start HTTP/1.1\r\nhost: localhost\r\n\r\n');
   await until(() => busy === MAX);
   await reaches('GET /v1/sandboxes/sb_1', '429');
   await reaches('PUT /v1/codebases/cb_1/files/a', '429');
-  // Silent ones replace each other in the reserve.
+  // Silent connections replace each other in the reserve.
   for (let index = 0; index < MAX; index++) await dial('');
   await reaches('GET /health', '200');
   await reaches('DELETE /v1/sandboxes/sb_1', '200');

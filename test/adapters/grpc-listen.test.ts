@@ -7,7 +7,7 @@ import { silentLog } from '../../lib/log.ts';
 import { until } from './clients.ts';
 
 const address = { host: '127.0.0.1', port: 0 };
-/** The preface and an empty SETTINGS frame. */
+/** The client's preface and an empty SETTINGS frame. */
 const HANDSHAKE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),

@@ -253,7 +253,7 @@ describe('a multipart upload', () => {
     expect(memory.files.get('cb_1/big')?.equals(big)).toBe(true);
   });
 
-  it('refuses a path that comes too late, and stores nothing', async () => {
+  it('refuses a path field after its file, and stores nothing', async () => {
     const answer = await postForm(['name="file"; filename="big"', Buffer.alloc(9 * MIB)], ['name="path"', 'x']);
     expect(answer).toMatchObject({
       status: 400,

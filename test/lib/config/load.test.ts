@@ -232,7 +232,7 @@ describe('a value that is not allowed', () => {
   });
 });
 
-describe('where the configuration comes from', () => {
+describe('the source of the configuration', () => {
   it('-config takes precedence over SERVICE_CONFIG, which takes precedence over configs/server.yaml', () => {
     const level = (name: string) => `${STORAGE}logging: {level: ${name}}`;
     write(level('debug'), 'a.yaml');

@@ -46,7 +46,7 @@ it('pages of changes that arrive in parts are joined, and only the first one wri
   expect([TRAITS.changes.writeBack!('sb', '', 1), TRAITS.changes.writeBack!('sb', 'a', 1)]).toEqual([true, false]);
 });
 
-it('a workspace is named by the id in its spec where it need not be attached', () => {
+it('a workspace that need not be attached is named by the id in its spec', () => {
   expect(TRAITS.settle.unattached!(SPEC, SETTLEMENT)).toBe('sb');
   expect(TRAITS.settle.trims!(SPEC, SETTLEMENT)).toBe('sb');
   expect(TRAITS.keepRemoved.unattached!(SPEC, [])).toBe('sb');

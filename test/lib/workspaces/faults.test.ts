@@ -12,9 +12,9 @@ import { ERRNOS, type ErrnoName } from '../runtime/faults/host-calls.ts';
 import { ALL_WRITE, UID } from './sandbox.ts';
 import { WorkerFaults } from './worker-faults.ts';
 
-/** Above what is kept in a slab. */
+/** Size of contents above the limit of slabs. */
 const LARGE = 'large '.repeat(12_000);
-/** More than there are attempts of one case. */
+/** More than the number of attempts of one case. */
 const BASE_FILES = 100;
 
 /** Runs lines of JavaScript in a directory, as the sandbox's user: the tests' own process must not touch the mount. */
@@ -46,7 +46,7 @@ class Program {
     this.#answers = createInterface({ input: child.stdout });
   }
 
-  /** 'ok' or the errno, and the value. */
+  /** Returns 'ok' or the errno, and the value. */
   async run(code: string): Promise<[outcome: string, value: string]> {
     const answer = once(this.#answers, 'line', { signal: AbortSignal.timeout(30_000) });
     this.#child.stdin?.write(`${JSON.stringify(code)}\n`);
@@ -102,10 +102,10 @@ afterAll(async () => {
 });
 
 interface Case {
-  /** N stands for the number of the attempt. */
+  /** In the expressions, N is the number of the attempt. */
   prepare?: string;
   act: string;
-  /** An expression for what was acknowledged. */
+  /** An expression for the acknowledged state. */
   read: string;
   gives: string;
 }
@@ -151,15 +151,15 @@ const CASES: Record<string, Case> = {
   },
 };
 
-/** All of them at the first calls; at later ones they take turns, to bound the time. */
+/** All errnos at the first calls; at later calls they alternate, to limit the time. */
 const errnosAt = (nth: number): readonly ErrnoName[] =>
   nth <= 4 ? ERRNOS : [nth, nth + 3].map((index) => ERRNOS[index % ERRNOS.length]!);
 
 const numbered = (code: string, n: number) => code.replaceAll(/\bN\b/g, String(n)).replaceAll('-N', `-${n}`);
 
-describe('a host call of the request worker that fails', () => {
+describe('a failed host call of the request worker', () => {
   it.each(Object.entries(CASES))(
-    'in %s fails that request alone, and nothing acknowledged is lost',
+    'in %s fails that request only, and loses nothing acknowledged',
     async (_, { prepare, act, read, gives }) => {
       let attempt = 0;
       const begin = async () => {
@@ -179,7 +179,7 @@ describe('a host call of the request worker that fails', () => {
           faults.arm('files', nth, errno);
           const [outcome] = await acts();
           const at = `${errno} at call ${nth}, ${faults.disarm()} failed`;
-          // EIO: a sync that failed; what reached the disk is not known, whatever the errno (fsync(2)).
+          // EIO after a failed sync: for any errno it is unknown which data is on the disk (fsync(2)).
           expect(['ok', errno, 'EIO'], at).toContain(outcome);
           expect(await beside.run("return fs.readFileSync('kept')"), at).toEqual(['ok', 'kept']);
           if (outcome !== 'ok') expect((await acts())[0], at).toBe('ok');

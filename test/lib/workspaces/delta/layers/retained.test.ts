@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Retained } from '../../../../../lib/workspaces/delta/layers/retained.ts';
 
-it('reads the summary of each layer once, however many checkpoints there come to be', () => {
+it('the retained usage reads the summary of each layer once, for any number of checkpoints', () => {
   const read: string[] = [];
   const retained = new Retained('sb_1.', {
     read: (layer) => {
