@@ -23,7 +23,11 @@ export async function reviewAndCommit(demo, codebase, { project, git, directory 
     const { changes } = await service.call('GET', `${at}/changes`);
     const lines = changes.map(({ path, kind }) => `${kind.slice(7).toLowerCase().padEnd(8)} ${path}`);
     const expected = 'deleted  LICENSE, modified README.md, added    notes, added    notes/today';
-    report.check('the changes are those of the agent, in order of the paths', lines.join(', ') === expected, lines.join(', '));
+    report.check(
+      'the changes are those of the agent, in order of the paths',
+      lines.join(', ') === expected,
+      lines.join(', '),
+    );
     return { text: lines.join('\n') };
   });
   await report.step('patch', async () => {
@@ -52,9 +56,14 @@ async function tryOut({ report, service, command, succeeds, refused }, at) {
     };
   });
   const [one, two] = forks;
-  await command(one, 'cat README.md | tail -n 1; echo more >> README.md', 'a fork starts with the changes', (result) => {
-    return result.stdout === 'An agent was here.\n';
-  });
+  await command(
+    one,
+    'cat README.md | tail -n 1; echo more >> README.md',
+    'a fork starts with the changes',
+    (result) => {
+      return result.stdout === 'An agent was here.\n';
+    },
+  );
   await command(
     two,
     'tail -n 1 README.md',
@@ -93,7 +102,11 @@ async function keepSome({ report, service, command, createSandbox, succeeds }, c
   await report.step('conflict', async () => {
     const path = `/v1/sandboxes/${rival.id}/commit`;
     const refusal = await service.call('POST', path, {}).catch((error) => error);
-    report.check('a second commit of the same file changes nothing and reports the conflict', refusal.code === 10, refusal.message);
+    report.check(
+      'a second commit of the same file changes nothing and reports the conflict',
+      refusal.code === 10,
+      refusal.message,
+    );
     return { text: refusal.message };
   });
   await service.call('DELETE', `/v1/sandboxes/${rival.id}`);

@@ -25,12 +25,15 @@ describe('the log', () => {
     expect(lines).toEqual([expect.stringMatching(/^\S+Z WARN {2}a warning path="\/a b" count=2\n$/)]);
   });
 
-  it.each(['json', 'text'] as const)('as %s escapes messages and values that could forge a line or control the terminal', (format) => {
-    const { lines, log } = logging('info', format);
-    log.info('a\nb\u001b[31m', { name: 'c\r\nd\u001b[0m' });
-    expect(lines).toHaveLength(1);
-    expect([...(lines[0]?.slice(0, -1) ?? '')].filter((char) => char < ' ')).toEqual([]);
-  });
+  it.each(['json', 'text'] as const)(
+    'as %s escapes messages and values that could forge a line or control the terminal',
+    (format) => {
+      const { lines, log } = logging('info', format);
+      log.info('a\nb\u001b[31m', { name: 'c\r\nd\u001b[0m' });
+      expect(lines).toHaveLength(1);
+      expect([...(lines[0]?.slice(0, -1) ?? '')].filter((char) => char < ' ')).toEqual([]);
+    },
+  );
 
   it('as text escapes terminal control characters above ASCII', () => {
     const { lines, log } = logging('info', 'text');

@@ -93,7 +93,11 @@ describe('reading an archive', () => {
     ['garbage', Buffer.alloc(2048, 'garbage'), /wrong checksum/],
     ['a modified header', Buffer.concat([header({ sum: 1 }), END]), /wrong checksum/],
     ['a size that is not a number', Buffer.concat([header({ size: '0000000zzzz\0' }), END]), /wrong size/],
-    ['a size above the maximum of a file', Buffer.concat([header({ size: `\x80${'\xff'.repeat(11)}` }), END]), /wrong size/],
+    [
+      'a size above the maximum of a file',
+      Buffer.concat([header({ size: `\x80${'\xff'.repeat(11)}` }), END]),
+      /wrong size/,
+    ],
     ['a character device', Buffer.concat([header({ type: '3' }), END]), /"f" is a character device/],
     ['a block device', Buffer.concat([header({ type: '4' }), END]), /block device/],
     ['a FIFO', Buffer.concat([header({ type: '6' }), END]), /FIFO/],

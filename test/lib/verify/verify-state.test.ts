@@ -223,18 +223,21 @@ const HARMS: Harm[] = [
 ];
 
 describe('damage', () => {
-  it.each(HARMS)('$name is reported once, with its path and owners, and nothing changes', async ({ harm, what, owner }) => {
-    const state = new State();
-    const where = harm(state);
-    const before = fingerprint(state.home);
-    const { damaged, last } = await verified(state.home);
-    expect(damaged).toHaveLength(1);
-    expect(damaged[0]).toMatch(what);
-    expect(damaged[0]!.startsWith(`damaged: ${where}: `)).toBe(true);
-    expect(damaged[0]!.endsWith(` (${owner(state).join('; ')})`)).toBe(true);
-    expect(last).toMatch(/^1 damaged, /);
-    expect(fingerprint(state.home)).toEqual(before);
-  });
+  it.each(HARMS)(
+    '$name is reported once, with its path and owners, and nothing changes',
+    async ({ harm, what, owner }) => {
+      const state = new State();
+      const where = harm(state);
+      const before = fingerprint(state.home);
+      const { damaged, last } = await verified(state.home);
+      expect(damaged).toHaveLength(1);
+      expect(damaged[0]).toMatch(what);
+      expect(damaged[0]!.startsWith(`damaged: ${where}: `)).toBe(true);
+      expect(damaged[0]!.endsWith(` (${owner(state).join('; ')})`)).toBe(true);
+      expect(last).toMatch(/^1 damaged, /);
+      expect(fingerprint(state.home)).toEqual(before);
+    },
+  );
 
   it('of several items is reported for each', async () => {
     const state = new State();
