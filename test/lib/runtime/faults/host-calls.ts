@@ -82,7 +82,7 @@ class HostCalls {
     this.#places = [];
   }
 
-  /** The numbers, as `arm` takes them, of the first call of each place in files whose path has `within`. */
+  /** Returns the number, for `arm`, of the first call at each source location in files whose path contains `within`. */
   recorded(within = ''): number[] {
     const places = this.#places ?? [];
     this.#places = undefined;
