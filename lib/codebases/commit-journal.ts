@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
-import type { Settled } from '../workspaces/workspaces.ts';
+import type { RebasedPath } from '../workspaces/workspaces.ts';
 import { applySteps, type Step } from './commit-steps.ts';
 import { errnoOf } from './disk-errors.ts';
 
@@ -17,7 +17,7 @@ const run = promisify(execFile);
 /** A stage of a commit: the steps in the codebase, and the paths at which the sandbox is rebased afterwards. */
 interface CommitStage {
   steps: readonly Step[];
-  settled: readonly Settled[];
+  settled: readonly RebasedPath[];
 }
 
 /** All data needed to finish a commit, in the codebase and in its sandbox. */

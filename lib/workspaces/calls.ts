@@ -9,7 +9,7 @@ import type {
   FoundUnchanged,
   Frozen,
   OwnDirectory,
-  Settlement,
+  RebaseStage,
   WorkspaceSpec,
 } from './workspaces.ts';
 
@@ -50,7 +50,7 @@ export interface WorkspaceOperations {
    * Call before files and directories of the codebase are removed: copies up what directories that the sandbox renamed
    * show of them. Returns whether it has any renamed directory. The workspace need not be attached.
    */
-  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
+  preserveRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean;
   /**
    * Call before files of a codebase change on disk: the open workspaces on it and, of these, the ones that may have
    * unchanged entries of their own for `revertUnchanged`. `except`: the workspace whose commit it is.
@@ -68,7 +68,7 @@ export interface WorkspaceOperations {
    * removes the unmodified entries from the delta, journaled as one record. Open files stay valid. The workspace need not
    * be attached.
    */
-  settle(spec: WorkspaceSpec, settlement: Settlement): void;
+  rebase(spec: WorkspaceSpec, stage: RebaseStage): void;
   /** Frees disk space of dropped contents, a part at a time; true: call again. */
   trim(id: string): boolean;
   /**
@@ -94,7 +94,7 @@ export interface WorkspaceOperations {
    * space. No other delta, origin or checkpoint may need them until it returns. 'done': it no longer needs them. 'kept':
    * moving them would not be worth it. 'more': call again.
    */
-  absorb(id: string, layers: readonly string[], limit?: number): 'more' | 'done' | 'kept';
+  compact(id: string, layers: readonly string[], limit?: number): 'more' | 'done' | 'kept';
   /** Call after frozen layers were removed on disk: closes their files. */
   layersRemoved(): void;
   /** A background copy is complete (errno 0) or failed: operations that wait for it are run again. */
@@ -148,17 +148,17 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   contents: {},
   revert: { writeBack: always, trims: (id) => id },
   renamed: {},
-  keepRemoved: { unattached: ({ id }) => id },
+  preserveRemoved: { unattached: ({ id }) => id },
   findUnchanged: { unmounted: { answer: { open: [], candidates: [] } } },
   revertUnchanged: { trims: ({ id }) => id, unattached: ({ id }) => id },
-  settle: { trims: ({ id }) => id, unattached: ({ id }) => id },
+  rebase: { trims: ({ id }) => id, unattached: ({ id }) => id },
   trim: {},
   freeze: { writeBack: always },
   requireForkRoom: {},
   setCheckpoints: { unmounted: NOTHING },
   // Pages that are written back later would overwrite the restored contents.
   rollback: { writeBack: always },
-  absorb: { again: (outcome) => outcome === 'more' },
+  compact: { again: (outcome) => outcome === 'more' },
   layersRemoved: { unmounted: NOTHING },
   copied: {},
   files: {},

@@ -19,7 +19,7 @@ import {
 import { CurrentWorkspace } from './current-workspace.ts';
 import { copyInBackground } from './delta/contents/background-copy.ts';
 import type { WorkspaceEvent } from './events.ts';
-import type { DamageReport, Death, WorkspaceSpec } from './workspaces.ts';
+import type { DamageReport, FileSystemExit, WorkspaceSpec } from './workspaces.ts';
 
 /** Options of `mountWorkspaces`. */
 export interface MountOptions {
@@ -56,9 +56,9 @@ export interface Workspaces extends WorkspaceCalls {
   /** Writes dirty pages of memory mappings back to their files. */
   flush(): Promise<void>;
   /** Settles once when the file system has stopped serving without `close`, before the system calls of programs fail. */
-  readonly died: Promise<Death>;
+  readonly exited: Promise<FileSystemExit>;
   /** Settles when its threads have exited, which may be after `close`: from then on nothing writes to deltas. */
-  readonly ended: Promise<unknown>;
+  readonly threadsExited: Promise<unknown>;
   /** Checks at once that the mount is in place; `died` settles if not. Otherwise that takes a second. */
   check(): Promise<void>;
   /** Unmounts and ends the worker; deltas are synced. Idempotent. */
@@ -85,13 +85,13 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
   };
   const connection = await Connection.open({ mountPoint, entry, options: current.buffer, onEvent, log });
   const { control, ended } = connection.threads;
-  const died = new Deferred<Death>();
+  const died = new Deferred<FileSystemExit>();
   let closing: Promise<void> | undefined;
   let dead = false;
 
   const watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
   void Promise.race([ended, watchdog.alarm]).then(async ({ reason, byWorker }) => {
-    const death: Death = { reason, ...(byWorker && { workspace: current.id }) };
+    const death: FileSystemExit = { reason, ...(byWorker && { workspace: current.id }) };
     watchdog.stop();
     control.close(reason);
     if (closing) return;
@@ -140,8 +140,8 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     },
     detach: (id) => request('detach', [id]),
     flush: () => syncMount(mountPoint),
-    died: died.promise,
-    ended: connection.threads.exited,
+    exited: died.promise,
+    threadsExited: connection.threads.exited,
     async check() {
       await watchdog.checkMount();
       // Handlers of `died` run first.

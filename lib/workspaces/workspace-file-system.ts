@@ -38,7 +38,7 @@ import { requireRoom } from './history/checkpoint-room.ts';
 import { requireForkRoom } from './history/fork-room.ts';
 import { ownPathFilter } from './history/own-entries.ts';
 import type { PathFilter } from './history/path-filter.ts';
-import { keepRemoved } from './history/preserve-removed.ts';
+import { preserveRemoved } from './history/preserve-removed.ts';
 import { rebase } from './history/rebase.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
 import { revert } from './history/revert.ts';
@@ -65,7 +65,7 @@ import type {
   FoundUnchanged,
   Frozen,
   OwnDirectory,
-  Settlement,
+  RebaseStage,
   WorkspaceChange,
   WorkspaceSpec,
 } from './workspaces.ts';
@@ -79,8 +79,8 @@ type LongOperations = {
 
 /** Nodes released in one step. */
 const AT_ONCE = 64;
-/** Contents that one call of `absorb` moves while the sandbox waits: some tenths of a second. */
-const ABSORBED_AT_ONCE = 2000;
+/** Contents that one call of `compact` moves while the sandbox waits: some tenths of a second. */
+const MOVED_AT_ONCE = 2000;
 
 /** Options of `WorkspaceFileSystem`. */
 export interface WorkspaceFileSystemOptions {
@@ -202,8 +202,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, revert(workspace, paths));
     },
-    settle: (spec, settlement) => this.#lease(spec, (workspace) => stepsOnHost(rebase(workspace, settlement))),
-    keepRemoved: (spec, paths) => this.#lease(spec, (workspace) => keepRemoved(workspace, paths)),
+    rebase: (spec, settlement) => this.#lease(spec, (workspace) => stepsOnHost(rebase(workspace, settlement))),
+    preserveRemoved: (spec, paths) => this.#lease(spec, (workspace) => preserveRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {
       const workspaces = this.#openOf(codebaseId, except);
       // Programs of sandboxes without changes need not wait.
@@ -230,9 +230,9 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
       const workspace = this.#get(id);
       return this.#holdOpen(workspace, requireForkRoom(workspace, checkpoint));
     },
-    absorb: (id, layers, limit = ABSORBED_AT_ONCE) => {
+    compact: (id, layers, limit = MOVED_AT_ONCE) => {
       const workspace = this.#get(id);
-      return this.#holdOpen(workspace, this.#absorbing(workspace, layers, limit));
+      return this.#holdOpen(workspace, this.#compacting(workspace, layers, limit));
     },
     rollback: (id, layer) => {
       const workspace = this.#get(id);
@@ -439,8 +439,8 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     return complete(renamedDirectories(this.#get(id)));
   }
 
-  keepRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
-    return complete(this.#lease(spec, (workspace) => keepRemoved(workspace, paths)));
+  preserveRemoved(spec: WorkspaceSpec, paths: readonly ByteString[]): boolean {
+    return complete(this.#lease(spec, (workspace) => preserveRemoved(workspace, paths)));
   }
 
   findUnchanged(codebaseId: string, changing: ChangingBase, except?: string): FoundUnchanged {
@@ -462,7 +462,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     visited.close();
   }
 
-  settle(spec: WorkspaceSpec, settlement: Settlement): void {
+  rebase(spec: WorkspaceSpec, settlement: RebaseStage): void {
     complete(this.#lease(spec, (workspace) => stepsOnHost(rebase(workspace, settlement))));
   }
 
@@ -495,12 +495,12 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     onHost(() => complete(rollback(workspace, layer)));
   }
 
-  absorb(id: string, layers: readonly string[], limit = ABSORBED_AT_ONCE): 'more' | 'done' | 'kept' {
-    return complete(this.#absorbing(this.#get(id), layers, limit));
+  compact(id: string, layers: readonly string[], limit = MOVED_AT_ONCE): 'more' | 'done' | 'kept' {
+    return complete(this.#compacting(this.#get(id), layers, limit));
   }
 
-  *#absorbing({ delta, tree }: Workspace, layers: readonly string[], limit: number): Steps<'more' | 'done' | 'kept'> {
-    return yield* delta.absorbing(layers, limit, (inode) => {
+  *#compacting({ delta, tree }: Workspace, layers: readonly string[], limit: number): Steps<'more' | 'done' | 'kept'> {
+    return yield* delta.compactingLayers(layers, limit, (inode) => {
       const node = tree.nodeOf(inode);
       if (node !== undefined) this.#files.close(node);
     });

@@ -122,7 +122,7 @@ export interface FoundUnchanged {
 type Version = readonly [inode: number, writes: number];
 
 /** A path at which the base has what the sandbox had: of that version, if it is of its own. */
-export interface Settled {
+export interface RebasedPath {
   path: ByteString;
   version?: Version;
   /** The sandbox had nothing there. */
@@ -132,12 +132,12 @@ export interface Settled {
 }
 
 /** A stage of a commit that the base took over. */
-export interface Settlement {
+export interface RebaseStage {
   commit: string;
   stage: number;
-  settled: readonly Settled[];
+  paths: readonly RebasedPath[];
   /** Paths that are given back to the base, as by `revert`, as far as that is possible. */
-  givenUp: readonly ByteString[];
+  revertPaths: readonly ByteString[];
   /**
    * The commit was under way when a server ended or a disk failed. Versions are void then, so contents are compared; and a
    * stage that was settled before is left as it is.
@@ -145,7 +145,7 @@ export interface Settlement {
   resumed: boolean;
 }
 
-export interface Death {
+export interface FileSystemExit {
   reason: string;
   /** The workspace that was being served when the request worker ended; absent: none, or that was not its end. */
   workspace?: string | undefined;

@@ -3,7 +3,7 @@ import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
 import type { CommitChanges } from '../../services.ts';
-import type { OwnDirectory, Settled, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { OwnDirectory, RebasedPath, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -165,8 +165,8 @@ function answer(
 }
 
 /** The paths to rebase after the commit, with their parent directories, which may be new in the base. */
-export function settledBy(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Settled[] {
-  const settled = new Map<ByteString, Settled>();
+export function settledBy(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): RebasedPath[] {
+  const settled = new Map<ByteString, RebasedPath>();
   for (const { path, now } of changes) {
     // After all its parents: the parents of a known path are known, too.
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {

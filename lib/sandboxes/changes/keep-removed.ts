@@ -24,7 +24,7 @@ export async function keepRemoved(
     try {
       const state = await stateOf(sandbox, context);
       if (state === undefined || sandbox.noRenamesAtState === state) continue;
-      const renamed = await platform.mount.keepRemoved(workspaceSpec(sandbox, platform), paths);
+      const renamed = await platform.mount.preserveRemoved(workspaceSpec(sandbox, platform), paths);
       sandbox.noRenamesAtState = renamed ? undefined : state;
     } catch (err) {
       log.warn('files below a renamed directory could not be preserved', {

@@ -15,15 +15,15 @@ export async function rebaseSandbox(
 ): Promise<void> {
   const sandbox = commit.sandboxId === undefined ? undefined : context.sandboxes.get(commit.sandboxId);
   if (sandbox === undefined || sandbox.destroying) return;
-  const settlement = {
+  const rebaseStage = {
     commit: commit.id,
     stage,
-    settled: commit.stages[stage]?.settled ?? [],
-    givenUp: stage === commit.stages.length ? commit.givenUp : [],
+    paths: commit.stages[stage]?.settled ?? [],
+    revertPaths: stage === commit.stages.length ? commit.givenUp : [],
     resumed,
   };
   try {
-    await context.platform.mount.settle(workspaceSpec(sandbox, context.platform), settlement);
+    await context.platform.mount.rebase(workspaceSpec(sandbox, context.platform), rebaseStage);
   } catch (err) {
     if (!resumed || isTransient(err)) throw err;
     // A delta that is damaged or left out must not block the codebase for others.

@@ -102,7 +102,7 @@ export class LayerReclaimer {
     });
     for (const name of removed) await platform.removeTree(join(this.#root, name));
     if (removed.length > 0) await platform.mount.layersRemoved();
-    await this.#absorb(context, needs, growths);
+    await this.#compact(context, needs, growths);
   }
 
   /** Renames each layer in one step; after a crash the next run removes the renamed layers. */
@@ -128,15 +128,15 @@ export class LayerReclaimer {
   /**
    * Compacts layers that only one sandbox needs and that are not its top: they may contain much that is overwritten.
    */
-  async #absorb(context: ReclaimContext, needs: LayerNeeds, growths: number): Promise<void> {
+  async #compact(context: ReclaimContext, needs: LayerNeeds, growths: number): Promise<void> {
     for (const [id, layers] of needs.alone()) {
       if (!context.sandboxes.get(id)?.attached) continue;
       // Only a freeze or fork, which runs in the sandbox's queue too, could make others need them.
-      const absorb = async ({ attached }: LiveSandbox) => {
+      const compact = async ({ attached }: LiveSandbox) => {
         if (!attached) return 'kept';
-        return this.#growths === growths ? context.platform.mount.absorb(id, layers) : 'more';
+        return this.#growths === growths ? context.platform.mount.compact(id, layers) : 'more';
       };
-      const outcome = await context.change(id, absorb).catch(() => 'kept');
+      const outcome = await context.change(id, compact).catch(() => 'kept');
       if (outcome !== 'kept') this.#again = true;
     }
   }

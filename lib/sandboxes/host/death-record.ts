@@ -1,4 +1,4 @@
-import type { Death } from '../../workspaces/workspaces.ts';
+import type { FileSystemExit } from '../../workspaces/workspaces.ts';
 
 /** Milliseconds after which a failure is forgotten. */
 const MEMORY_MS = 10 * 60_000;
@@ -13,14 +13,14 @@ const MOST_WAIT_MS = 10_000;
  */
 export class DeathRecord {
   readonly #now: () => number;
-  #deaths: { at: number; death: Death }[] = [];
+  #deaths: { at: number; death: FileSystemExit }[] = [];
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
   /** Returns the milliseconds to wait before the next mount: 0 after a first failure. */
-  add(death: Death): number {
+  add(death: FileSystemExit): number {
     const earlier = this.#recent().length;
     this.#deaths.push({ at: this.#now(), death });
     return earlier === 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** (earlier - 1), MOST_WAIT_MS);
@@ -36,7 +36,7 @@ export class DeathRecord {
     return `the workspace file system died ${own.length} times while it served this sandbox (${last.death.reason}); it is tried again in ${minutes} min at the earliest`;
   }
 
-  #recent(): { at: number; death: Death }[] {
+  #recent(): { at: number; death: FileSystemExit }[] {
     const since = this.#now() - MEMORY_MS;
     this.#deaths = this.#deaths.filter(({ at }) => at > since);
     return this.#deaths;

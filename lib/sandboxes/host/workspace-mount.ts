@@ -4,7 +4,7 @@ import { settlesWithin } from '../../fuse/connection/deferred.ts';
 import type { Log } from '../../log.ts';
 import { type Call, callsThrough, TRAITS, type WorkspaceCalls } from '../../workspaces/calls.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
-import type { Death, WorkspaceSpec } from '../../workspaces/workspaces.ts';
+import type { FileSystemExit, WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DeathRecord } from './death-record.ts';
 
 interface Options {
@@ -177,7 +177,7 @@ class MountKeeper {
 
   #watch(workspaces: Workspaces, mounted: Promise<Workspaces>): void {
     this.#live = workspaces;
-    void workspaces.died.then((death) => {
+    void workspaces.exited.then((death) => {
       this.#live = undefined;
       const attached = this.#attached.size;
       this.#attached.clear();
@@ -186,7 +186,7 @@ class MountKeeper {
         () => this.#pause(wait),
         () => this.#pause(wait),
       );
-      this.#threads = workspaces.ended;
+      this.#threads = workspaces.threadsExited;
       this.#forget(mounted);
       this.#logFailure(death, attached, wait);
       const back = attached > 0 ? this.#mountAnew() : Promise.resolve();
@@ -194,7 +194,7 @@ class MountKeeper {
     });
   }
 
-  #logFailure({ reason, workspace }: Death, workspaces: number, wait: number): void {
+  #logFailure({ reason, workspace }: FileSystemExit, workspaces: number, wait: number): void {
     const { log } = this.#options;
     log.error('workspace file system failed, remounting', {
       reason,

@@ -16,7 +16,7 @@ import type { LiveSandbox } from '../sandbox.ts';
 /** The components that a sandbox depends on. */
 export interface Platform {
   layout: Layout;
-  mount: Omit<Workspaces, 'call' | 'usage' | 'died' | 'ended' | 'close' | 'baseChanging' | 'baseChanged'> & {
+  mount: Omit<Workspaces, 'call' | 'usage' | 'exited' | 'threadsExited' | 'close' | 'baseChanging' | 'baseChanged'> & {
     /** Whether the workspace is attached and its file system is serving. */
     holds(id: string): boolean;
   };

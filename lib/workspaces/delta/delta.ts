@@ -80,8 +80,8 @@ export class Delta {
   #below: readonly string[] = [];
   /** Frozen layer whose index this journal extends, or ''. */
   #parentLayer = '';
-  /** `absorbing` has moved some contents already. */
-  #absorbing = false;
+  /** `compactingLayers` has moved some contents already. */
+  #isCompacting = false;
   /** Unlinked inodes of the parent table: open, or not linked yet. */
   #orphans: readonly number[] = [];
   /** The index that `table` extends, and others that it keeps in memory. */
@@ -504,7 +504,7 @@ export class Delta {
     const { bytes, layers, live } = this.#retained.garbage(checkpoint);
     if (bytes <= Math.max(limit, WORTHWHILE)) return undefined;
     const disk = yield* this.#diskSize(layers);
-    // `absorbing` leaves less than this alone.
+    // `compactingLayers` leaves less than this alone.
     const used = live.bytes + live.files * BLOCK;
     return disk - used <= Math.max(limit, WORTHWHILE, used) ? undefined : bytes;
   }
@@ -605,7 +605,11 @@ export class Delta {
    * 'done': the journal durably needs them no more; 'kept': it would free too little. `moved` receives each inode whose
    * data file changed. The caller prevents other use of the delta between the steps.
    */
-  *absorbing(layers: readonly string[], limit: number, moved: (inode: Inode) => void): Steps<'more' | 'done' | 'kept'> {
+  *compactingLayers(
+    layers: readonly string[],
+    limit: number,
+    moved: (inode: Inode) => void,
+  ): Steps<'more' | 'done' | 'kept'> {
     const counted = new Counted(AT_ONCE);
     const from = new Set(layers.filter((layer) => this.#below.includes(layer)));
     if (from.size === 0) return 'kept';
@@ -617,18 +621,18 @@ export class Delta {
       shared.push(inode.id);
       live += hasContents(inode) ? inode.size + BLOCK : 0;
     }
-    if (!this.#absorbing && from.size < MAX_CHAIN) {
+    if (!this.#isCompacting && from.size < MAX_CHAIN) {
       if ((yield* this.#diskSize(from)) - live < Math.max(WORTHWHILE, live)) return 'kept';
     }
-    this.#absorbing = true;
+    this.#isCompacting = true;
     for (const id of shared.slice(0, limit)) {
       const inode = this.table.get(id)!;
-      this.#contents.absorb(inode);
+      this.#contents.moveToTop(inode);
       moved(inode);
       yield* counted.one();
     }
     if (shared.length > limit) return 'more';
-    this.#absorbing = false;
+    this.#isCompacting = false;
     this.#contents.syncAll();
     yield* this.#rewriting();
     this.#journal.confirm();
@@ -645,7 +649,7 @@ export class Delta {
     this.#parentLayer = continues;
     this.#below = below;
     this.#top = top;
-    this.#absorbing = false;
+    this.#isCompacting = false;
     this.#headerSize = this.#rewrittenSize = this.#journal.size;
   }
 

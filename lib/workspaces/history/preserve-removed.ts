@@ -16,7 +16,7 @@ import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directorie
  * all. Each file is preserved independently: throws the first error (quota, full disk) after all were tried. Throws
  * Postponed while a large file is copied.
  */
-export function* keepRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
+export function* preserveRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
   const renamed = (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
   const byOrigin = pathsByOrigin(renamed);
   let failure: { error: unknown } | undefined;

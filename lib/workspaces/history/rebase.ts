@@ -11,7 +11,7 @@ import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
-import type { Settlement } from '../workspaces.ts';
+import type { RebaseStage } from '../workspaces.ts';
 import { isAsInBase } from './changes.ts';
 import { isBelow } from './renamed-directories.ts';
 import { revert } from './revert.ts';
@@ -29,15 +29,15 @@ interface Place {
  * What was changed since stays, as a change of the present base version. A resumed stage that was rebased before is
  * skipped.
  */
-export function* rebase(workspace: Workspace, settlement: Settlement): Steps<void> {
+export function* rebase(workspace: Workspace, settlement: RebaseStage): Steps<void> {
   const { delta } = workspace;
   if (delta.table.get(ROOT_ID) === undefined) return;
-  const { commit, stage, givenUp, resumed } = settlement;
+  const { commit, stage, revertPaths: givenUp, resumed } = settlement;
   const { rebased } = delta.table;
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
   for (const path of givenUp) yield* revertQuietly(workspace, path);
   yield* delta.releasing(rebaseAll(workspace, settlement));
-  const paths = [...settlement.settled.map(({ path }) => path), ...givenUp];
+  const paths = [...settlement.paths.map(({ path }) => path), ...givenUp];
   yield* removeUnusedDirectories(workspace, paths, 'always');
 }
 
@@ -50,7 +50,7 @@ function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
   }
 }
 
-function* rebaseAll(workspace: Workspace, { commit, stage, settled, resumed }: Settlement): Steps<void> {
+function* rebaseAll(workspace: Workspace, { commit, stage, paths: settled, resumed }: RebaseStage): Steps<void> {
   const { table } = workspace.delta;
   const root = table.get(ROOT_ID)!;
   const ops: Op[] = [['rebased', commit, stage]];

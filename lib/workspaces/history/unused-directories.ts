@@ -70,7 +70,7 @@ export function* removeUnusedDirectories(
   }
 }
 
-/** As `dropUnused`, while no node is bound to an inode. */
+/** As `removeUnusedDirectories`, while no node is bound to an inode. */
 export function* removeUnusedWithoutNodes(workspace: OpenWorkspace, when: RemoveWhen): Steps<void> {
   const counted = new Counted(AT_ONCE);
   for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], when)) {

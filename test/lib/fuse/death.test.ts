@@ -45,7 +45,7 @@ describe('a file system that stopped serving', () => {
   it('is reported after a forced unmount, and rejects every call', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
-    const pending = expect(workspaces.died).resolves.toMatchObject({ reason: expect.stringMatching(/mount was/) });
+    const pending = expect(workspaces.exited).resolves.toMatchObject({ reason: expect.stringMatching(/mount was/) });
     // umount reports a busy target, but has aborted the connection.
     await shell('umount -f "$1" 2>/dev/null || :', mountPoint);
     await pending;
@@ -59,7 +59,7 @@ describe('a file system that stopped serving', () => {
     await once(holder.stdout, 'data');
     await shell('umount -l "$1"', mountPoint);
     await workspaces.check();
-    expect(await workspaces.died).toEqual({ reason: 'the mount was removed' });
+    expect(await workspaces.exited).toEqual({ reason: 'the mount was removed' });
     holder.kill('SIGKILL');
     await once(holder, 'exit');
   });
@@ -69,8 +69,8 @@ describe('a file system that stopped serving', () => {
     const { workspaces, mountPoint } = mount;
     const call = workspaces.baseChanging('cb', ['exit']);
     await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(await workspaces.died).toEqual({ reason: 'the request worker ended', workspace: 'cb' });
-    await workspaces.ended;
+    expect(await workspaces.exited).toEqual({ reason: 'the request worker ended', workspace: 'cb' });
+    await workspaces.threadsExited;
     await workspaces.close();
     expect(await mounts()).not.toContain(mountPoint);
   });
@@ -81,7 +81,10 @@ describe('a file system that stopped serving', () => {
     const path = await workspaces.attach(spec('sb_1'));
     const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     const program = expect(shell('ls "$1/absent"', path)).rejects.toThrow();
-    expect(await workspaces.died).toEqual({ reason: 'the request worker did not answer for 400 ms', workspace: 'cb' });
+    expect(await workspaces.exited).toEqual({
+      reason: 'the request worker did not answer for 400 ms',
+      workspace: 'cb',
+    });
     await Promise.all([call, program]);
   });
 

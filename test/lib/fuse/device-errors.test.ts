@@ -29,7 +29,7 @@ beforeEach(async () => {
   upload('file', 'old');
   mount = await mounted(bundle.entry);
   dead = false;
-  void mount.workspaces.died.then(() => (dead = true));
+  void mount.workspaces.exited.then(() => (dead = true));
   path = await mount.workspaces.attach({
     ...{ id: 'sb_1', codebaseId: 'cb', base: join(home, 'base'), delta: join(home, 'delta') },
     ...{ uid: 0, rules: ALL_WRITE, maxBytes: 0, maxFiles: 0 },
@@ -66,7 +66,7 @@ describe('a failed write to the device', () => {
     await shell('cat "$1/file"', path);
     faults.arm('notifier', 1, 'EIO');
     await expect(mount.workspaces.baseChanged('cb', ['file'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-    expect(await mount.workspaces.died).toEqual({ reason: 'the notifier failed' });
+    expect(await mount.workspaces.exited).toEqual({ reason: 'the notifier failed' });
   });
 
   it('with ENOMEM for an answer is repeated, and the program gets its answer', async () => {

@@ -135,7 +135,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   layersRemoved(): void {}
 
-  absorb(): 'kept' {
+  compact(): 'kept' {
     return 'kept';
   }
 

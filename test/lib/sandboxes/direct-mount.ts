@@ -35,9 +35,9 @@ export class DirectMount extends FakeMount {
     this.fs.rollback(id!, layer!);
   }
 
-  override async absorb(id?: string, layers?: readonly string[]): ReturnType<FakeMount['absorb']> {
+  override async compact(id?: string, layers?: readonly string[]): ReturnType<FakeMount['compact']> {
     for (;;) {
-      const outcome = this.fs.absorb(id!, layers!, 100);
+      const outcome = this.fs.compact(id!, layers!, 100);
       if (outcome !== 'more') return outcome;
     }
   }

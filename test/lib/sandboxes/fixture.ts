@@ -121,9 +121,9 @@ export class FakeMount {
     return [];
   }
 
-  async settle(): Promise<void> {}
+  async rebase(): Promise<void> {}
 
-  async keepRemoved(): Promise<boolean> {
+  async preserveRemoved(): Promise<boolean> {
     return false;
   }
 
@@ -150,7 +150,7 @@ export class FakeMount {
 
   async layersRemoved(): Promise<void> {}
 
-  async absorb(): Promise<'kept' | 'done'> {
+  async compact(): Promise<'kept' | 'done'> {
     return 'kept';
   }
 

@@ -2,39 +2,39 @@ import { expect, it } from 'vitest';
 import { silentLog } from '../../../lib/log.ts';
 import { createWorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
 import type { Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
-import type { Death, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
+import type { FileSystemExit, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const spec = (id: string) => ({ id }) as WorkspaceSpec;
 
 /** A mount that the test has die. */
 class Mounted {
   readonly calls: string[] = [];
-  #die!: (death: Death) => void;
-  readonly died = new Promise<Death>((resolve) => {
+  #die!: (death: FileSystemExit) => void;
+  readonly exited = new Promise<FileSystemExit>((resolve) => {
     this.#die = resolve;
   });
-  readonly ended = Promise.resolve();
+  readonly threadsExited = Promise.resolve();
 
   async die(workspace: string): Promise<void> {
     this.#die({ reason: 'out of memory', workspace });
-    await this.died;
+    await this.exited;
   }
 
   attach(): Promise<string> {
     return Promise.resolve('/');
   }
 
-  settle({ id }: WorkspaceSpec): Promise<void> {
-    this.calls.push(`settle ${id}`);
+  rebase({ id }: WorkspaceSpec): Promise<void> {
+    this.calls.push(`rebase ${id}`);
     return Promise.resolve();
   }
 
-  keepRemoved({ id }: WorkspaceSpec): Promise<boolean> {
-    this.calls.push(`keepRemoved ${id}`);
+  preserveRemoved({ id }: WorkspaceSpec): Promise<boolean> {
+    this.calls.push(`preserveRemoved ${id}`);
     return Promise.resolve(false);
   }
 
-  call(operation: 'settle' | 'keepRemoved', args: [WorkspaceSpec]): Promise<unknown> {
+  call(operation: 'rebase' | 'preserveRemoved', args: [WorkspaceSpec]): Promise<unknown> {
     return this[operation](...args);
   }
 
@@ -54,16 +54,16 @@ it('a workspace that made the file system fail is not read by commits of other s
     log: silentLog,
     now: () => now,
   });
-  const settlement = { commit: 'c', stage: 0, settled: [], givenUp: [], resumed: true };
+  const stage = { commit: 'c', stage: 0, paths: [], revertPaths: [], resumed: true };
   for (let deaths = 0; deaths < 2; deaths++) {
     await mount.attach(spec('sb_1'));
     await mounts.at(-1)!.die('sb_1');
   }
-  await expect(mount.keepRemoved(spec('sb_1'), ['f'])).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
-  await expect(mount.settle(spec('sb_1'), settlement)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
-  await mount.keepRemoved(spec('sb_2'), ['f']);
+  await expect(mount.preserveRemoved(spec('sb_1'), ['f'])).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+  await expect(mount.rebase(spec('sb_1'), stage)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+  await mount.preserveRemoved(spec('sb_2'), ['f']);
   now = 11 * 60_000;
-  await mount.settle(spec('sb_1'), settlement);
-  expect(mounts.flatMap(({ calls }) => calls)).toEqual(['keepRemoved sb_2', 'settle sb_1']);
+  await mount.rebase(spec('sb_1'), stage);
+  expect(mounts.flatMap(({ calls }) => calls)).toEqual(['preserveRemoved sb_2', 'rebase sb_1']);
   await mount.close();
 });

@@ -3,14 +3,14 @@ import { ServiceError } from '../../../lib/errors.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { createWorkspaceMount, type WorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
 import type { Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
-import type { Death } from '../../../lib/workspaces/workspaces.ts';
+import type { FileSystemExit } from '../../../lib/workspaces/workspaces.ts';
 
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
 
 let calls: string[];
 let lost: string[];
 let reportUnreadable: (id: string, reason: string) => void;
-let dieNow: (death: Death) => void;
+let dieNow: (death: FileSystemExit) => void;
 let now: number;
 let threads: Promise<unknown>;
 let attaching: (id: string) => Promise<void>;
@@ -43,8 +43,8 @@ function fakeWorkspaces(): Workspaces {
     revert: async () => 0,
     renamed: async () => [],
     shownFrom: async () => undefined,
-    settle: ({ id }) => told('settle')(id),
-    keepRemoved: async () => false,
+    rebase: ({ id }) => told('rebase')(id),
+    preserveRemoved: async () => false,
     findUnchanged: async () => ({ open: [], candidates: [] }),
     revertUnchanged: async () => undefined,
     freeze: async () => ({ layer: 'l', files: 0, bytes: 0 }),
@@ -52,15 +52,15 @@ function fakeWorkspaces(): Workspaces {
     setCheckpoints: async () => undefined,
     rollback: told('rollback'),
     layersRemoved: async () => undefined,
-    absorb: async () => 'kept',
+    compact: async () => 'kept',
     flush: async () => {},
     files: async () => {
       throw new Error('the fake has no files');
     },
     usage: async () => ({ bytes: 0, files: 0 }),
-    ended: threads,
+    threadsExited: threads,
     check: async () => {},
-    died: new Promise((resolve) => {
+    exited: new Promise((resolve) => {
       dieNow = resolve;
     }),
     close: async () => {

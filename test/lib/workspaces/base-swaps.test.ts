@@ -19,7 +19,7 @@ function hostDirectory(): string {
 
 /** Changes the base like a commit of another sandbox. `told` false skips the step that preserves this sandbox's view, as after a crash. */
 function commitOfAnother(s: Sandbox, paths: string[], change: () => void, told = true): void {
-  if (told) s.fs.keepRemoved(s.spec, paths);
+  if (told) s.fs.preserveRemoved(s.spec, paths);
   s.fs.baseChanging('cb_1', paths);
   change();
   s.fs.baseChanged('cb_1', paths);
@@ -201,7 +201,7 @@ describe('a renamed directory whose base directory', () => {
     const s = new Sandbox(BASE, { maxFiles: 3 });
     s.rename('p/d', 'q');
     expect(s.list('q')).toEqual(['sub', 'x']);
-    expect(() => s.fs.keepRemoved(s.spec, BELOW)).toThrow();
+    expect(() => s.fs.preserveRemoved(s.spec, BELOW)).toThrow();
     s.fs.baseChanging('cb_1', BELOW);
     replace(s, 'p/d', (at) => {
       mkdirSync(at);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { callsThrough, TRAITS } from '../../../lib/workspaces/calls.ts';
 
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
-const SETTLEMENT = { commit: 'c', stage: 0, settled: [], givenUp: [], resumed: false };
+const STAGE = { commit: 'c', stage: 0, paths: [], revertPaths: [], resumed: false };
 
 it('each method calls the operation of its name with its arguments', async () => {
   const called: unknown[] = [];
@@ -47,7 +47,7 @@ it('pages of changes that arrive in parts are joined, and only the first one wri
 });
 
 it('a workspace that need not be attached is named by the id in its spec', () => {
-  expect(TRAITS.settle.unattached!(SPEC, SETTLEMENT)).toBe('sb');
-  expect(TRAITS.settle.trims!(SPEC, SETTLEMENT)).toBe('sb');
-  expect(TRAITS.keepRemoved.unattached!(SPEC, [])).toBe('sb');
+  expect(TRAITS.rebase.unattached!(SPEC, STAGE)).toBe('sb');
+  expect(TRAITS.rebase.trims!(SPEC, STAGE)).toBe('sb');
+  expect(TRAITS.preserveRemoved.unattached!(SPEC, [])).toBe('sb');
 });

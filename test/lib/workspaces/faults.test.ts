@@ -82,7 +82,7 @@ beforeAll(async () => {
   }
   mount = await mounted(bundle.entry);
   chmodSync(dirname(mount.mountPoint), 0o711);
-  void mount.workspaces.died.then(({ reason }) => (dead = reason));
+  void mount.workspaces.exited.then(({ reason }) => (dead = reason));
   const spec = (id: string, uid: number): WorkspaceSpec => ({
     ...{ id, codebaseId: 'cb', base: join(home, 'base'), delta: join(home, id), layers: join(home, 'layers') },
     ...{ uid, rules: ALL_WRITE, maxBytes: 0, maxFiles: 0 },

@@ -259,9 +259,9 @@ describe('a rollback', () => {
 });
 
 describe('layers that only one sandbox needs', () => {
-  const absorb = (s: Sandbox, of: string[], limit = 3) => {
+  const compact = (s: Sandbox, of: string[], limit = 3) => {
     for (let calls = 1; ; calls++) {
-      const outcome = s.fs.absorb(s.spec.id, of, limit);
+      const outcome = s.fs.compact(s.spec.id, of, limit);
       if (outcome !== 'more') return { outcome, calls };
     }
   };
@@ -288,7 +288,7 @@ describe('layers that only one sandbox needs', () => {
     const tree = s.tree();
     const large = s.id('large');
     s.readId(large);
-    const { outcome, calls } = absorb(s, [layer]);
+    const { outcome, calls } = compact(s, [layer]);
     expect(outcome).toBe('done');
     expect(calls).toBeGreaterThan(3);
     rmSync(join(layers(s), layer), { recursive: true });
@@ -298,7 +298,7 @@ describe('layers that only one sandbox needs', () => {
     expect(s.read('d/link').slice(8, 15)).toBe('llownll');
     s.restart();
     expect(s.tree()).toMatchObject({ ...tree, large: expect.any(String), 'd/link': expect.any(String) });
-    expect(absorb(s, [layer]).outcome).toBe('kept');
+    expect(compact(s, [layer]).outcome).toBe('kept');
   });
 
   it('are kept if little space would be freed', () => {
@@ -306,16 +306,16 @@ describe('layers that only one sandbox needs', () => {
     s.create('f', LARGE);
     const layer = freeze(s);
     s.unlink('f');
-    expect(absorb(s, [layer]).outcome).toBe('kept');
+    expect(compact(s, [layer]).outcome).toBe('kept');
   });
 
   it('are complete for the next server after a kill during the absorption', () => {
     const { s, layer } = wasteful();
     const tree = s.tree();
-    for (let call = 0; call < 3; call++) expect(s.fs.absorb(s.spec.id, [layer], 2)).toBe('more');
+    for (let call = 0; call < 3; call++) expect(s.fs.compact(s.spec.id, [layer], 2)).toBe('more');
     s.restart();
     expect(s.tree()).toEqual(tree);
-    expect(absorb(s, [layer]).outcome).toBe('done');
+    expect(compact(s, [layer]).outcome).toBe('done');
     rmSync(join(layers(s), layer), { recursive: true });
     s.restart();
     expect(s.tree()).toEqual(tree);
@@ -324,7 +324,7 @@ describe('layers that only one sandbox needs', () => {
   it('can be frozen during the absorption', () => {
     const { s, layer } = wasteful();
     const tree = s.tree();
-    expect(s.fs.absorb(s.spec.id, [layer], 4)).toBe('more');
+    expect(s.fs.compact(s.spec.id, [layer], 4)).toBe('more');
     const second = freeze(s);
     s.write('large', 'changed');
     s.write('m/f1', 'changed');

@@ -38,7 +38,7 @@ function commit(s: Sandbox): void {
     else s.putBase(directory ? `${path}/` : path, directory ? '' : s.read(path));
   }
   const settled = settledBy(all, own);
-  s.fs.settle(s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: false });
+  s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }
 

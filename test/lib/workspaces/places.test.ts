@@ -144,7 +144,7 @@ const ACTS: Record<string, (table: Table, end: (s: Sandbox) => void) => void> = 
       s.spec.codebaseId,
       settled.map(({ path }) => path),
     );
-    s.fs.settle(s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: false });
+    s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
     s.fs.baseChanged(
       s.spec.codebaseId,
       settled.map(({ path }) => path),

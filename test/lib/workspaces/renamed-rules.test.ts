@@ -148,7 +148,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     const s = new Sandbox(BASE, { rules: SECRET });
     s.rename('a', 'b');
     upload(s, 'a/secret');
-    s.fs.keepRemoved(s.spec, ['a', 'a/open', 'a/secret', 'a/sub', 'a/sub/x']);
+    s.fs.preserveRemoved(s.spec, ['a', 'a/open', 'a/secret', 'a/sub', 'a/sub/x']);
     rmSync(join(s.spec.base, 'a'), { recursive: true });
     expect(s.read('b/open')).toBe('open');
     expect(s.read('b/sub/x')).toBe('x');

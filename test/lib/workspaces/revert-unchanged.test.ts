@@ -24,7 +24,7 @@ function changeBase(
   change: (at: (path: string) => string) => void,
   removed: string[] = [],
 ): void {
-  s.fs.keepRemoved(s.spec, removed);
+  s.fs.preserveRemoved(s.spec, removed);
   const { open, candidates } = s.fs.findUnchanged('cb_1', { paths, removed });
   if (!open.includes('sb_1') || candidates.includes('sb_1')) s.fs.revertUnchanged(s.spec, { paths, removed }, false);
   s.fs.baseChanging('cb_1', paths);

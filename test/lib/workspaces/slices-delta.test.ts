@@ -73,7 +73,7 @@ describe('a record of many operations', () => {
     const settled = [{ path: 'd' }, ...NAMES.map((name) => ({ path: `d/${name}` }))];
     s.fs.detach('sb_1');
     for (const name of NAMES) s.putBase(`d/${name}`, 'changed');
-    const steps = begin(s, 'settle', s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: true });
+    const steps = begin(s, 'rebase', s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: true });
     expect(take(steps, FILES)).toBe(false);
     postponedBy(() => s.fs.attach(s.spec));
     complete(steps);
@@ -118,7 +118,7 @@ describe('directories that a sandbox renamed', () => {
     for (let n = 0; n < 100; n++) s.rename(`d${n}`, `e${n}`);
     expect(count(begin(s, 'renamed', 'sb_1'))).toBeGreaterThan(5);
     const removed = Array.from({ length: 100 }, (_, n) => [`d${n}/sub/f`, `d${n}/sub`, `d${n}`]).flat();
-    const steps = begin(s, 'keepRemoved', s.spec, removed);
+    const steps = begin(s, 'preserveRemoved', s.spec, removed);
     take(steps, 50);
     postponedBy(() => s.stat('e1'));
     expect(count(steps)).toBeGreaterThan(100);

@@ -135,10 +135,10 @@ describe('layers that only one sandbox needs', () => {
       s.write('f0', `version ${n}`);
       return s.fs.freeze('sb_1').layer;
     });
-    take(begin(s, 'absorb', 'sb_1', layers, 100), 30);
+    take(begin(s, 'compact', 'sb_1', layers, 100), 30);
     restart(s, started);
     expect([s.read('f0'), s.read('f1'), s.read('f399')]).toEqual(['version 32', 'first', 'first']);
-    expect(count(begin(s, 'absorb', 'sb_1', layers, FILES))).toBeGreaterThan(FILES / 16);
+    expect(count(begin(s, 'compact', 'sb_1', layers, FILES))).toBeGreaterThan(FILES / 16);
     restart(s, started);
     expect([s.read('f0'), s.read('f1'), s.read('f399')]).toEqual(['version 32', 'first', 'first']);
   });

@@ -122,11 +122,11 @@ describe('an operation on a complete sandbox', () => {
 
   it('runs a step at a time, while the kernel’s requests for the sandbox wait', () => {
     const { s, released } = sliced(base);
-    const settlement = {
+    const stage = {
       commit: 'c',
       stage: 0,
-      settled: [{ path: 'd' }, ...names(FILES).map((name) => ({ path: `d/${name}` }))],
-      givenUp: [],
+      paths: [{ path: 'd' }, ...names(FILES).map((name) => ({ path: `d/${name}` }))],
+      revertPaths: [],
       resumed: false,
     };
     const { layer } = s.fs.freeze('sb_1');
@@ -135,7 +135,7 @@ describe('an operation on a complete sandbox', () => {
       ['setRules', 'sb_1', [rule('/**', 'WRITE'), rule('**/f1', 'READ', 1)]],
       ['baseChanging', 'cb_1', ['d']],
       ['baseChanged', 'cb_1', ['d']],
-      ['settle', s.spec, settlement],
+      ['rebase', s.spec, stage],
       ['revert', 'sb_1', ['']],
       ['rollback', 'sb_1', layer],
       ['detach', 'sb_1'],

@@ -35,7 +35,7 @@ function commit(s: Sandbox, meanwhile = () => {}): void {
     if (now !== undefined && directory) chmodSync(join(s.spec.base, path), now.mode & 0o777);
   }
   const settled = settledBy(all, own);
-  s.fs.settle(s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: false });
+  s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }
 
@@ -323,8 +323,8 @@ describe('a conflict of directories: a directory that', () => {
     const taken = all.filter(({ conflict }) => !conflict);
     for (const path of ['b/f', 'b/k', 'b/d/s']) rmSync(join(s.spec.base, path));
     const settled = settledBy(taken, []);
-    s.fs.settle(s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: false });
-    s.fs.settle(s.spec, { commit: 'c', stage: 1, settled: [], givenUp: ['b/d/x'], resumed: false });
+    s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
+    s.fs.rebase(s.spec, { commit: 'c', stage: 1, paths: [], revertPaths: ['b/d/x'], resumed: false });
     s.fs.baseChanged(
       'cb_1',
       all.map(({ path }) => path),

@@ -23,7 +23,7 @@ function commit(s: Sandbox): void {
     else s.putBase(path, s.read(path));
   }
   const settled = settledBy(changes, own);
-  s.fs.settle(s.spec, { commit: 'c', stage: 0, settled, givenUp: [], resumed: false });
+  s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }
 

@@ -130,7 +130,7 @@ export class ContentStore {
   }
 
   /** Moves shared contents to the writable layer. Throws Damage and host errors. */
-  absorb(inode: Inode): void {
+  moveToTop(inode: Inode): void {
     const data = inode.data!;
     const to = { layer: this.#layer, id: data.id, slot: NO_SLOT };
     if (inode.hasFile) {

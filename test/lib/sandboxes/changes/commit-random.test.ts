@@ -66,7 +66,7 @@ async function commit(
     const id = randomUUID();
     const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [
       ...steps.map((step) => () => applySteps(s.spec.base, join(home, 'commit'), [step])),
-      (resumed: boolean) => s.fs.settle(s.spec, { commit: id, stage, settled, givenUp: [], resumed }),
+      (resumed: boolean) => s.fs.rebase(s.spec, { commit: id, stage, paths: settled, revertPaths: [], resumed }),
     ]);
     s.fs.baseChanging('cb_1', paths);
     for (const [index, step] of steps.entries()) {

@@ -8,7 +8,7 @@ const ALL = ['d', 'd/run.sh', 'd/sub', 'd/sub/empty', 'd/sub/z', 'd/x', 'd/y'];
 
 /** Removes base paths like a commit of another sandbox. */
 function removal(s: Sandbox, paths = ALL): boolean {
-  const renamed = s.fs.keepRemoved(s.spec, paths);
+  const renamed = s.fs.preserveRemoved(s.spec, paths);
   s.fs.baseChanging('cb_1', paths);
   for (const path of [...paths].reverse()) rmSync(join(s.spec.base, path), { recursive: true });
   s.fs.baseChanged('cb_1', paths);
@@ -79,7 +79,7 @@ describe('a directory that the sandbox renamed, when the base loses its old path
   it('keeps as much as the quota allows, and reports the rest as lost', () => {
     const s = new Sandbox({ 'd/a': 'a', 'd/large': 'L'.repeat(5000), 'd/z': 'z' }, { maxBytes: 1000 });
     s.rename('d', 'e');
-    expect(outcome(() => s.fs.keepRemoved(s.spec, ['d', 'd/a', 'd/large', 'd/z']))).toBe('EDQUOT');
+    expect(outcome(() => s.fs.preserveRemoved(s.spec, ['d', 'd/a', 'd/large', 'd/z']))).toBe('EDQUOT');
     rmSync(join(s.spec.base, 'd'), { recursive: true });
     s.fs.baseChanged('cb_1', ['d', 'd/a', 'd/large', 'd/z']);
     s.forgetAll();
