@@ -24,19 +24,22 @@ import type {
 export interface WorkspaceOperations {
   /** Makes the workspace visible below the mount point. ALREADY_EXISTS. */
   attach(spec: WorkspaceSpec): void;
-  /** Takes it away: open files in it fail from now on. The delta stays on disk, synced. Unknown ids are ignored. */
+  /**
+   * Detaches the workspace: open files in it fail with ESTALE from then on. The delta stays on disk, synced. Unknown
+   * ids are ignored.
+   */
   detach(id: string): void;
-  /** From its answer on, every operation obeys the new rules. */
+  /** Sets the rules, which every operation obeys after the return. INVALID_ARGUMENT. */
   setRules(id: string, rules: readonly PermissionRule[]): void;
-  /** Call before files of a codebase change on disk (paths relative to its root): open readers keep the old content. */
+  /** Call before files of a codebase change on disk (paths relative to its root): open files keep their contents. */
   baseChanging(codebaseId: string, paths: readonly ByteString[]): void;
-  /** Call after they did, also if the change failed: every attached sandbox sees the present state on return. */
+  /** Call after files changed, or failed to: every attached sandbox sees the present state on return. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
-  /** At most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
+  /** Lists at most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
   changes(id: string, after: ByteString, limit: number): ChangePage;
   /**
-   * The present contents of small files of the sandbox's own (64 KiB each at most), by their inodes (of `version`);
-   * undefined for what is no longer a small file.
+   * Returns the present contents of small files in the delta (64 KiB each at most), by their inodes (of `version`);
+   * undefined for an inode that is no longer a small file.
    */
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
   /**
@@ -44,7 +47,7 @@ export interface WorkspaceOperations {
    * FAILED_PRECONDITION, with nothing changed, for a path inside a directory that is not the base's.
    */
   revert(id: string, paths: readonly ByteString[]): number;
-  /** Directories of the sandbox's own that are not merged with the base at their own path. */
+  /** Returns the directories in the delta that are not merged with the base at their own path. */
   renamed(id: string): OwnDirectory[];
   /**
    * Call before files and directories of the codebase are removed: copies up what directories that the sandbox renamed
@@ -64,12 +67,12 @@ export interface WorkspaceOperations {
    */
   revertUnchanged(spec: WorkspaceSpec, changing: ChangingBase, listed: boolean): PathFilter | undefined;
   /**
-   * Call after the base has what the sandbox had at these paths, in order of the paths, and before `baseChanged`:
-   * removes the unmodified entries from the delta, journaled as one record. Open files stay valid. The workspace need not
-   * be attached.
+   * Call after a stage of a commit was applied to the base, and before `baseChanged`: removes the entries from the
+   * delta that are still as committed, in one journal record. Open files stay valid. The workspace need not be
+   * attached.
    */
   rebase(spec: WorkspaceSpec, stage: RebaseStage): void;
-  /** Frees disk space of dropped contents, a part at a time; true: call again. */
+  /** Frees a part of the released disk space; true: call again. */
   trim(id: string): boolean;
   /**
    * Freezes the present state as a layer that never changes. A delta may start from it or return to it, for as long as
@@ -90,9 +93,9 @@ export interface WorkspaceOperations {
    */
   rollback(id: string, layer: string): void;
   /**
-   * Moves what the sandbox needs of these layers into its own layer, at most `limit` contents, where that frees disk
-   * space. No other delta, origin or checkpoint may need them until it returns. 'done': it no longer needs them. 'kept':
-   * moving them would not be worth it. 'more': call again.
+   * Compacts layers: moves what the sandbox needs of them into its own layer, at most `limit` contents, if that frees
+   * disk space. No other delta, origin or checkpoint may need them until it returns. 'done': the sandbox no longer
+   * needs them. 'kept': it would free too little. 'more': call again.
    */
   compact(id: string, layers: readonly string[], limit?: number): 'more' | 'done' | 'kept';
   /** Call after frozen layers were removed on disk: closes their files. */
@@ -102,18 +105,21 @@ export interface WorkspaceOperations {
   /** Runs one of `WorkspaceFiles`. */
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown;
   /**
-   * The path in the codebase of what a path shows, or would show, of it: another path below a renamed directory.
-   * undefined: what is there is the sandbox's own, or removed by it.
+   * Returns the codebase path that a path shows, or would show: a different one below a renamed directory. undefined:
+   * the path is the sandbox's own or removed by it.
    */
   shownFrom(id: string, path: ByteString): ByteString | undefined;
-  /** What it has, together with what its checkpoints keep. */
+  /** Returns the size of the delta with what its checkpoints retain. */
   usage(id: string): { bytes: number; files: number };
   /** Makes all deltas durable. */
   syncAll(): void;
 }
 
+/** Name of an operation. */
 export type Operation = keyof WorkspaceOperations;
+/** Arguments of an operation. */
 export type Arguments<O extends Operation> = Parameters<WorkspaceOperations[O]>;
+/** Result of an operation. */
 export type Answer<O extends Operation> = ReturnType<WorkspaceOperations[O]>;
 
 /** What the main thread does besides passing on a call. */
@@ -135,6 +141,7 @@ interface Traits<O extends Operation> {
 const always = () => true;
 const NOTHING = { answer: undefined };
 
+/** The traits of each operation. */
 export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   attach: {},
   detach: {},

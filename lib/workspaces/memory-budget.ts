@@ -41,6 +41,7 @@ export class MemoryBudget {
     this.#holders.add(holder);
   }
 
+  /** Removes a holder. */
   delete(holder: MemoryHolder): void {
     this.#holders.delete(holder);
   }

@@ -51,15 +51,24 @@ export interface Workspaces extends WorkspaceCalls {
   readonly call: Call;
   /** Makes the workspace visible; returns its host path. ALREADY_EXISTS; INVALID_ARGUMENT: id. */
   attach(spec: WorkspaceSpec): Promise<string>;
-  /** Takes it away: open files in it fail from now on. The delta stays on disk, synced. Unknown ids are ignored. */
+  /**
+   * Detaches a workspace: open files in it fail with ESTALE from then on. The delta stays on disk, synced. Unknown ids
+   * are ignored.
+   */
   detach(id: string): Promise<void>;
   /** Writes dirty pages of memory mappings back to their files. */
   flush(): Promise<void>;
-  /** Settles once when the file system has stopped serving without `close`, before the system calls of programs fail. */
+  /** Resolves when the file system stopped without `close`, before the system calls of programs fail. Never rejects. */
   readonly exited: Promise<FileSystemExit>;
-  /** Settles when its threads have exited, which may be after `close`: from then on nothing writes to deltas. */
+  /**
+   * Resolves when its threads have exited, possibly after `close`: from then on nothing writes to deltas. Never
+   * rejects.
+   */
   readonly threadsExited: Promise<unknown>;
-  /** Checks at once that the mount is in place; `died` settles if not. Otherwise that takes a second. */
+  /**
+   * Checks now that the mount is in place; `exited` is resolved if not. Without this call a check takes place every
+   * second.
+   */
   check(): Promise<void>;
   /** Unmounts and ends the worker; deltas are synced. Idempotent. */
   close(): Promise<void>;
@@ -144,7 +153,7 @@ export async function mountWorkspaces(options: MountOptions): Promise<Workspaces
     threadsExited: connection.threads.exited,
     async check() {
       await watchdog.checkMount();
-      // Handlers of `died` run first.
+      // Handlers of `exited` run first.
       await new Promise((resolve) => setImmediate(resolve));
     },
     close() {

@@ -466,7 +466,7 @@ export class WorkspaceFileSystem implements ControlledFileSystem, WorkspaceOpera
     complete(this.#lease(spec, (workspace) => stepsOnHost(rebase(workspace, settlement))));
   }
 
-  /** After `revert` and `settle`, until it returns false: the disk gets its room back, a part at a time. */
+  /** Frees a part of the disk space released by `revert` and `rebase`. Returns whether to call again. */
   trim(id: string): boolean {
     return this.#get(id).delta.trim();
   }

@@ -91,6 +91,7 @@ export interface WorkspaceChange {
   hidden?: boolean;
 }
 
+/** A page of changes; `more`: more changes follow. */
 export interface ChangePage {
   changes: WorkspaceChange[];
   more: boolean;
@@ -114,6 +115,7 @@ export interface ChangingBase {
   removed: readonly ByteString[];
 }
 
+/** Result of `findUnchanged`: ids of workspaces. */
 export interface FoundUnchanged {
   open: string[];
   candidates: string[];
@@ -121,7 +123,7 @@ export interface FoundUnchanged {
 
 type Version = readonly [inode: number, writes: number];
 
-/** A path at which the base has what the sandbox had: of that version, if it is of its own. */
+/** A path of a stage: the base has what the sandbox had there, of that version if it was an inode of the delta. */
 export interface RebasedPath {
   path: ByteString;
   version?: Version;
@@ -131,22 +133,26 @@ export interface RebasedPath {
   made?: boolean;
 }
 
-/** A stage of a commit that the base took over. */
+/** A stage of a commit that was applied to the base. */
 export interface RebaseStage {
   commit: string;
   stage: number;
   paths: readonly RebasedPath[];
-  /** Paths that are given back to the base, as by `revert`, as far as that is possible. */
+  /** Paths to revert, as far as possible. */
   revertPaths: readonly ByteString[];
   /**
-   * The commit was under way when a server ended or a disk failed. Versions are void then, so contents are compared; and a
-   * stage that was settled before is left as it is.
+   * The commit was interrupted by the end of a server or a failed disk. Versions are invalid then, so contents are
+   * compared; a stage after which the sandbox was rebased already is skipped.
    */
   resumed: boolean;
 }
 
+/** Why the file system exited. */
 export interface FileSystemExit {
   reason: string;
-  /** The workspace that was being served when the request worker ended; absent: none, or that was not its end. */
+  /**
+   * The workspace that the request worker was serving when it exited or hung; absent: none, or it did not cause the
+   * exit.
+   */
   workspace?: string | undefined;
 }

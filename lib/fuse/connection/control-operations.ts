@@ -53,6 +53,7 @@ export class ControlOperations {
     return this.#stopped;
   }
 
+  /** Posts a message to the main thread. Throws for a value that cannot be cloned. */
   post(message: WorkerMessage): void {
     this.#port.postMessage(message);
   }

@@ -406,7 +406,9 @@ export class Delta {
     return this.#contents.trim();
   }
 
-  /** Makes one file durable, with its links. `datasync`: without its times. */
+  /**
+   * Makes one file durable, with its links and times. `datasync`: fdatasync(2) in place of fsync(2) for its data file.
+   */
   syncInode(inode: Inode, datasync: boolean): void {
     this.#contents.sync(inode, datasync);
     if (this.#written.has(inode)) this.#recordTimes([inode]);

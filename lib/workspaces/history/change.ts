@@ -50,8 +50,8 @@ export class Change {
 
   /**
    * Stages operations by `stage`, commits them, and returns the result of `stage`. `makesRoom`: the change frees space,
-   * so neither a full disk nor a used-up quota prevents it. Throws what `stage` throws, EDQUOT, Postponed and host
-   * errors, with nothing changed.
+   * so a full disk does not prevent it and it may exceed the memory limit a little. Throws what `stage` throws, EDQUOT,
+   * Postponed and host errors, with nothing changed.
    */
   static make<T>(workspace: Workspace, stage: (change: Change) => T, makesRoom = false): T {
     const change = new Change(workspace);

@@ -75,7 +75,10 @@ function* changesOf(workspace: Workspace, after: ByteString): Generator<Workspac
   if (root !== undefined) yield* changesBelow(workspace, ROOT_PATH, root, ROOT_PATH, after);
 }
 
-/** As `changesOf`, below one directory of the sandbox's own, where the base has one, too; `basePath` is what it shows. */
+/**
+ * As `changesOf`, below one directory of the delta that the base has, too; `basePath` is the base directory that it
+ * shows.
+ */
 export function* changesBelow(
   workspace: Workspace,
   path: ByteString,
@@ -323,7 +326,7 @@ export function* comparedWithBase(
   return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
 }
 
-/** As `comparedWithBase`, as far as that can be told without the contents. */
+/** As `comparedWithBase`, without comparing contents. */
 export function mayBeAsInBase(inode: Inode, was: BaseStat): boolean {
   return sameMode(inode.mode, was.mode) && ((was.mode & S_IFMT) !== S_IFREG || inode.size === was.size);
 }

@@ -12,22 +12,22 @@ import type { ChangingBase } from '../workspaces.ts';
 import { filterOf, hashOf, type PathFilter, type PathHash } from './path-filter.ts';
 import { isBelow, pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
 
-/** Names looked at in one step. */
+/** Names examined in one step. */
 const AT_ONCE = 16;
 
-/** A name of the index that is no directory, in a directory that shows one of the base. */
+/** An entry of the delta that is no directory, in a directory that shows one of the base. */
 export interface OwnEntry {
   dir: Inode;
-  /** Of `dir`. */
+  /** Path of `dir`. */
   dirPath: ByteString;
   name: ByteString;
-  /** Where the base has what the name would show. */
+  /** The base path that the name would show. */
   basePath: ByteString;
   entry: Inode | typeof WHITEOUT;
   base: BaseStat | undefined;
 }
 
-/** A directory that the sandbox made in the place of one of the base, which it shows nothing of. */
+/** A directory that the sandbox created in place of a base directory, of which it shows nothing. */
 export interface ReplacedDirectory {
   path: ByteString;
   inode: Inode;
@@ -36,15 +36,15 @@ export interface ReplacedDirectory {
 
 interface OwnEntries {
   entries: OwnEntry[];
-  /** At or above the paths; none is in another. */
+  /** At or above the paths; none is inside another. */
   replaced: Set<ReplacedDirectory>;
-  /** Paths at which the sandbox shows the base, and an identity is recorded that counts no more. */
+  /** Paths at which the sandbox shows the base although a base version is recorded, which no longer applies. */
   shown: ByteString[];
 }
 
-/** On the way to a path. */
+/** A directory on the way to a path. */
 interface Way {
-  /** undefined: the sandbox has nothing of its own here. */
+  /** undefined: the delta has no entry here. */
   dir: Inode | undefined;
   path: ByteString;
   /** The base directory that is shown; undefined: none. */
@@ -53,8 +53,8 @@ interface Way {
 }
 
 /**
- * What the sandbox has of its own in the place of these paths of the base; also where it renamed a directory above, but not
- * of what is removed: it keeps that there.
+ * Finds the entries of the delta in place of these base paths, in steps; also below renamed directories, except of
+ * removed paths, which the sandbox keeps there.
  */
 export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBase): Steps<OwnEntries> {
   const { base, delta } = workspace;
@@ -97,7 +97,7 @@ function wayTo(base: Base, above: Way, name: ByteString, path: ByteString): Way 
   const below = above.merged === undefined ? undefined : joinPath(above.merged, name);
   if (entry === undefined) return { dir: undefined, path, merged: below, replaced };
   if (entry === WHITEOUT) {
-    // What the base has no more is not hidden either.
+    // A whiteout of a name that the base no longer has hides nothing.
     const merged = below !== undefined && base.lstat(below) === undefined ? below : undefined;
     return { dir: undefined, path, merged, replaced };
   }
@@ -129,7 +129,7 @@ function ownEntry(base: Base, way: Way, path: ByteString, basePath: ByteString):
   return { dir: way.dir, dirPath: way.path, name, basePath, entry, base: base.lstat(basePath) };
 }
 
-/** Of all paths of the base, or directories that they are in, for which `ownEntries` may find something. */
+/** Returns a filter of all base paths, and their directories, for which `ownEntries` may find entries, in steps. */
 export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
   const counted = new Counted(AT_ONCE);
   const hashes: PathHash[] = [];
@@ -140,7 +140,7 @@ export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
   return filterOf(hashes);
 }
 
-/** Some of them more than once. */
+/** The paths of the filter, some of them repeatedly. */
 function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
@@ -153,10 +153,10 @@ function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
         yield path;
         continue;
       }
-      // Of one in the place of another, as if it were merged: then what comes to be in it counts, too.
+      // A directory that replaces another is treated as merged: entries that the base gets in it later count, too.
       if (entry.origin === undefined && !entry.merges) yield path;
       const merged = entry.origin === undefined ? path : mergedBase(base, entry, next.merged, name);
-      // Longer ones come from older servers, and the base has none.
+      // Longer paths come from older servers, and the base has none.
       if (merged !== undefined && merged.length <= MAX_PATH_BYTES) waiting.push({ dir: entry, merged });
     }
   }

@@ -12,6 +12,7 @@ const MAX_BITS = 1 << 20;
 /** The two hashes of a path from which its places in every filter follow. */
 export type PathHash = readonly [number, number];
 
+/** Returns the hashes of a path. */
 export function hashOf(path: ByteString): PathHash {
   let one = 0x811c9dc5;
   let other = 0x9747b28c;
@@ -25,6 +26,7 @@ export function hashOf(path: ByteString): PathHash {
   return [(one ^ (one >>> 16)) >>> 0, (other | 1) >>> 0];
 }
 
+/** Builds a filter of paths; empty for no paths. */
 export function filterOf(hashes: readonly PathHash[]): PathFilter {
   if (hashes.length === 0) return new Uint8Array(0);
   let bits = MIN_BITS;
@@ -36,6 +38,7 @@ export function filterOf(hashes: readonly PathHash[]): PathFilter {
   return filter;
 }
 
+/** Whether a filter may contain a path; false is certain. */
 export function mayHave(filter: PathFilter, [one, other]: PathHash): boolean {
   const mask = filter.length * 8 - 1;
   if (mask < 0) return false;

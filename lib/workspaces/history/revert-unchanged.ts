@@ -13,26 +13,26 @@ import { revert } from './revert.ts';
 import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
 
-/** Entries looked at in one step. */
+/** Entries examined in one step. */
 const AT_ONCE = 16;
 /**
- * The programs of the sandbox, and whoever changes the codebase, wait during a comparison: a tenth of a second for so many
- * bytes in the page cache, some seconds on a slow disk. A larger file stays the sandbox's own, and so does what is above the
- * total of one change.
+ * Limits of the comparison, in bytes for one file and for one change. The sandbox's programs, and the change of the
+ * codebase, wait during the comparison: about 0.1 s for MAX_TOTAL in the page cache, some seconds on a slow disk. Files
+ * beyond the limits stay in the delta.
  */
 const MAX_FILE = 64 << 20;
 const MAX_TOTAL = 256 << 20;
-/** The same for names and blocks of contents below directories that the sandbox made anew. */
+/** Limit of names and blocks of contents below directories that the sandbox created. */
 const MAX_BELOW = 10_000;
 
 interface Unchanged {
-  /** They may be what the base has: the same type, mode and size. */
+  /** Entries of the same type, mode and size as the base's. */
   entries: OwnEntry[];
   shown: ByteString[];
   replaced: ReplacedDirectory[];
 }
 
-/** Whether `revertUnchanged` would have anything to do or to compare. Opens no file. */
+/** Whether `revertUnchanged` would have anything to do or to compare, in steps. Opens no file. */
 export function* mayRevertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<boolean> {
   const { entries, shown, replaced } = yield* mayBeUnchanged(workspace, changing);
   return entries.length + shown.length + replaced.length > 0;
@@ -52,7 +52,7 @@ export function* revertUnchanged(workspace: Workspace, changing: ChangingBase): 
   return names + (yield* workspace.delta.releasing(revertSame(workspace, changing)));
 }
 
-/** A directory that was made anew is reverted with all that is in it, or not at all. */
+/** Whether a directory that the sandbox created equals the base's; it is reverted completely or not at all. */
 function* isSameBelow(
   workspace: Workspace,
   { path, inode }: ReplacedDirectory,
@@ -119,7 +119,7 @@ function* isSame(workspace: Workspace, { entry, basePath, base }: OwnEntry): Ste
   try {
     return yield* comparedWithBase(workspace, basePath, entry, base);
   } catch (error) {
-    // What cannot be read stays the sandbox's own.
+    // An unreadable file stays in the delta.
     if (error instanceof Errno) return false;
     throw error;
   }

@@ -34,6 +34,7 @@ export class BaseDirectories {
     this.#nodes.set(path, last!);
   }
 
+  /** Removes all records. */
   clear(): void {
     this.#nodes.clear();
   }

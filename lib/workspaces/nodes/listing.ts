@@ -34,18 +34,22 @@ export class Listing {
     this.#holder = holder;
   }
 
+  /** Number of names. */
   get size(): number {
     return this.#byName.size;
   }
 
+  /** Returns a name, or undefined if it is not listed. */
   get(name: ByteString): ListedName | undefined {
     return this.#byName.get(name);
   }
 
+  /** All names with their types and cookies. */
   values(): IterableIterator<ListedName> {
     return this.#byName.values();
   }
 
+  /** All names. */
   names(): IterableIterator<ByteString> {
     return this.#byName.keys();
   }

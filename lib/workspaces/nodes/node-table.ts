@@ -15,6 +15,7 @@ export class NodeTable<Owner extends NodeOwner = NodeOwner> {
     this.#nodes.set(ROOT_NODEID, this.root);
   }
 
+  /** Number of nodes. */
   get size(): number {
     return this.#nodes.size;
   }

@@ -86,6 +86,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     this.type = type & S_IFMT;
   }
 
+  /** Directory: its names, if they were listed. */
   get listing(): Listing | undefined {
     return this.#listing;
   }
@@ -128,6 +129,7 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     return isDirectory(this.type);
   }
 
+  /** The directory of the first link. */
   get parent(): Node | undefined {
     return this.links[0]?.parent;
   }

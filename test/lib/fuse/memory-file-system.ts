@@ -147,11 +147,11 @@ export class MemoryFileSystem implements ControlledFileSystem {
     return false;
   }
 
-  keepRemoved(): boolean {
+  preserveRemoved(): boolean {
     return false;
   }
 
-  settle(): void {}
+  rebase(): void {}
 
   files(): undefined {}
 

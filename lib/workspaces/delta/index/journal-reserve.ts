@@ -118,10 +118,12 @@ export class JournalReserve {
     this.#consumed = 0;
   }
 
+  /** Makes the reserve durable. */
   sync(): void {
     if (this.#text !== '') fsyncSync(this.#fd);
   }
 
+  /** Closes the file. */
   close(): void {
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;

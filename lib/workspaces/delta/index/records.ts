@@ -7,10 +7,12 @@ import type { Inode } from './inode.ts';
 
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
+/** The version that is written. */
 export const VERSION = 4;
 /** The version without checksums and generations; it is read and converted. */
 const UNSEALED_VERSION = 3;
 
+/** Times of an inode: atime, mtime, ctime, each in seconds and nanoseconds. */
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
 
 /** A file's contents: their location and size in bytes, the data file's mtime, and the CRC-32 of contents in a slot. */

@@ -2,7 +2,7 @@ import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import { NO_SLOT } from '../contents/slabs.ts';
 import type { Inode } from '../index/inode.ts';
 
-/** Inodes looked at in one step. */
+/** Inodes examined in one step. */
 const AT_ONCE = 64;
 
 /** Total size in bytes and number of files with contents. */
@@ -45,7 +45,7 @@ export function copyContents(contents: LayerContents): LayerContents {
   return new Map([...contents].map(([layer, sum]) => [layer, { ...sum }]));
 }
 
-/** Of the layers that `counts` tells. */
+/** Returns the sum of the layers for which `counts` returns true. */
 export function sumOf(contents: LayerContents, counts: (layer: string) => boolean): Sum {
   const sum = { bytes: 0, files: 0 };
   for (const [layer, { bytes, files }] of contents) {

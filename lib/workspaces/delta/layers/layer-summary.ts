@@ -4,7 +4,7 @@ import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
 import { addContents, hasContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
-/** Inodes looked at in one step. */
+/** Inodes examined in one step. */
 const AT_ONCE = 16;
 
 /** Totals of the index of a frozen layer. Immutable. */
