@@ -3,6 +3,7 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import { fromLatin1 } from '../../lib/byte-string.ts';
 import type { Sandbox } from '../../lib/contract/messages.ts';
 import { type Member, tar } from '../../lib/patch/tar.ts';
 import { collect } from './client.ts';
@@ -35,7 +36,7 @@ const packed = (directory: string, ...options: string[]) =>
 function member(path: string, fields: Partial<Member> & { text?: string } = {}): Member {
   const bytes = Buffer.from(fields.text ?? '');
   return {
-    path,
+    path: fromLatin1(path),
     type: 'file',
     mode: 0o644,
     mtime: 1,
@@ -153,7 +154,7 @@ const cases: Case[] = [
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
       await scene.output(sandbox, 'ln -s /etc out; ln -s src in');
-      const link = (path: string, target: string) => member(path, { type: 'symlink', target });
+      const link = (path: string, target: string) => member(path, { type: 'symlink', target: fromLatin1(target) });
       const hostile: [Member[], RegExp][] = [
         [[member('../x')], /"\.\.\/x" has "\.\."/],
         [[member('a/../../x')], /has "\.\."/],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../lib/byte-string.ts';
 import { type Member, tar } from '../../lib/patch/tar.ts';
 import { collect } from './client.ts';
 import { eventually, type Scene } from './scene.ts';
@@ -16,7 +17,7 @@ const archive = (): Promise<Buffer> =>
           const content = async function* () {
             yield bytes;
           };
-          yield { path: `d${i % 9}/f${i}`, type: 'file', mode: 0o644, mtime: 1, size: bytes.length, content };
+          yield { path: fromText(`d${i % 9}/f${i}`), type: 'file', mode: 0o644, mtime: 1, size: bytes.length, content };
         }
       })(),
     ),

@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import { fromText } from '../../lib/byte-string.ts';
 import type { NotificationQueue } from '../../lib/fuse/connection/notification-queue.ts';
 import { type FuseNotifierData, serveNotifications } from '../../lib/fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../../lib/fuse/connection/request-worker.ts';
@@ -28,7 +29,7 @@ class BreakingFileSystem extends WorkspaceFileSystem {
    */
   override lookup(...args: Parameters<WorkspaceFileSystem['lookup']>): ReturnType<WorkspaceFileSystem['lookup']> {
     if (args[2] === 'hold-the-lock') {
-      this.#notifier.invalEntry(args[1], 'other');
+      this.#notifier.invalEntry(args[1], fromText('other'));
       (this.#notifier as NotificationQueue).flush();
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
     }

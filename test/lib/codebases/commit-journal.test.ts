@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { type Commit, CommitJournal } from '../../../lib/codebases/commit-journal.ts';
 import { applySteps, type Step } from '../../../lib/codebases/commit-steps.ts';
 
@@ -29,18 +30,18 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true }));
 
 const STEPS: Step[] = [
-  ['unlink', 'a'],
-  ['unlink', 'd/x'],
-  ['unlink', 'd/sub/y'],
-  ['rmdir', 'd/sub'],
-  ['rmdir', 'd'],
-  ['mkdir', 'a', 0o750],
-  ['mkdir', 'n', 0o755],
-  ['put', 'a/f', '0'],
-  ['put', 'd', '1'],
-  ['put', 'n/deep/er/g', '2'],
-  ['put', 'link', '3'],
-  ['chmod', 'b', 0o600],
+  ['unlink', fromText('a')],
+  ['unlink', fromText('d/x')],
+  ['unlink', fromText('d/sub/y')],
+  ['rmdir', fromText('d/sub')],
+  ['rmdir', fromText('d')],
+  ['mkdir', fromText('a'), 0o750],
+  ['mkdir', fromText('n'), 0o755],
+  ['put', fromText('a/f'), fromText('0')],
+  ['put', fromText('d'), fromText('1')],
+  ['put', fromText('n/deep/er/g'), fromText('2')],
+  ['put', fromText('link'), fromText('3')],
+  ['chmod', fromText('b'), 0o600],
 ];
 
 const commitOf = (...stages: Step[][]): Commit => ({
@@ -139,7 +140,7 @@ describe('the journal of a commit', () => {
   it('reports each stage after its steps, and one more for the paths given up', async () => {
     await prepare();
     const told: [number, boolean][] = [];
-    const commit = { ...commitOf(STEPS.slice(0, 5), STEPS.slice(5)), givenUp: ['x'] };
+    const commit = { ...commitOf(STEPS.slice(0, 5), STEPS.slice(5)), givenUp: [fromText('x')] };
     await journal.apply(commit, async (_, stage) => void told.push([stage, existsSync(join(files, 'link'))]));
     expect(told).toEqual([
       [0, false],
@@ -156,9 +157,9 @@ describe('the steps', () => {
     symlinkSync(outside, join(files, 'out'));
     await journal.begin();
     writeFileSync(join(journal.staging, '0'), 'x');
-    await journal.prepare(commitOf([['put', 'out/f', '0']]));
-    expect(await apply([['put', 'out/f', '0']])).toEqual(['out/f']);
-    await apply([['unlink', 'out/f']]);
+    await journal.prepare(commitOf([['put', fromText('out/f'), fromText('0')]]));
+    expect(await apply([['put', fromText('out/f'), fromText('0')]])).toEqual(['out/f']);
+    await apply([['unlink', fromText('out/f')]]);
     expect(existsSync(join(outside, 'f'))).toBe(false);
   });
 
@@ -167,12 +168,12 @@ describe('the steps', () => {
     for (const name of ['0', '1', '2']) writeFileSync(join(journal.staging, name), `new ${name}\n`);
     mkdirSync(join(journal.staging, 'whole-0'));
     const steps: Step[] = [
-      ['rmdir', 'd'],
-      ['mkdir', 'b', 0o700],
-      ['put', 'd', '0'],
-      ['put', 'a/in', '1'],
-      ['put', 'n', '2'],
-      ['put', 'd/x', 'whole-0'],
+      ['rmdir', fromText('d')],
+      ['mkdir', fromText('b'), 0o700],
+      ['put', fromText('d'), fromText('0')],
+      ['put', fromText('a/in'), fromText('1')],
+      ['put', fromText('n'), fromText('2')],
+      ['put', fromText('d/x'), fromText('whole-0')],
     ];
     const before = statSync(join(files, 'b')).mode;
     const commit = commitOf(steps);
@@ -187,7 +188,7 @@ describe('the steps', () => {
 
   it('keep a directory that is not empty', async () => {
     await journal.begin();
-    await apply([['rmdir', 'd']]);
+    await apply([['rmdir', fromText('d')]]);
     expect(existsSync(join(files, 'd/x'))).toBe(true);
   });
 });

@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
+import type { Step } from '../../../lib/codebases/commit-steps.ts';
 import type { Contents } from '../../../lib/codebases/totals.ts';
 import { chunks, codeOf, Scratch } from './scratch.ts';
 
@@ -28,8 +30,8 @@ function commit(path: string, size: number, growth: Contents = { files: 1, bytes
   return scratch.codebases.apply(id, async (staging, admit) => {
     await admit(growth);
     writeFileSync(join(staging, '0'), text(size));
-    const stages = [{ steps: [['put', path, '0'] as ['put', string, string]], settled: [] }];
-    return { sandboxId: 'sb', stages, givenUp: [], paths: [path], removed: [], growth };
+    const stages = [{ steps: [['put', fromText(path), fromText('0')] as Step], settled: [] }];
+    return { sandboxId: 'sb', stages, givenUp: [], paths: [fromText(path)], removed: [], growth };
   });
 }
 

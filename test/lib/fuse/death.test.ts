@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { clearStaleMount, makeMountPoint, unmountAll } from '../../../lib/fuse/connection/mount.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
@@ -67,7 +68,7 @@ describe('a file system that stopped serving', () => {
   it('is reported after its thread ended, and leaves no mount', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
-    const call = workspaces.baseChanging('cb', ['exit']);
+    const call = workspaces.baseChanging('cb', [fromText('exit')]);
     await expect(call).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(await workspaces.exited).toEqual({ reason: 'the request worker ended', workspace: 'cb' });
     await workspaces.threadsExited;
@@ -79,7 +80,9 @@ describe('a file system that stopped serving', () => {
     mount = await mounted(bundle.entry, { watchdogMs: 400 });
     const { workspaces } = mount;
     const path = await workspaces.attach(spec('sb_1'));
-    const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const call = expect(workspaces.baseChanging('cb', [fromText('hang')])).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
     const program = expect(shell('ls "$1/absent"', path)).rejects.toThrow();
     expect(await workspaces.exited).toEqual({
       reason: 'the request worker did not answer for 400 ms',
@@ -91,7 +94,9 @@ describe('a file system that stopped serving', () => {
   it('is closed within the time limit', async () => {
     mount = await mounted(bundle.entry);
     const { workspaces, mountPoint } = mount;
-    const call = expect(workspaces.baseChanging('cb', ['hang'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    const call = expect(workspaces.baseChanging('cb', [fromText('hang')])).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    });
     await workspaces.close();
     await call;
     expect(await mounts()).not.toContain(mountPoint);

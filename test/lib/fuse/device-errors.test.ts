@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { ALL_WRITE } from '../workspaces/sandbox.ts';
 import { WorkerFaults } from '../workspaces/worker-faults.ts';
 import { bundleEntry } from './bundle-entry.ts';
@@ -50,11 +51,11 @@ describe('a failed write to the device', () => {
     'with %s in the notifier is repeated until the kernel is notified',
     async (errno) => {
       expect(await shell('cat "$1/file"; cat "$1/new" 2>&1 || :', path)).toMatch(/^old.*No such file/);
-      await mount.workspaces.baseChanging('cb', ['file', 'new']);
+      await mount.workspaces.baseChanging('cb', ['file', 'new'].map(fromText));
       upload('file', 'newer');
       upload('new', 'here');
       faults.arm('notifier', 1, errno, 4);
-      await mount.workspaces.baseChanged('cb', ['file', 'new']);
+      await mount.workspaces.baseChanged('cb', ['file', 'new'].map(fromText));
       expect(faults.disarm()).toBe(4);
       expect(await shell('cat "$1/file" "$1/new"', path)).toBe('newerhere');
       expect(dead).toBe(false);
@@ -65,7 +66,7 @@ describe('a failed write to the device', () => {
   it("with another errno in the notifier ends the mount, because the kernel's caches are stale", async () => {
     await shell('cat "$1/file"', path);
     faults.arm('notifier', 1, 'EIO');
-    await expect(mount.workspaces.baseChanged('cb', ['file'])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+    await expect(mount.workspaces.baseChanged('cb', [fromText('file')])).rejects.toMatchObject({ code: 'UNAVAILABLE' });
     expect(await mount.workspaces.exited).toEqual({ reason: 'the notifier failed' });
   });
 

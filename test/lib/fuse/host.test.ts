@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
 
@@ -115,7 +116,7 @@ print(open(sys.argv[1],'rb').read()[4096:4099])`;
 
   it('continues after an exception in a control request', async () => {
     const { workspaces } = await start();
-    await expect(workspaces.baseChanging('cb', ['crash'])).rejects.toThrow('a defect');
+    await expect(workspaces.baseChanging('cb', [fromText('crash')])).rejects.toThrow('a defect');
     await workspaces.usage('');
   });
 

@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { ControlledFileSystem } from '../../../lib/fuse/connection/control.ts';
 import type { NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
@@ -53,13 +54,13 @@ export class MemoryFileSystem implements ControlledFileSystem {
   attach(spec: WorkspaceSpec): void {
     this.mkdir({ uid: spec.uid, gid: spec.uid, pid: 0 }, 1, spec.id, 0o777).nodeid;
     this.#nodes.get(1)!.children!.get(spec.id)!.node.nlookup--;
-    this.#notifier.invalEntry(1, spec.id);
+    this.#notifier.invalEntry(1, fromLatin1(spec.id));
     this.#notifier.invalInode(1);
   }
 
   detach(id: string): void {
     this.root.children?.delete(id);
-    this.#notifier.invalEntry(1, id);
+    this.#notifier.invalEntry(1, fromLatin1(id));
     this.#notifier.invalInode(1);
   }
 
@@ -86,7 +87,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
       this.#add(parent, name, this.#make({ uid: 0, gid: 0, pid: 0 }, S_IFREG | 0o666, parent.nodeid));
       parent.children.get(name)!.node.content = Buffer.from(path);
       parent.children.get(name)!.node.attr.size = path.length;
-      this.#notifier.invalEntry(parent.nodeid, name);
+      this.#notifier.invalEntry(parent.nodeid, fromLatin1(name));
       this.#notifier.invalInode(parent.nodeid);
     }
   }
@@ -171,7 +172,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
     for (const node of this.#nodes.values()) {
       this.#notifier.invalInode(node.nodeid);
       for (const [name, child] of node.children ?? [])
-        if (child.node.nlookup > 0) this.#notifier.invalEntry(node.nodeid, name);
+        if (child.node.nlookup > 0) this.#notifier.invalEntry(node.nodeid, fromLatin1(name));
     }
   }
 
@@ -243,7 +244,7 @@ export class MemoryFileSystem implements ControlledFileSystem {
     const child = this.#dir(parent).get(name);
     // Never answered; meanwhile the notifier has to invalidate the name of the workspace sb_1.
     if (parent === 1 && name === 'unanswered') {
-      this.#notifier.invalEntry(1, 'sb_1');
+      this.#notifier.invalEntry(1, fromText('sb_1'));
       (this.#notifier as NotificationQueue).flush();
       for (;;);
     }
@@ -363,12 +364,12 @@ export class MemoryFileSystem implements ControlledFileSystem {
 
   readdir(_caller: Caller, nodeid: number, cookie: number, plus: boolean, emit: EmitDirent): void {
     const node = this.#node(nodeid);
-    if (cookie < 1 && !emit('.', 1, node.attr.ino, S_IFDIR >> 12, undefined)) return;
-    if (cookie < 2 && !emit('..', 2, node.parent, S_IFDIR >> 12, undefined)) return;
+    if (cookie < 1 && !emit(fromText('.'), 1, node.attr.ino, S_IFDIR >> 12, undefined)) return;
+    if (cookie < 2 && !emit(fromText('..'), 2, node.parent, S_IFDIR >> 12, undefined)) return;
     for (const [name, child] of this.#dir(nodeid)) {
       if (child.cookie <= cookie) continue;
       const { attr } = child.node;
-      if (!emit(name, child.cookie, attr.ino, attr.mode >> 12, plus ? child.node : undefined)) return;
+      if (!emit(fromLatin1(name), child.cookie, attr.ino, attr.mode >> 12, plus ? child.node : undefined)) return;
       if (plus) child.node.nlookup++;
     }
   }

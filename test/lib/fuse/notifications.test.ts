@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { bundleEntry } from './bundle-entry.ts';
 import { type Mounted, mounted, shell, spec } from './mounted.ts';
 
@@ -21,13 +22,13 @@ afterEach(() => mount.remove());
 describe('changes from outside the mount', () => {
   it('show a new name in lookups and listings although its absence was cached', async () => {
     const before = await shell('cat "$1/new" 2>/dev/null || echo absent; ls "$1"', path);
-    await mount.workspaces.baseChanged('cb', ['sb_1/new']);
+    await mount.workspaces.baseChanged('cb', [fromText('sb_1/new')]);
     expect(before + (await shell('cat "$1/new"; echo; ls "$1"', path))).toBe('absent\nsb_1/new\nnew\n');
   });
 
   it('replace a file although its pages and attributes were cached', async () => {
     await shell('echo "a longer old content" > "$1/f"; cat "$1/f"; stat "$1/f"', path);
-    await mount.workspaces.baseChanged('cb', ['sb_1/f']);
+    await mount.workspaces.baseChanged('cb', [fromText('sb_1/f')]);
     expect(await shell('cat "$1/f"; echo; stat -c %s "$1/f"', path)).toBe('sb_1/f\n6\n');
   });
 
@@ -65,7 +66,7 @@ describe('changes from outside the mount', () => {
     const names = Array.from({ length: 20 }, (_, n) => `sb_1/out${n}`);
     let storms = 0;
     while (working > 0) {
-      await Promise.all([workspaces.setRules('sb_1', []), workspaces.baseChanged('cb', names)]);
+      await Promise.all([workspaces.setRules('sb_1', []), workspaces.baseChanged('cb', names.map(fromText))]);
       storms++;
     }
     await Promise.all(programs);

@@ -1,5 +1,6 @@
 import { MessageChannel, receiveMessageOnPort } from 'node:worker_threads';
 import { beforeEach, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { NotificationQueue } from '../../../lib/fuse/connection/notification-queue.ts';
 import type { NotificationBatch } from '../../../lib/fuse/connection/notifier.ts';
 import { ParentDirectories } from '../../../lib/fuse/session/parent-directories.ts';
@@ -48,11 +49,11 @@ it('the kernel does not cache missing names of the root, and nothing can be crea
 it('the kernel invalidates a workspace in its own directory, never in the shared root', () => {
   const { port1, port2 } = new MessageChannel();
   const queue = new NotificationQueue(port1, -1, parents);
-  queue.invalEntry(ROOT, 'sb_1');
+  queue.invalEntry(ROOT, fromText('sb_1'));
   queue.flush();
   expect(receiveMessageOnPort(port2)).toBeUndefined();
   const { nodeid } = lookup(ROOT, 'sb_1');
-  queue.invalEntry(ROOT, 'sb_1');
+  queue.invalEntry(ROOT, fromText('sb_1'));
   queue.flush();
   const { bytes } = (receiveMessageOnPort(port2) as { message: NotificationBatch }).message;
   const sent = Buffer.from(bytes);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import type { EmitDirent } from '../../../lib/fuse/filesystem.ts';
 import { CONTROL_NODEID } from '../../../lib/fuse/session/control-node.ts';
 import { Errno } from '../../../lib/linux/errno.ts';
@@ -201,9 +202,9 @@ describe('the bytes of requests and replies', () => {
 
 describe('listings', () => {
   const listing = (emit: EmitDirent, plus: boolean) =>
-    emit('.', 1, 77, 4, undefined) &&
-    emit('file\xff5678', 0x2_0000_0002, 0x1_0203_0405, 8, plus ? ENTRY : undefined) &&
-    emit('last', 3, 7, 10, plus ? { nodeid: 5, attr: ATTR } : undefined);
+    emit(fromText('.'), 1, 77, 4, undefined) &&
+    emit(fromLatin1('file\xff5678'), 0x2_0000_0002, 0x1_0203_0405, 8, plus ? ENTRY : undefined) &&
+    emit(fromText('last'), 3, 7, 10, plus ? { nodeid: 5, attr: ATTR } : undefined);
   const read = (size: number) => struct(40, [8, 'u64', 11], [16, 'u32', size]);
   const dirent = (name: string, cookie: number, ino: number, type: number) => {
     const padded = Math.ceil((24 + name.length) / 8) * 8;
@@ -231,7 +232,7 @@ describe('listings', () => {
   it('return the entries before an error, and count their lookups', () => {
     const { send, answers } = record();
     answers.readdir = (...[, , , , emit]: [0, 0, 0, 0, EmitDirent]) => {
-      emit('a', 1, 1, 8, ENTRY);
+      emit(fromText('a'), 1, 1, 8, ENTRY);
       throw new Errno(5);
     };
     expect(send(message(44, 77, read(4096)))).toEqual(ok(Buffer.concat([ENTRY_OUT, dirent('a', 1, 1, 8)])));
@@ -363,9 +364,9 @@ describe('a reply that the kernel did not accept', () => {
   it('releases each entry of a listing except "." and ".."', () => {
     const { session, send, calls, answers } = record();
     answers.readdir = (...[, , , , emit]: [0, 0, 0, 0, EmitDirent]) => {
-      emit('.', 1, 1, 4, undefined);
-      emit('a-long-name', 2, 1, 8, ENTRY);
-      emit('b', 3, 1, 8, { nodeid: 6, attr: ATTR });
+      emit(fromText('.'), 1, 1, 4, undefined);
+      emit(fromText('a-long-name'), 2, 1, 8, ENTRY);
+      emit(fromText('b'), 3, 1, 8, { nodeid: 6, attr: ATTR });
     };
     send(message(44, 77, struct(40, [16, 'u32', 4096])));
     session.revertLookups();

@@ -17,6 +17,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type ByteString, fromLatin1, fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { HeldDirectories } from '../../../lib/host-tree/held-directories.ts';
 import { HostFileReader } from '../../../lib/host-tree/host-file.ts';
 import { HostTree } from '../../../lib/host-tree/host-tree.ts';
@@ -71,14 +72,14 @@ describe('a parent directory that was replaced by', () => {
       rmSync(join(root, 'a/b'), { recursive: true });
       put();
       const tree = new HostTree(root, held);
-      expect(tree.lstat('a/b/file')).toBeUndefined();
-      expect(tree.lstat('a/b/link')).toBeUndefined();
-      expect(tree.readdir('a/b')).toEqual([]);
-      expect(tree.readlink('a/b/link')).toBeUndefined();
-      expect(tree.openFile('a/b/file')).toBeUndefined();
+      expect(tree.lstat(fromText('a/b/file'))).toBeUndefined();
+      expect(tree.lstat(fromText('a/b/link'))).toBeUndefined();
+      expect(tree.readdir(fromText('a/b'))).toEqual([]);
+      expect(tree.readlink(fromText('a/b/link'))).toBeUndefined();
+      expect(tree.openFile(fromText('a/b/file'))).toBeUndefined();
       const reader = new HostFileReader();
-      expect(await reader.open({ root, path: 'a/b/file' })).toBeUndefined();
-      expect(await reader.readlink({ root, path: 'a/b/link' })).toBeUndefined();
+      expect(await reader.open({ root, path: fromText('a/b/file') })).toBeUndefined();
+      expect(await reader.readlink({ root, path: fromText('a/b/link') })).toBeUndefined();
       await reader.close();
       held.releaseAll();
       expect(descriptors()).toEqual([]);
@@ -89,11 +90,11 @@ describe('a parent directory that was replaced by', () => {
 describe('HostTree', () => {
   it('reads entries, with one component in a lookup after a directory is held', () => {
     const tree = new HostTree(root, held);
-    expect(Number(tree.lstat('a/b/file')?.size)).toBe(6);
-    expect(tree.lstat('')?.isDirectory()).toBe(true);
-    expect(tree.readdir('').map(({ name }) => name)).toEqual(['a']);
-    expect(tree.readdir('a/b').map(({ name }) => name)).toEqual(['file']);
-    const fd = tree.openFile('a/b/file')!;
+    expect(Number(tree.lstat(fromText('a/b/file'))?.size)).toBe(6);
+    expect(tree.lstat(ROOT_PATH)?.isDirectory()).toBe(true);
+    expect(tree.readdir(ROOT_PATH).map(({ name }) => name)).toEqual(['a']);
+    expect(tree.readdir(fromText('a/b')).map(({ name }) => name)).toEqual(['file']);
+    const fd = tree.openFile(fromText('a/b/file'))!;
     expect(readFileSync(fd, 'utf8')).toBe('inside');
     closeSync(fd);
     expect(held.size).toBe(3);
@@ -102,15 +103,15 @@ describe('HostTree', () => {
   it('returns a symbolic link as a link and opens no file through it', () => {
     symlinkSync(join(outside, 'file'), join(root, 'a/link'));
     const tree = new HostTree(root, held);
-    expect(tree.lstat('a/link')?.isSymbolicLink()).toBe(true);
-    expect(tree.readlink('a/link')?.toString()).toBe(join(outside, 'file'));
-    expect(tree.openFile('a/link')).toBeUndefined();
+    expect(tree.lstat(fromText('a/link'))?.isSymbolicLink()).toBe(true);
+    expect(tree.readlink(fromText('a/link'))?.toString()).toBe(join(outside, 'file'));
+    expect(tree.openFile(fromText('a/link'))).toBeUndefined();
   });
 
   it('refuses a path that is absolute or contains ".."', () => {
     const tree = new HostTree(root, held);
     for (const path of ['a/../../outside/file', '../outside/file', 'a/./b', '/etc/passwd']) {
-      expect(() => tree.lstat(path)).toThrow('not a name in a directory');
+      expect(() => tree.lstat(fromText(path))).toThrow('not a name in a directory');
     }
   });
 
@@ -121,8 +122,8 @@ describe('HostTree', () => {
     writeFileSync(join(root, deep, 'file'), 'deep');
     const tree = new HostTree(root, held);
     for (let round = 0; round < 3; round++) {
-      expect(Number(tree.lstat(`${deep}/file`)?.size)).toBe(4);
-      expect(Number(tree.lstat('a/b/file')?.size)).toBe(6);
+      expect(Number(tree.lstat(fromText(`${deep}/file`))?.size)).toBe(4);
+      expect(Number(tree.lstat(fromText('a/b/file'))?.size)).toBe(6);
       expect(held.size).toBeLessThanOrEqual(8);
     }
     tree.close();
@@ -130,24 +131,24 @@ describe('HostTree', () => {
   });
 
   it('holds no directory at and below a path that is being changed, and sees each of its states', () => {
-    const changing = new Map<string, number>();
+    const changing = new Map<ByteString, number>();
     let now = 0;
     const tree = new HostTree(root, held, changing, () => now);
-    expect(tree.lstat('a/b/file')).toBeDefined();
-    changing.set('a/b', 1);
+    expect(tree.lstat(fromText('a/b/file'))).toBeDefined();
+    changing.set(fromText('a/b'), 1);
     tree.release();
     expect(descriptors().sort()).toEqual([root, join(root, 'a')]);
-    expect(tree.lstat('a/b/file')).toBeDefined();
+    expect(tree.lstat(fromText('a/b/file'))).toBeDefined();
     renameSync(join(root, 'a/b'), join(scratch, 'old'));
     now += 6;
-    expect(tree.lstat('a/b/file')).toBeUndefined();
+    expect(tree.lstat(fromText('a/b/file'))).toBeUndefined();
     mkdirSync(join(root, 'a/b'));
     writeFileSync(join(root, 'a/b/file'), 'another');
-    expect(Number(tree.lstat('a/b/file')?.size)).toBe(7);
+    expect(Number(tree.lstat(fromText('a/b/file'))?.size)).toBe(7);
     tree.release();
     expect(descriptors().sort()).toEqual([root, join(root, 'a')]);
-    changing.delete('a/b');
-    expect(Number(tree.lstat('a/b/file')?.size)).toBe(7);
+    changing.delete(fromText('a/b'));
+    expect(Number(tree.lstat(fromText('a/b/file'))?.size)).toBe(7);
     expect(descriptors().sort()).toEqual([root, join(root, 'a'), join(root, 'a/b')]);
   });
 
@@ -155,11 +156,11 @@ describe('HostTree', () => {
     const depth = 500;
     const paths = Array.from({ length: depth }, (_, level) => Array.from({ length: level + 1 }, () => 'd').join('/'));
     mkdirSync(join(root, paths.at(-1)!), { recursive: true });
-    const tree = new HostTree(root, held, new Map([['d', 1]]), () => 0);
+    const tree = new HostTree(root, held, new Map([[fromText('d'), 1]]), () => 0);
     const opened = vi.spyOn(fs, 'openSync');
     syncBuiltinESMExports();
     try {
-      for (const path of paths) expect(tree.lstat(`${path}/none`)).toBeUndefined();
+      for (const path of paths) expect(tree.lstat(fromText(`${path}/none`))).toBeUndefined();
       expect(opened.mock.calls.length).toBeLessThan(2 * depth);
     } finally {
       opened.mockRestore();
@@ -175,24 +176,24 @@ describe('HostTree', () => {
     mkdirSync(Buffer.concat([Buffer.from(`${root}/`), name]));
     writeFileSync(Buffer.concat([Buffer.from(`${root}/`), name, Buffer.from('/x')]), '1');
     const tree = new HostTree(root, held);
-    expect(tree.readdir('\xff\xfe').map((entry) => entry.name)).toEqual(['x']);
+    expect(tree.readdir(fromLatin1('\xff\xfe')).map((entry) => entry.name)).toEqual(['x']);
   });
 });
 
 describe('HostFileReader', () => {
   it('opens the intended file, and not one that replaced it', async () => {
     const path = 'a/b/file';
-    const { ino } = new HostTree(root, held).lstat(path)!;
+    const { ino } = new HostTree(root, held).lstat(fromText(path))!;
     const reader = new HostFileReader();
-    const handle = await reader.open({ root, path, ino: Number(ino) });
+    const handle = await reader.open({ root, path: fromText(path), ino: Number(ino) });
     expect(await handle?.readFile('utf8')).toBe('inside');
     await handle?.close();
     writeFileSync(join(scratch, 'new'), 'other');
     renameSync(join(scratch, 'new'), join(root, path));
-    expect(await reader.open({ root, path, ino: Number(ino) })).toBeUndefined();
+    expect(await reader.open({ root, path: fromText(path), ino: Number(ino) })).toBeUndefined();
     unlinkSync(join(root, path));
     mkdirSync(join(root, path));
-    expect(await reader.open({ root, path })).toBeUndefined();
+    expect(await reader.open({ root, path: fromText(path) })).toBeUndefined();
     await reader.close();
   });
 });
@@ -203,7 +204,7 @@ describe('OpenDirectories', () => {
     const directories = new OpenDirectories(root, 4);
     const identities = await Promise.all(
       Array.from({ length: 90 }, (_, n) =>
-        directories.use(`d${n % 30}/e`, async ({ identity }) => [n % 30, identity] as const),
+        directories.use(fromText(`d${n % 30}/e`), async ({ identity }) => [n % 30, identity] as const),
       ),
     );
     for (const [n, identity] of identities) {
@@ -211,7 +212,7 @@ describe('OpenDirectories', () => {
       expect(identity).toBe(`${dev}:${ino}`);
     }
     for (const fd of opened.splice(0)) closeSync(fd);
-    await directories.use('d0', async () => undefined);
+    await directories.use(fromText('d0'), async () => undefined);
     expect(descriptors().length).toBeLessThanOrEqual(6);
     await directories.close();
     expect(descriptors()).toEqual([]);
@@ -220,9 +221,11 @@ describe('OpenDirectories', () => {
   it('rejects with the error of the path, and continues', async () => {
     symlinkSync(outside, join(root, 'a/link'));
     const directories = new OpenDirectories(root);
-    await expect(directories.use('a/link', async () => undefined)).rejects.toMatchObject({ code: 'ENOTDIR' });
-    await expect(directories.use('a/none/b', async () => undefined)).rejects.toMatchObject({ code: 'ENOENT' });
-    await expect(directories.use('a/b', async () => 'there')).resolves.toBe('there');
+    await expect(directories.use(fromText('a/link'), async () => undefined)).rejects.toMatchObject({ code: 'ENOTDIR' });
+    await expect(directories.use(fromText('a/none/b'), async () => undefined)).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
+    await expect(directories.use(fromText('a/b'), async () => 'there')).resolves.toBe('there');
     await directories.close();
     expect(descriptors()).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromLatin1, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { findMount, mountAt, parseMounts, readMountsSync } from '../../../lib/linux/mountinfo.ts';
 
 const TABLE = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -10,7 +11,7 @@ const TABLE = `22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 `;
 
 describe('parseMounts', () => {
-  const mounts = parseMounts(TABLE);
+  const mounts = parseMounts(fromLatin1(TABLE));
 
   it('returns every mount, whatever number of optional fields it has', () => {
     expect(mounts.map(({ device }) => device)).toEqual(['8:1', '0:51', '0:52', '0:53', '0:54', '0:55']);
@@ -33,12 +34,12 @@ describe('parseMounts', () => {
   });
 
   it('returns nothing for an empty table', () => {
-    expect(parseMounts('')).toEqual([]);
+    expect(parseMounts(ROOT_PATH)).toEqual([]);
   });
 });
 
 describe('mountAt', () => {
-  const mounts = parseMounts(TABLE);
+  const mounts = parseMounts(fromLatin1(TABLE));
 
   it('returns the visible one of several mounts on a path', () => {
     expect(mountAt(mounts, '/srv/twice')?.device).toBe('0:53');

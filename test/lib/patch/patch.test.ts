@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { diffLines } from '../../../lib/patch/line-diff.ts';
 import { filePatch, type PatchSide } from '../../../lib/patch/patch.ts';
 import type { Slices } from '../../../lib/patch/slices.ts';
@@ -42,7 +43,7 @@ async function applied(
       chmodSync(at, Number.parseInt(before.mode.slice(-3), 8));
     }
     const name = Buffer.from(path).toString('latin1');
-    const patch = await collect(filePatch(name, before, after));
+    const patch = await collect(filePatch(fromLatin1(name), before, after));
     if (patch.length > 0)
       execFileSync('git', ['apply', '-'], { cwd: dir, input: patch, stdio: ['pipe', 'pipe', 'pipe'] });
     return after && { content: readFileSync(at), mode: statSync(at).mode & 0o777 };
@@ -115,7 +116,7 @@ describe('tar', () => {
   it('is read by tar: long names, links, directories, contents', async () => {
     const long = `${'d'.repeat(90)}/${'f'.repeat(90)}`;
     const member = (path: string, content: string, more: Partial<Member> = {}): Member => ({
-      path: Buffer.from(path).toString('latin1'),
+      path: fromText(path),
       type: 'file',
       mode: 0o640,
       mtime: 1_700_000_000,
@@ -131,7 +132,7 @@ describe('tar', () => {
           yield member('dir', '', { type: 'directory', mode: 0o755 });
           yield member('dir/ä', 'text');
           yield member(long, 'x'.repeat(1000));
-          yield member('dir/link', '', { type: 'symlink', target: `../${long}` });
+          yield member('dir/link', '', { type: 'symlink', target: fromLatin1(`../${long}`) });
           yield member('empty', '');
         })(),
       ),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { PatternType, Permission } from '../../../lib/contract/messages.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
@@ -50,7 +51,8 @@ describe('compiled rules', () => {
     fc.assert(
       fc.property(rules, (given) => {
         const compiled = compileRules(given);
-        for (const path of PATHS) expect([path, compiled.decide(path)]).toEqual([path, slowLevel(given, path)]);
+        for (const path of PATHS)
+          expect([path, compiled.decide(fromText(path))]).toEqual([path, slowLevel(given, path)]);
       }),
       { numRuns: 500 },
     );
@@ -64,7 +66,7 @@ describe('compiled rules', () => {
         for (const path of PATHS) {
           const below = PATHS.filter((other) => other !== path && (path === '' || other.startsWith(`${path}/`)));
           const found = new Set(below.map((other) => levels.get(other)));
-          const { visibleBelow, writableBelow, uniformBelow } = compiled.state(path);
+          const { visibleBelow, writableBelow, uniformBelow } = compiled.state(fromText(path));
           if (!visibleBelow) expect([path, Math.max(0, ...(found as Set<number>))]).toEqual([path, 0]);
           if (!writableBelow) expect([path, found.has(3)]).toEqual([path, false]);
           if (uniformBelow !== undefined && found.size > 0) expect([path, ...found]).toEqual([path, uniformBelow]);
@@ -86,7 +88,7 @@ describe('compiled rules', () => {
       names.flatMap((name) => [`${path}${name}`, ...(depth > 1 ? below(`${path}${name}/`, depth - 1) : [])]);
     fc.assert(
       fc.property(fc.array(plainRule, { maxLength: 6 }), fc.constantFrom('', 'a', 'other', 'a/b'), (given, path) => {
-        const state = compileRules(given).state(path);
+        const state = compileRules(given).state(fromText(path));
         const best = Math.max(...below(path === '' ? '' : `${path}/`, 4).map((other) => slowLevel(given, other)));
         expect([state.visibleBelow, state.writableBelow]).toEqual([best >= 1, best >= 3]);
       }),
@@ -98,9 +100,9 @@ describe('compiled rules', () => {
     fc.assert(
       fc.property(rules, fc.constantFrom(...PATHS), (given, path) => {
         const compiled = compileRules(given);
-        const [winner] = compiled.matching(path);
+        const [winner] = compiled.matching(fromText(path));
         const level = winner === undefined ? 0 : Permission.indexOf(winner.rule.permission);
-        expect(level).toBe(compiled.decide(path));
+        expect(level).toBe(compiled.decide(fromText(path)));
       }),
     );
   });

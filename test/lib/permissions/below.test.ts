@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
 import { directory, file, glob } from './rules.ts';
 
@@ -76,7 +77,7 @@ describe('the level of paths below a path', () => {
     ['a pattern that may match counts as a match', [glob('a/[x]/b', 'READ'), glob('a/x/**', 'NONE', 1)], 'a', true],
     ['with NONE rules only nothing is visible', [glob('**', 'NONE')], '', false],
   ])('whether a path below is visible: %s', (_, rules, path, expected) => {
-    expect(compileRules(rules).state(path).visibleBelow).toBe(expected);
+    expect(compileRules(rules).state(fromText(path)).visibleBelow).toBe(expected);
   });
 
   it.each([
@@ -89,7 +90,7 @@ describe('the level of paths below a path', () => {
       false,
     ],
   ])('whether a path below is writable: %s', (_, rules, path, expected) => {
-    expect(compileRules(rules).state(path).writableBelow).toBe(expected);
+    expect(compileRules(rules).state(fromText(path)).writableBelow).toBe(expected);
   });
 
   it.each([
@@ -102,6 +103,6 @@ describe('the level of paths below a path', () => {
     ['paths without a matching rule count as NONE', [glob('a/*', 'WRITE')], 'a', undefined],
     ['paths below the last component of a pattern are NONE', [glob('a/*', 'WRITE')], 'a/b', 0],
   ])('the uniform level at and below a path: %s', (_, rules, path, expected) => {
-    expect(compileRules(rules).state(path).uniformBelow).toBe(expected);
+    expect(compileRules(rules).state(fromText(path)).uniformBelow).toBe(expected);
   });
 });

@@ -52,7 +52,7 @@ describe('compiled rules', () => {
     const rule = file('a', 'NONE');
     const compiled = compileRules([rule]);
     rule.permission = 'PERMISSION_WRITE';
-    expect(compiled.decide('a')).toBe(0);
+    expect(compiled.decide(fromText('a'))).toBe(0);
   });
 });
 
@@ -66,7 +66,7 @@ describe('an explanation', () => {
   const compiled = compileRules(rules);
 
   it('names the winner, the beaten rules in order and the reason, also for a path that does not exist', () => {
-    const { permission, winner, beaten, reason } = explain(compiled, 'secrets/a.md');
+    const { permission, winner, beaten, reason } = explain(compiled, fromText('secrets/a.md'));
     expect(permission).toBe('PERMISSION_VIEW');
     expect(winner).toEqual({ index: 3, rule: rules[3] });
     expect(beaten.map(({ index }) => index)).toEqual([1, 0, 2]);
@@ -75,7 +75,7 @@ describe('an explanation', () => {
   });
 
   it('states that no rule matches', () => {
-    expect(explain(compileRules([]), 'x')).toEqual({
+    expect(explain(compileRules([]), fromText('x'))).toEqual({
       permission: 'PERMISSION_NONE',
       winner: undefined,
       beaten: [],
@@ -85,13 +85,13 @@ describe('an explanation', () => {
   });
 
   it('reports a directory that is only traversable', () => {
-    const { permission, passThrough, reason } = explain(compileRules([file('a/b/c', 'READ')]), 'a/b');
+    const { permission, passThrough, reason } = explain(compileRules([file('a/b/c', 'READ')]), fromText('a/b'));
     expect([permission, passThrough]).toEqual(['PERMISSION_NONE', true]);
     expect(reason).toContain('passed through');
   });
 
   it('states that equal rules are ordered by their index', () => {
-    const { winner, reason } = explain(compileRules([file('a', 'READ'), file('a', 'READ')]), 'a');
+    const { winner, reason } = explain(compileRules([file('a', 'READ'), file('a', 'READ')]), fromText('a'));
     expect(winner?.index).toBe(0);
     expect(reason).toContain('comes first');
   });

@@ -1,3 +1,4 @@
+import { fromLatin1 } from '../../../lib/byte-string.ts';
 import type { Caller } from '../../../lib/fuse/filesystem.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import type { Frozen, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
@@ -49,14 +50,15 @@ export class DirectMount extends FakeMount {
   /** Makes or overwrites a file in the root. */
   write(id: string, name: string, content: string): void {
     const { caller, root } = this.#root(id);
-    const { nodeid } = this.fs.lookup(caller, root, name) ?? this.fs.create(caller, root, name, 0o644, 0);
+    const { nodeid } =
+      this.fs.lookup(caller, root, fromLatin1(name)) ?? this.fs.create(caller, root, fromLatin1(name), 0o644, 0);
     this.fs.setattr(caller, nodeid, { size: 0 });
     this.fs.write(caller, nodeid, 0, Buffer.from(content), false);
   }
 
   read(id: string, name: string): string | undefined {
     const { caller, root } = this.#root(id);
-    const found = this.fs.lookup(caller, root, name);
+    const found = this.fs.lookup(caller, root, fromLatin1(name));
     if (found === undefined) return undefined;
     const into = Buffer.alloc(found.attr.size);
     return into.toString('latin1', 0, this.fs.read(caller, found.nodeid, 0, into));
@@ -65,6 +67,6 @@ export class DirectMount extends FakeMount {
   #root(id: string): { caller: Caller; root: number } {
     const { uid } = this.attached.get(id)!;
     const caller = { uid, gid: uid, pid: 1 };
-    return { caller, root: this.fs.lookup(caller, 1, id)!.nodeid };
+    return { caller, root: this.fs.lookup(caller, 1, fromLatin1(id))!.nodeid };
   }
 }

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { createWorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
 import type { Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
@@ -59,9 +60,11 @@ it('a workspace that made the file system fail is not read by commits of other s
     await mount.attach(spec('sb_1'));
     await mounts.at(-1)!.die('sb_1');
   }
-  await expect(mount.preserveRemoved(spec('sb_1'), ['f'])).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+  await expect(mount.preserveRemoved(spec('sb_1'), [fromText('f')])).rejects.toMatchObject({
+    code: 'FAILED_PRECONDITION',
+  });
   await expect(mount.rebase(spec('sb_1'), stage)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
-  await mount.preserveRemoved(spec('sb_2'), ['f']);
+  await mount.preserveRemoved(spec('sb_2'), [fromText('f')]);
   now = 11 * 60_000;
   await mount.rebase(spec('sb_1'), stage);
   expect(mounts.flatMap(({ calls }) => calls)).toEqual(['preserveRemoved sb_2', 'rebase sb_1']);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { createWorkspaceMount, type WorkspaceMount } from '../../../lib/sandboxes/host/workspace-mount.ts';
@@ -106,8 +107,8 @@ describe('the workspace mount', () => {
   it('passes on changes of the base once it is mounted', async () => {
     const mount = create();
     await mount.ready();
-    await mount.baseChanging('cb', ['a']);
-    await mount.baseChanged('cb', ['a']);
+    await mount.baseChanging('cb', [fromText('a')]);
+    await mount.baseChanged('cb', [fromText('a')]);
     expect(calls).toEqual(['mount', 'changing cb', 'changed cb']);
   });
 

@@ -1,6 +1,7 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { ALL_WRITE, outcome, rule, Sandbox, UID } from './sandbox.ts';
 
 const MIXED = [
@@ -28,26 +29,26 @@ describe('the check of the caller’s uid', () => {
     const s = new Sandbox({ a: '1' });
     const [root, file] = [s.id(''), s.id('a')];
     const stranger = { uid: UID + 1, gid: UID, pid: 5 };
-    expect(outcome(() => s.fs.lookup(stranger, 1, 'sb_1'))).toBe('EACCES');
-    expect(outcome(() => s.fs.lookup(stranger, 1, 'sb_unknown'))).toBe('EACCES');
-    expect(outcome(() => s.fs.lookup(stranger, root, 'a'))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(stranger, 1, fromText('sb_1')))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(stranger, 1, fromText('sb_unknown')))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(stranger, root, fromText('a')))).toBe('EACCES');
     expect(outcome(() => s.fs.getattr(stranger, file))).toBe('EACCES');
     expect(outcome(() => s.fs.read(stranger, file, 0, Buffer.alloc(1)))).toBe('EACCES');
     expect(outcome(() => s.fs.write(stranger, file, 0, Buffer.alloc(1), false))).toBe('EACCES');
     expect(outcome(() => s.fs.setattr(stranger, file, { size: 0 }))).toBe('EACCES');
     expect(outcome(() => s.fs.readdir(stranger, root, 0, true, () => true))).toBe('EACCES');
     expect(outcome(() => s.fs.statfs(stranger, root))).toBe('EACCES');
-    expect(outcome(() => s.fs.create(stranger, root, 'x', 0o644, 0))).toBe('EACCES');
-    expect(outcome(() => s.fs.rename(stranger, root, 'a', root, 'b', 0))).toBe('EACCES');
+    expect(outcome(() => s.fs.create(stranger, root, fromText('x'), 0o644, 0))).toBe('EACCES');
+    expect(outcome(() => s.fs.rename(stranger, root, fromText('a'), root, fromText('b'), 0))).toBe('EACCES');
   });
 
   it('lets root look up a workspace to bind-mount it, and nothing in it', () => {
     const s = new Sandbox({ a: '1' });
     const [root, file] = [s.id(''), s.id('a')];
     const host = { uid: 0, gid: 0, pid: 5 };
-    expect(s.fs.lookup(host, 1, 'sb_1')?.nodeid).toBe(root);
+    expect(s.fs.lookup(host, 1, fromText('sb_1'))?.nodeid).toBe(root);
     expect(outcome(() => s.fs.getattr(host, root))).toBe('ok');
-    expect(outcome(() => s.fs.lookup(host, root, 'a'))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(host, root, fromText('a')))).toBe('EACCES');
     expect(outcome(() => s.fs.read(host, file, 0, Buffer.alloc(1)))).toBe('EACCES');
     expect(outcome(() => s.fs.readdir(host, root, 0, true, () => true))).toBe('EACCES');
   });
@@ -58,7 +59,7 @@ describe('the check of the caller’s uid', () => {
     const [file, readOnly] = [s.id('a'), s.id('read/a')];
     expect(outcome(() => s.fs.write(kernel, file, 0, Buffer.from('x'), false))).toBe('ok');
     expect(outcome(() => s.fs.write(kernel, readOnly, 0, Buffer.from('x'), false))).toBe('EACCES');
-    expect(outcome(() => s.fs.lookup(kernel, s.id(''), 'a'))).toBe('EACCES');
+    expect(outcome(() => s.fs.lookup(kernel, s.id(''), fromText('a')))).toBe('EACCES');
   });
 
   it('does not list workspaces in the mount’s root, where nothing can be created', () => {
@@ -67,16 +68,16 @@ describe('the check of the caller’s uid', () => {
     const names: string[] = [];
     s.fs.readdir(host, 1, 0, true, (name) => names.push(name) > 0);
     expect(names).toEqual(['.', '..']);
-    expect(outcome(() => s.fs.mkdir(host, 1, 'x', 0o755))).toBe('EACCES');
-    expect(outcome(() => s.fs.rmdir(s.caller, 1, 'sb_1'))).toBe('EACCES');
+    expect(outcome(() => s.fs.mkdir(host, 1, fromText('x'), 0o755))).toBe('EACCES');
+    expect(outcome(() => s.fs.rmdir(s.caller, 1, fromText('sb_1')))).toBe('EACCES');
   });
 
   it('isolates two sandboxes from each other', () => {
     const s = new Sandbox({ a: '1' });
     s.fs.attach({ ...s.spec, id: 'sb_2', delta: join(s.home, 'delta2') });
-    const other = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
-    expect(outcome(() => s.fs.rename(s.caller, s.id(''), 'a', other, 'a2', 0))).toBe('EACCES');
-    expect(outcome(() => s.fs.link(s.caller, s.id('a'), other, 'a2'))).toBe('EACCES');
+    const other = s.fs.lookup(s.caller, 1, fromText('sb_2'))!.nodeid;
+    expect(outcome(() => s.fs.rename(s.caller, s.id(''), fromText('a'), other, fromText('a2'), 0))).toBe('EACCES');
+    expect(outcome(() => s.fs.link(s.caller, s.id('a'), other, fromText('a2')))).toBe('EACCES');
   });
 });
 
@@ -183,8 +184,8 @@ describe('an attempt to bypass the rules', () => {
     const file = s.id('a');
     let dir = s.id('');
     for (let n = 0; n < 300; n++) {
-      dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
-      for (let m = 0; m < 10; m++) s.fs.link(s.caller, file, dir, `l${m}`);
+      dir = s.fs.mkdir(s.caller, dir, fromText('d'), 0o755).nodeid;
+      for (let m = 0; m < 10; m++) s.fs.link(s.caller, file, dir, fromText(`l${m}`));
     }
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/d/l3', 'READ', 1)]);
     for (let m = 0; m < 20; m++) expect(outcome(() => s.write('a', 'x'))).toBe('EACCES');
@@ -195,8 +196,8 @@ describe('an attempt to bypass the rules', () => {
   it('fails in a tree of the maximum depth after new rules', () => {
     const s = new Sandbox();
     let dir = s.id('');
-    for (let n = 0; n < 2000; n++) dir = s.fs.mkdir(s.caller, dir, 'd', 0o755).nodeid;
-    const file = s.fs.create(s.caller, dir, 'f', 0o644, 0).nodeid;
+    for (let n = 0; n < 2000; n++) dir = s.fs.mkdir(s.caller, dir, fromText('d'), 0o755).nodeid;
+    const file = s.fs.create(s.caller, dir, fromText('f'), 0o644, 0).nodeid;
     s.mkdir('e');
     s.rename('d', 'e/d');
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/e/**', 'READ', 1)]);
@@ -242,7 +243,7 @@ describe('an attempt to bypass the rules', () => {
     s.unlink('d/a');
     s.fs.setRules('sb_1', [rule('/**', 'WRITE'), rule('/d/**', 'VIEW', 1)]);
     expect(outcome(() => s.readId(open))).toBe('EACCES');
-    expect(outcome(() => s.fs.link(s.caller, open, s.id(''), 'back'))).toBe('EACCES');
+    expect(outcome(() => s.fs.link(s.caller, open, s.id(''), fromText('back')))).toBe('EACCES');
   });
 
   it('learns nothing from a name above 255 bytes', () => {

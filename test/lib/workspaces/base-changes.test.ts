@@ -1,13 +1,14 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 /** Uploads a file as the codebases do: the new file takes the name atomically. */
 function upload(s: Sandbox, path: string, content: string): void {
-  s.fs.baseChanging('cb_1', [path]);
+  s.fs.baseChanging('cb_1', [fromText(path)]);
   replace(s, path, content);
-  s.fs.baseChanged('cb_1', [path]);
+  s.fs.baseChanged('cb_1', [fromText(path)]);
 }
 
 function replace(s: Sandbox, path: string, content: string): void {
@@ -18,9 +19,9 @@ function replace(s: Sandbox, path: string, content: string): void {
 }
 
 function removal(s: Sandbox, path: string): void {
-  s.fs.baseChanging('cb_1', [path]);
+  s.fs.baseChanging('cb_1', [fromText(path)]);
   rmSync(join(s.spec.base, path), { recursive: true });
-  s.fs.baseChanged('cb_1', [path]);
+  s.fs.baseChanged('cb_1', [fromText(path)]);
 }
 
 describe('a base file that is replaced', () => {
@@ -73,11 +74,11 @@ describe('a base file that is replaced', () => {
   it('is either the old file or the new one for a concurrent lookup', () => {
     const s = new Sandbox({ a: 'old' });
     s.id('');
-    s.fs.baseChanging('cb_1', ['a']);
+    s.fs.baseChanging('cb_1', [fromText('a')]);
     const open = s.id('a');
     replace(s, 'a', 'newer');
     expect(s.readId(open)).toBe('old');
-    s.fs.baseChanged('cb_1', ['a']);
+    s.fs.baseChanged('cb_1', [fromText('a')]);
     expect(s.readId(open)).toBe('old');
     expect(s.read('a')).toBe('newer');
   });
@@ -92,8 +93,8 @@ describe('a base file that is replaced', () => {
   it('keeps its node if the change was not made', () => {
     const s = new Sandbox({ a: 'old' });
     const open = s.id('a');
-    s.fs.baseChanging('cb_1', ['a']);
-    s.fs.baseChanged('cb_1', ['a']);
+    s.fs.baseChanging('cb_1', [fromText('a')]);
+    s.fs.baseChanged('cb_1', [fromText('a')]);
     expect(s.id('a')).toBe(open);
   });
 
@@ -137,7 +138,7 @@ describe('added and removed base paths', () => {
     removal(s, 'd');
     expect(s.tree()).toEqual({});
     expect(s.readId(open)).toBe('old');
-    expect(outcome(() => s.fs.lookup(s.caller, dir, 'a'))).toBe('ENOENT');
+    expect(outcome(() => s.fs.lookup(s.caller, dir, fromText('a')))).toBe('ENOENT');
   });
 
   it('are merged with the sandbox’s changes in their directory', () => {
@@ -160,10 +161,10 @@ describe('added and removed base paths', () => {
   it('may replace a directory by a file', () => {
     const s = new Sandbox({ 'd/a': '1' });
     expect(s.read('d/a')).toBe('1');
-    s.fs.baseChanging('cb_1', ['d']);
+    s.fs.baseChanging('cb_1', [fromText('d')]);
     rmSync(join(s.spec.base, 'd'), { recursive: true });
     replace(s, 'd', 'file');
-    s.fs.baseChanged('cb_1', ['d']);
+    s.fs.baseChanged('cb_1', [fromText('d')]);
     expect(s.tree()).toEqual({ d: 'file' });
   });
 

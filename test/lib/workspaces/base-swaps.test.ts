@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 const BASE = { 'p/d/x': 'x', 'p/d/sub/y': 'y', 'p/other': 'o' };
@@ -19,10 +20,10 @@ function hostDirectory(): string {
 
 /** Changes the base like a commit of another sandbox. `told` false skips the step that preserves this sandbox's view, as after a crash. */
 function commitOfAnother(s: Sandbox, paths: string[], change: () => void, told = true): void {
-  if (told) s.fs.preserveRemoved(s.spec, paths);
-  s.fs.baseChanging('cb_1', paths);
+  if (told) s.fs.preserveRemoved(s.spec, paths.map(fromText));
+  s.fs.baseChanging('cb_1', paths.map(fromText));
   change();
-  s.fs.baseChanged('cb_1', paths);
+  s.fs.baseChanged('cb_1', paths.map(fromText));
 }
 
 function replace(s: Sandbox, path: string, put: (at: string) => void): () => void {
@@ -36,7 +37,7 @@ const linkTo = (target: string) => (at: string) => symlinkSync(target, at);
 
 /** Returns all contents and names that the sandbox and its owner can read. */
 function everything(s: Sandbox): string {
-  const changes = s.fs.changes('sb_1', '', 1000).changes;
+  const changes = s.fs.changes('sb_1', ROOT_PATH, 1000).changes;
   const listed = s.fs.files('sb_1', 'owner', 'list', ['', true, '', 1000]) as { entries: { path: string }[] };
   const read = listed.entries.map(({ path }) => {
     try {
@@ -102,11 +103,11 @@ describe('a base directory that the sandbox moved or changed and that becomes a 
     const host = hostDirectory();
     s.rename('p', 'q');
     s.create('q/d/new', 'mine');
-    s.fs.baseChanging('cb_1', BELOW);
+    s.fs.baseChanging('cb_1', BELOW.map(fromText));
     replace(s, 'p/d', linkTo(host))();
     expectNothingOfTheHost(s);
     expect(s.list('q/d')).toEqual(['new']);
-    s.fs.baseChanged('cb_1', BELOW);
+    s.fs.baseChanged('cb_1', BELOW.map(fromText));
     expectNothingOfTheHost(s);
   });
 
@@ -116,7 +117,7 @@ describe('a base directory that the sandbox moved or changed and that becomes a 
     s.rename('p', 'q');
     s.create('q/d/new', 'mine');
     const { layer } = s.fs.freeze('sb_1');
-    s.fs.revert('sb_1', ['']);
+    s.fs.revert('sb_1', [ROOT_PATH]);
     commitOfAnother(s, BELOW, replace(s, 'p/d', linkTo(host)));
     s.fs.rollback('sb_1', layer);
     expect(s.list('q/d')).toEqual(['new']);
@@ -201,13 +202,13 @@ describe('a renamed directory whose base directory', () => {
     const s = new Sandbox(BASE, { maxFiles: 3 });
     s.rename('p/d', 'q');
     expect(s.list('q')).toEqual(['sub', 'x']);
-    expect(() => s.fs.preserveRemoved(s.spec, BELOW)).toThrow();
-    s.fs.baseChanging('cb_1', BELOW);
+    expect(() => s.fs.preserveRemoved(s.spec, BELOW.map(fromText))).toThrow();
+    s.fs.baseChanging('cb_1', BELOW.map(fromText));
     replace(s, 'p/d', (at) => {
       mkdirSync(at);
       writeFileSync(join(at, 'late'), 'late');
     })();
-    s.fs.baseChanged('cb_1', BELOW);
+    s.fs.baseChanged('cb_1', BELOW.map(fromText));
     expect(s.list('q')).not.toContain('late');
   });
 });

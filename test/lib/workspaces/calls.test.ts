@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { callsThrough, TRAITS } from '../../../lib/workspaces/calls.ts';
 
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
@@ -10,9 +11,9 @@ it('each method calls the operation of its name with its arguments', async () =>
     called.push([operation, ...args]);
     return undefined as never;
   });
-  await calls.revert('sb', ['a']);
+  await calls.revert('sb', [fromText('a')]);
   await calls.usage('sb');
-  await calls.files('sb', 'agent', 'stat', 'a');
+  await calls.files('sb', 'agent', 'stat', fromText('a'));
   expect(called).toEqual([
     ['revert', 'sb', ['a']],
     ['usage', 'sb'],
@@ -38,12 +39,17 @@ it('arguments of a wrong type, and operations of the worker only, do not compile
 
 it('pages of changes that arrive in parts are joined, and only the first one writes mapped pages back', () => {
   const page = (path: string, more: boolean) => ({
-    changes: [{ path, kind: 'deleted' as const, contentChanged: true, conflict: false, writable: true }],
+    changes: [
+      { path: fromText(path), kind: 'deleted' as const, contentChanged: true, conflict: false, writable: true },
+    ],
     more,
   });
   const joined = TRAITS.changes.join!([page('a', true), page('b', false)]);
   expect([joined.changes.map(({ path }) => path), joined.more]).toEqual([['a', 'b'], false]);
-  expect([TRAITS.changes.writeBack!('sb', '', 1), TRAITS.changes.writeBack!('sb', 'a', 1)]).toEqual([true, false]);
+  expect([TRAITS.changes.writeBack!('sb', ROOT_PATH, 1), TRAITS.changes.writeBack!('sb', fromText('a'), 1)]).toEqual([
+    true,
+    false,
+  ]);
 });
 
 it('a workspace that need not be attached is named by the id in its spec', () => {

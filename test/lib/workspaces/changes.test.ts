@@ -1,13 +1,14 @@
 import { chmodSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromLatin1, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** Returns a line for each change: `+ new`, `- removed`, `M contents`, `m mode only`, with the old path of a rename. */
 function changes(s: Sandbox, limit = 1000): string[] {
   const all: string[] = [];
   for (let after = '', more = true; more; ) {
-    const page = s.fs.changes('sb_1', after, limit);
+    const page = s.fs.changes('sb_1', fromLatin1(after), limit);
     for (const { path, kind, contentChanged, renamedFrom } of page.changes) {
       const mark = kind === 'added' ? '+' : kind === 'deleted' ? '-' : contentChanged ? 'M' : 'm';
       all.push(`${mark} ${path}${renamedFrom === undefined ? '' : ` from ${renamedFrom}`}`);
@@ -54,7 +55,7 @@ describe('changes', () => {
     s.set('a', { mode: 0o755 });
     s.set('d/sub', { mode: 0o700 });
     expect(changes(s)).toEqual(['m a', 'm d/sub']);
-    expect(s.fs.changes('sb_1', '', 1).changes[0]).toMatchObject({
+    expect(s.fs.changes('sb_1', ROOT_PATH, 1).changes[0]).toMatchObject({
       now: { mode: 0o100755, size: 1 },
       base: { mode: 0o100644, size: 1 },
     });

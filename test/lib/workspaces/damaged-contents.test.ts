@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { Errno } from '../../../lib/linux/errno.ts';
 import type { DamageReport } from '../../../lib/workspaces/workspaces.ts';
 import { outcome, Sandbox } from './sandbox.ts';
@@ -65,7 +66,7 @@ describe('a slot with damaged contents', () => {
       expect(s.read('other')).toBe('other');
       expect(reports.map(({ path }) => path)).toEqual(['d/f']);
       expect(reports[0]!.message).toMatch(/do not match their checksum \(layer .*slot 0\)/);
-      expect(s.fs.changes(s.spec.id, '', 10).changes.map(({ path }) => path)).toEqual(['d', 'd/f', 'other']);
+      expect(s.fs.changes(s.spec.id, ROOT_PATH, 10).changes.map(({ path }) => path)).toEqual(['d', 'd/f', 'other']);
       s.set('d/f', { size: 0 });
       s.write('d/f', 'new');
       s.restart();

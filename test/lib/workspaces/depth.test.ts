@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
@@ -54,7 +55,7 @@ describe('the length of a path from the root of the workspace', () => {
     let id = s.id('');
     let depth = 0;
     const refused = outcome(() => {
-      for (; depth < 20_000; depth++) id = s.fs.mkdir(s.caller, id, 'd', 0o755).nodeid;
+      for (; depth < 20_000; depth++) id = s.fs.mkdir(s.caller, id, fromText('d'), 0o755).nodeid;
     });
     expect(refused).toBe(ENAMETOOLONG);
     expect(depth).toBe(2048);
@@ -113,22 +114,22 @@ describe('a deeper tree of an older state', () => {
     deepState(s.spec.delta, DEPTH);
     s.restart();
     let id = s.id('');
-    for (let depth = 0; depth < DEPTH; depth++) id = s.fs.lookup(s.caller, id, 'd')!.nodeid;
+    for (let depth = 0; depth < DEPTH; depth++) id = s.fs.lookup(s.caller, id, fromText('d'))!.nodeid;
     return { s, bottom: id };
   }
 
   it('refuses new names, and a listing of changes reports it in one sentence', () => {
     const { s, bottom } = deep();
-    expect(outcome(() => s.fs.mkdir(s.caller, bottom, 'e', 0o755))).toBe(ENAMETOOLONG);
+    expect(outcome(() => s.fs.mkdir(s.caller, bottom, fromText('e'), 0o755))).toBe(ENAMETOOLONG);
     expect(s.listId(bottom)).toEqual([]);
-    const { code, message } = refusalOf(() => s.fs.changes('sb_1', '', 100_000));
+    const { code, message } = refusalOf(() => s.fs.changes('sb_1', ROOT_PATH, 100_000));
     expect(code).toBe('FAILED_PRECONDITION');
     expect(message).toContain('4096 bytes below "d"');
   });
 
   it('can be discarded, including all its nodes in the kernel', () => {
     const { s } = deep();
-    expect(s.fs.revert('sb_1', [''])).toBe(DEPTH);
+    expect(s.fs.revert('sb_1', [ROOT_PATH])).toBe(DEPTH);
     expect(s.list('')).toEqual(['file']);
     s.restart();
     expect(s.list('')).toEqual(['file']);

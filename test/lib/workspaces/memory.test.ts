@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { EDQUOT } from '../../../lib/linux/errno.ts';
 import { MemoryBudget, type MemoryHolder } from '../../../lib/workspaces/memory-budget.ts';
 import { outcome, Sandbox } from './sandbox.ts';
@@ -40,7 +41,7 @@ describe('the memory for the names of a sandbox', () => {
     expect(more.refused).toBe('EDQUOT');
     expect(made + more.made).toBeLessThan(MIB / 4000);
     s.unlink('file');
-    expect(s.fs.revert('sb_1', [''])).toBe(made + more.made + 1);
+    expect(s.fs.revert('sb_1', [ROOT_PATH])).toBe(made + more.made + 1);
     s.symlink(target, 'another');
   });
 
@@ -67,7 +68,7 @@ describe('the memory for the names of a sandbox', () => {
     const dir = s.mkdir('d').nodeid;
     const before = heapUsed();
     const { made, refused } = fill((name) => {
-      const { nodeid } = s.fs.create(s.caller, dir, name, 0o644, 0);
+      const { nodeid } = s.fs.create(s.caller, dir, fromText(name), 0o644, 0);
       s.fs.forget(nodeid, 1);
     });
     const grown = heapUsed() - before;

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
 import { InodeTable } from '../../../lib/workspaces/delta/index/inode-table.ts';
 import type { Op } from '../../../lib/workspaces/delta/index/records.ts';
@@ -9,26 +10,26 @@ import { Sandbox } from './sandbox.ts';
 /** Returns each change as its path, with `!` for a conflict and `-` for a deletion. */
 function changes(s: Sandbox): string[] {
   return s.fs
-    .changes(s.spec.id, '', 1000)
+    .changes(s.spec.id, ROOT_PATH, 1000)
     .changes.map(({ path, kind, conflict }) => `${conflict ? '!' : ''}${kind === 'deleted' ? '-' : ''}${path}`);
 }
 
 /** Adds files to the base, like a commit of another sandbox or an upload. */
 function arrive(s: Sandbox, ...paths: string[]): void {
-  s.fs.baseChanging('cb_1', paths);
+  s.fs.baseChanging('cb_1', paths.map(fromText));
   for (const path of paths) s.putBase(path, `base ${path}`);
-  s.fs.baseChanged('cb_1', paths);
+  s.fs.baseChanged('cb_1', paths.map(fromText));
 }
 
 function go(s: Sandbox, path: string): void {
-  s.fs.baseChanging('cb_1', [path]);
+  s.fs.baseChanging('cb_1', [fromText(path)]);
   rmSync(join(s.spec.base, path), { recursive: true });
-  s.fs.baseChanged('cb_1', [path]);
+  s.fs.baseChanged('cb_1', [fromText(path)]);
 }
 
 /** Commits all changes of the sandbox, as the server does. */
 function commit(s: Sandbox): void {
-  const all = s.fs.changes(s.spec.id, '', 1000).changes;
+  const all = s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes;
   const own = s.fs.renamed(s.spec.id);
   const paths = all.map(({ path }) => path);
   s.fs.baseChanging('cb_1', paths);
@@ -97,7 +98,7 @@ describe.each(Object.entries(ENDS))('a directory that the sandbox and another on
     arrive(s, 'd/same', 'd/theirs');
     end(s);
     expect(changes(s)).toEqual(['d', 'd/other', '!d/same']);
-    expect(s.fs.revert(s.spec.id, ['d/same'])).toBe(1);
+    expect(s.fs.revert(s.spec.id, [fromText('d/same')])).toBe(1);
     expect(s.read('d/same')).toBe('base d/same');
     expect(changes(s)).toEqual(['d', 'd/other']);
   });
@@ -218,7 +219,7 @@ describe('a directory in the journal of an older server without merged directori
   const times = [0, 0, 0, 0, 0, 0] as const;
   const directory = (id: number, name: string, dir = 1): Op[] => [
     ['new', id, 2 ** 48 + id, 0o40755, 1, 1, [...times], null],
-    ['link', dir, name, id],
+    ['link', dir, fromText(name), id],
   ];
 
   function merges(...ops: Op[]): boolean | undefined {
@@ -230,14 +231,14 @@ describe('a directory in the journal of an older server without merged directori
   }
 
   it.each<[string, boolean, Op[]]>([
-    ['merges if there was no entry', true, [['seen', 'dx', 9, 0, 0, 0, 0], ...directory(3, 'e', 2)]],
-    ['is opaque if a file was removed in it', false, [['seen', 'd/sub/x', 9, 0, 0, 0, 0]]],
+    ['merges if there was no entry', true, [['seen', fromText('dx'), 9, 0, 0, 0, 0], ...directory(3, 'e', 2)]],
+    ['is opaque if a file was removed in it', false, [['seen', fromText('d/sub/x'), 9, 0, 0, 0, 0]]],
     [
       'is opaque where a directory was renamed',
       false,
       [
-        ['new', 3, 7, 0o40755, 1, 1, [...times], 'd'],
-        ['link', 1, 'e', 3],
+        ['new', 3, 7, 0o40755, 1, 1, [...times], fromText('d')],
+        ['link', 1, fromText('e'), 3],
       ],
     ],
   ])('%s', (_what, expected, ops) => {

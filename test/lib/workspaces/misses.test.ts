@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { Sandbox } from './sandbox.ts';
 
 const MANY = 100;
@@ -30,10 +31,10 @@ describe('a directory after many lookups of missing names', () => {
   it('shows later uploads', () => {
     const sandbox = new Sandbox({ 'd/one': '1' });
     askInVain(sandbox);
-    sandbox.fs.baseChanging('cb_1', ['d/absent-3']);
+    sandbox.fs.baseChanging('cb_1', [fromText('d/absent-3')]);
     sandbox.putBase('d/absent-3', 'uploaded');
     expect(sandbox.exists('d/absent-4')).toBe(false);
-    sandbox.fs.baseChanged('cb_1', ['d/absent-3']);
+    sandbox.fs.baseChanged('cb_1', [fromText('d/absent-3')]);
     expect(sandbox.read('d/absent-3')).toBe('uploaded');
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 describe('base and delta merged', () => {
@@ -126,7 +127,7 @@ describe('rename', () => {
     s.rename('d', 'n');
     expect(s.id('n')).toBe(dir);
     expect(s.id('n/a')).toBe(file);
-    s.fs.create(s.caller, dir, 'new', 0o644, 0);
+    s.fs.create(s.caller, dir, fromText('new'), 0o644, 0);
     expect(s.list('n')).toEqual(['a', 'new']);
   });
 
@@ -180,7 +181,7 @@ describe('an unlinked open entry', () => {
     const s = new Sandbox({ 'd/': '' });
     const dir = s.id('d');
     s.rmdir('d');
-    expect(outcome(() => s.fs.create(s.caller, dir, 'x', 0o644, 0))).toBe('ENOENT');
+    expect(outcome(() => s.fs.create(s.caller, dir, fromText('x'), 0o644, 0))).toBe('ENOENT');
     expect(s.listId(dir)).toEqual([]);
   });
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { fromLatin1 } from '../../../lib/byte-string.ts';
 import type { Caller } from '../../../lib/fuse/filesystem.ts';
 import type { SandboxRecord } from '../../../lib/metadata/metadata.ts';
 import { WorkspaceFileSystem, type WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
@@ -81,7 +82,7 @@ export function linesOf(fs: WorkspaceFileSystem, spec: WorkspaceSpec): string[] 
     });
     for (const name of names) {
       const at = `${path}/${name}`;
-      const { nodeid: id, attr } = fs.lookup(caller, nodeid, name)!;
+      const { nodeid: id, attr } = fs.lookup(caller, nodeid, fromLatin1(name))!;
       switch (attr.mode & 0o170000) {
         case 0o040000:
           lines.push(`d ${at}`);
@@ -102,6 +103,6 @@ export function linesOf(fs: WorkspaceFileSystem, spec: WorkspaceSpec): string[] 
       }
     }
   };
-  visit(fs.lookup(caller, 1, spec.id)!.nodeid, '.');
+  visit(fs.lookup(caller, 1, fromLatin1(spec.id))!.nodeid, '.');
   return lines.sort();
 }

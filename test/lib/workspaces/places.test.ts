@@ -1,6 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
 import type { BackgroundCopy } from '../../../lib/workspaces/delta/contents/background-copy.ts';
 import type { WorkspaceFileSystemOptions } from '../../../lib/workspaces/workspace-file-system.ts';
@@ -137,7 +138,7 @@ const ACTS: Record<string, (table: Table, end: (s: Sandbox) => void) => void> = 
     end(table.s);
   },
   'a commit': ({ s, expected }) => {
-    const { changes } = s.fs.changes(s.spec.id, '', 100_000);
+    const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 100_000);
     const settled = changes.map(({ path, now }) => ({ path, ...(now?.version && { version: now.version }) }));
     for (const { path } of settled) writeFileSync(join(s.spec.base, path), expected[path] ?? '');
     s.fs.baseChanging(

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 
 const BASE = { 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'd/sub/empty/': '', 'd/run.sh': '#!', other: 'o' };
@@ -8,10 +9,10 @@ const ALL = ['d', 'd/run.sh', 'd/sub', 'd/sub/empty', 'd/sub/z', 'd/x', 'd/y'];
 
 /** Removes base paths like a commit of another sandbox. */
 function removal(s: Sandbox, paths = ALL): boolean {
-  const renamed = s.fs.preserveRemoved(s.spec, paths);
-  s.fs.baseChanging('cb_1', paths);
+  const renamed = s.fs.preserveRemoved(s.spec, paths.map(fromText));
+  s.fs.baseChanging('cb_1', paths.map(fromText));
   for (const path of [...paths].reverse()) rmSync(join(s.spec.base, path), { recursive: true });
-  s.fs.baseChanged('cb_1', paths);
+  s.fs.baseChanged('cb_1', paths.map(fromText));
   return renamed;
 }
 
@@ -26,7 +27,7 @@ describe('a directory that the sandbox renamed, when the base loses its old path
     expect(s.tree()).toEqual(before);
     s.restart();
     expect(s.tree()).toEqual(before);
-    const { changes } = s.fs.changes('sb_1', '', 100);
+    const { changes } = s.fs.changes('sb_1', ROOT_PATH, 100);
     expect(changes.map(({ path, kind, conflict }) => `${kind} ${path} ${conflict}`)).toEqual([
       'added e false',
       'added e/run.sh false',
@@ -79,9 +80,13 @@ describe('a directory that the sandbox renamed, when the base loses its old path
   it('keeps as much as the quota allows, and reports the rest as lost', () => {
     const s = new Sandbox({ 'd/a': 'a', 'd/large': 'L'.repeat(5000), 'd/z': 'z' }, { maxBytes: 1000 });
     s.rename('d', 'e');
-    expect(outcome(() => s.fs.preserveRemoved(s.spec, ['d', 'd/a', 'd/large', 'd/z']))).toBe('EDQUOT');
+    expect(
+      outcome(() =>
+        s.fs.preserveRemoved(s.spec, [fromText('d'), fromText('d/a'), fromText('d/large'), fromText('d/z')]),
+      ),
+    ).toBe('EDQUOT');
     rmSync(join(s.spec.base, 'd'), { recursive: true });
-    s.fs.baseChanged('cb_1', ['d', 'd/a', 'd/large', 'd/z']);
+    s.fs.baseChanged('cb_1', ['d', 'd/a', 'd/large', 'd/z'].map(fromText));
     s.forgetAll();
     expect(s.tree()).toEqual({ 'e/': '', 'e/a': 'a', 'e/z': 'z' });
   });

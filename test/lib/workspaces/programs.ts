@@ -1,4 +1,5 @@
 import { constants } from 'node:os';
+import { fromLatin1 } from '../../../lib/byte-string.ts';
 import type { Attr, Caller, Entry, SetAttr } from '../../../lib/fuse/filesystem.ts';
 import { Errno } from '../../../lib/linux/errno.ts';
 import type { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
@@ -26,10 +27,10 @@ export abstract class Programs {
   }
 
   lookup(path: string): Entry | undefined {
-    let entry = this.count(this.fs.lookup(this.caller, ROOT, this.workspaceId));
+    let entry = this.count(this.fs.lookup(this.caller, ROOT, fromLatin1(this.workspaceId)));
     for (const name of path.split('/').filter((part) => part !== '')) {
       if (entry === undefined) throw new Errno(2);
-      entry = this.count(this.fs.lookup(this.caller, entry.nodeid, name));
+      entry = this.count(this.fs.lookup(this.caller, entry.nodeid, fromLatin1(name)));
     }
     return entry;
   }
@@ -44,7 +45,7 @@ export abstract class Programs {
 
   create(path: string, content = '', mode = 0o644): Entry {
     const { dir, name } = this.#split(path);
-    const entry = this.count(this.fs.create(this.caller, dir, name, mode, 0o302));
+    const entry = this.count(this.fs.create(this.caller, dir, fromLatin1(name), mode, 0o302));
     if (content !== '') this.fs.write(this.caller, entry.nodeid, 0, Buffer.from(content), false);
     return entry;
   }
@@ -68,17 +69,17 @@ export abstract class Programs {
 
   mkdir(path: string, mode = 0o755): Entry {
     const { dir, name } = this.#split(path);
-    return this.count(this.fs.mkdir(this.caller, dir, name, mode));
+    return this.count(this.fs.mkdir(this.caller, dir, fromLatin1(name), mode));
   }
 
   mkfifo(path: string): Entry {
     const { dir, name } = this.#split(path);
-    return this.count(this.fs.mknod(this.caller, dir, name, 0o010644, 0));
+    return this.count(this.fs.mknod(this.caller, dir, fromLatin1(name), 0o010644, 0));
   }
 
   symlink(target: string, path: string): Entry {
     const { dir, name } = this.#split(path);
-    return this.count(this.fs.symlink(this.caller, dir, name, Buffer.from(target)));
+    return this.count(this.fs.symlink(this.caller, dir, fromLatin1(name), Buffer.from(target)));
   }
 
   readlink(path: string): string {
@@ -88,23 +89,23 @@ export abstract class Programs {
   link(from: string, to: string): Entry {
     const id = this.id(from);
     const { dir, name } = this.#split(to);
-    return this.count(this.fs.link(this.caller, id, dir, name));
+    return this.count(this.fs.link(this.caller, id, dir, fromLatin1(name)));
   }
 
   unlink(path: string): void {
     const { dir, name } = this.#split(path);
-    this.fs.unlink(this.caller, dir, name);
+    this.fs.unlink(this.caller, dir, fromLatin1(name));
   }
 
   rmdir(path: string): void {
     const { dir, name } = this.#split(path);
-    this.fs.rmdir(this.caller, dir, name);
+    this.fs.rmdir(this.caller, dir, fromLatin1(name));
   }
 
   rename(from: string, to: string, flags = 0): void {
     const source = this.#split(from);
     const target = this.#split(to);
-    this.fs.rename(this.caller, source.dir, source.name, target.dir, target.name, flags);
+    this.fs.rename(this.caller, source.dir, fromLatin1(source.name), target.dir, fromLatin1(target.name), flags);
   }
 
   /** Returns the sorted names of a directory, without "." and "..". */

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import type { FileStatus } from '../../../lib/workspaces/workspace-files.ts';
 import { ALL_WRITE, outcome, rule, Sandbox } from './sandbox.ts';
@@ -11,11 +12,11 @@ const BASE = { 'a/open': 'open', 'a/sub/x': 'x' };
 
 /** Changes the base like an upload or a commit of another sandbox. */
 function upload(s: Sandbox, path: string, content = 'SECRET'): void {
-  s.fs.baseChanging('cb_1', [path]);
+  s.fs.baseChanging('cb_1', [fromText(path)]);
   mkdirSync(dirname(join(s.spec.base, path)), { recursive: true });
   writeFileSync(join(s.home, 'upload'), content);
   renameSync(join(s.home, 'upload'), join(s.spec.base, path));
-  s.fs.baseChanged('cb_1', [path]);
+  s.fs.baseChanged('cb_1', [fromText(path)]);
 }
 
 /** Checks the running server and the next one. */
@@ -46,7 +47,7 @@ function expectHidden(s: Sandbox, path: string): void {
   expect(paths(s, 'agent')).not.toHaveProperty([path]);
   expect(() => s.fs.files('sb_1', 'agent', 'open', [path])).toThrow();
   expect(() => s.fs.files('sb_1', 'agent', 'stat', [path])).toThrow();
-  const shown = s.fs.changes('sb_1', '', 1000).changes.filter(({ hidden }) => !hidden);
+  const shown = s.fs.changes('sb_1', ROOT_PATH, 1000).changes.filter(({ hidden }) => !hidden);
   expect(shown.map((change) => change.path)).not.toContain(path);
   // No rule applies to the owner.
   expect(paths(s, 'owner')).toHaveProperty([path]);
@@ -84,7 +85,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     expect(s.notices.inodes).toEqual(expect.arrayContaining([secret, deep]));
     expect(s.notices.entries).toContain(`${s.id('b')}/secret`);
     expect(s.notices.entries).toContain(`${s.id('b')}/dir`);
-    expect(outcome(() => s.fs.lookup(s.caller, dir, 'deep'))).toBe('ENOENT');
+    expect(outcome(() => s.fs.lookup(s.caller, dir, fromText('deep')))).toBe('ENOENT');
     atEachTime(s, 'b/secret');
     atEachTime(s, 'b/dir');
     setRules(s, ALL_WRITE);
@@ -96,7 +97,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     const s = new Sandbox(BASE, { rules: SECRET });
     s.rename('a', 'b');
     const { layer } = s.fs.freeze('sb_1');
-    s.fs.revert('sb_1', ['']);
+    s.fs.revert('sb_1', [ROOT_PATH]);
     upload(s, 'a/secret');
     expect(s.exists('a/secret')).toBe(false);
     s.id('a/sub');
@@ -148,7 +149,13 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     const s = new Sandbox(BASE, { rules: SECRET });
     s.rename('a', 'b');
     upload(s, 'a/secret');
-    s.fs.preserveRemoved(s.spec, ['a', 'a/open', 'a/secret', 'a/sub', 'a/sub/x']);
+    s.fs.preserveRemoved(s.spec, [
+      fromText('a'),
+      fromText('a/open'),
+      fromText('a/secret'),
+      fromText('a/sub'),
+      fromText('a/sub/x'),
+    ]);
     rmSync(join(s.spec.base, 'a'), { recursive: true });
     expect(s.read('b/open')).toBe('open');
     expect(s.read('b/sub/x')).toBe('x');
@@ -167,7 +174,7 @@ describe('a file that the rules hide in a directory that was renamed before', ()
     s.rmdir('b/sub');
     expect(outcome(() => s.rmdir('b'))).toBe('EACCES');
     expect(() => s.fs.files('sb_1', 'agent', 'remove', ['b', true, false, 100])).toThrow();
-    const { changes } = s.fs.changes('sb_1', '', 100);
+    const { changes } = s.fs.changes('sb_1', ROOT_PATH, 100);
     expect(changes.find(({ path }) => path === 'b/secret')).toMatchObject({ writable: false, hidden: true });
     expect(changes.find(({ path }) => path === 'a/secret')).toMatchObject({ writable: false, hidden: true });
   });
@@ -197,7 +204,7 @@ describe('intermediate levels', () => {
     s.rename('a', 'b');
     upload(s, 'a/secret');
     atEachTime(s, 'b/secret');
-    expect(s.fs.changes('sb_1', '', 100).changes.find(({ path }) => path === 'b/secret')).toMatchObject({
+    expect(s.fs.changes('sb_1', ROOT_PATH, 100).changes.find(({ path }) => path === 'b/secret')).toMatchObject({
       writable: false,
     });
   });
@@ -248,11 +255,11 @@ describe('a recreated directory that is later created in the base too', () => {
       if (again) s.restart();
       expect(s.list('b/new')).toEqual(['own']);
       expect(s.exists('b/new/secret')).toBe(false);
-      expect(s.fs.shownFrom('sb_1', 'b/new/secret')).toBe('a/new/secret');
+      expect(s.fs.shownFrom('sb_1', fromText('b/new/secret'))).toBe('a/new/secret');
     }
-    expect(s.fs.shownFrom('sb_1', 'b/new/own')).toBe(undefined);
-    expect(s.fs.shownFrom('sb_1', 'b/open')).toBe('a/open');
-    expect(s.fs.shownFrom('sb_1', 'none/x')).toBe('none/x');
+    expect(s.fs.shownFrom('sb_1', fromText('b/new/own'))).toBe(undefined);
+    expect(s.fs.shownFrom('sb_1', fromText('b/open'))).toBe('a/open');
+    expect(s.fs.shownFrom('sb_1', fromText('none/x'))).toBe('none/x');
   });
 });
 

@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ROOT_PATH } from '../../../lib/byte-string.ts';
 import type { Inode } from '../../../lib/workspaces/delta/index/inode.ts';
 import { readDelta } from '../../../lib/workspaces/delta/index/read-delta.ts';
 import { FrozenLayers } from '../../../lib/workspaces/delta/layers/frozen-layers.ts';
@@ -171,7 +172,7 @@ function take(s: Checkpointed, step: Step): void {
       s.forgetAll();
       break;
     case 'discard':
-      s.fs.revert(s.spec.id, ['']);
+      s.fs.revert(s.spec.id, [ROOT_PATH]);
       break;
   }
 }
@@ -243,7 +244,7 @@ describe('the quota of a sandbox with checkpoints', () => {
     s.rollback('1');
     expect(s.read('h') === text(LARGE)).toBe(true);
     s.set('f', { size: 10 });
-    s.fs.revert('sb_1', ['']);
+    s.fs.revert('sb_1', [ROOT_PATH]);
     expect(s.list('')).toEqual([]);
     expect(outcome(() => s.create('new', 'x'))).toBe('EDQUOT');
     s.deleteCheckpoint('1');

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { filterOf, hashOf, mayHave } from '../../../lib/workspaces/history/path-filter.ts';
 import { Sandbox } from './sandbox.ts';
 
@@ -20,10 +21,12 @@ const MTIME = { sec: 1_000_000_000, nsec: 0 };
 /** As codebase and server do it for an upload or another sandbox's commit. */
 function changeBase(
   s: Sandbox,
-  paths: string[],
+  texts: string[],
   change: (at: (path: string) => string) => void,
-  removed: string[] = [],
+  removedTexts: string[] = [],
 ): void {
+  const paths = texts.map(fromText);
+  const removed = removedTexts.map(fromText);
   s.fs.preserveRemoved(s.spec, removed);
   const { open, candidates } = s.fs.findUnchanged('cb_1', { paths, removed });
   if (!open.includes('sb_1') || candidates.includes('sb_1')) s.fs.revertUnchanged(s.spec, { paths, removed }, false);
@@ -32,7 +35,7 @@ function changeBase(
   s.fs.baseChanged('cb_1', paths);
 }
 
-const changing = (...paths: string[]) => ({ paths, removed: [] });
+const changing = (...paths: string[]) => ({ paths: paths.map(fromText), removed: [] });
 
 function upload(s: Sandbox, path: string, content: string, above: string[] = []): void {
   changeBase(s, [...above, path], (at) => {
@@ -43,7 +46,7 @@ function upload(s: Sandbox, path: string, content: string, above: string[] = [])
 }
 
 function changes(s: Sandbox): { path: string; kind: string; conflict: boolean }[] {
-  return s.fs.changes('sb_1', '', 100).changes.map(({ path, kind, conflict }) => ({ path, kind, conflict }));
+  return s.fs.changes('sb_1', ROOT_PATH, 100).changes.map(({ path, kind, conflict }) => ({ path, kind, conflict }));
 }
 
 /** rm -r, then all of it again. */
@@ -135,10 +138,10 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     const open = s.id('d/f');
     s.fs.revertUnchanged(s.spec, changing('d/f'), false);
     s.fs.write(s.caller, open, 0, Buffer.from('X'), false);
-    s.fs.baseChanging('cb_1', ['d/f']);
+    s.fs.baseChanging('cb_1', [fromText('d/f')]);
     writeFileSync(join(s.home, 'upload'), 'second');
     renameSync(join(s.home, 'upload'), join(s.spec.base, 'd/f'));
-    s.fs.baseChanged('cb_1', ['d/f']);
+    s.fs.baseChanged('cb_1', [fromText('d/f')]);
     expect(s.read('d/f')).toBe('Xirst');
     expect(changes(s)).toEqual([{ path: 'd/f', kind: 'modified', conflict: true }]);
   });
@@ -356,16 +359,16 @@ describe('the paths at which a sandbox has something of its own', () => {
     s.mkdir('d');
     s.restart();
     const filter = s.fs.revertUnchanged(s.spec, changing(), true)!;
-    for (const path of ['d/f', 'd/new', 'top', 'd']) expect(mayHave(filter, hashOf(path))).toBe(true);
-    expect(mayHave(filter, hashOf('d/e/x'))).toBe(false);
+    for (const path of ['d/f', 'd/new', 'top', 'd']) expect(mayHave(filter, hashOf(fromText(path)))).toBe(true);
+    expect(mayHave(filter, hashOf(fromText('d/e/x')))).toBe(false);
   });
 
   it('are told from others', () => {
     const path = (n: number) => `some/directory/file-${n}.txt`;
-    const filter = filterOf(Array.from({ length: 5000 }, (_, n) => hashOf(path(n))));
-    const found = Array.from({ length: 20_000 }, (_, n) => mayHave(filter, hashOf(path(n))));
+    const filter = filterOf(Array.from({ length: 5000 }, (_, n) => hashOf(fromText(path(n)))));
+    const found = Array.from({ length: 20_000 }, (_, n) => mayHave(filter, hashOf(fromText(path(n)))));
     expect(found.slice(0, 5000).every(Boolean)).toBe(true);
     expect(found.slice(5000).filter(Boolean).length).toBeLessThan(300);
-    expect(mayHave(filterOf([]), hashOf('a'))).toBe(false);
+    expect(mayHave(filterOf([]), hashOf(fromText('a')))).toBe(false);
   });
 });

@@ -2,13 +2,14 @@ import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
 const BASE = { a: 'a', 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'e/f': 'f' };
 
-const discard = (s: Sandbox, ...paths: string[]) => s.fs.revert('sb_1', paths);
+const discard = (s: Sandbox, ...paths: string[]) => s.fs.revert('sb_1', paths.map(fromText));
 const untouched = () => new Sandbox(BASE).tree();
-const changed = (s: Sandbox) => s.fs.changes('sb_1', '', 1000).changes.map(({ path }) => path);
+const changed = (s: Sandbox) => s.fs.changes('sb_1', ROOT_PATH, 1000).changes.map(({ path }) => path);
 
 /** Returns the contents of files on the host's disk. */
 function dataFiles(s: Sandbox): string[] {
@@ -150,7 +151,7 @@ describe('a discard of paths', () => {
     s.rename('a/sub', 'kept');
     discard(s, 'a');
     const removed = () =>
-      s.fs.changes('sb_1', '', 1000).changes.filter(({ path }) => path === 'd/x' || path === 'd/sub/z');
+      s.fs.changes('sb_1', ROOT_PATH, 1000).changes.filter(({ path }) => path === 'd/x' || path === 'd/sub/z');
     expect(removed().map(({ kind, conflict }) => [kind, conflict])).toEqual([
       ['deleted', false],
       ['deleted', false],
@@ -184,7 +185,7 @@ describe('a discard of paths', () => {
     const id = s.id('a');
     discard(s, 'e', 'a');
     expect(s.tree()).toEqual(untouched());
-    expect(outcome(() => s.fs.create(s.caller, id, 'x', 0o644, 0))).toBe('ENOENT');
+    expect(outcome(() => s.fs.create(s.caller, id, fromText('x'), 0o644, 0))).toBe('ENOENT');
   });
 });
 
@@ -228,7 +229,7 @@ describe('discarded contents', () => {
     );
     const size = () => statSync(join(s.spec.delta, slabs[0]!)).size;
     expect(size()).toBeGreaterThan(599 * 4096);
-    s.fs.revert('sb_1', ['']);
+    s.fs.revert('sb_1', [ROOT_PATH]);
     s.forgetAll();
     const sizes = [size()];
     for (let more = true; more; sizes.push(size())) more = s.fs.trim('sb_1');

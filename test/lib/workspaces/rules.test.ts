@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 
 const LEVELS = ['NONE', 'VIEW', 'READ', 'WRITE'] as const;
@@ -17,11 +18,11 @@ const OPERATIONS: Record<string, (s: Sandbox, id: number) => unknown> = {
   readdir: (s, id) => s.listId(id),
   fsync: (s, id) => s.fs.fsync(s.caller, id, false),
   'create exclusively': (s) => s.create('t'),
-  'create in it': (s, id) => s.fs.create(s.caller, id, 'new', 0o644, 0),
+  'create in it': (s, id) => s.fs.create(s.caller, id, fromText('new'), 0o644, 0),
   mkdir: (s) => s.mkdir('t'),
   mkfifo: (s) => s.mkfifo('t'),
   symlink: (s) => s.symlink('x', 't'),
-  'link from': (s, id) => s.fs.link(s.caller, id, s.id(''), 'linked'),
+  'link from': (s, id) => s.fs.link(s.caller, id, s.id(''), fromText('linked')),
   'link onto': (s) => s.link('own', 't'),
   unlink: (s) => s.unlink('t'),
   rmdir: (s) => s.rmdir('t'),

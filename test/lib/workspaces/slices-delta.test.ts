@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { CurrentWorkspace } from '../../../lib/workspaces/current-workspace.ts';
 import { Node } from '../../../lib/workspaces/nodes/node.ts';
@@ -15,7 +16,8 @@ describe('the compaction of a journal', () => {
     const made = sliced();
     const root = made.s.id('');
     let links = 0;
-    while (made.started.length === 0) made.s.fs.symlink(made.s.caller, root, `l${links++}`, Buffer.from(TARGET));
+    while (made.started.length === 0)
+      made.s.fs.symlink(made.s.caller, root, fromText(`l${links++}`), Buffer.from(TARGET));
     return { ...made, links };
   };
 
@@ -25,8 +27,8 @@ describe('the compaction of a journal', () => {
     expect(take(started[0]!, 10)).toBe(false);
     const cause = postponedBy(() => s.create('another'));
     expect(postponedBy(() => s.fs.syncAll())).toBe(cause);
-    const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
-    s.fs.create(s.caller, root, 'meanwhile', 0o644, 0);
+    const root = s.fs.lookup(s.caller, 1, fromText('sb_2'))!.nodeid;
+    s.fs.create(s.caller, root, fromText('meanwhile'), 0o644, 0);
     expect(count(started[0]!)).toBeGreaterThan(100);
     expect(released).toEqual([cause]);
     s.create('another');
@@ -132,7 +134,7 @@ describe('the workspace that is recorded during a step', () => {
     const { s } = sliced({ 'd/f': '' }, { current });
     s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2`, rules: ALL_WRITE });
     s.stat('d/f');
-    s.fs.lookup(s.caller, 1, 'sb_2');
+    s.fs.lookup(s.caller, 1, fromText('sb_2'));
     const named = new Set<string | undefined>();
     const steps = begin(s, 'baseChanged', 'cb_1', ['d']);
     for (let done = false; !done; ) {
@@ -170,7 +172,7 @@ describe('the first use of a sandbox with many changes', () => {
   const changed = () => {
     const made = sliced({}, {}, { layers: true });
     const root = made.s.id('');
-    for (const name of NAMES) made.s.fs.create(made.s.caller, root, name, 0o644, 0);
+    for (const name of NAMES) made.s.fs.create(made.s.caller, root, fromText(name), 0o644, 0);
     return made;
   };
 
@@ -181,8 +183,8 @@ describe('the first use of a sandbox with many changes', () => {
       const cause = postponedBy(() => s.id(''));
       expect(postponedBy(() => s.fs.usage('sb_1'))).toBe(cause);
       s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
-      const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
-      s.fs.create(s.caller, root, `meanwhile ${steps}`, 0o644, 0);
+      const root = s.fs.lookup(s.caller, 1, fromText('sb_2'))!.nodeid;
+      s.fs.create(s.caller, root, fromText(`meanwhile ${steps}`), 0o644, 0);
       take(started.at(-1)!, steps);
       s.fs.detach('sb_2');
       if (steps === 1) continue;
@@ -195,7 +197,7 @@ describe('the first use of a sandbox with many changes', () => {
   it('fails after the wait if the journal is damaged', () => {
     const { s, started } = sliced();
     const root = s.id('');
-    for (let n = 0; n < 1400; n++) s.fs.create(s.caller, root, `${n}`.padEnd(250, 'x'), 0o644, 0);
+    for (let n = 0; n < 1400; n++) s.fs.create(s.caller, root, fromText(`${n}`.padEnd(250, 'x')), 0o644, 0);
     const path = `${s.spec.delta}/journal`;
     writeFileSync(path, readFileSync(path, 'latin1').replaceAll('"1399x', '"1398x'), 'latin1');
     restart(s, started);

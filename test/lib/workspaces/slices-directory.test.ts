@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { sorted } from '../../../lib/workspaces/sorted.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
@@ -33,8 +34,8 @@ describe('a directory with many names', () => {
     expect(s.stat('d').nlink).toBeGreaterThan(0);
     const cause = postponedBy(() => s.list('d'));
     expect(postponedBy(() => s.stat('d'))).toBe(cause);
-    const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
-    s.fs.create(s.caller, root, 'meanwhile', 0o644, 0);
+    const root = s.fs.lookup(s.caller, 1, fromText('sb_2'))!.nodeid;
+    s.fs.create(s.caller, root, fromText('meanwhile'), 0o644, 0);
     expect(count(started[0]!)).toBeGreaterThan(FILES / 64);
     expect(s.list('d').length).toBe(FILES);
     s.create('d/another');
@@ -47,7 +48,7 @@ describe('a directory with many names', () => {
     const { s, started } = sliced();
     const changed = [`d/${NAMES[0]!}`, 'd/new'];
     s.id('d');
-    s.fs.baseChanging('cb_1', changed);
+    s.fs.baseChanging('cb_1', changed.map(fromText));
     postponedBy(() => s.list('d'));
     started[0]!.next();
     rmSync(`${s.spec.base}/${changed[0]!}`);
@@ -117,7 +118,7 @@ describe('a directory with many names', () => {
 describe('the sort of names', () => {
   it('has the same result as the engine’s sort, a part at a time', () => {
     const names = Array.from({ length: 5000 }, (_, n) => `${(n * 7919) % 4001}/\xff`.slice(0, (n % 5) + 1));
-    const steps = sorted(names);
+    const steps = sorted(names.map(fromLatin1));
     for (let taken = 1; ; taken++) {
       const { done, value } = steps.next();
       if (!done) continue;

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fromText } from '../../../lib/byte-string.ts';
 import type { Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Inode } from '../../../lib/workspaces/delta/index/inode.ts';
 import type { Frozen } from '../../../lib/workspaces/workspaces.ts';
@@ -117,8 +118,8 @@ describe('a dozen concurrent forks of many changes', () => {
     const use = (id: string) => {
       postponedBy(() => s.fs.usage(id));
       expect(count(started.pop()!)).toBeLessThan(FILES / 8);
-      const root = s.fs.lookup(s.caller, 1, id)!.nodeid;
-      const { nodeid } = s.fs.lookup(s.caller, root, 'f7')!;
+      const root = s.fs.lookup(s.caller, 1, fromText(id))!.nodeid;
+      const { nodeid } = s.fs.lookup(s.caller, root, fromText('f7'))!;
       s.fs.write(s.caller, nodeid, 0, Buffer.from(id), false);
     };
     for (const id of forks) use(id);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Tasks } from '../../../lib/fuse/connection/tasks.ts';
 import type { ChangePage } from '../../../lib/workspaces/workspaces.ts';
@@ -43,7 +44,7 @@ describe('a listing of many changes', () => {
     expect(taken).toBeGreaterThan(FILES / 2);
     expect(released).toEqual([cause]);
     s.create('another');
-    expect(s.fs.changes('sb_1', '', 100_000).changes.length).toBe(FILES + 1);
+    expect(s.fs.changes('sb_1', ROOT_PATH, 100_000).changes.length).toBe(FILES + 1);
   });
 
   it('compares large contents in blocks', () => {
@@ -65,8 +66,8 @@ describe('a rename of a large directory whose entries must be checked against th
     for (const name of names(FILES)) s.create(`d/${name}`);
     const cause = postponedBy(() => s.rename('d', 'e'));
     expect(postponedBy(() => s.id('d'))).toBe(cause);
-    const root = s.fs.lookup(s.caller, 1, 'sb_2')!.nodeid;
-    s.fs.create(s.caller, root, 'meanwhile', 0o644, 0);
+    const root = s.fs.lookup(s.caller, 1, fromText('sb_2'))!.nodeid;
+    s.fs.create(s.caller, root, fromText('meanwhile'), 0o644, 0);
     expect(released).toEqual([]);
     expect(count(started[0]!)).toBeGreaterThan(1);
     expect(released).toEqual([cause]);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 import { bundleEntry } from '../fuse/bundle-entry.ts';
 import { type Mounted, mounted } from '../fuse/mounted.ts';
@@ -51,9 +52,9 @@ async function put(path: string, content: string): Promise<void> {
 }
 
 async function upload(path: string, content: string): Promise<void> {
-  await mount.workspaces.baseChanging('cb_1', [path]);
+  await mount.workspaces.baseChanging('cb_1', [fromText(path)]);
   await put(path, content);
-  await mount.workspaces.baseChanged('cb_1', [path]);
+  await mount.workspaces.baseChanged('cb_1', [fromText(path)]);
 }
 
 /** Runs a script in the workspace as the sandbox's uid. Returns stdout and stderr, then its exit code if not 0. */
@@ -311,12 +312,14 @@ describe('a long operation', () => {
         gid: UID + 1,
       },
     );
-    const listed = mount.workspaces.changes('sb_1', '', 100_000);
+    const listed = mount.workspaces.changes('sb_1', ROOT_PATH, 100_000);
     const moved = run('mv d e; ls e | wc -l; echo x >e/f1; mv e f; cat f/f1');
     expect(await moved).toBe(`${count}\nx\n`);
     expect((await listed).changes.length).toBe(count + 1);
     expect((await aside).stdout).toBe('302\n');
-    expect((await mount.workspaces.changes('sb_1', '', 100_000)).changes.map(({ path }) => path)).toContain('f/f1');
+    expect((await mount.workspaces.changes('sb_1', ROOT_PATH, 100_000)).changes.map(({ path }) => path)).toContain(
+      'f/f1',
+    );
     await mount.workspaces.detach('sb_2');
   });
 });

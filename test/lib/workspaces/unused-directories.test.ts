@@ -1,27 +1,28 @@
 import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
 import { plainLine, readLines } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import { Sandbox } from './sandbox.ts';
 
 /** Returns each change as its path, with `!` for a conflict. */
 function changes(s: Sandbox): string[] {
-  return s.fs.changes(s.spec.id, '', 1000).changes.map(({ path, conflict }) => `${conflict ? '!' : ''}${path}`);
+  return s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes.map(({ path, conflict }) => `${conflict ? '!' : ''}${path}`);
 }
 
 /** Changes of a path in the codebase by others. */
 function inBase(s: Sandbox, path: string, change: (at: string) => void): void {
-  s.fs.baseChanging('cb_1', [path]);
+  s.fs.baseChanging('cb_1', [fromText(path)]);
   change(join(s.spec.base, path));
-  s.fs.baseChanged('cb_1', [path]);
+  s.fs.baseChanged('cb_1', [fromText(path)]);
 }
 
 const isFile = (now: { mode: number } | undefined) => now !== undefined && (now.mode & 0o170000) !== 0o040000;
 
 /** Commits all changes of the sandbox, as the server does; `meanwhile` runs after they were read. */
 function commit(s: Sandbox, meanwhile = () => {}): void {
-  const all = s.fs.changes(s.spec.id, '', 1000).changes;
+  const all = s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes;
   const own = s.fs.renamed(s.spec.id);
   const paths = all.map(({ path }) => path);
   const contents = new Map(all.flatMap(({ path, now }) => (isFile(now) ? [[path, s.read(path)]] : [])));
@@ -73,7 +74,7 @@ const OWN: Record<string, (s: Sandbox) => string> = {
   },
   'given a file that was discarded': (s) => {
     s.create('b/t', '1');
-    s.fs.revert(s.spec.id, ['b/t']);
+    s.fs.revert(s.spec.id, [fromText('b/t')]);
     return 'b';
   },
   'renamed and renamed back': (s) => {
@@ -202,10 +203,10 @@ describe('a directory that is removed from the codebase', () => {
     s.rmdir('b/d');
     go(s, 'b');
     expect(s.tree()).toEqual({ a: 'a' });
-    s.fs.baseChanging('cb_1', ['b/f', 'b/d/s']);
+    s.fs.baseChanging('cb_1', ['b/f', 'b/d/s'].map(fromText));
     s.putBase('b/f', 'new');
     s.putBase('b/d/s', 'new');
-    s.fs.baseChanged('cb_1', ['b/f', 'b/d/s']);
+    s.fs.baseChanged('cb_1', ['b/f', 'b/d/s'].map(fromText));
     expect(s.read('b/f')).toBe('new');
     s.write('b/d/s', '1');
     expect(changes(s)).toEqual(['b/d/s']);
@@ -218,7 +219,7 @@ describe('a directory that is removed from the codebase', () => {
     expect(changes(s)).toEqual(['!b']);
     go(s, 'b');
     expect(changes(s)).toEqual(['!b']);
-    s.fs.revert(s.spec.id, ['b']);
+    s.fs.revert(s.spec.id, [fromText('b')]);
     expect(s.tree()).toEqual({ a: 'a' });
   });
 
@@ -231,7 +232,7 @@ describe('a directory that is removed from the codebase', () => {
     expect(s.id('b')).toBe(id);
     expect(s.listId(id).sort()).toEqual(['d', 'f', 'k']);
     go(s, 'b');
-    expect(() => s.fs.lookup(s.caller, id, 'f')).not.toThrow(TypeError);
+    expect(() => s.fs.lookup(s.caller, id, fromText('f'))).not.toThrow(TypeError);
     inBase(s, 'b', (at) => mkdirSync(at));
     expect(s.id('b')).not.toBe(id);
     expect(s.list('b')).toEqual([]);
@@ -242,9 +243,9 @@ describe('a directory that is removed from the codebase', () => {
 
 describe('a conflict of directories: a directory that', () => {
   const put = (s: Sandbox, path: string) => {
-    s.fs.baseChanging('cb_1', [path]);
+    s.fs.baseChanging('cb_1', [fromText(path)]);
     s.putBase(path, 'theirs');
-    s.fs.baseChanged('cb_1', [path]);
+    s.fs.baseChanged('cb_1', [fromText(path)]);
   };
   const removeB = (s: Sandbox) => {
     for (const path of ['b/f', 'b/k', 'b/d/s']) s.unlink(path);
@@ -302,7 +303,7 @@ describe('a conflict of directories: a directory that', () => {
     expect(seen()).toEqual(conflicts.map((path) => `!${path}`));
     s.restart();
     expect(seen()).toEqual(conflicts.map((path) => `!${path}`));
-    s.fs.revert(s.spec.id, ['']);
+    s.fs.revert(s.spec.id, [ROOT_PATH]);
     expect(changes(s)).toEqual([]);
   });
 
@@ -319,12 +320,12 @@ describe('a conflict of directories: a directory that', () => {
     const s = made();
     removeB(s);
     put(s, 'b/d/x');
-    const all = s.fs.changes(s.spec.id, '', 1000).changes;
+    const all = s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes;
     const taken = all.filter(({ conflict }) => !conflict);
     for (const path of ['b/f', 'b/k', 'b/d/s']) rmSync(join(s.spec.base, path));
     const settled = settledBy(taken, []);
     s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
-    s.fs.rebase(s.spec, { commit: 'c', stage: 1, paths: [], revertPaths: ['b/d/x'], resumed: false });
+    s.fs.rebase(s.spec, { commit: 'c', stage: 1, paths: [], revertPaths: [fromText('b/d/x')], resumed: false });
     s.fs.baseChanged(
       'cb_1',
       all.map(({ path }) => path),

@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import { Notices, Sandbox } from './sandbox.ts';
@@ -11,7 +12,7 @@ const LARGE = 'x'.repeat(70_000);
 
 /** Commits all changes of the sandbox, as the server does. */
 function commit(s: Sandbox): void {
-  const { changes } = s.fs.changes(s.spec.id, '', 1000);
+  const { changes } = s.fs.changes(s.spec.id, ROOT_PATH, 1000);
   const own = s.fs.renamed(s.spec.id);
   const paths = changes.map(({ path }) => path);
   s.fs.baseChanging('cb_1', paths);
@@ -77,8 +78,8 @@ const ACTS: Record<string, (s: Sandbox) => void> = {
     s.unlink('base/small');
     commit(s);
   },
-  'a discard': (s) => void s.fs.revert(s.spec.id, ['']),
-  'a discard of some paths': (s) => void s.fs.revert(s.spec.id, ['new/small', 'base/large']),
+  'a discard': (s) => void s.fs.revert(s.spec.id, [ROOT_PATH]),
+  'a discard of some paths': (s) => void s.fs.revert(s.spec.id, ['new/small', 'base/large'].map(fromText)),
   'a checkpoint': (s) => void s.fs.freeze(s.spec.id),
   'a rollback': (s) => {
     const { layer } = s.fs.freeze(s.spec.id);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromLatin1, fromText } from '../../../../lib/byte-string.ts';
 import {
   encodeInvalAttributes,
   encodeInvalEntry,
@@ -33,14 +34,14 @@ describe('the bytes of a notification', () => {
 
   it('INVAL_ENTRY ends with the NUL after its name', () => {
     const into = Buffer.alloc(64, 0xff);
-    const size = encodeInvalEntry(into, 8, NODEID, 'a\xfe', false);
+    const size = encodeInvalEntry(into, 8, NODEID, fromLatin1('a\xfe'), false);
     const head = struct(32, [0, 'u32', 35], [4, 'u32', 3], [16, 'u64', NODEID], [24, 'u32', 2]);
     expect(into.subarray(8, 8 + size)).toEqual(Buffer.concat([head, Buffer.from([0x61, 0xfe, 0])]));
   });
 
   it('INVAL_ENTRY can expire a name without dropping it', () => {
     const into = Buffer.alloc(64);
-    encodeInvalEntry(into, 0, NODEID, 'a', true);
+    encodeInvalEntry(into, 0, NODEID, fromText('a'), true);
     expect(into.readUInt32LE(28)).toBe(1);
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromLatin1, fromText } from '../../../../lib/byte-string.ts';
 import { parseMounts } from '../../../../lib/linux/mountinfo.ts';
 import { cpuWeight, limitWrites, pidsMax } from '../../../../lib/runtime/cgroup/limits.ts';
 import { findHierarchies, parseMembership } from '../../../../lib/runtime/cgroup/mounts.ts';
@@ -71,7 +72,7 @@ describe('the hierarchies of a host', () => {
       '31 24 0:27 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct',
       '32 24 0:28 / /sys/fs/cgroup/mem\\040ory rw - cgroup cgroup rw,memory',
     ].join('\n');
-    expect(findHierarchies(parseMounts(text), controllers(''))).toEqual([
+    expect(findHierarchies(parseMounts(fromLatin1(text)), controllers(''))).toEqual([
       { version: 1, mountPoint: '/sys/fs/cgroup/cpu,cpuacct', controllers: ['rw', 'cpu', 'cpuacct'] },
       { version: 1, mountPoint: '/sys/fs/cgroup/mem ory', controllers: ['rw', 'memory'] },
     ]);
@@ -79,13 +80,15 @@ describe('the hierarchies of a host', () => {
 
   it('are read from a v2 host, once for one mount point', () => {
     const line = '26 22 0:24 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate';
-    expect(findHierarchies(parseMounts(`${line}\n${line}`), controllers('cpu memory pids\n'))).toEqual([
+    expect(findHierarchies(parseMounts(fromLatin1(`${line}\n${line}`)), controllers('cpu memory pids\n'))).toEqual([
       { version: 2, mountPoint: '/sys/fs/cgroup', controllers: ['cpu', 'memory', 'pids'] },
     ]);
   });
 
   it('are empty if none is mounted', () => {
-    expect(findHierarchies(parseMounts('22 1 0:20 / /proc rw - proc proc rw\n'), controllers(''))).toEqual([]);
+    expect(findHierarchies(parseMounts(fromText('22 1 0:20 / /proc rw - proc proc rw\n')), controllers(''))).toEqual(
+      [],
+    );
     expect(findHierarchies([], controllers(''))).toEqual([]);
   });
 

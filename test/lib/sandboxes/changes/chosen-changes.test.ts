@@ -1,17 +1,18 @@
 import { expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
 import { changesOf } from './changes-of.ts';
 
 it('refuses an entry of a directory without the removal of the file that the directory replaces', () => {
   const all = changesOf(['s', 'file', 'directory'], ['s/a', undefined, 'file'], ['t', undefined, 'file']);
-  expect(() => chosenChanges(all, ['s/a', 't'], [])).toThrow('choose "s", too');
-  expect(chosenChanges(all, ['s'], []).map(({ path }) => path)).toEqual(['s', 's/a']);
-  expect(chosenChanges(all, [''], [])).toEqual(all);
+  expect(() => chosenChanges(all, ['s/a', 't'].map(fromText), [])).toThrow('choose "s", too');
+  expect(chosenChanges(all, [fromText('s')], []).map(({ path }) => path)).toEqual(['s', 's/a']);
+  expect(chosenChanges(all, [ROOT_PATH], [])).toEqual(all);
 });
 
 it('accepts a removal in a directory without the symlink that replaces the directory', () => {
   const all = changesOf(['a', 'directory', 'link'], ['a/b', 'file', undefined]);
-  expect(chosenChanges(all, ['a/b'], []).map(({ path }) => path)).toEqual(['a/b']);
+  expect(chosenChanges(all, [fromText('a/b')], []).map(({ path }) => path)).toEqual(['a/b']);
 });
 
 it('refuses either path of a renamed directory without the other', () => {
@@ -21,10 +22,10 @@ it('refuses either path of a renamed directory without the other', () => {
     ['e', undefined, 'directory'],
     ['e/x', undefined, 'file'],
   );
-  const own = [{ id: 1, path: 'e', origin: 'd', replaces: false }];
-  expect(() => chosenChanges(all, ['d'], own)).toThrow('directory "e"; choose all of it');
-  expect(() => chosenChanges(all, ['e'], own)).toThrow('directory "d"; choose all of it');
-  expect(chosenChanges(all, ['d', 'e'], own)).toEqual(all);
+  const own = [{ id: 1, path: fromText('e'), origin: fromText('d'), replaces: false }];
+  expect(() => chosenChanges(all, [fromText('d')], own)).toThrow('directory "e"; choose all of it');
+  expect(() => chosenChanges(all, [fromText('e')], own)).toThrow('directory "d"; choose all of it');
+  expect(chosenChanges(all, ['d', 'e'].map(fromText), own)).toEqual(all);
 });
 
 it('names an entry that the rules do not let the sandbox write, and of hidden ones only how many there are', () => {
@@ -38,8 +39,8 @@ it('names an entry that the rules do not let the sandbox write, and of hidden on
     return change.path.startsWith('a/') ? { ...change, writable: false, hidden: true } : change;
   });
   const refusal = "the sandbox's rules hide entries (2) in directories that it renamed or removed";
-  expect(() => chosenChanges(hidden, [''], [])).toThrow(refusal);
-  expect(() => chosenChanges(hidden, ['a/h', 'a/hid'], [])).toThrow(refusal);
+  expect(() => chosenChanges(hidden, [ROOT_PATH], [])).toThrow(refusal);
+  expect(() => chosenChanges(hidden, ['a/h', 'a/hid'].map(fromText), [])).toThrow(refusal);
   const both = hidden.map((change) => (change.path === 'z/read' ? { ...change, writable: false } : change));
-  expect(() => chosenChanges(both, [''], [])).toThrow('do not let it write "z/read"');
+  expect(() => chosenChanges(both, [ROOT_PATH], [])).toThrow('do not let it write "z/read"');
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { applySteps } from '../../../../lib/codebases/commit-steps.ts';
 import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
 import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
@@ -48,7 +49,7 @@ async function commit(
   const home = mkdtempSync(join(tmpdir(), 'paddock-commit-'));
   try {
     mkdirSync(join(home, 'commit'));
-    const { changes } = s.fs.changes('sb_1', '', Number.MAX_SAFE_INTEGER);
+    const { changes } = s.fs.changes('sb_1', ROOT_PATH, Number.MAX_SAFE_INTEGER);
     expect(changes.filter(({ conflict }) => conflict)).toEqual([]);
     const own = s.fs.renamed('sb_1');
     const staged = new Staged(
@@ -88,7 +89,7 @@ async function commit(
   }
 }
 
-const changed = (s: Sandbox) => s.fs.changes('sb_1', '', 1000).changes.map(({ path }) => path);
+const changed = (s: Sandbox) => s.fs.changes('sb_1', ROOT_PATH, 1000).changes.map(({ path }) => path);
 const over = (s: Sandbox) => new Sandbox({}, { base: s.spec.base }).tree();
 
 describe('whatever was done, committed', () => {
@@ -162,7 +163,7 @@ describe('whatever was done, committed', () => {
           await commit(s, () => work(s, more), undefined, whole, crashAt);
           expect(s.tree()).toEqual(alone.tree());
           if (renames) expect(changed(s)).toEqual([]);
-          expect(s.fs.changes('sb_1', '', 1000).changes.filter(({ conflict }) => conflict)).toEqual([]);
+          expect(s.fs.changes('sb_1', ROOT_PATH, 1000).changes.filter(({ conflict }) => conflict)).toEqual([]);
           await commit(s);
           expect(over(s)).toEqual(alone.tree());
           expect(changed(s)).toEqual([]);
@@ -193,13 +194,13 @@ describe('whatever was done, committed', () => {
     );
     expect(changed(s)).toEqual(['d/y', 'removed']);
     for (const path of ['a', 'n/f', 'd/x']) {
-      s.fs.baseChanging('cb_1', [path]);
+      s.fs.baseChanging('cb_1', [fromText(path)]);
       s.putBase(path, 'uploaded later');
-      s.fs.baseChanged('cb_1', [path]);
+      s.fs.baseChanged('cb_1', [fromText(path)]);
       expect(s.read(path)).toBe('uploaded later');
     }
     s.write('a', 'mine');
-    expect(s.fs.changes('sb_1', '', 1000).changes.map(({ path, conflict }) => [path, conflict])).toEqual([
+    expect(s.fs.changes('sb_1', ROOT_PATH, 1000).changes.map(({ path, conflict }) => [path, conflict])).toEqual([
       ['a', false],
       ['d/y', false],
       ['removed', false],
@@ -241,13 +242,13 @@ describe('whatever was done, committed', () => {
     s.rename('d', 'n');
     await commit(s);
     for (const path of ['n/x', 'n/sub/deep/f']) {
-      s.fs.baseChanging('cb_1', [path]);
+      s.fs.baseChanging('cb_1', [fromText(path)]);
       s.putBase(path, 'uploaded later');
-      s.fs.baseChanged('cb_1', [path]);
+      s.fs.baseChanged('cb_1', [fromText(path)]);
       expect(s.read(path)).toBe('uploaded later');
       s.write(path, 'MINE');
     }
-    const { changes } = s.fs.changes('sb_1', '', 1000);
+    const { changes } = s.fs.changes('sb_1', ROOT_PATH, 1000);
     expect(changes.map(({ path, conflict }) => [path, conflict])).toEqual([
       ['n/sub/deep/f', false],
       ['n/x', false],

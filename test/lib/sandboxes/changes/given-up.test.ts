@@ -1,9 +1,15 @@
 import { expect, it } from 'vitest';
+import { fromText } from '../../../../lib/byte-string.ts';
 import { decideForCodebase } from '../../../../lib/sandboxes/changes/given-up.ts';
 import type { OwnDirectory } from '../../../../lib/workspaces/workspaces.ts';
 import { changesOf } from './changes-of.ts';
 
-const renamed = (path: string, origin: string): OwnDirectory => ({ id: 1, path, origin, replaces: false });
+const renamed = (path: string, origin: string): OwnDirectory => ({
+  id: 1,
+  path: fromText(path),
+  origin: fromText(origin),
+  replaces: false,
+});
 const decide = (changes: ReturnType<typeof changesOf>, own: OwnDirectory[] = []) => {
   const { taken, givenUp } = decideForCodebase(changes, own);
   return { taken: taken.map(({ path }) => path), givenUp };
@@ -52,8 +58,8 @@ it('gives up the old place of a renamed file whose new place is given up, and ke
     ['n', 'file', 'file', 'conflict'],
     ['o', undefined, 'file'],
   );
-  changes[2] = { ...changes[2]!, movedFrom: 'f' };
-  changes[3] = { ...changes[3]!, movedFrom: 'g' };
+  changes[2] = { ...changes[2]!, movedFrom: fromText('f') };
+  changes[3] = { ...changes[3]!, movedFrom: fromText('g') };
   expect(decide(changes)).toEqual({ taken: ['g', 'o'], givenUp: ['f', 'n'] });
 });
 

@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { fromLatin1, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import type { FileChange } from '../../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { Errno } from '../../../../lib/linux/errno.ts';
@@ -38,7 +39,7 @@ export class SandboxPrograms extends Programs {
   /** Everything that the kernel's requests show; it knows all of that from then on. Modes are left out: they say what may be done, not what is stored. */
   seen(): Map<string, string> {
     const tree = new Map<string, string>();
-    const root = this.count(this.fs.lookup(this.caller, ROOT, this.workspaceId)!);
+    const root = this.count(this.fs.lookup(this.caller, ROOT, fromLatin1(this.workspaceId))!);
     this.#see(root.nodeid, '', tree);
     return tree;
   }
@@ -55,7 +56,7 @@ export class SandboxPrograms extends Programs {
       }),
     );
     for (const name of new Set([...listed.keys(), ...this.#names])) {
-      const entry = this.count(refusable(() => this.fs.lookup(this.caller, dir, name)));
+      const entry = this.count(refusable(() => this.fs.lookup(this.caller, dir, fromLatin1(name))));
       const at = path === '' ? name : `${path}/${name}`;
       if ((entry === undefined) === listed.has(name)) {
         throw new Error(`${at} is ${entry === undefined ? 'listed and not found' : 'found and not listed'}`);
@@ -135,7 +136,7 @@ async function treeOf(files: Pick<FileSession, 'call'>): Promise<Map<string, str
 }
 
 async function everything(files: Pick<FileSession, 'call'>): Promise<FileStatus[]> {
-  const { entries, more } = await files.call('list', '', true, '', 5000);
+  const { entries, more } = await files.call('list', ROOT_PATH, true, ROOT_PATH, 5000);
   if (more) throw new Error('there are more than 5000 files');
   const outside = entries.find(({ path }) => path.includes(CANARY));
   if (outside) throw new Error(`${outside.path} is listed, which is outside of the codebase`);

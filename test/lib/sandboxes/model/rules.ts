@@ -1,3 +1,4 @@
+import { fromLatin1 } from '../../../../lib/byte-string.ts';
 import type { PermissionRule } from '../../../../lib/contract/messages.ts';
 import { compileRules } from '../../../../lib/permissions/index.ts';
 import { rule } from '../../workspaces/sandbox.ts';
@@ -25,7 +26,7 @@ const known = RULES.map(() => new Map<string, Level>());
 export function levelAt(rules: number, path: string): Level {
   const before = known[rules]!.get(path);
   if (before !== undefined) return before;
-  const { level, visibleBelow } = compiled[rules]!.state(path);
+  const { level, visibleBelow } = compiled[rules]!.state(fromLatin1(path));
   const found = { level, passThrough: visibleBelow };
   known[rules]!.set(path, found);
   return found;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fromText } from '../../../../../lib/byte-string.ts';
 import { complete } from '../../../../../lib/fuse/connection/steps.ts';
 import { InodeTable, ROOT_ID } from '../../../../../lib/workspaces/delta/index/inode-table.ts';
 import { MERGES, type Op, type Times } from '../../../../../lib/workspaces/delta/index/records.ts';
@@ -31,18 +32,18 @@ describe('an inode table', () => {
   it('is recreated by its snapshot', () => {
     const table = tableOf(
       newDirectory(2),
-      ['link', ROOT_ID, 'd', 2],
+      ['link', ROOT_ID, fromText('d'), 2],
       newFile(3),
-      ['link', 2, 'f', 3],
-      ['link', ROOT_ID, 'same', 3],
+      ['link', 2, fromText('f'), 3],
+      ['link', ROOT_ID, fromText('same'), 3],
       ['data', 3, LAYER, 3, 12, 100, 9, 10, SUM],
-      ['new', 4, 2 ** 48 + 4, 0o120777, 7, 8, TIMES, 'target'],
-      ['link', 2, 'l', 4],
+      ['new', 4, 2 ** 48 + 4, 0o120777, 7, 8, TIMES, fromText('target')],
+      ['link', 2, fromText('l'), 4],
       ['new', 5, 2 ** 48 + 5, 0o20644, 7, 8, TIMES, 259],
-      ['link', 2, 'device', 5],
-      ['hide', 2, 'gone'],
-      ['seen', 'd/gone', 4711, FILE, 2 ** 40, 11, 12],
-      ['origin', 2, 'elsewhere'],
+      ['link', 2, fromText('device'), 5],
+      ['hide', 2, fromText('gone')],
+      ['seen', fromText('d/gone'), 4711, FILE, 2 ** 40, 11, 12],
+      ['origin', 2, fromText('elsewhere')],
       ['alias', 3, 5, 77, 2],
       ['rebased', 'commit', 1],
     );
@@ -53,7 +54,7 @@ describe('an inode table', () => {
     expect(again.get(4)).toMatchObject({ target: 'target', size: 6, origin: undefined });
     expect(again.get(5)).toMatchObject({ rdev: 259, target: undefined });
     expect(again.get(2)).toMatchObject({ origin: 'elsewhere', merges: false, subdirs: 0, reach: 6 });
-    expect(again.baseVersions.get('d/gone')).toEqual([4711, FILE, 2 ** 40, 11, 12]);
+    expect(again.baseVersions.get(fromText('d/gone'))).toEqual([4711, FILE, 2 ** 40, 11, 12]);
   });
 
   it('keeps the times of each record', () => {
@@ -76,14 +77,14 @@ describe('an inode table', () => {
 
   it('knows every name of a file during additions and removals', () => {
     const table = tableOf(newFile(2));
-    for (const name of ['a', 'b', 'c', 'd']) table.apply(['link', ROOT_ID, name, 2]);
+    for (const name of ['a', 'b', 'c', 'd']) table.apply(['link', ROOT_ID, fromText(name), 2]);
     const inode = table.get(2)!;
     const names = () => inode.links.map(({ name }) => name).sort();
-    table.apply(['drop', ROOT_ID, 'a']);
+    table.apply(['drop', ROOT_ID, fromText('a')]);
     expect(names()).toEqual(['b', 'c', 'd']);
-    table.apply(['drop', ROOT_ID, 'c']);
+    table.apply(['drop', ROOT_ID, fromText('c')]);
     expect(names()).toEqual(['b', 'd']);
-    for (const name of ['b', 'd']) table.apply(['hide', ROOT_ID, name]);
+    for (const name of ['b', 'd']) table.apply(['hide', ROOT_ID, fromText(name)]);
     expect([inode.names, inode.firstLink]).toEqual([0, undefined]);
     expect(table.unlinked()).toEqual([inode]);
   });
@@ -91,15 +92,20 @@ describe('an inode table', () => {
   it('no longer counts the memory of removed entries', () => {
     const table = tableOf();
     const before = table.ownMemory;
-    const ops: Op[] = [newFile(2), newDirectory(3), ['link', ROOT_ID, 'd', 3], ['seen', 'd/h', 9, FILE, 1, 2, 3]];
-    for (const name of ['a', 'b']) ops.push(['link', 3, name, 2]);
+    const ops: Op[] = [
+      newFile(2),
+      newDirectory(3),
+      ['link', ROOT_ID, fromText('d'), 3],
+      ['seen', fromText('d/h'), 9, FILE, 1, 2, 3],
+    ];
+    for (const name of ['a', 'b']) ops.push(['link', 3, fromText(name), 2]);
     for (const op of ops) table.apply(op);
     expect(table.ownMemory).toBeGreaterThan(before + 900);
     for (const op of [
-      ['drop', 3, 'a'],
-      ['drop', 3, 'b'],
-      ['drop', ROOT_ID, 'd'],
-      ['unseen', 'd/h'],
+      ['drop', 3, fromText('a')],
+      ['drop', 3, fromText('b')],
+      ['drop', ROOT_ID, fromText('d')],
+      ['unseen', fromText('d/h')],
     ] as Op[])
       table.apply(op);
     for (const id of [2, 3]) expect(table.remove(table.get(id)!)).toBe(true);
@@ -109,18 +115,20 @@ describe('an inode table', () => {
 
 describe('an inode table that extends a frozen one', () => {
   it('does not change it, and equals its flattened form', () => {
-    const below = tableOf(newDirectory(2), ['link', ROOT_ID, 'd', 2], newFile(3), ['link', 2, 'f', 3], newFile(4, 50), [
-      'link',
-      2,
-      'other',
-      4,
-    ]);
-    below.apply(['link', ROOT_ID, 'second', 3]);
+    const below = tableOf(
+      newDirectory(2),
+      ['link', ROOT_ID, fromText('d'), 2],
+      newFile(3),
+      ['link', 2, fromText('f'), 3],
+      newFile(4, 50),
+      ['link', 2, fromText('other'), 4],
+    );
+    below.apply(['link', ROOT_ID, fromText('second'), 3]);
     const before = journalOf(below);
     const table = goneOnFrom(below);
     expect(journalOf(complete(table.flattening()))).toEqual(journalOf(table));
-    table.apply(['drop', 2, 'f']);
-    table.apply(['link', ROOT_ID, 'third', 3]);
+    table.apply(['drop', 2, fromText('f')]);
+    table.apply(['link', ROOT_ID, fromText('third'), 3]);
     table.apply(['data', 3, 'sb_2.1', 3, 3, 5, 1, 1, SUM]);
     expect(
       table
@@ -128,9 +136,9 @@ describe('an inode table that extends a frozen one', () => {
         .links.map(({ dir, name }) => `${dir.id}/${name}`)
         .sort(),
     ).toEqual([`${ROOT_ID}/second`, `${ROOT_ID}/third`]);
-    expect(table.get(ROOT_ID)!.entries!.get('third')).toBe(table.get(3));
+    expect(table.get(ROOT_ID)!.entries!.get(fromText('third'))).toBe(table.get(3));
     expect(table.keepsIno(50)).toBe(true);
-    table.apply(['drop', 2, 'other']);
+    table.apply(['drop', 2, fromText('other')]);
     table.remove(table.get(4)!);
     expect([table.keepsIno(50), table.get(4), below.get(4)?.ino]).toEqual([false, undefined, 50]);
     expect(journalOf(below)).toEqual(before);
@@ -138,17 +146,17 @@ describe('an inode table that extends a frozen one', () => {
   });
 
   it('has its own versions of the base', () => {
-    const below = tableOf(['seen', 'a', 1, FILE, 2, 3, 4], ['seen', 'b', 5, FILE, 6, 7, 8]);
+    const below = tableOf(['seen', fromText('a'), 1, FILE, 2, 3, 4], ['seen', fromText('b'), 5, FILE, 6, 7, 8]);
     const table = goneOnFrom(below);
-    table.apply(['unseen', 'a']);
-    table.apply(['seen', 'a', 9, FILE, 10, 11, 12]);
-    table.apply(['unseen', 'b']);
-    table.apply(['seen', 'c', 13, FILE, 14, 15, 16]);
+    table.apply(['unseen', fromText('a')]);
+    table.apply(['seen', fromText('a'), 9, FILE, 10, 11, 12]);
+    table.apply(['unseen', fromText('b')]);
+    table.apply(['seen', fromText('c'), 13, FILE, 14, 15, 16]);
     expect([...table.baseVersions.entries()]).toEqual([
       ['a', [9, FILE, 10, 11, 12]],
       ['c', [13, FILE, 14, 15, 16]],
     ]);
-    expect(below.baseVersions.get('a')).toEqual([1, FILE, 2, 3, 4]);
+    expect(below.baseVersions.get(fromText('a'))).toEqual([1, FILE, 2, 3, 4]);
     expect([table.baseVersions.pathOf(13), table.baseVersions.pathOf(5)]).toEqual(['c', undefined]);
   });
 });
