@@ -1,10 +1,12 @@
+declare const brand: unique symbol;
+
 /**
  * A name, path or link target as raw bytes, one char per byte (latin1), so that names that are not UTF-8 survive a round
  * trip. Paths are relative and have no leading, trailing or double slash; '' is the root. Made only by the functions
  * below, so that text cannot be taken for bytes by mistake. They are small enough to be inlined, and those that
  * only change the type cost nothing.
  */
-export type ByteString = string;
+export type ByteString = string & { readonly [brand]: true };
 
 export const NO_BYTES = '' as ByteString;
 export const ROOT_PATH = '' as ByteString;

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -128,6 +128,20 @@ const SNIPPETS: Snippet[] = [
     refused: 'lint/nursery/noFloatingPromises',
   },
   { file: 'lib/through/callee.ts', code: 'export async function save(): Promise<void> {}\n' },
+  {
+    file: 'lib/byte-string.ts',
+    code: "export type ByteString = string & { brand: true };\nexport const root = '' as ByteString;\n",
+  },
+  {
+    file: 'lib/cast.ts',
+    code: "import type { ByteString } from './byte-string.ts';\n\nexport const name = 'name' as ByteString;\n",
+    refused: 'plugin',
+  },
+  {
+    file: 'lib/casts.ts',
+    code: "import type { ByteString } from './byte-string.ts';\n\nexport const names = ['name'] as readonly ByteString[];\n",
+    refused: 'plugin',
+  },
   { file: 'lib/anything.ts', code: 'export type X = any;\n', refused: 'lint/suspicious/noExplicitAny' },
 ];
 
@@ -139,6 +153,8 @@ describe('the linter', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'paddock-lint-'));
     await cp(join(root, 'biome.json'), join(directory, 'biome.json'));
+    for (const file of await readdir(join(root, 'scripts')))
+      if (file.endsWith('.grit')) await cp(join(root, 'scripts', file), join(directory, 'scripts', file));
     await symlink(join(root, 'node_modules'), join(directory, 'node_modules'));
     for (const { file, code } of SNIPPETS) {
       await mkdir(dirname(join(directory, file)), { recursive: true });
