@@ -3,6 +3,7 @@ import type { PermissionRule } from '../../contract/messages.ts';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
+import { applyRule } from '../nodes/directory-rules.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { AGENT } from './access.ts';
@@ -32,7 +33,7 @@ export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]
   workspace.rules = compiled;
   if (!workspace.isOpen) return;
   const { tree, shared } = workspace;
-  tree.resetLinkLevels();
+  tree.levels.reset();
   yield* applyRulesBelow(workspace, tree.root, compiled.root);
   for (const node of tree.orphans) {
     const state = workspace.stateOf(tree.pathOf(node));
@@ -54,10 +55,10 @@ export function applyRulesToMoved(workspace: Workspace, node: Node): void {
 function* applyRules(workspace: Workspace, node: Node): Steps<void> {
   const link = node.links[0]!;
   const state = link.parent.agentRule!.child(link.name);
-  workspace.tree.resetLinkLevels();
+  workspace.tree.levels.reset();
   if (node.isDirectory) {
     yield* applyRulesBelow(workspace, node, state);
-    workspace.tree.updateLinkLevels();
+    workspace.tree.levels.updateAll();
   } else if (yield* updateLevel(workspace, node, state.level)) yield* invalidateFile(workspace.shared.notifier, node);
 }
 
@@ -70,7 +71,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
   const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
     renewed.push([dir, dir.agentShownRule]);
-    workspace.tree.applyRule(dir, to);
+    applyRule(workspace.rules, dir, to);
   };
   renewDirectory(top, state);
   // Grows during the loop.
@@ -111,9 +112,9 @@ function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, c
 
 /** Updates the level of a file and returns whether it changed. */
 function* updateLevel({ tree }: Workspace, file: Node, ofPath: Level): Steps<boolean> {
-  const level = yield* tree.findFileLevel(file, ofPath);
+  const level = yield* tree.levels.finding(file, ofPath);
   if (level === file.agentLevel) return false;
-  tree.setLevel(file, level);
+  tree.levels.set(file, level);
   file.needsInvalidation = true;
   file.staleDentry = level < VIEW;
   return true;

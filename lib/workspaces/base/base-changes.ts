@@ -4,7 +4,7 @@ import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { removeUnusedDirectories } from '../history/unused-directories.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
-import { nodesFrom } from '../nodes/node-tree.ts';
+import { nodesFrom } from '../nodes/walk-nodes.ts';
 import type { Workspace } from '../workspace.ts';
 import { sameFile } from './base.ts';
 

@@ -42,7 +42,7 @@ export function* clearOrigins(
       shared.notifier.invalEntry(node.id, name);
       yield* counted.one();
     }
-    tree.unmerge(node);
+    tree.binding.unmerge(node);
     shared.notifier.invalInode(node.id);
   }
 }

@@ -280,7 +280,7 @@ export class Change {
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;
       if (contents !== undefined) delta.adopt(inode);
-      tree.copiedUp(node, inode);
+      tree.binding.copiedUp(node, inode);
       yield* counted.one();
     }
   }

@@ -131,7 +131,7 @@ function* rebaseAll(workspace: Workspace, { commit, stage, paths: settled, resum
     yield;
     const node = nodes.at(dirPath);
     if (node === undefined) continue;
-    if (node.inode?.origin !== undefined) workspace.tree.changeOrigin(node, node.inode.origin);
+    if (node.inode?.origin !== undefined) workspace.tree.binding.changeOrigin(node, node.inode.origin);
     const entry = node.inode?.entries?.get(name);
     if (entry === undefined) {
       const child = node.children?.get(name);
@@ -188,7 +188,7 @@ function* remergeDirectory(
   if (node === undefined) return;
   const isMerged = node.basePath === inode.origin;
   const base = workspace.base.lstat(inode.origin!);
-  if (base !== undefined) workspace.tree.mergeWith(node, inode.origin!, base);
+  if (base !== undefined) workspace.tree.binding.mergeWith(node, inode.origin!, base);
   node.listing = undefined;
   workspace.shared.notifier.invalInode(node.id);
   const children = [...(node.children?.keys() ?? [])];

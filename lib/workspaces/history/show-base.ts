@@ -3,7 +3,7 @@ import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import type { BaseStat } from '../base/base.ts';
 import type { Node } from '../nodes/node.ts';
-import { nodesFrom } from '../nodes/node-tree.ts';
+import { nodesFrom } from '../nodes/walk-nodes.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 
 /** Names examined in one step. */
@@ -58,13 +58,13 @@ function* showName(
   }
   const same = stat !== undefined && (stat.mode & S_IFMT) === node.type;
   if (same && isDirectory(stat.mode)) {
-    tree.revertToBase(node, path!, stat);
+    tree.binding.revertToBase(node, path!, stat);
     node.listing = undefined;
     shared.notifier.invalInode(node.id);
     return node;
   } else if (same && node.links.length === 1 && (node.inode?.names ?? 0) === 0 && stat.nlink === 1) {
     const { inode } = node;
-    tree.revertToBase(node, path!, stat);
+    tree.binding.revertToBase(node, path!, stat);
     node.agentLevel = dir.agentRuleOf(name).level;
     if (inode !== undefined) delta.release(inode);
   } else {

@@ -62,7 +62,7 @@ export function* removeUnusedDirectories(
     } else {
       const node = tree.nodeOf(inode);
       if (node !== undefined) {
-        tree.revertToBase(node, path, base);
+        tree.binding.revertToBase(node, path, base);
         shared.notifier.invalInode(node.id);
       }
     }

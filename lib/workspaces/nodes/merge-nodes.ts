@@ -28,8 +28,8 @@ function* show(workspace: Workspace, parent: Node, name: ByteString, node: Node)
   const { base, tree, shared } = workspace;
   const path = mergedBase(base, node.inode!, parent.basePath, name);
   if (path === node.basePath) return false;
-  if (path === undefined) tree.unmerge(node);
-  else tree.mergeWith(node, path, base.lstat(path)!);
+  if (path === undefined) tree.binding.unmerge(node);
+  else tree.binding.mergeWith(node, path, base.lstat(path)!);
   node.listing = undefined;
   node.misses = 0;
   shared.notifier.invalInode(node.id);

@@ -12,6 +12,14 @@ export interface NodeLink {
   readonly name: ByteString;
 }
 
+/** What a name resolves to, before it has a node. */
+export interface Found {
+  inode: Inode | undefined;
+  base: BaseStat | undefined;
+  /** Newly created: nothing of the base is shown at its path. */
+  isNew?: boolean;
+}
+
 /** The part of a workspace that a node needs. */
 export interface NodeOwner {
   readonly isClosed: boolean;

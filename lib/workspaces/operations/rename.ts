@@ -93,7 +93,7 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
     return alone;
   });
   const { tree } = workspace;
-  if (isAlone) tree.unmerge(node);
+  if (isAlone) tree.binding.unmerge(node);
   from.dir.listing?.remove(from.name);
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
@@ -118,8 +118,8 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): voi
     return alone;
   });
   const { tree } = workspace;
-  if (firstAlone) tree.unmerge(first);
-  if (secondAlone) tree.unmerge(second);
+  if (firstAlone) tree.binding.unmerge(first);
+  if (secondAlone) tree.binding.unmerge(second);
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
   tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);

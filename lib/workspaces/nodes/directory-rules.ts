@@ -1,0 +1,44 @@
+import { joinPath, ROOT_PATH } from '../../byte-string.ts';
+import { type RuleSet, type RuleState, strictest } from '../../permissions/index.ts';
+import type { Node } from './node.ts';
+import { nodesFrom } from './walk-nodes.ts';
+
+/**
+ * Applies the rules of its new path to a moved directory and to all known directories below. Files keep their level:
+ * everything that moves is WRITE before and after.
+ */
+export function applyRuleBelow(rules: RuleSet, top: Node, topState: RuleState): void {
+  applyRule(rules, top, topState);
+  for (const dir of nodesFrom(top)) {
+    for (const [name, child] of dir.children ?? []) {
+      if (child.isDirectory) applyRule(rules, child, dir.agentRule!.child(name));
+    }
+  }
+}
+
+/**
+ * Sets the rules of a directory by its path and by the base directory that it shows. The rules of its parent must be
+ * set before.
+ */
+export function applyRule(rules: RuleSet, dir: Node, byPath: RuleState): void {
+  dir.agentRule = byPath;
+  dir.baseRule = baseRuleOf(rules, dir);
+  const changed = dir.inode !== undefined || dir.baseRule === undefined;
+  dir.agentLevel = changed ? byPath.level : strictest(byPath.level, dir.baseRule!.level);
+}
+
+/**
+ * Returns the rules of the base directory if they differ from those of the path. Without a renamed parent they do
+ * not, and this is cheap.
+ */
+function baseRuleOf(rules: RuleSet, dir: Node): RuleState | undefined {
+  const { basePath } = dir;
+  const link = dir.links[0];
+  if (basePath === undefined || basePath === ROOT_PATH) return undefined;
+  const above = link?.parent;
+  const follows =
+    above?.basePath !== undefined && (dir.inode === undefined || basePath === joinPath(above.basePath, link!.name));
+  if (follows && above.baseRule === undefined) return undefined;
+  const state = follows ? above.baseRule!.child(link!.name) : rules.state(basePath);
+  return state === dir.agentRule ? undefined : state;
+}

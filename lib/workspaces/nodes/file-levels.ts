@@ -1,0 +1,85 @@
+import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import type { Notifier } from '../../fuse/filesystem.ts';
+import { type Level, type RuleSet, strictest } from '../../permissions/index.ts';
+import { LinkLevels } from '../access/link-levels.ts';
+import type { Node } from './node.ts';
+import type { NodeIndex } from './node-index.ts';
+
+/** Hard links of one file examined in one step. */
+const LINKS_AT_ONCE = 64;
+
+/** The part of a workspace that the levels of its files need. */
+export interface LevelsOwner {
+  readonly rules: RuleSet;
+  readonly shared: { readonly notifier: Notifier };
+}
+
+/** The levels of files: the strictest of all links of each. Those of files with several links are cached. */
+export class FileLevels {
+  readonly #workspace: LevelsOwner;
+  readonly #index: NodeIndex;
+  #ofLinks: LinkLevels;
+
+  constructor(workspace: LevelsOwner, index: NodeIndex) {
+    this.#workspace = workspace;
+    this.#index = index;
+    this.#ofLinks = new LinkLevels(workspace.rules);
+  }
+
+  /** As `finding`, at once. */
+  find(node: Node, ofPath: Level): Level {
+    return complete(this.finding(node, ofPath));
+  }
+
+  /**
+   * Returns the strictest level of a file's links. Adding and removing a link requires WRITE, so only new rules change
+   * the result.
+   */
+  *finding(node: Node, ofPath: Level): Steps<Level> {
+    const counted = new Counted(LINKS_AT_ONCE);
+    let level = ofPath;
+    for (const { parent, name } of node.links.length > 1 ? node.links : []) {
+      level = strictest(level, parent.agentRuleOf(name).level);
+      yield* counted.one();
+    }
+    const { inode } = node;
+    return inode === undefined || inode.linkCount < 2 ? level : strictest(level, yield* this.#ofLinks.find(inode));
+  }
+
+  /** Drops the cached levels, after the rules changed. */
+  reset(): void {
+    this.#ofLinks = new LinkLevels(this.#workspace.rules);
+  }
+
+  /** Sets the level of a file under new rules. */
+  set(node: Node, level: Level): void {
+    const isIndexed = this.#index.removeBaseLink(node);
+    node.agentLevel = level;
+    if (isIndexed) this.#index.addBaseLink(node, level);
+  }
+
+  /**
+   * Updates the levels of all files with several links, after the owner moved a directory that contains some of them.
+   */
+  updateAll(): void {
+    this.reset();
+    for (const node of this.#index.withInode()) {
+      if (!node.isDirectory && (node.inode?.linkCount ?? 0) > 1) this.#update(node);
+    }
+  }
+
+  /** Updates the level of one file, after the owner removed a link that the rules protect from the sandbox. */
+  update(node: Node): void {
+    this.reset();
+    this.#update(node);
+  }
+
+  #update(node: Node): void {
+    const link = node.links[0];
+    if (link === undefined) return;
+    const level = this.find(node, link.parent.agentRuleOf(link.name).level);
+    if (level === node.agentLevel) return;
+    this.set(node, level);
+    this.#workspace.shared.notifier.invalInode(node.id);
+  }
+}

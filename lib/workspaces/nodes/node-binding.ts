@@ -1,0 +1,127 @@
+import { type ByteString, joinPath, parentOf } from '../../byte-string.ts';
+import { S_IFREG } from '../../linux/mode.ts';
+import type { RuleSet, RuleState } from '../../permissions/index.ts';
+import type { Base, BaseStat } from '../base/base.ts';
+import type { ChangingPaths } from '../base/base-trees.ts';
+import { mergedBase } from '../base/merged-base.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import { applyRule } from './directory-rules.ts';
+import type { FileLevels, LevelsOwner } from './file-levels.ts';
+import type { HostFiles } from './host-files.ts';
+import type { Found, Node } from './node.ts';
+import type { NodeIndex } from './node-index.ts';
+
+/** The part of a workspace that the binding of its nodes needs. */
+export interface BindingOwner extends LevelsOwner {
+  readonly rules: RuleSet;
+  readonly changing: ChangingPaths;
+  readonly shared: LevelsOwner['shared'] & { readonly files: HostFiles };
+}
+
+/** Binds nodes to what they show: an inode of the delta, a file or directory of the base, or both, with their rules. */
+export class NodeBinding {
+  readonly #workspace: BindingOwner;
+  readonly #base: Base;
+  readonly #index: NodeIndex;
+  readonly #levels: FileLevels;
+
+  constructor(workspace: BindingOwner, base: Base, index: NodeIndex, levels: FileLevels) {
+    this.#workspace = workspace;
+    this.#base = base;
+    this.#index = index;
+    this.#levels = levels;
+  }
+
+  /** Binds a node without one to what its name in `dir` resolves to; `state` are the rules of the name. */
+  bind(node: Node, dir: Node, name: ByteString, state: RuleState, { inode, base, isNew }: Found): void {
+    node.inode = inode;
+    if (inode !== undefined) {
+      this.#index.addInode(node);
+      node.basePath = isNew ? inode.origin : mergedBase(this.#base, inode, dir.basePath, name);
+      if (node.basePath !== undefined) node.base = this.#base.lstat(node.basePath);
+    } else {
+      node.base = base;
+      node.basePath = joinPath(dir.basePath!, name);
+      this.#index.addBaseLink(node, state.level);
+    }
+    this.#index.addBaseDirectory(node);
+    if (node.isDirectory) this.#applyRule(node, dir.baseRule === undefined ? state : dir.agentRule!.child(name));
+    else node.agentLevel = this.#levels.find(node, state.level);
+    if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
+  }
+
+  /** Binds a node to its inode after its copy-up. */
+  copiedUp(node: Node, inode: Inode): void {
+    if (!node.isDirectory) {
+      this.#index.removeBaseLink(node);
+      this.#workspace.shared.files.close(node);
+      node.base = undefined;
+      node.basePath = undefined;
+    }
+    node.inode = inode;
+    this.#index.addInode(node);
+    if (node.isDirectory) node.agentLevel = node.agentRule!.level;
+  }
+
+  /** Binds a node to the base again, at `path`: the delta no longer has an inode for it. */
+  revertToBase(node: Node, path: ByteString, base: BaseStat): void {
+    this.#index.removeInode(node);
+    this.#workspace.shared.files.close(node);
+    node.inode = undefined;
+    if (node.isDirectory) {
+      this.mergeWith(node, path, base);
+      return;
+    }
+    this.#index.removeBase(node);
+    node.base = base;
+    node.basePath = path;
+  }
+
+  /** Merges a changed directory with the base directory at `path`. */
+  mergeWith(node: Node, path: ByteString, base: BaseStat): void {
+    this.#index.removeBase(node);
+    node.base = base;
+    node.basePath = path;
+    this.#index.addBaseDirectory(node);
+    this.#applyRule(node, node.agentRule!);
+  }
+
+  /** Gives a changed directory another origin. */
+  changeOrigin(node: Node, origin: ByteString): void {
+    if (node.basePath === origin) return;
+    this.#index.removeBaseDirectory(node);
+    node.basePath = origin;
+    this.#index.addBaseDirectory(node);
+    this.#applyRule(node, node.agentRule!);
+  }
+
+  /** Makes a changed directory show nothing of the base. */
+  unmerge(node: Node): void {
+    this.#index.removeBase(node);
+    node.base = undefined;
+    node.basePath = undefined;
+    node.baseRule = undefined;
+    node.listing = undefined;
+  }
+
+  #applyRule(dir: Node, byPath: RuleState): void {
+    applyRule(this.#workspace.rules, dir, byPath);
+  }
+
+  /**
+   * Pins a base file that is looked up while its path is being replaced, so that processes that open it keep its
+   * contents.
+   */
+  #pinIfChanging(node: Node): void {
+    const { changing, shared } = this.#workspace;
+    if (node.type !== S_IFREG || node.base === undefined || node.inode !== undefined) return;
+    for (let path = node.basePath!; ; path = parentOf(path)) {
+      if (changing.has(path)) {
+        const { base } = node;
+        shared.files.pin(node, () => this.#base.open(node.basePath!, base));
+        return;
+      }
+      if (!path.includes('/')) return;
+    }
+  }
+}
