@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -19,6 +19,13 @@ function run(script: string, ...args: string[]): { code: number | null; out: str
   });
   return { code: status, out: stdout };
 }
+
+it('the lists of tests for virtual machines name existing ones', () => {
+  const lists = `import(${JSON.stringify(join(SCRIPTS, 'vm/tests.mjs'))})`;
+  const program = `${lists}.then(({ ALL, CI }) => console.log(JSON.stringify([...ALL, ...CI].flat())))`;
+  const named = JSON.parse(spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' }).stdout) as string[];
+  expect(named.filter((path) => !existsSync(resolve(SCRIPTS, '..', path)))).toEqual([]);
+});
 
 describe('the summary of a test run', () => {
   interface Counts {
