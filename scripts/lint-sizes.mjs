@@ -22,7 +22,6 @@ const TO_DIVIDE = new Set([
   'lib/workspaces/history/changes.ts',
   'lib/workspaces/history/rebase.ts',
   'lib/workspaces/mount-workspaces.ts',
-  'lib/workspaces/workspace-file-system.ts',
 ]);
 
 const root = process.argv[2] ?? '.';

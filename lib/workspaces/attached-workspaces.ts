@@ -1,0 +1,213 @@
+import { getHeapStatistics } from 'node:v8';
+import { fromText } from '../byte-string.ts';
+import { ServiceError } from '../errors.ts';
+import { Counted, complete, type Steps } from '../fuse/connection/steps.ts';
+import { type Notifier, Postponed } from '../fuse/filesystem.ts';
+import { BaseTrees } from './base/base-trees.ts';
+import { Clock } from './clock.ts';
+import { CurrentWorkspace } from './current-workspace.ts';
+import type { BackgroundCopy } from './delta/contents/background-copy.ts';
+import { LargeCopies } from './delta/contents/large-copies.ts';
+import { makeDeltaDirectory } from './delta/delta-directory.ts';
+import { FrozenLayers } from './delta/layers/frozen-layers.ts';
+import { Holds, requireNotHeld, whenOpen } from './holds.ts';
+import { MemoryBudget } from './memory-budget.ts';
+import { HostFiles } from './nodes/host-files.ts';
+import { NodeTable, ROOT_NODEID } from './nodes/node-table.ts';
+import { Workspace } from './workspace.ts';
+import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
+
+/** Nodes released in one step. */
+const AT_ONCE = 64;
+
+/** Options of `WorkspaceFileSystem`. */
+export interface WorkspaceFileSystemOptions {
+  /** Limit of open host files, pinned ones excluded; default 256. */
+  maxOpenFiles?: number;
+  /** Limit of open codebase directories; default 256. */
+  maxOpenDirectories?: number;
+  /**
+   * Starts a copy of a large host file in another thread, which calls `copied` at its end. Absent: files are copied at
+   * once.
+   */
+  startCopy?: (copy: BackgroundCopy) => void;
+  /** Receives the workspace of each operation. */
+  current?: CurrentWorkspace;
+  /** Runs long work between requests. Absent: it runs at once. */
+  startSteps?: (steps: Steps<unknown>) => void;
+  /** Called when operations that are Postponed with this cause may be run again. */
+  released?: (cause: number) => void;
+  /** Memory limit in bytes for all workspaces; default: half of the thread's heap limit. */
+  maxMemory?: number;
+  /** Called once for each damaged file, and once for each damaged workspace. */
+  damaged?: (report: DamageReport) => void;
+}
+
+/** The workspaces of one mount, with what they share. */
+export class AttachedWorkspaces {
+  readonly nodes = new NodeTable<Workspace>();
+  readonly files: HostFiles;
+  readonly bases: BaseTrees;
+  readonly frozen = new FrozenLayers();
+  readonly copies: LargeCopies;
+  /** The workspace of the operation in progress. */
+  readonly current: CurrentWorkspace;
+  readonly holds: Holds;
+  /** Called when operations that are Postponed with this cause may be run again. */
+  readonly released: (cause: number) => void;
+  readonly #attached = new Map<string, Workspace>();
+  /** Leases: workspaces that are not attached and are open for the duration of one call. */
+  readonly #leased = new Map<string, Workspace>();
+  readonly #notifier: Notifier;
+  readonly #clock = new Clock();
+  readonly #memory: MemoryBudget;
+  readonly #damaged: (report: DamageReport) => void;
+  readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
+
+  constructor(notifier: Notifier, options: WorkspaceFileSystemOptions) {
+    this.#notifier = notifier;
+    this.#damaged = options.damaged ?? (() => undefined);
+    this.copies = new LargeCopies(options.startCopy);
+    this.current = options.current ?? new CurrentWorkspace();
+    const maxMemory = options.maxMemory ?? getHeapStatistics().heap_size_limit / 2;
+    this.#memory = new MemoryBudget(maxMemory, () => this.frozen.memory);
+    this.#startSteps = options.startSteps;
+    this.released = options.released ?? (() => undefined);
+    this.files = new HostFiles(options.maxOpenFiles ?? 256);
+    this.bases = new BaseTrees(options.maxOpenDirectories ?? 256);
+    this.holds = new Holds({
+      current: this.current,
+      released: this.released,
+      forget: (nodeid, nlookup) => this.forget(nodeid, nlookup),
+    });
+  }
+
+  /**
+   * Attaches a workspace. Throws ALREADY_EXISTS. Delta and rules are read at the first use, which fails if they are
+   * invalid.
+   */
+  attach(spec: WorkspaceSpec): void {
+    if (this.#attached.has(spec.id))
+      throw new ServiceError('ALREADY_EXISTS', `workspace ${spec.id} is attached already`);
+    const leased = this.#leased.get(spec.id);
+    if (leased !== undefined) requireNotHeld(leased);
+    makeDeltaDirectory(spec.delta);
+    this.#endLease(spec.id);
+    this.#attached.set(spec.id, this.#open(spec));
+    this.#notifier.invalEntry(ROOT_NODEID, fromText(spec.id));
+  }
+
+  /** Steps that detach a workspace and sync its delta. Open files fail with ESTALE from then on. */
+  *detaching(workspace: Workspace): Steps<void> {
+    const { id } = workspace.spec;
+    this.current.set(id);
+    if (workspace.isOpen) {
+      const counted = new Counted(AT_ONCE);
+      for (const node of workspace.tree.nodes()) {
+        this.#notifier.invalInode(node.id);
+        this.files.close(node);
+        yield* counted.one();
+      }
+      workspace.handles.closeAll(workspace.tree);
+      workspace.tree.releaseOrphans();
+    }
+    this.#attached.delete(id);
+    this.#notifier.invalEntry(ROOT_NODEID, fromText(id));
+    try {
+      workspace.close();
+    } finally {
+      if (this.#attached.size === 0) this.frozen.closeFiles();
+    }
+  }
+
+  find(id: string): Workspace | undefined {
+    return this.#attached.get(id);
+  }
+
+  /** Returns an attached workspace for an operation on it. Throws NOT_FOUND, and Postponed while it is held. */
+  get(id: string): Workspace {
+    const workspace = this.#attached.get(id);
+    if (workspace === undefined) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+    requireNotHeld(workspace);
+    this.current.set(id);
+    return workspace;
+  }
+
+  all(): Iterable<Workspace> {
+    return this.#attached.values();
+  }
+
+  /** The attached workspaces of a codebase. */
+  ofCodebase(codebaseId: string): Workspace[] {
+    return [...this.#attached.values()].filter(({ spec }) => spec.codebaseId === codebaseId);
+  }
+
+  /** Runs steps on a workspace that need not be attached; one that is not is opened for the duration of the steps. */
+  lease<T>(spec: WorkspaceSpec, act: (workspace: Workspace) => Steps<T>): Steps<T> {
+    const attached = this.#attached.get(spec.id);
+    if (attached !== undefined) return this.holds.holdOpen(attached, act(attached));
+    const leased = this.#leased.get(spec.id) ?? this.#open(spec);
+    requireNotHeld(leased);
+    this.#leased.set(spec.id, leased);
+    return this.holds.hold(leased, this.#leasing(leased, whenOpen(leased, act(leased))));
+  }
+
+  /** Subtracts from the lookup count of a node; after the hold, if its workspace is held. */
+  forget(nodeid: number, nlookup: number): void {
+    const node = this.nodes.find(nodeid);
+    if (node?.workspace === undefined) return;
+    if (node.workspace.heldBy !== 0) node.workspace.pendingForgets.push([nodeid, nlookup]);
+    else if (!node.workspace.isClosed) node.workspace.tree.forget(node, nlookup);
+    else {
+      node.nlookup -= nlookup;
+      if (node.nlookup <= 0) this.nodes.delete(node);
+    }
+  }
+
+  *#leasing<T>(leased: Workspace, steps: Steps<T>): Steps<T> {
+    let postponed = false;
+    try {
+      return yield* steps;
+    } catch (error) {
+      // Run again when a large copy is complete.
+      postponed = error instanceof Postponed;
+      throw error;
+    } finally {
+      if (!postponed) this.#endLease(leased.spec.id);
+    }
+  }
+
+  #endLease(id: string): void {
+    const leased = this.#leased.get(id);
+    this.#leased.delete(id);
+    if (!leased?.isOpen) return;
+    for (const node of leased.tree.nodes()) {
+      this.files.close(node);
+      this.nodes.delete(node);
+    }
+    leased.close();
+  }
+
+  #open(spec: WorkspaceSpec): Workspace {
+    this.current.set(spec.id);
+    return new Workspace(spec, {
+      nodes: this.nodes,
+      files: this.files,
+      bases: this.bases,
+      notifier: this.#notifier,
+      clock: this.#clock,
+      frozen: this.frozen,
+      copies: this.copies,
+      memory: this.#memory,
+      damaged: this.#damaged,
+      background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),
+      startHeld:
+        this.#startSteps &&
+        ((workspace: Workspace, steps: Steps<unknown>) => {
+          requireNotHeld(workspace);
+          this.#startSteps?.(this.holds.holdSame([workspace], steps));
+          return workspace.heldBy;
+        }),
+    });
+  }
+}

@@ -1,0 +1,190 @@
+import { type ByteString, toText } from '../byte-string.ts';
+import type { Attr, Caller, EmitDirent, Entry, FileSystem, SetAttr, StatFs } from '../fuse/filesystem.ts';
+import { EACCES, EPERM } from '../linux/errno.ts';
+import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFMT, S_IFREG } from '../linux/mode.ts';
+import { AGENT, type AgentAccess } from './access/access.ts';
+import type { AttachedWorkspaces } from './attached-workspaces.ts';
+import { requireNotHeld } from './holds.ts';
+import type { Node } from './nodes/node.ts';
+import { ROOT_NODEID } from './nodes/node-table.ts';
+import { getattr, setattr } from './operations/attributes.ts';
+import { fsync, read, readlink, write } from './operations/contents.ts';
+import { lookup, readdir } from './operations/directory.ts';
+import { createNode, entryFor, link, symlink } from './operations/entries.ts';
+import { readRoot, rootAttr } from './operations/mount-root.ts';
+import { openExisting } from './operations/open-existing.ts';
+import { rmdir, unlink } from './operations/removal.ts';
+import { rename } from './operations/rename.ts';
+import { statfs } from './operations/statfs.ts';
+import type { Workspace } from './workspace.ts';
+
+/**
+ * The kernel's requests to the workspaces of one mount. The root has a directory for each, by its id: for its own uid
+ * and, by name only (for bind mounts), for root. See `FileSystem` for threads and errors.
+ */
+export class KernelRequests implements FileSystem {
+  protected readonly workspaces: AttachedWorkspaces;
+  /** The access of every kernel request. By its type it cannot be the owner's. */
+  readonly #access: AgentAccess = AGENT;
+
+  constructor(workspaces: AttachedWorkspaces) {
+    this.workspaces = workspaces;
+  }
+
+  lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
+    if (parent !== ROOT_NODEID) {
+      const node = this.#nodeFor(caller, parent);
+      return lookup(node.workspace!, this.#access, node, name);
+    }
+    const workspace = this.workspaces.find(toText(name));
+    if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
+    if (workspace === undefined) return undefined;
+    requireNotHeld(workspace);
+    this.workspaces.current.set(workspace.spec.id);
+    return entryFor(workspace, this.#access, workspace.tree.root);
+  }
+
+  forget(nodeid: number, nlookup: number): void {
+    this.workspaces.forget(nodeid, nlookup);
+  }
+
+  getattr(caller: Caller, nodeid: number): Attr {
+    if (nodeid === ROOT_NODEID) return rootAttr();
+    const node = this.workspaces.nodes.get(nodeid);
+    const workspace = node.workspace!;
+    requireNotHeld(workspace);
+    this.workspaces.current.set(workspace.spec.id);
+    // A container daemon bind-mounts the workspace's directory as root.
+    if (caller.uid !== 0 || node !== workspace.tree.root) requireOwner(caller, workspace);
+    return getattr(workspace, this.#access, node);
+  }
+
+  setattr(caller: Caller, nodeid: number, changes: SetAttr): Attr {
+    const node = this.#nodeFor(caller, nodeid);
+    return setattr(node.workspace!, this.#access, node, changes);
+  }
+
+  readlink(caller: Caller, nodeid: number): Buffer {
+    const node = this.#nodeFor(caller, nodeid);
+    return readlink(node.workspace!, this.#access, node);
+  }
+
+  create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    const known = openExisting(dir.workspace!, this.#access, dir, name, flags);
+    return known ?? createNode(dir.workspace!, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
+  }
+
+  mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    const type = mode & S_IFMT || S_IFREG;
+    // The mount has the option nodev, so devices do not work; sandboxes still must not create any.
+    if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
+    return createNode(dir.workspace!, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
+  }
+
+  mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    return createNode(dir.workspace!, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
+  }
+
+  symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
+    const dir = this.#nodeFor(caller, parent);
+    return symlink(dir.workspace!, this.#access, caller, dir, name, target);
+  }
+
+  link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry {
+    const node = this.#nodeFor(caller, nodeid);
+    const dir = this.#nodeFor(caller, newparent);
+    if (node.workspace !== dir.workspace) throw EACCES;
+    return link(dir.workspace!, this.#access, node, dir, newname);
+  }
+
+  unlink(caller: Caller, parent: number, name: ByteString): void {
+    const dir = this.#nodeFor(caller, parent);
+    unlink(dir.workspace!, this.#access, dir, name);
+  }
+
+  rmdir(caller: Caller, parent: number, name: ByteString): void {
+    const dir = this.#nodeFor(caller, parent);
+    rmdir(dir.workspace!, this.#access, dir, name);
+  }
+
+  rename(
+    caller: Caller,
+    parent: number,
+    name: ByteString,
+    newparent: number,
+    newname: ByteString,
+    flags: number,
+  ): void {
+    const from = this.#nodeFor(caller, parent);
+    const to = this.#nodeFor(caller, newparent);
+    // Nothing may be moved between sandboxes.
+    if (from.workspace !== to.workspace) throw EACCES;
+    rename(from.workspace!, this.#access, from, name, to, newname, flags);
+  }
+
+  read(caller: Caller, nodeid: number, offset: number, into: Buffer): number {
+    const node = this.#fileFor(caller, nodeid);
+    return read(node.workspace!, this.#access, node, offset, into);
+  }
+
+  write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number {
+    const node = this.#fileFor(caller, nodeid);
+    return write(node.workspace!, this.#access, node, offset, data, killSuidgid);
+  }
+
+  fsync(caller: Caller, nodeid: number, datasync: boolean): void {
+    const node = this.#fileFor(caller, nodeid);
+    fsync(node.workspace!, node, datasync);
+  }
+
+  statfs(caller: Caller, nodeid: number): StatFs {
+    if (nodeid === ROOT_NODEID) return statfs(undefined);
+    return statfs(this.#nodeFor(caller, nodeid).workspace);
+  }
+
+  readdir(caller: Caller, nodeid: number, cookie: number, plus: boolean, emit: EmitDirent): void {
+    if (nodeid === ROOT_NODEID) {
+      readRoot(caller, cookie, emit);
+      return;
+    }
+    const node = this.#nodeFor(caller, nodeid);
+    readdir(node.workspace!, this.#access, node, cookie, plus, emit);
+  }
+
+  /**
+   * Returns a node of a workspace for its user. Throws EACCES for the mount's root, in which nothing can be created,
+   * and for other users.
+   */
+  #nodeFor(caller: Caller, nodeid: number): Node<Workspace> {
+    const node = this.workspaces.nodes.get(nodeid);
+    if (node.workspace === undefined) throw EACCES;
+    requireOwner(caller, node.workspace);
+    requireNotHeld(node.workspace);
+    this.workspaces.current.set(node.workspace.spec.id);
+    return node;
+  }
+
+  /** As `#nodeFor`, and also for the kernel itself: read-ahead and write-back of pages have uid 0 and no process. */
+  #fileFor(caller: Caller, nodeid: number): Node<Workspace> {
+    return caller.uid === 0 && caller.pid === 0 ? this.#kernelNode(nodeid) : this.#nodeFor(caller, nodeid);
+  }
+
+  #kernelNode(nodeid: number): Node<Workspace> {
+    const node = this.workspaces.nodes.get(nodeid);
+    if (node.workspace === undefined) throw EACCES;
+    requireNotHeld(node.workspace);
+    this.workspaces.current.set(node.workspace.spec.id);
+    return node;
+  }
+}
+
+function isOwner(caller: Caller, workspace: Workspace | undefined): boolean {
+  return workspace !== undefined && (caller.uid === workspace.spec.uid || workspace.spec.anyUid === true);
+}
+
+function requireOwner(caller: Caller, workspace: Workspace): void {
+  if (!isOwner(caller, workspace)) throw EACCES;
+}

@@ -1,0 +1,144 @@
+import type { ByteString } from '../byte-string.ts';
+import type { Steps } from '../fuse/connection/steps.ts';
+import { setRules } from './access/rule-changes.ts';
+import type { AttachedWorkspaces } from './attached-workspaces.ts';
+import { baseChanged, baseChanging } from './base/base-changes.ts';
+import type { WorkspaceOperations } from './calls.ts';
+import { fileOperationSteps, isLong } from './files/index.ts';
+import { changePages } from './history/changes.ts';
+import { requireRoom } from './history/checkpoint-room.ts';
+import { requireForkRoom } from './history/fork-room.ts';
+import { ownPathFilter } from './history/own-entries.ts';
+import type { PathFilter } from './history/path-filter.ts';
+import { preserveRemoved } from './history/preserve-removed.ts';
+import { rebase } from './history/rebase.ts';
+import { renamedDirectories } from './history/renamed-directories.ts';
+import { revert } from './history/revert.ts';
+import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
+import { rollback } from './history/rollback.ts';
+import { requireNotHeld } from './holds.ts';
+import { stepsOnHost } from './host-disk-errors.ts';
+import type { Workspace } from './workspace.ts';
+import type { ChangingBase, FoundUnchanged, Frozen } from './workspaces.ts';
+
+/** Contents that one call of `compact` moves while the sandbox waits: some tenths of a second. */
+const MOVED_AT_ONCE = 2000;
+
+/**
+ * The operations that may take long, as steps, between which other requests are served. The workspaces that one is about
+ * are held until its steps are done. undefined: the method of that name does it at once.
+ */
+export type LongOperations = {
+  readonly [O in keyof WorkspaceOperations]?: (
+    ...args: Parameters<WorkspaceOperations[O]>
+  ) => Steps<ReturnType<WorkspaceOperations[O]>> | undefined;
+};
+
+export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
+  const { holds } = workspaces;
+  const held = <T>(id: string, act: (workspace: Workspace) => Steps<T>): Steps<T> => {
+    const workspace = workspaces.get(id);
+    return holds.holdOpen(workspace, act(workspace));
+  };
+  return {
+    changes: (id, after, limit) => held(id, (workspace) => changePages(workspace, after, limit)),
+    detach: (id) => {
+      const workspace = workspaces.find(id);
+      return workspace && holds.hold(workspace, workspaces.detaching(workspace));
+    },
+    setRules: (id, rules) => {
+      const workspace = workspaces.get(id);
+      return holds.hold(workspace, setRules(workspace, rules));
+    },
+    baseChanging: (codebaseId, paths) => {
+      const changed = workspaces.ofCodebase(codebaseId);
+      changed.forEach(requireNotHeld);
+      return holds.holdAll(changed, beginChange(workspaces, changed, codebaseId, paths));
+    },
+    baseChanged: (codebaseId, paths) => {
+      const changed = workspaces.ofCodebase(codebaseId);
+      changed.forEach(requireNotHeld);
+      return holds.holdAll(changed, endChange(workspaces, changed, codebaseId, paths));
+    },
+    revert: (id, paths) => held(id, (workspace) => revert(workspace, paths)),
+    rebase: (spec, stage) => workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage))),
+    preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
+    findUnchanged: (codebaseId, changing, except) => {
+      const open = workspaces.ofCodebase(codebaseId).filter(({ isOpen, spec }) => isOpen && spec.id !== except);
+      // Programs of sandboxes without changes need not wait.
+      const changed = open.filter(({ delta }) => delta.inodes > 0);
+      changed.forEach(requireNotHeld);
+      return holds.holdSame(changed, findUnchanged(workspaces, open, changing));
+    },
+    revertUnchanged: (spec, changing, listed) =>
+      workspaces.lease(spec, (workspace) => stepsOnHost(revertingUnchanged(workspace, changing, listed))),
+    renamed: (id) => held(id, (workspace) => renamedDirectories(workspace)),
+    files: (id, actor, operation, args) =>
+      isLong(operation) ? held(id, (workspace) => fileOperationSteps(workspace, actor, operation, args)) : undefined,
+    freeze: (id, limited = false) => held(id, (workspace) => freezing(workspace, limited)),
+    requireForkRoom: (id, checkpoint) => held(id, (workspace) => requireForkRoom(workspace, checkpoint)),
+    compact: (id, layers, limit = MOVED_AT_ONCE) =>
+      held(id, (workspace) => compacting(workspaces, workspace, layers, limit)),
+    rollback: (id, layer) => held(id, (workspace) => stepsOnHost(rollback(workspace, layer))),
+  };
+}
+
+function* beginChange(
+  { bases, holds }: AttachedWorkspaces,
+  changed: readonly Workspace[],
+  codebaseId: string,
+  paths: readonly ByteString[],
+): Steps<void> {
+  bases.beginChange(codebaseId, paths);
+  for (const workspace of changed) yield* holds.forOne(workspace, baseChanging(workspace, paths));
+}
+
+function* endChange(
+  { bases, holds }: AttachedWorkspaces,
+  changed: readonly Workspace[],
+  codebaseId: string,
+  paths: readonly ByteString[],
+): Steps<void> {
+  bases.endChange(codebaseId, paths);
+  for (const workspace of changed) yield* holds.forOne(workspace, baseChanged(workspace, paths));
+}
+
+function* findUnchanged(
+  { holds }: AttachedWorkspaces,
+  workspaces: readonly Workspace[],
+  changing: ChangingBase,
+): Steps<FoundUnchanged> {
+  const candidates: string[] = [];
+  for (const workspace of workspaces) {
+    if (yield* holds.forOne(workspace, mayRevertUnchanged(workspace, changing))) candidates.push(workspace.spec.id);
+  }
+  return { open: workspaces.map(({ spec }) => spec.id), candidates };
+}
+
+function* revertingUnchanged(
+  workspace: Workspace,
+  changing: ChangingBase,
+  listed: boolean,
+): Steps<PathFilter | undefined> {
+  yield* revertUnchanged(workspace, changing);
+  return listed ? yield* ownPathFilter(workspace) : undefined;
+}
+
+function* freezing(workspace: Workspace, limited: boolean): Steps<Frozen> {
+  const { delta } = workspace;
+  if (limited) requireRoom(workspace);
+  const layer = yield* stepsOnHost(delta.freezing());
+  return { layer, files: delta.inodes, bytes: delta.bytes };
+}
+
+function compacting(
+  { files }: AttachedWorkspaces,
+  { delta, tree }: Workspace,
+  layers: readonly string[],
+  limit: number,
+): Steps<'more' | 'done' | 'kept'> {
+  return delta.compactingLayers(layers, limit, (inode) => {
+    const node = tree.nodeOf(inode);
+    if (node !== undefined) files.close(node);
+  });
+}
