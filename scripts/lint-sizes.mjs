@@ -19,7 +19,6 @@ const TO_DIVIDE = new Set([
   'lib/workspaces/delta/delta.ts',
   'lib/workspaces/delta/index/inode-table.ts',
   'lib/workspaces/delta/index/journal.ts',
-  'lib/workspaces/history/changes.ts',
   'lib/workspaces/history/rebase.ts',
   'lib/workspaces/mount-workspaces.ts',
 ]);

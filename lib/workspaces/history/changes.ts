@@ -1,40 +1,21 @@
-import {
-  type ByteString,
-  fromBuffer,
-  joinPath,
-  NO_BYTES,
-  ROOT_PATH,
-  sliceOf,
-  splitPath,
-  toText,
-} from '../../byte-string.ts';
+import { type ByteString, joinPath, NO_BYTES, ROOT_PATH, sliceOf, splitPath, toText } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
-import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
-import { type BaseStat, sameFile } from '../base/base.ts';
+import type { BaseStat } from '../base/base.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
-import { mergedBase } from '../base/merged-base.ts';
-import { Damage } from '../delta/damage.ts';
 import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
+import { compare } from './compare.ts';
+import { modeOf, type Present, presentAt } from './present.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
-import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
 
-/** What the sandbox has at a path: an inode of the delta, or a base entry (possibly below a renamed directory). */
-interface Present {
-  inode: Inode | undefined;
-  base: BaseStat | undefined;
-  /** Its path in the base, or the base directory that it is merged with. */
-  basePath: ByteString | undefined;
-}
-
-const PERMISSIONS = 0o777;
 /** Names examined in one step. */
 const AT_ONCE = 64;
 /** Changes per partial result, which the other thread reads in a moment. */
@@ -207,18 +188,6 @@ function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean
   return wasDirectory && dir.basePath === path;
 }
 
-function presentAt(workspace: Workspace, dir: Present, name: ByteString): Present | undefined {
-  const entry = dir.inode?.entries?.get(name);
-  if (entry === WHITEOUT) return undefined;
-  if (entry !== undefined) {
-    return { inode: entry, base: undefined, basePath: mergedBase(workspace.base, entry, dir.basePath, name) };
-  }
-  if (dir.basePath === undefined) return undefined;
-  const basePath = joinPath(dir.basePath, name);
-  const base = workspace.base.lstat(basePath);
-  return base && { inode: undefined, base, basePath };
-}
-
 function* changedNames(dir: Present): Steps<Set<ByteString>, undefined> {
   const counted = new Counted(AT_ONCE);
   const names = new Set<ByteString>();
@@ -241,32 +210,6 @@ function* allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): 
   return names;
 }
 
-function* compare(
-  workspace: Workspace,
-  path: ByteString,
-  now: Present | undefined,
-  was: BaseStat | undefined,
-): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable' | 'hidden'> | undefined, void> {
-  if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
-  const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
-  const movedFrom = movedFromOf(workspace, path, now);
-  const moved = movedFrom !== undefined && { movedFrom };
-  if (was === undefined) {
-    const renamedFrom = originOf(workspace, path, now);
-    return {
-      ...moved,
-      path,
-      kind: 'added',
-      contentChanged: true,
-      now: present,
-      ...(renamedFrom !== undefined && { renamedFrom }),
-    };
-  }
-  const contentChanged = !(yield* isSame(workspace, path, now, was));
-  if (!contentChanged && sameMode(present.mode, was.mode)) return undefined;
-  return { ...moved, path, kind: 'modified', contentChanged, now: present, base: sideOf(was) };
-}
-
 /** Whether the base has another version than the one that the sandbox changed. */
 function* isConflict(
   walk: Walk,
@@ -281,109 +224,6 @@ function* isConflict(
   if (isDirectory(was.mode) && now !== undefined && isDirectory(modeOf(now))) return false;
   // Moved with its directory: the sandbox shows the present base entry at another path.
   return !isBelow(path, yield* originsOf(walk));
-}
-
-/** Whether type and contents are equal. */
-function* isSame(
-  workspace: Workspace,
-  path: ByteString,
-  now: Present,
-  was: BaseStat,
-): Generator<undefined, boolean, void> {
-  const type = modeOf(now) & S_IFMT;
-  if (type !== (was.mode & S_IFMT)) return false;
-  if (type === S_IFLNK) return targetOf(workspace, now) === fromBuffer(workspace.base.readlink(path));
-  if (type !== S_IFREG) return true;
-  if (now.base !== undefined && sameFile(now.base, was)) return true;
-  if ((now.inode ?? now.base!).size !== was.size) return false;
-  try {
-    return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
-  } catch (error) {
-    // Unreadable contents differ from the base's.
-    if (error instanceof Damage) return false;
-    throw error;
-  }
-}
-
-/** Whether the permission bits are equal; those of a symlink have no meaning. */
-function sameMode(now: number, was: number): boolean {
-  const bits = (was & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
-  return (now & bits) === (was & bits);
-}
-
-/** Whether the base has the same as the inode at a path: type, contents, and permission bits except of a symlink. */
-export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
-  return complete(comparedWithBase(workspace, path, inode, was));
-}
-
-export function* comparedWithBase(
-  workspace: Workspace,
-  path: ByteString,
-  inode: Inode,
-  was: BaseStat,
-): Steps<boolean, undefined> {
-  if (!mayBeAsInBase(inode, was)) return false;
-  return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
-}
-
-/** As `comparedWithBase`, without comparing contents. */
-export function mayBeAsInBase(inode: Inode, was: BaseStat): boolean {
-  return sameMode(inode.mode, was.mode) && ((was.mode & S_IFMT) !== S_IFREG || inode.size === was.size);
-}
-
-function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
-  const { delta } = workspace;
-  if (inode === undefined) return baseSource(workspace, basePath!, base!);
-  return inode.hasFile ? fileSource(() => delta.openFile(inode)) : () => bytesSource(delta.small(inode));
-}
-
-function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
-  return fileSource(() => workspace.base.open(path, stat));
-}
-
-function contentsOf(
-  workspace: Workspace,
-  now: Present,
-): Pick<NonNullable<WorkspaceChange['now']>, 'target' | 'hostFile' | 'small' | 'version'> {
-  const type = modeOf(now) & S_IFMT;
-  const { inode, basePath } = now;
-  if (type === S_IFLNK) {
-    return { target: targetOf(workspace, now), ...(inode && { version: [inode.id, inode.writes] as const }) };
-  }
-  if (type !== S_IFREG) return {};
-  if (inode === undefined) return { hostFile: workspace.base.hostFile(basePath!, now.base!) };
-  const version = [inode.id, inode.writes] as const;
-  return inode.hasFile ? { version, hostFile: workspace.delta.hostFile(inode) } : { version, small: true };
-}
-
-function targetOf(workspace: Workspace, { inode, basePath }: Present): ByteString {
-  return inode === undefined ? fromBuffer(workspace.base.readlink(basePath!)) : inode.target!;
-}
-
-/**
- * Returns the base path at which the sandbox first changed what it has here, if different. A copied-up file keeps the
- * inode number of the base.
- */
-function movedFromOf({ delta }: Workspace, path: ByteString, { inode }: Present): ByteString | undefined {
-  if (inode === undefined || inode.isDirectory) return undefined;
-  const from = delta.table.baseVersions.pathOf(inode.ino);
-  return from === path ? undefined : from;
-}
-
-/** Returns the base path of what the sandbox has here, if the sandbox removed it there. */
-function originOf(workspace: Workspace, path: ByteString, { inode, basePath }: Present): ByteString | undefined {
-  if (basePath !== undefined) return basePath === path ? undefined : basePath;
-  if (inode === undefined) return undefined;
-  return workspace.delta.table.baseVersions.pathOf(inode.ino);
-}
-
-function sideOf({ mode, size, mtime }: Pick<BaseStat, 'mode' | 'size' | 'mtime'>) {
-  const directory = isDirectory(mode);
-  return { mode: mode & (S_IFMT | PERMISSIONS), size: directory ? 0 : size, mtime };
-}
-
-function modeOf({ inode, base }: Present): number {
-  return (inode ?? base!).mode;
 }
 
 /**

@@ -12,9 +12,9 @@ import type { Node } from '../nodes/node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { RebaseStage } from '../workspaces.ts';
-import { isAsInBase } from './changes.ts';
 import { isBelow } from './renamed-directories.ts';
 import { revert } from './revert.ts';
+import { isAsInBase } from './same-as-base.ts';
 import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
 

@@ -7,9 +7,10 @@ import type { Node } from '../nodes/node.ts';
 import { PathMemo } from '../nodes/path-memo.ts';
 import type { Workspace } from '../workspace.ts';
 import type { ChangingBase } from '../workspaces.ts';
-import { changesBelow, comparedWithBase, mayBeAsInBase } from './changes.ts';
+import { changesBelow } from './changes.ts';
 import { type OwnEntry, ownEntries, type ReplacedDirectory } from './own-entries.ts';
 import { revert } from './revert.ts';
+import { comparedWithBase, mayBeAsInBase } from './same-as-base.ts';
 import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
 

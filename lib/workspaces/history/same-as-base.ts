@@ -1,0 +1,69 @@
+import { type ByteString, fromBuffer } from '../../byte-string.ts';
+import { complete, type Steps } from '../../fuse/connection/steps.ts';
+import { S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import { type BaseStat, sameFile } from '../base/base.ts';
+import { Damage } from '../delta/damage.ts';
+import type { Inode } from '../delta/index/inode.ts';
+import type { Workspace } from '../workspace.ts';
+import { modeOf, type Present, targetOf } from './present.ts';
+import { bytesSource, fileSource, type Source, sameContents } from './same-contents.ts';
+
+export const PERMISSIONS = 0o777;
+
+/** Whether type and contents are equal. */
+export function* isSame(
+  workspace: Workspace,
+  path: ByteString,
+  now: Present,
+  was: BaseStat,
+): Generator<undefined, boolean, void> {
+  const type = modeOf(now) & S_IFMT;
+  if (type !== (was.mode & S_IFMT)) return false;
+  if (type === S_IFLNK) return targetOf(workspace, now) === fromBuffer(workspace.base.readlink(path));
+  if (type !== S_IFREG) return true;
+  if (now.base !== undefined && sameFile(now.base, was)) return true;
+  if ((now.inode ?? now.base!).size !== was.size) return false;
+  try {
+    return was.size === 0 || (yield* sameContents(sourceOf(workspace, now), baseSource(workspace, path, was)));
+  } catch (error) {
+    // Unreadable contents differ from the base's.
+    if (error instanceof Damage) return false;
+    throw error;
+  }
+}
+
+/** Whether the permission bits are equal; those of a symlink have no meaning. */
+export function sameMode(now: number, was: number): boolean {
+  const bits = (was & S_IFMT) === S_IFLNK ? S_IFMT : S_IFMT | PERMISSIONS;
+  return (now & bits) === (was & bits);
+}
+
+/** Whether the base has the same as the inode at a path: type, contents, and permission bits except of a symlink. */
+export function isAsInBase(workspace: Workspace, path: ByteString, inode: Inode, was: BaseStat): boolean {
+  return complete(comparedWithBase(workspace, path, inode, was));
+}
+
+export function* comparedWithBase(
+  workspace: Workspace,
+  path: ByteString,
+  inode: Inode,
+  was: BaseStat,
+): Steps<boolean, undefined> {
+  if (!mayBeAsInBase(inode, was)) return false;
+  return yield* isSame(workspace, path, { inode, base: undefined, basePath: undefined }, was);
+}
+
+/** As `comparedWithBase`, without comparing contents. */
+export function mayBeAsInBase(inode: Inode, was: BaseStat): boolean {
+  return sameMode(inode.mode, was.mode) && ((was.mode & S_IFMT) !== S_IFREG || inode.size === was.size);
+}
+
+function sourceOf(workspace: Workspace, { inode, base, basePath }: Present): Source {
+  const { delta } = workspace;
+  if (inode === undefined) return baseSource(workspace, basePath!, base!);
+  return inode.hasFile ? fileSource(() => delta.openFile(inode)) : () => bytesSource(delta.small(inode));
+}
+
+function baseSource(workspace: Workspace, path: ByteString, stat: BaseStat): Source {
+  return fileSource(() => workspace.base.open(path, stat));
+}
