@@ -1,3 +1,4 @@
+// Size: one table of all operations.
 import type { ByteString } from '../byte-string.ts';
 import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
 import type { ComingChange } from '../codebases/observe-change.ts';

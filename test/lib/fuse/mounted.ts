@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { unmountAll } from '../../../lib/fuse/connection/mount.ts';
 import type { Log } from '../../../lib/log.ts';
-import { type MountOptions, mountWorkspaces, type Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
+import type { MountOptions } from '../../../lib/workspaces/mount-connection.ts';
+import { mountWorkspaces, type Workspaces } from '../../../lib/workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const execute = promisify(execFile);

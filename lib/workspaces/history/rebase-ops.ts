@@ -1,0 +1,160 @@
+import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
+import { isDirectory } from '../../linux/mode.ts';
+import type { BaseStat } from '../base/base.ts';
+import { identityOf } from '../delta/index/base-versions.ts';
+import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import type { Op } from '../delta/index/records.ts';
+import { PathMemo } from '../nodes/path-memo.ts';
+import type { Workspace } from '../workspace.ts';
+import type { RebasedPath, RebaseStage } from '../workspaces.ts';
+import { isBelow } from './renamed-directories.ts';
+import { isAsInBase } from './same-as-base.ts';
+
+interface Place {
+  dir: Inode;
+  dirPath: ByteString;
+  name: ByteString;
+}
+
+/** The journal operations that rebase one stage of a commit, collected path by path. Parents come before their contents. */
+export class RebaseOps {
+  readonly list: Op[];
+  /** Where the sandbox may show the base from now on: its nodes are to be updated. */
+  readonly shown: (Place & { base: BaseStat | undefined })[] = [];
+  /** Inodes that lose a name. */
+  readonly released: Inode[] = [];
+  readonly #workspace: Workspace;
+  readonly #root: Inode;
+  readonly #resumed: boolean;
+  readonly #directories: PathMemo<Inode | undefined>;
+  /** New origins of directories, which are not in the table yet. */
+  readonly #origins = new Map<Inode, ByteString>();
+  /** Paths that get a whiteout. */
+  readonly #hidden = new Set<ByteString>();
+
+  constructor(workspace: Workspace, root: Inode, { commit, stage, resumed }: RebaseStage) {
+    this.#workspace = workspace;
+    this.#root = root;
+    this.#resumed = resumed;
+    this.#directories = new PathMemo<Inode | undefined>(root, directoryIn);
+    this.list = [['rebased', commit, stage]];
+  }
+
+  add(rebased: RebasedPath): void {
+    const { path, version } = rebased;
+    const base = this.#workspace.base.lstat(path);
+    const place = this.#placeOf(path);
+    if (place === undefined) {
+      // Its directory shows the base, as before at another path; or the sandbox has moved it since.
+      this.#forgetVersion(path);
+      if (base !== undefined && !this.#isShown(path)) this.#recordVersion(path, base);
+      return;
+    }
+    const entry = place.dir.entries!.get(place.name);
+    this.shown.push({ ...place, base });
+    if (base !== undefined && isDirectory(base.mode)) this.#addDirectory(place, rebased, base, entry);
+    // Otherwise a directory that the commit skipped, because the base has a file at its path.
+    else if (base === undefined || !isCommittedDirectory(entry, version)) this.#addFile(place, rebased, base, entry);
+  }
+
+  /** A path at which the base has a directory. */
+  #addDirectory(
+    { dir, name }: Place,
+    { path, version, removed, made }: RebasedPath,
+    base: BaseStat,
+    entry: Inode | typeof WHITEOUT | undefined,
+  ): void {
+    if (this.#forgetVersion(path)) {
+      // Removed, or given another mode, since the commit.
+      const kept = entry === undefined || (entry === WHITEOUT ? removed : entry.mode === base.mode);
+      if (!kept) this.#recordVersion(path, base);
+    }
+    if (isCommittedDirectory(entry, version)) {
+      this.list.push(['origin', entry.id, path]);
+      this.#origins.set(entry, path);
+    } else if (entry === WHITEOUT && removed) {
+      // The directory could not be removed from the base: it has other entries.
+      this.list.push(['drop', dir.id, name]);
+    } else if (entry === undefined && made) {
+      // Removed since the commit, as below.
+      this.#recordVersion(path, base);
+      this.list.push(['hide', dir.id, name]);
+      this.#hidden.add(path);
+    }
+  }
+
+  /** A path at which the base has a file or a symlink, or nothing. */
+  #addFile(
+    { dir, name }: Place,
+    { path, version }: RebasedPath,
+    base: BaseStat | undefined,
+    entry: Inode | typeof WHITEOUT | undefined,
+  ): void {
+    const isCommitted = (inode: Inode, now: BaseStat) =>
+      this.#resumed
+        ? isAsInBase(this.#workspace, path, inode, now)
+        : version?.[0] === inode.id && version[1] === inode.writes;
+    const asCommitted =
+      entry === WHITEOUT ? base === undefined : entry !== undefined && base !== undefined && isCommitted(entry, base);
+    this.#forgetVersion(path);
+    if (asCommitted) {
+      this.list.push(['drop', dir.id, name]);
+      if (entry !== WHITEOUT && entry !== undefined) this.released.push(entry);
+      return;
+    }
+    if (base === undefined || (version === undefined && this.#isShown(path))) return;
+    this.#recordVersion(path, base);
+    // Removed since the commit: only now the base has it, so it needs a whiteout.
+    if (entry === undefined && version !== undefined) this.list.push(['hide', dir.id, name]);
+  }
+
+  /** Returns false if no base version is recorded for the path. */
+  #forgetVersion(path: ByteString): boolean {
+    if (this.#workspace.delta.table.baseVersions.get(path) === undefined) return false;
+    this.list.push(['unseen', path]);
+    return true;
+  }
+
+  #recordVersion(path: ByteString, base: BaseStat): void {
+    this.list.push(['seen', path, ...identityOf(base)]);
+  }
+
+  #isShown(path: ByteString): boolean {
+    return !isBelow(path, this.#hidden) && showsBase(this.#root, path, (dir) => this.#origins.get(dir) ?? dir.origin);
+  }
+
+  #placeOf(path: ByteString): Place | undefined {
+    const dirPath = parentOf(path);
+    const dir = this.#directories.at(dirPath);
+    return dir && { dir, dirPath, name: baseNameOf(path) };
+  }
+}
+
+function isCommittedDirectory(
+  entry: Inode | typeof WHITEOUT | undefined,
+  version: RebasedPath['version'],
+): entry is Inode {
+  return entry !== undefined && entry !== WHITEOUT && entry.isDirectory && entry.id === version?.[0];
+}
+
+/** Whether the sandbox has no entry of its own at the path or above, and sees the base there. */
+export function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) => ByteString | undefined): boolean {
+  let dir = root;
+  let dirPath = ROOT_PATH;
+  let merged: ByteString | undefined = ROOT_PATH;
+  for (const name of splitPath(path)) {
+    const entry = dir.entries!.get(name);
+    if (entry === undefined) return merged === dirPath;
+    if (entry === WHITEOUT || !entry.isDirectory) return false;
+    dir = entry;
+    dirPath = joinPath(dirPath, name);
+    const above: ByteString | undefined = merged;
+    merged = originOf(entry) ?? (entry.merges && above !== undefined ? joinPath(above, name) : undefined);
+  }
+  return false;
+}
+
+function directoryIn(above: Inode | undefined, name: ByteString): Inode | undefined {
+  const entry = above?.entries?.get(name);
+  return entry === undefined || entry === WHITEOUT || !entry.isDirectory ? undefined : entry;
+}

@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import { toText } from '../byte-string.ts';
+import { ServiceError } from '../errors.ts';
+import { Connection } from '../fuse/connection/connection.ts';
+import { Deferred, settlesWithin } from '../fuse/connection/deferred.ts';
+import { syncMount } from '../fuse/connection/mount.ts';
+import { watch } from '../fuse/connection/watchdog.ts';
+import type { Log } from '../log.ts';
+import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts';
+import { CurrentWorkspace } from './current-workspace.ts';
+import { copyInBackground } from './delta/contents/background-copy.ts';
+import type { WorkspaceEvent } from './events.ts';
+import type { DamageReport, FileSystemExit } from './workspaces.ts';
+
+const WATCHDOG_MS = 120_000;
+const SYNC_TIMEOUT_MS = 5_000;
+
+/** Options of `mountWorkspaces`. */
+export interface MountOptions {
+  /** Mount point; created with its missing parents if absent. Must contain nothing else. */
+  mountPoint: string;
+  /** Module that calls `runFuseWorker` or `runFuseNotifier`, selected by `workerData.role`. */
+  entry: URL;
+  log: Log;
+  /** Called for a workspace that is unreadable as a whole. The damage is logged already. */
+  unreadable?: (id: string, reason: string) => void;
+  /**
+   * How long the request worker may not answer before it is considered hung, in ms: longer than its longest file copy.
+   * Default 120000.
+   */
+  watchdogMs?: number;
+}
+
+/** The connection to the mounted file system of all workspaces, from the mount to its end. */
+export class MountConnection {
+  readonly mountPoint: string;
+  readonly #log: Log;
+  readonly #connection: Connection;
+  readonly #watchdog: ReturnType<typeof watch>;
+  readonly #exited = new Deferred<FileSystemExit>();
+  #closing: Promise<void> | undefined;
+  #dead = false;
+
+  private constructor(mountPoint: string, connection: Connection, current: CurrentWorkspace, options: MountOptions) {
+    this.mountPoint = mountPoint;
+    this.#log = options.log;
+    this.#connection = connection;
+    this.#watchdog = watch(connection, options.watchdogMs ?? WATCHDOG_MS);
+    void Promise.race([connection.threads.ended, this.#watchdog.alarm]).then(({ reason, byWorker }) =>
+      this.#onEnd({ reason, ...(byWorker && { workspace: current.id }) }),
+    );
+  }
+
+  /** Rejects, with everything cleaned up, if the mount fails. The caller closes the connection. */
+  static async open(options: MountOptions): Promise<MountConnection> {
+    const mountPoint = resolve(options.mountPoint);
+    const current = new CurrentWorkspace();
+    const onEvent = (posted: unknown) => {
+      const event = posted as WorkspaceEvent;
+      if (event.kind === 'damaged') {
+        report(event.report, options);
+        return;
+      }
+      const { control } = connection.threads;
+      void copyInBackground(event.copy).then((errno) => control.call('copied', event.copy.id, errno).catch(() => {}));
+    };
+    const { entry, log } = options;
+    const connection = await Connection.open({ mountPoint, entry, options: current.buffer, onEvent, log });
+    return new MountConnection(mountPoint, connection, current, options);
+  }
+
+  /** See `Workspaces.exited`. */
+  get exited(): Promise<FileSystemExit> {
+    return this.#exited.promise;
+  }
+
+  /** See `Workspaces.threadsExited`. */
+  get threadsExited(): Promise<unknown> {
+    return this.#connection.threads.exited;
+  }
+
+  /** Calls an operation of the request worker once. */
+  async request<O extends Operation>(operation: O, args: Arguments<O>): Promise<Answer<O>> {
+    if (this.#closing) {
+      throw new ServiceError('UNAVAILABLE', 'the workspace file system is not available: it is closed');
+    }
+    const { join } = TRAITS[operation];
+    const answer = (await this.#connection.threads.control.call(operation, ...args)) as Answer<O> | Answer<O>[];
+    return join === undefined ? (answer as Answer<O>) : join(Array.isArray(answer) ? answer : [answer]);
+  }
+
+  /** Writes dirty pages of memory mappings back to their files. */
+  flush(): Promise<void> {
+    return syncMount(this.mountPoint);
+  }
+
+  /** See `Workspaces.check`. */
+  async check(): Promise<void> {
+    await this.#watchdog.checkMount();
+    // Handlers of `exited` run first.
+    await new Promise((done) => setImmediate(done));
+  }
+
+  /** Unmounts and ends the worker; deltas are synced. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#watchdog.stop();
+    if (this.#dead) return this.#connection.close({ force: true });
+    const { control } = this.#connection.threads;
+    // Dirty pages of memory mappings are written to the deltas first; then the deltas are synced to disk.
+    const synced = this.flush().then(() => control.call('syncAll'));
+    synced.catch((err: unknown) => this.#log.error('the deltas were not synced', { err }));
+    const answers = await settlesWithin(synced, SYNC_TIMEOUT_MS);
+    const closed = this.#connection.close({ force: !answers });
+    control.close('it is closed');
+    await closed;
+  }
+
+  async #onEnd(exit: FileSystemExit): Promise<void> {
+    this.#watchdog.stop();
+    this.#connection.threads.control.close(exit.reason);
+    if (this.#closing) return;
+    this.#dead = true;
+    // The owner of the sandboxes is notified first, so that commands fail with this reason instead of file system
+    // errors.
+    this.#exited.resolve(exit);
+    const { mountPoint } = this;
+    await this.#connection
+      .close({ force: true })
+      .catch((err: unknown) => this.#log.error('a failed mount could not be removed', { err, mountPoint }));
+  }
+}
+
+function report({ id, message, path }: DamageReport, { log, unreadable }: MountOptions): void {
+  const name = path === undefined ? undefined : toText(path);
+  log.error('contents on disk are damaged or missing', { sandbox_id: id, path: name, reason: message });
+  if (path === undefined) unreadable?.(id, message);
+}
