@@ -17,7 +17,6 @@ const TO_DIVIDE = new Set([
   'lib/workspaces/delta/contents/content-store.ts',
   'lib/workspaces/delta/delta.ts',
   'lib/workspaces/delta/index/inode-table.ts',
-  'lib/workspaces/delta/index/journal.ts',
 ]);
 
 const root = process.argv[2] ?? '.';

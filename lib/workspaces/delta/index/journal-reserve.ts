@@ -1,5 +1,6 @@
 import { constants, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { closeQuietly } from '../../../linux/close.ts';
+import { EDQUOT, ENOSPC, Errno } from '../../../linux/errno.ts';
 
 const SIZE = 32 * 1024;
 /** Lines after which the creation of a reserve is tried again on a full disk. */
@@ -151,4 +152,9 @@ function parseReserve(
 
 function fillZeros(fd: number, length: number): boolean {
   return writeSync(fd, Buffer.alloc(length), 0, length, 0) === length;
+}
+
+/** Whether a host error means that the disk is full. */
+export function isFull(thrown: unknown): boolean {
+  return thrown instanceof Errno && (thrown.errno === ENOSPC.errno || thrown.errno === EDQUOT.errno);
 }

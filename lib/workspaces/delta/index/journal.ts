@@ -1,29 +1,14 @@
-import {
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  linkSync,
-  openSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { fstatSync, fsyncSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
+import { complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import { EDQUOT, EIO, ENOSPC, Errno, hostErrno } from '../../../linux/errno.ts';
-import { Damage } from '../damage.ts';
-import { type Lines, lineInParts, plainLine, readLines, readMore, sealedLine } from './journal-lines.ts';
-import { markedLoss, readMark, writeMark } from './journal-mark.ts';
-import { type JournalPosition, JournalReserve } from './journal-reserve.ts';
-import { type Header, headerOf } from './records.ts';
+import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
+import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
+import { writeMark } from './journal-mark.ts';
+import { isFull, type JournalPosition, JournalReserve } from './journal-reserve.ts';
+import { readMarked } from './read-journal.ts';
+import { replaceJournal } from './replace-journal.ts';
 
-/** Size of the blocks, in bytes, in which a rewritten journal is written and a journal is read. */
-const BLOCK = 1 << 16;
-/** Records encoded in one step. */
-const AT_ONCE = 16;
 /** Elements up to which a record is written at once. */
 const SHORT = 256;
 
@@ -238,40 +223,14 @@ export class Journal {
   }
 
   *#rewriteAll(records: Iterable<readonly unknown[]>): Steps<void> {
-    const path = `${this.#path}.new`;
-    rmSync(path, { force: true });
-    const fd = openSync(path, 'ax', 0o600);
-    const counted = new Counted(AT_ONCE);
-    let size = 0;
-    let last = 0;
-    let ino: number;
-    try {
-      let block = '';
-      for (const record of records) {
-        const { line, sum } = sealedLine(record, last);
-        last = sum;
-        block += line;
-        if (block.length >= BLOCK) {
-          size += writeAll(fd, block);
-          block = '';
-        }
-        yield* counted.one();
-      }
-      size += writeAll(fd, block);
-      fsyncSync(fd);
-      ino = fstatSync(fd).ino;
-      renameSync(path, this.#path);
-    } catch (error) {
-      closeQuietly(fd);
-      throw error;
-    }
+    const { fd, ino, size, sum } = yield* replaceJournal(this.#path, records);
     // The new file is the journal: from here on nothing throws, and the caller continues with it.
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = fd;
     this.#ino = ino;
     this.#size = size;
     this.#sealed = true;
-    this.#sum = last;
+    this.#sum = sum;
     this.#generation++;
     this.#marked = -1;
     this.#nameSynced = false;
@@ -337,83 +296,4 @@ export class Journal {
       this.#broken = true;
     }
   }
-}
-
-/** As `Journal.load`, without changing anything on disk. Returns undefined if there was never a journal. */
-export function readRecords(path: string): { records: unknown[][]; header: Header } | undefined {
-  const read = complete(readMarked(path));
-  if (read?.header === undefined) return undefined;
-  const lines = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
-  return { records: [...read.records, ...readMore(lines, read).records], header: read.header };
-}
-
-/** Reads a journal. Throws Damage if it is shorter than its mark says. `header`: undefined for an empty journal. */
-function* readMarked(path: string): Steps<(JournalFile & { header: Header | undefined }) | undefined> {
-  const read = yield* readJournal(path);
-  const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
-  const found = header && { generation: header[7], size: read!.size };
-  const loss = markedLoss(readMark(path), found);
-  if (loss !== undefined) throw new Damage(loss);
-  return read && { ...read, header };
-}
-
-/** The contents of a journal file. */
-export interface JournalFile extends Lines {
-  /** Size of the complete lines in bytes. */
-  size: number;
-  /** The last line is incomplete. */
-  torn: boolean;
-}
-
-/**
- * Reads all complete lines, in steps. Returns undefined if the file does not exist. Throws Damage if a line other than
- * a torn last one is unreadable.
- */
-export function* readJournal(path: string): Steps<JournalFile | undefined> {
-  let fd: number;
-  try {
-    fd = openSync(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-  try {
-    return yield* readAll(fd);
-  } finally {
-    closeQuietly(fd);
-  }
-}
-
-function* readAll(fd: number): Steps<JournalFile> {
-  const buffer = Buffer.allocUnsafe(BLOCK);
-  const records: unknown[][] = [];
-  let lines: Lines | undefined;
-  let size = 0;
-  /** Text since the last line end. */
-  let rest: string[] = [];
-  for (let count = readSync(fd, buffer); count > 0; count = readSync(fd, buffer)) {
-    const part = buffer.toString('latin1', 0, count);
-    const end = part.lastIndexOf('\n') + 1;
-    if (end === 0) rest.push(part);
-    else {
-      const text = rest.join('') + part.slice(0, end);
-      rest = end < part.length ? [part.slice(end)] : [];
-      lines = lines === undefined ? readLines(text) : readMore(text, lines, records.length);
-      for (const record of lines.records) records.push(record);
-      size += text.length;
-    }
-    yield;
-  }
-  return { ...(lines ?? readLines('')), records, size, torn: rest.length > 0 };
-}
-
-function isFull(thrown: unknown): boolean {
-  return thrown instanceof Errno && (thrown.errno === ENOSPC.errno || thrown.errno === EDQUOT.errno);
-}
-
-function writeAll(fd: number, text: string): number {
-  const bytes = Buffer.from(text, 'latin1');
-  let done = 0;
-  while (done < bytes.length) done += writeSync(fd, bytes, done);
-  return done;
 }

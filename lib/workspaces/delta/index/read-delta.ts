@@ -5,7 +5,7 @@ import { LargeCopies } from '../contents/large-copies.ts';
 import { asDamage } from '../damage.ts';
 import type { FrozenIndex, FrozenLayers } from '../layers/frozen-layers.ts';
 import { InodeTable } from './inode-table.ts';
-import { readRecords } from './journal.ts';
+import { readRecords } from './read-journal.ts';
 import type { Op } from './records.ts';
 
 /** The present state of a delta, as `Delta` would load it. */

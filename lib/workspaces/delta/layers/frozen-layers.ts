@@ -7,7 +7,7 @@ import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
 import { Damage } from '../damage.ts';
 import { InodeTable } from '../index/inode-table.ts';
-import { type JournalFile, readJournal } from '../index/journal.ts';
+import { type JournalFile, readJournal } from '../index/read-journal.ts';
 import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
 import { countingContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
