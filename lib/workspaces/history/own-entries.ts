@@ -73,8 +73,11 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
     if (replaced !== undefined) found.replaced.add(replaced);
     const own = way.merged === parentOf(path) ? ownEntry(base, way, path, path) : undefined;
     if (own !== undefined) found.entries.push(own);
-    else if (delta.table.baseVersions.get(path) !== undefined)
-      (way.merged === parentOf(path) ? found.shown : elsewhere).push(path);
+    else if (delta.table.baseVersions.get(path) !== undefined) {
+      if (way.merged !== parentOf(path)) elsewhere.push(path);
+      // A directory of the sandbox's own keeps the version that it started from.
+      else if (way.dir?.entries?.get(baseNameOf(path)) === undefined) found.shown.push(path);
+    }
     yield* counted.one();
   }
   const byOrigin = pathsByOrigin(elsewhere.length === 0 ? [] : yield* renamedDirectories(workspace));

@@ -35,6 +35,15 @@ export const REGRESSIONS: readonly Regression[] = [
     ],
   },
   {
+    name: 'a directory with another mode, which another sandbox removes',
+    options: open,
+    sequence: [
+      ['rm', 1, 'agent', 'b/d'],
+      ['chmod', 0, 'b/d', 0o777],
+      ['commit', 1, 'ours', []],
+    ],
+  },
+  {
     name: 'a link that is committed in the place of a directory, below one that another sandbox renamed',
     options: open,
     sequence: [
