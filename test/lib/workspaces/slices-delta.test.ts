@@ -189,7 +189,7 @@ describe('the first use of a sandbox with many changes', () => {
       s.fs.detach('sb_2');
       if (steps === 1) continue;
       expect(count(started.at(-1)!)).toBeGreaterThan(FILES / 16);
-      expect(released).toEqual([cause]);
+      expect(released.at(-1)).toBe(cause);
       expect(s.list('').length).toBe(FILES);
     }
   });

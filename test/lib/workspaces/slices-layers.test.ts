@@ -31,7 +31,7 @@ describe('creating a checkpoint of many changes', () => {
     const { steps, value } = finish(freezing);
     expect(steps).toBeGreaterThan(FILES / 64);
     expect(value).toMatchObject({ files: FILES + 1, bytes: FILES * 'first'.length });
-    expect(released).toEqual([cause]);
+    expect(released.at(-1)).toBe(cause);
     s.write('f1', 'later');
     s.fs.rollback('sb_1', value.layer);
     expect(s.read('f1')).toBe('first');
@@ -72,7 +72,7 @@ describe('a rollback of many changes', () => {
     take(steps, 2);
     const cause = postponedBy(() => s.read('f1'));
     expect(count(steps)).toBeGreaterThan(FILES / 16);
-    expect(released).toEqual([cause]);
+    expect(released.at(-1)).toBe(cause);
     expect([s.list('').length, ...shown(s)]).toEqual([FILES, 'first']);
   });
 
