@@ -13,7 +13,7 @@ export function* stepsOnHost<T>(steps: Steps<T>): Steps<T> {
 }
 
 /** Converts errors of a full or read-only disk, at which nothing has changed, to ServiceErrors. */
-export function onHost<T>(act: () => T): T {
+function onHost<T>(act: () => T): T {
   try {
     return act();
   } catch (thrown) {
