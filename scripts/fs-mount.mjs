@@ -54,7 +54,7 @@ async function serve() {
   const workspaces = await fileSystem.mount(join(directory, 'mnt'));
   const stopped = new Promise((stop) => {
     for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stop(signal));
-    workspaces.died.then(stop);
+    workspaces.exited.then(stop);
   });
   try {
     const path = await workspaces.attach(workspace());

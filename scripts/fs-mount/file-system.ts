@@ -33,8 +33,8 @@ if (!isMainThread) {
 function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
   const requests: Record<string, number> = {};
   const counted: Record<string, unknown> = {};
-  for (const name of Object.getOwnPropertyNames(WorkspaceFileSystem.prototype)) {
-    if (name === 'constructor' || HOOKS.has(name)) continue;
+  for (const name of methodsOf(fileSystem)) {
+    if (HOOKS.has(name)) continue;
     const method = (fileSystem as unknown as Record<string, (...args: unknown[]) => unknown>)[name]!;
     requests[name] = 0;
     counted[name] = (...args: unknown[]) => {
@@ -50,6 +50,15 @@ function counting(fileSystem: WorkspaceFileSystem): ControlledFileSystem {
     (counted[operation] as (...args: unknown[]) => unknown)(...args);
   counted.usage = (id: string) => ({ ...fileSystem.usage(id), requests: { ...requests } });
   return counted as unknown as ControlledFileSystem;
+}
+
+/** Names of its own and inherited methods. */
+function methodsOf(object: object): string[] {
+  const names: string[] = [];
+  for (let at = Object.getPrototypeOf(object); at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    names.push(...Object.getOwnPropertyNames(at).filter((name) => name !== 'constructor'));
+  }
+  return names;
 }
 
 function profiled(run: () => void): void {
