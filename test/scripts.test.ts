@@ -119,6 +119,15 @@ describe('a second run of failed tests', () => {
     });
   });
 
+  it('makes the tests of a file pass that did not run in the first run and passed there', () => {
+    write('report.json', { 'a.test.ts': tests(['one', 'passed']), 'b.test.ts': tests(['two', 'skipped']) });
+    write('report.json.again', { 'b.test.ts': tests(['two', 'passed']) });
+    expect(run('test-summary.mjs', 'report.json')).toEqual({
+      code: 0,
+      out: 'passed on the second run: b.test.ts\n2 passed, 0 failed\n',
+    });
+  });
+
   it('counts a test that failed twice as failed, and names it', () => {
     write('report.json', { 'a.test.ts': tests(['one', 'failed'], ['two', 'failed']) });
     write('report.json.again', { 'a.test.ts': tests(['one', 'passed'], ['two', 'failed']) });

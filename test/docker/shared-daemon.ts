@@ -33,7 +33,8 @@ export async function offerSharedDaemon(): Promise<SharedDaemon> {
   const socket = join(directory, 'socket');
   let starting: Promise<Daemon> | undefined;
   const server = createServer((connection) => {
-    starting ??= startWithImage();
+    // containerd can take longer on a busy disk than dockerd waits for it.
+    starting ??= startWithImage().catch(startWithImage);
     starting.then(
       ({ host }) => connection.end(host),
       (error) => {
