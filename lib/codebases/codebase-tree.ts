@@ -205,7 +205,7 @@ export class CodebaseTree {
       if (growth === undefined || leftOut.length > 0) this.#totals.forget();
       else this.#totals.committed(growth);
     };
-    await this.#observe(paths, change, { removed, told: true, by: commit.sandboxId });
+    await this.#observe(paths, change, { removed, removalsObserved: true, by: commit.sandboxId });
     return leftOut;
   }
 

@@ -24,8 +24,8 @@ export interface BaseObserver {
 export type ObserveChange = (
   paths: readonly ByteString[],
   change: () => Promise<void>,
-  /** `told`: observers know of the removals. */
-  coming?: ComingChange & { told?: boolean },
+  /** `removalsObserved`: the caller has called `baseRemoving` already. */
+  coming?: ComingChange & { removalsObserved?: boolean },
 ) => Promise<void>;
 
 /**
@@ -33,8 +33,8 @@ export type ObserveChange = (
  * afterwards even if the change failed. Errors of the watcher and of the change are thrown.
  */
 export function observeBy(watcher: BaseObserver, codebaseId: string): ObserveChange {
-  return async (paths, change, { told, ...coming } = { removed: [] }) => {
-    if (coming.removed.length > 0 && !told) await watcher.baseRemoving(codebaseId, coming.removed);
+  return async (paths, change, { removalsObserved, ...coming } = { removed: [] }) => {
+    if (coming.removed.length > 0 && !removalsObserved) await watcher.baseRemoving(codebaseId, coming.removed);
     try {
       await watcher.baseChanging(codebaseId, paths, coming);
       await change();

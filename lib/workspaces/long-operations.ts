@@ -1,4 +1,3 @@
-import type { ByteString } from '../byte-string.ts';
 import type { Steps } from '../fuse/connection/steps.ts';
 import { setRules } from './access/rule-changes.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
@@ -40,6 +39,11 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     const workspace = workspaces.get(id);
     return holds.holdOpen(workspace, act(workspace));
   };
+  const heldOf = (codebaseId: string, first: () => void, act: (workspace: Workspace) => Steps<void>): Steps<void> => {
+    const all = workspaces.ofCodebase(codebaseId);
+    all.forEach(requireNotHeld);
+    return holds.holdAll(all, eachInTurn(workspaces, all, first, act));
+  };
   return {
     changes: (id, after, limit) => held(id, (workspace) => changePages(workspace, after, limit)),
     detach: (id) => {
@@ -50,16 +54,18 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
       const workspace = workspaces.get(id);
       return holds.hold(workspace, setRules(workspace, rules));
     },
-    baseChanging: (codebaseId, paths) => {
-      const changed = workspaces.ofCodebase(codebaseId);
-      changed.forEach(requireNotHeld);
-      return holds.holdAll(changed, beginChange(workspaces, changed, codebaseId, paths));
-    },
-    baseChanged: (codebaseId, paths) => {
-      const changed = workspaces.ofCodebase(codebaseId);
-      changed.forEach(requireNotHeld);
-      return holds.holdAll(changed, endChange(workspaces, changed, codebaseId, paths));
-    },
+    baseChanging: (codebaseId, paths) =>
+      heldOf(
+        codebaseId,
+        () => workspaces.bases.beginChange(codebaseId, paths),
+        (workspace) => baseChanging(workspace, paths),
+      ),
+    baseChanged: (codebaseId, paths) =>
+      heldOf(
+        codebaseId,
+        () => workspaces.bases.endChange(codebaseId, paths),
+        (workspace) => baseChanged(workspace, paths),
+      ),
     revert: (id, paths) => held(id, (workspace) => revert(workspace, paths)),
     rebase: (spec, stage) => workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage))),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
@@ -83,24 +89,15 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
   };
 }
 
-function* beginChange(
-  { bases, holds }: AttachedWorkspaces,
-  changed: readonly Workspace[],
-  codebaseId: string,
-  paths: readonly ByteString[],
+/** Calls `first`, then runs the steps of each workspace in turn. */
+function* eachInTurn(
+  { holds }: AttachedWorkspaces,
+  workspaces: readonly Workspace[],
+  first: () => void,
+  act: (workspace: Workspace) => Steps<void>,
 ): Steps<void> {
-  bases.beginChange(codebaseId, paths);
-  for (const workspace of changed) yield* holds.forOne(workspace, baseChanging(workspace, paths));
-}
-
-function* endChange(
-  { bases, holds }: AttachedWorkspaces,
-  changed: readonly Workspace[],
-  codebaseId: string,
-  paths: readonly ByteString[],
-): Steps<void> {
-  bases.endChange(codebaseId, paths);
-  for (const workspace of changed) yield* holds.forOne(workspace, baseChanged(workspace, paths));
+  first();
+  for (const workspace of workspaces) yield* holds.forOne(workspace, act(workspace));
 }
 
 function* findUnchanged(
