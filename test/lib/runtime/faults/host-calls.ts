@@ -66,11 +66,11 @@ class HostCalls {
   #left = 0;
   #errno: ErrnoName = 'EIO';
   #fired = '';
-  #only = '';
+  #only: RegExp | undefined;
   #places: string[] | undefined;
 
-  /** `only`: count only the starts of this program. */
-  arm(nth: number, errno: ErrnoName, only = ''): void {
+  /** `only`: count only the starts of these programs. */
+  arm(nth: number, errno: ErrnoName, only?: RegExp): void {
     this.#left = nth;
     this.#only = only;
     this.#errno = errno;
@@ -137,7 +137,7 @@ class HostCalls {
 
   #failingLater(name: string, call: AnyCall): (...args: unknown[]) => Promise<unknown> {
     return async (...args) => {
-      if (this.#only !== '' || !this.#isDue()) return call(...args);
+      if (this.#only || !this.#isDue()) return call(...args);
       this.#fired = firedText(name, args, this.#errno);
       if (name === 'file.close') await call(...args);
       throw injected(this.#errno, name);
@@ -163,7 +163,7 @@ class HostCalls {
   }
 
   #isStarted(program: string): boolean {
-    return (this.#only === '' || this.#only === program) && this.#isDue();
+    return (this.#only?.test(program) ?? true) && this.#isDue();
   }
 
   #isDue(): boolean {
@@ -187,7 +187,7 @@ class HostCalls {
 
   #failing(name: string, call: AnyCall): AnyCall {
     return (...args) => {
-      if (this.#only !== '' || !this.#isDue()) return call(...args);
+      if (this.#only || !this.#isDue()) return call(...args);
       // For a read this is not a failure: no data is available.
       if (name === 'readSync' && this.#errno === 'EAGAIN') this.#errno = 'EIO';
       this.#fired = firedText(name, args, this.#errno);
