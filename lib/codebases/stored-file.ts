@@ -13,20 +13,14 @@ const CHUNK = 256 * 1024;
 
 /**
  * Opens a regular file. Other types are refused before they are opened, because open(2) can block or have side effects.
- * `closed` is called when the descriptor of a returned file is closed.
  */
-export async function openFile(
-  root: string,
-  path: FilePath,
-  checksums: Checksums,
-  closed: () => void,
-): Promise<StoredFile> {
+export async function openFile(root: string, path: FilePath, checksums: Checksums): Promise<StoredFile> {
   const handle = await openRegular(root, path);
   try {
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) throw notRegular(path, 'not a regular file');
     const checksum = await checksums.of(handle, stats);
-    return storedFile(handle, Number(stats.size), checksum, Number(stats.mtimeMs / 1000n), closed);
+    return storedFile(handle, Number(stats.size), checksum, Number(stats.mtimeMs / 1000n));
   } catch (error) {
     await handle.close();
     throw error;
@@ -61,16 +55,10 @@ function notRegular(path: FilePath, what: string): ServiceError {
 }
 
 /** Takes ownership of `handle`: it is closed after `close` and the last read in progress. */
-function storedFile(
-  handle: FileHandle,
-  size: number,
-  checksum: string,
-  modified_at: number,
-  closed: () => void,
-): StoredFile {
+function storedFile(handle: FileHandle, size: number, checksum: string, modified_at: number): StoredFile {
   let holds = 1;
   const release = async () => {
-    if (--holds === 0) await handle.close().finally(closed);
+    if (--holds === 0) await handle.close();
   };
   return {
     size,

@@ -7,11 +7,11 @@ import {
 } from '../../command-limits.ts';
 import { invalidArgument } from '../../errors.ts';
 import { AGENT_DIR, WORKSPACE } from './places.ts';
-import { shellQuote } from './shell-quote.ts';
+import type { ScriptPart } from './script-part.ts';
 
 export interface CommandScript {
   /** The line that the runner executes; ends in a newline. */
-  text: string;
+  parts: readonly ScriptPart[];
   /** Whether a line "s" (or "w") precedes the command's end, for which the server must wait. */
   reportsStart: boolean;
 }
@@ -72,25 +72,31 @@ export function commandScript(
   const workdir = resolveWorkdir(request.workdir);
   const env = checkEnv(request.env);
 
-  const owned = env.filter(([name]) => SHELL_OWNED.test(name));
-  const words = [
-    ...env.filter(([name]) => !SHELL_OWNED.test(name)).map(([name, value]) => `${name}=${shellQuote(value)}`),
-    ...(owned.length > 0 ? ['/usr/bin/env', ...owned.map(([name, value]) => `${name}=${shellQuote(value)}`)] : []),
-    '/bin/sh -c',
-    shellQuote(request.command),
-    '>&7 2>&8 7>&- 8>&- 9>&-',
+  const plain = env.filter(([name]) => !SHELL_OWNED.test(name));
+  const owned = plain.length === env.length ? [] : env.filter(([name]) => SHELL_OWNED.test(name));
+  const run: ScriptPart[] = [
+    ...assignments(plain),
+    ...(owned.length > 0 ? ['/usr/bin/env ', ...assignments(owned)] : []),
+    '/bin/sh -c ',
+    { quoted: request.command },
+    ' >&7 2>&8 7>&- 8>&- 9>&-',
   ];
-  const run = words.join(' ');
   const stdin = stdinName === undefined ? '' : ` <${AGENT_DIR}/${stdinName}`;
   const started = `echo '${nonce} s 0' >&9`;
   // Always in a subshell: the runner stays in the workspace, and its messages about a killed child go to its own
   // stderr.
   let body = run;
   if (workdir !== '') {
-    const enter = `if cd -- ${shellQuote(workdir)} 2>/dev/null; then unset OLDPWD; ${started}`;
-    body = `${enter}; ${run}; else echo '${nonce} w 0' >&9; fi`;
+    const enter = ['if cd -- ', { quoted: workdir }, ` 2>/dev/null; then unset OLDPWD; ${started}; `];
+    body = [...enter, ...run, `; else echo '${nonce} w 0' >&9; fi`];
   } else if (stdin !== '') {
-    body = `${started}; ${run}`;
+    body = [`${started}; `, ...run];
   }
-  return { text: `n=${nonce}; (${body})${stdin}; echo "$n x $?" >&9\n`, reportsStart: body !== run };
+  return {
+    parts: [`n=${nonce}; (`, ...body, `)${stdin}; echo "$n x $?" >&9\n`],
+    reportsStart: body !== run,
+  };
 }
+
+const assignments = (env: readonly [name: string, value: string][]): ScriptPart[] =>
+  env.flatMap(([name, value]) => [`${name}=`, { quoted: value }, ' ']);

@@ -5,10 +5,12 @@ import { hostError } from '../../host-error.ts';
 import type { Command, Execution } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
-import { type CommandScript, commandScript } from './command-script.ts';
+import { commandScript } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
+import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
+import type { ScriptPart } from './script-part.ts';
 import { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
@@ -89,13 +91,17 @@ export class Executor {
     const script = commandScript(nonce, command, stdinName);
     this.#check(command.signal);
     const stdin = stdinName === undefined ? undefined : await this.#stdin(stdinName, command.stdin);
+    let request: Request | undefined;
     let runner: Runner;
     try {
-      runner = await this.#assign(script, command);
+      request = await this.#request(nonce, script.parts);
+      runner = await this.#assign(request.line, command);
     } catch (error) {
+      request?.release();
       stdin?.close();
       throw error;
     }
+    const { release } = request;
     // In the same turn of the event loop, so that no output of the command is missed.
     const run: CommandRun = new CommandRun(command, {
       nonce,
@@ -104,7 +110,10 @@ export class Executor {
       stdin,
       outOfMemory: () => this.#outOfMemory(run),
       atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
-      done: (outcome) => this.#done(run, runner, outcome),
+      done: (outcome) => {
+        release();
+        this.#done(run, runner, outcome);
+      },
     });
     this.#runs.set(run, { oom: false });
     await run.accepted;
@@ -136,17 +145,25 @@ export class Executor {
     }
   }
 
+  async #request(nonce: string, parts: readonly ScriptPart[]): Promise<Request> {
+    try {
+      return await requestFor(this.#host, nonce, parts);
+    } catch (error) {
+      throw hostError(error, NOT_TAKEN);
+    }
+  }
+
   /**
    * Returns a runner that has received the command's line. An idle runner that no longer reads was stopped by a process
    * of the sandbox; it is killed and another one is used.
    */
-  async #assign(script: CommandScript, command: Command): Promise<Runner> {
+  async #assign(line: string, command: Command): Promise<Runner> {
     for (;;) {
       const idle = this.#pool.takeIdle();
       const runner = idle ?? (await this.#await(this.#pool.create(), command));
       this.#check(command.signal, runner);
       try {
-        runner.execute(script.text);
+        runner.execute(line);
         return runner;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
@@ -217,7 +234,6 @@ export class Executor {
     this.#runs.delete(run);
     if (outcome === 'unkillable') this.#broken('a command in it could not be ended');
     if (this.#closed) return;
-    runner.releaseCommand();
     if (outcome === 'reusable') this.#pool.rest(runner);
     else if (outcome === 'left-behind') this.#pool.leave(runner);
     else this.#pool.kill(runner);

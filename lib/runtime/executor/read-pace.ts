@@ -81,10 +81,13 @@ export interface ReadPaces {
   dropped: ReadPace;
   /** New runners enter their cgroups one per turn: the kernel may block for milliseconds each time. */
   entries: Turns;
+  /** Long commands are written one piece per turn. */
+  scripts: Turns;
 }
 
 export const newReadPaces = (): ReadPaces => ({
   commands: new ReadPace(TURN_BYTES, (next) => void setImmediate(next)),
   dropped: new ReadPace(DROPPED_BYTES, (next) => void setTimeout(next, DROP_MS).unref()),
   entries: new Turns(),
+  scripts: new Turns(),
 });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
@@ -9,19 +9,11 @@ import { bootLine, EXIT_LINE } from './agent-script.ts';
 import { type FifoPool, openFifo } from './fifo-pool.ts';
 import type { ProcessGroup, ProcessGroups } from './groups.ts';
 import { PipeReader } from './pipe-reader.ts';
-import { AGENT_DIR } from './places.ts';
 import type { ReadPaces } from './read-pace.ts';
 import { type StatusLine, StatusParser } from './status.ts';
 
-/**
- * Always fits into an empty FIFO with one write (PIPE_BUF), even if the kernel has reduced the user's pipes to one
- * page.
- */
-const MAX_INLINE = 4096;
 /** Descriptors per runner: four pipes, the list of its group, and the standard input of its command. */
 const DESCRIPTORS = 6;
-/** tmpfs allocates in pages. */
-const PAGE = 4096;
 
 export const newNonce = (): string => randomBytes(8).toString('hex');
 
@@ -57,8 +49,6 @@ export class Runner {
   readonly #host: RunnerHost;
   readonly #request: number;
   readonly #status: PipeReader;
-  /** A request too long for the pipe, in a file until it has been read. */
-  #script: { path: string; bytes: number } | undefined;
   #closed = false;
 
   private constructor(host: RunnerHost, request: number, out: PipeReader, err: PipeReader, status: PipeReader) {
@@ -162,44 +152,13 @@ export class Runner {
   }
 
   /**
-   * Sends a command. Never blocks. Throws an error with code EAGAIN if the shell no longer reads its requests (a
-   * process of the sandbox stopped it and filled the pipe); other errors are not the runner's fault.
+   * Sends the line of a command (see Request). Never blocks. Throws an error with code EAGAIN if the shell no
+   * longer reads its requests (a process of the sandbox stopped it and filled the pipe); other errors are not the
+   * runner's fault.
    */
-  execute(text: string): void {
+  execute(line: string): void {
     this.executedAt = performance.now();
-    const bytes = Buffer.byteLength(text);
-    if (bytes <= MAX_INLINE) {
-      writeSync(this.#request, text);
-      return;
-    }
-    const { dir, room } = this.#host;
-    const taken = Math.ceil(bytes / PAGE) * PAGE;
-    if (!room.take(this.#host, taken)) {
-      throw new ServiceError('RESOURCE_EXHAUSTED', 'the sandbox’s commands and env in flight are too large together');
-    }
-    // Read by this shell before the command starts; removed when the runner reports.
-    const name = `${newNonce()}.cmd`;
-    this.#script = { path: join(dir, name), bytes: taken };
-    try {
-      writeFileSync(this.#script.path, text, { mode: 0o644, flag: 'wx' });
-      writeSync(this.#request, `. ${AGENT_DIR}/${name}\n`);
-    } catch (error) {
-      this.releaseCommand();
-      throw error;
-    }
-  }
-
-  /** Releases the resources of the last command. Never throws. */
-  releaseCommand(): void {
-    const script = this.#script;
-    this.#script = undefined;
-    if (script === undefined) return;
-    try {
-      // A process of the sandbox may have the file open; truncation frees its space.
-      truncateSync(script.path);
-    } catch {}
-    remove(script.path);
-    this.#host.room.give(this.#host, script.bytes);
+    writeSync(this.#request, line);
   }
 
   /** Whether no other process of its command is left (or this cannot be determined). False if in doubt. */
@@ -231,7 +190,6 @@ export class Runner {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.releaseCommand();
     closeQuietly(this.#request);
     for (const pipe of [this.out, this.err, this.#status]) pipe.close();
     this.#group?.release();

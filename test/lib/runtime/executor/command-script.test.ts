@@ -1,36 +1,45 @@
 import { describe, expect, it } from 'vitest';
 import { commandScript, resolveWorkdir } from '../../../../lib/runtime/executor/command-script.ts';
+import { scriptText } from '../../../../lib/runtime/executor/script-part.ts';
 
 const N = '0123456789abcdef';
 const request = { command: 'true', env: {}, workdir: '' };
 
+function script(
+  asked: Parameters<typeof commandScript>[1],
+  stdinName?: string,
+): { text: string; reportsStart: boolean } {
+  const { parts, reportsStart } = commandScript(N, asked, stdinName);
+  return { text: scriptText(parts), reportsStart };
+}
+
 describe('commandScript', () => {
   it('is one subshell and one status line', () => {
-    expect(commandScript(N, request)).toEqual({
+    expect(script(request)).toEqual({
       text: `n=${N}; (/bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-); echo "$n x $?" >&9\n`,
       reportsStart: false,
     });
   });
 
   it('reports the start if the server waits for it', () => {
-    expect(commandScript(N, request, 'f.in')).toEqual({
+    expect(script(request, 'f.in')).toEqual({
       text: `n=${N}; (echo '${N} s 0' >&9; /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-) </run/agent/f.in; echo "$n x $?" >&9\n`,
       reportsStart: true,
     });
-    const { text, reportsStart } = commandScript(N, { ...request, workdir: "a'b" });
+    const { text, reportsStart } = script({ ...request, workdir: "a'b" });
     expect(text).toContain(`if cd -- '/workspace/a'\\''b' 2>/dev/null; then unset OLDPWD; echo '${N} s 0' >&9;`);
     expect(text).toContain(`else echo '${N} w 0' >&9; fi)`);
     expect(reportsStart).toBe(true);
   });
 
   it('assigns plain variables, and passes variables that shells reserve by env(1)', () => {
-    const { text } = commandScript(N, { ...request, env: { A: "x'y", UID: '1', LC_ALL: 'C', PATH: '/p' } });
+    const { text } = script({ ...request, env: { A: "x'y", UID: '1', LC_ALL: 'C', PATH: '/p' } });
     expect(text).toContain(`(A='x'\\''y' PATH='/p' /usr/bin/env UID='1' LC_ALL='C' /bin/sh -c 'true' >&7`);
   });
 
   it('never passes request text unquoted', () => {
     const evil = `'; touch /tmp/x; echo "$(id)\n`;
-    const { text } = commandScript(N, { command: evil, env: { A: evil, IFS: evil }, workdir: evil });
+    const { text } = script({ command: evil, env: { A: evil, IFS: evil }, workdir: evil });
     const outside = text.replaceAll("'\\''", '').replaceAll(/'[^']*'/g, '');
     expect(outside).not.toMatch(/touch|id|\n./);
   });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shellQuote } from '../../../../lib/runtime/executor/shell-quote.ts';
+import { shellQuote, shellQuotedBytes } from '../../../../lib/runtime/executor/shell-quote.ts';
 
 describe('shellQuote', () => {
   it.each([
@@ -12,10 +12,12 @@ describe('shellQuote', () => {
     ['$(id)`id`\n\\', "'$(id)`id`\n\\'"],
   ])('quotes %j', (text, quoted) => {
     expect(shellQuote(text)).toBe(quoted);
+    expect(shellQuotedBytes(text).toString()).toBe(quoted);
   });
 
   it('refuses NUL', () => {
     expect(() => shellQuote('a\0b')).toThrow(RangeError);
+    expect(() => shellQuotedBytes('a\0b')).toThrow(RangeError);
   });
 
   it('results in exactly the text in every available shell', () => {
@@ -31,6 +33,7 @@ describe('shellQuote', () => {
     fc.assert(
       fc.property(fc.array(word, { minLength: 50, maxLength: 50 }), (words) => {
         const script = words.map((each) => `printf '%s\\0' ${shellQuote(each)}`).join('\n');
+        for (const each of words) expect(shellQuotedBytes(each)).toEqual(Buffer.from(shellQuote(each)));
         for (const shell of ['/bin/sh', '/bin/bash']) {
           const output = execFileSync(shell, { input: script, env: {} }).toString('utf8');
           expect(output).toBe(Buffer.from(words.map((each) => `${each}\0`).join('')).toString('utf8'));
