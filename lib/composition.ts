@@ -77,6 +77,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     path: storage.codebasePath,
     records: metadata.codebases,
     limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
+    transfers: platform.descriptors.transfers,
     log,
   });
   const sandboxes = openSandboxes(config, metadata, platform, codebases, log);

@@ -1,12 +1,19 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { Shares } from './shares.ts';
+import { Transfers } from './transfers.ts';
 
 /** Number of reserved descriptors; a stop or destroy under `lend` needs about five at a time. */
 const RESERVE = 32;
-/** Fraction of the process's descriptors for commands; the rest is for clients, files and the reserve. */
-const FOR_COMMANDS = 0.6;
+/** Fraction of the process's descriptors for commands. What no fraction names is for sandboxes and the reserve. */
+const FOR_COMMANDS = 0.5;
+/** Fraction for file transfers. */
+const FOR_TRANSFERS = 0.1;
 /** Fractions for connections. A gRPC client uses one connection for all of its calls. */
 const FOR_CONNECTIONS = { rest: 0.15, grpc: 0.1 };
+/** Fraction for each cache of open files or directories, and the bounds of its size. */
+const FOR_CACHE = 0.05;
+const MIN_CACHE = 8;
+const MAX_CACHE = 256;
 /** Assumed if the limit cannot be read: the lowest common default. */
 const LEAST_LIMIT = 1024;
 
@@ -17,12 +24,14 @@ export function isOutOfDescriptors(error: unknown): boolean {
 }
 
 /**
- * The descriptor budget of the process: the limits for commands and connections, and a reserve, so that ending a
- * command, stopping and destroying work when all other descriptors are in use.
+ * The descriptor budget of the process: the limits for commands, connections and transfers, and a reserve, so that
+ * ending a command, stopping and destroying work when all other descriptors are in use.
  */
 export class Descriptors {
   /** For the pipes of commands, per sandbox. */
   readonly commands: Shares<object>;
+  /** For uploads, downloads and exports. */
+  readonly transfers: Transfers;
   /** Maximum number of simultaneous client connections per listener. */
   readonly maxConnections: { readonly rest: number; readonly grpc: number };
   readonly #reserve: number[] = [];
@@ -30,6 +39,7 @@ export class Descriptors {
 
   constructor(limit = descriptorLimit()) {
     this.commands = new Shares(Math.floor(limit * FOR_COMMANDS));
+    this.transfers = new Transfers(Math.floor(limit * FOR_TRANSFERS));
     const { rest, grpc } = FOR_CONNECTIONS;
     this.maxConnections = { rest: Math.floor(limit * rest), grpc: Math.floor(limit * grpc) };
     this.#refill();
@@ -99,6 +109,11 @@ export class Descriptors {
       // Another thread or process was faster.
     }
   }
+}
+
+/** Maximum number of entries of a cache of open files or directories. */
+export function maxCachedDescriptors(limit = descriptorLimit()): number {
+  return Math.max(MIN_CACHE, Math.min(MAX_CACHE, Math.floor(limit * FOR_CACHE)));
 }
 
 const openNothing = (): number => openSync('/dev/null', 'r');

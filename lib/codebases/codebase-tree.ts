@@ -150,9 +150,9 @@ export class CodebaseTree {
     return directory;
   }
 
-  /** Opens one version of a file for reading. NOT_FOUND; the caller closes it. */
-  open(path: FilePath): Promise<StoredFile> {
-    return openFile(this.#files, path, this.#checksums).catch((error) => this.#fail(error));
+  /** Opens one version of a file for reading. NOT_FOUND; the caller closes it. `closed`: called after the close. */
+  open(path: FilePath, closed: () => void): Promise<StoredFile> {
+    return openFile(this.#files, path, this.#checksums, closed).catch((error) => this.#fail(error));
   }
 
   /**

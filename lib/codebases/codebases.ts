@@ -5,6 +5,7 @@ import { isId, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { type Page, pageById } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
+import type { Transfers } from '../transfers.ts';
 import { Checksums } from './checksums.ts';
 import { type Admit, CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
@@ -27,6 +28,8 @@ export interface CodebasesOptions {
   records: CodebaseRecords;
   /** Limits of each codebase; absent: none. */
   limits?: CodebaseLimits;
+  /** Admission of uploads and downloads; absent: unlimited. */
+  transfers?: Transfers;
   log: Log;
   /** Wall-clock time in milliseconds since the epoch. */
   now?: () => number;
@@ -44,6 +47,10 @@ export interface CodebaseUsers {
 }
 
 const MAX_NAMED = 50;
+/** Descriptors of an upload: the new file, its directory, and the directory that it is moved to. */
+const UPLOAD_DESCRIPTORS = 3;
+/** Descriptors of a download: the file, and a directory while its path is resolved. */
+const DOWNLOAD_DESCRIPTORS = 2;
 
 /** Codebases on disk. `file_count` and `total_size` of a stored record are ignored; they are counted. */
 export class StoredCodebases implements Codebases {
@@ -189,12 +196,31 @@ export class StoredCodebases implements Codebases {
     if (!Number.isInteger(mode) || mode < 0 || mode > 0o777) {
       throw invalidArgument('mode', 'must be permission bits, from 0 to 0777 (octal)');
     }
-    return await this.#tree(id).upload(parsed, content, mode).catch(rethrow);
+    const end = await this.#beginTransfer(id, UPLOAD_DESCRIPTORS);
+    try {
+      return await this.#tree(id).upload(parsed, content, mode);
+    } catch (error) {
+      return rethrow(error);
+    } finally {
+      end();
+    }
   }
 
   async open(id: string, path: string): Promise<StoredFile> {
     const parsed = parseFilePath('file_path', path);
-    return await this.#tree(id).open(parsed).catch(rethrow);
+    const end = await this.#beginTransfer(id, DOWNLOAD_DESCRIPTORS);
+    try {
+      return await this.#tree(id).open(parsed, end);
+    } catch (error) {
+      end();
+      return rethrow(error);
+    }
+  }
+
+  /** Returns the function that ends the transfer. */
+  async #beginTransfer(id: string, descriptors: number): Promise<() => void> {
+    this.require(id);
+    return (await this.#options.transfers?.begin(id, descriptors)) ?? (() => undefined);
   }
 
   /** See `CodebaseTree.apply`. */

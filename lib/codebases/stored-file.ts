@@ -13,14 +13,20 @@ const CHUNK = 256 * 1024;
 
 /**
  * Opens a regular file. Other types are refused before they are opened, because open(2) can block or have side effects.
+ * `closed` is called when the descriptor of a returned file is closed.
  */
-export async function openFile(root: string, path: FilePath, checksums: Checksums): Promise<StoredFile> {
+export async function openFile(
+  root: string,
+  path: FilePath,
+  checksums: Checksums,
+  closed: () => void,
+): Promise<StoredFile> {
   const handle = await openRegular(root, path);
   try {
     const stats = await handle.stat({ bigint: true });
     if (!stats.isFile()) throw notRegular(path, 'not a regular file');
     const checksum = await checksums.of(handle, stats);
-    return storedFile(handle, Number(stats.size), checksum, Number(stats.mtimeMs / 1000n));
+    return storedFile(handle, Number(stats.size), checksum, Number(stats.mtimeMs / 1000n), closed);
   } catch (error) {
     await handle.close();
     throw error;
@@ -55,10 +61,16 @@ function notRegular(path: FilePath, what: string): ServiceError {
 }
 
 /** Takes ownership of `handle`: it is closed after `close` and the last read in progress. */
-function storedFile(handle: FileHandle, size: number, checksum: string, modified_at: number): StoredFile {
+function storedFile(
+  handle: FileHandle,
+  size: number,
+  checksum: string,
+  modified_at: number,
+  closed: () => void,
+): StoredFile {
   let holds = 1;
   const release = async () => {
-    if (--holds === 0) await handle.close();
+    if (--holds === 0) await handle.close().finally(closed);
   };
   return {
     size,

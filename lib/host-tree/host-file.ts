@@ -15,6 +15,12 @@ export interface HostFile {
 /** Opens host files, keeping parent directories open between calls. The caller must close it. */
 export class HostFileReader {
   readonly #byRoot = new Map<string, OpenDirectories>();
+  readonly #maxDirectories: number | undefined;
+
+  /** `maxDirectories`: number of directories of each root kept open between calls; default as `OpenDirectories`. */
+  constructor(maxDirectories?: number) {
+    this.#maxDirectories = maxDirectories;
+  }
 
   /** Opens for reading. undefined: no such regular file exists any more. The caller must close the handle. */
   async open({ root, path, ino }: HostFile): Promise<FileHandle | undefined> {
@@ -51,7 +57,7 @@ export class HostFileReader {
     path: ByteString,
     task: (directory: Directory, name: ByteString) => Promise<T>,
   ): Promise<T | undefined> {
-    const directories = this.#byRoot.get(root) ?? new OpenDirectories(root);
+    const directories = this.#byRoot.get(root) ?? new OpenDirectories(root, this.#maxDirectories);
     this.#byRoot.set(root, directories);
     try {
       return await directories.use(parentOf(path), (directory) => task(directory, baseNameOf(path)));

@@ -1,3 +1,4 @@
+import { maxCachedDescriptors } from '../descriptors.ts';
 import type { FileSystemHost } from '../fuse/connection/control.ts';
 import { type FuseNotifierData, serveNotifications } from '../fuse/connection/notifier.ts';
 import { type FuseWorkerData, serveRequests } from '../fuse/connection/request-worker.ts';
@@ -25,7 +26,10 @@ export function runFuseNotifier(workerData: unknown): void {
 /** Options for a file system in the request worker. `current`: the memory of the main thread's `CurrentWorkspace`. */
 export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFileSystemOptions {
   const emit = (event: WorkspaceEvent) => host.emit(event);
+  const cached = maxCachedDescriptors();
   return {
+    maxOpenFiles: cached,
+    maxOpenDirectories: cached,
     startCopy: (copy) => emit({ kind: 'copy', copy }),
     damaged: (report) => emit({ kind: 'damaged', report }),
     current: new CurrentWorkspace(current as SharedArrayBuffer),

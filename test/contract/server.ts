@@ -87,6 +87,8 @@ export interface StartOptions {
   runtime?: string;
   config?: Sections;
   flags?: string[];
+  /** Limit of open files of the process (RLIMIT_NOFILE). */
+  maxDescriptors?: number;
 }
 
 /** The built server as a process of its own. */
@@ -109,7 +111,9 @@ export class Server {
     const config = await state.writeConfig(options.runtime ?? 'bwrap', options.config ?? {});
     const cwd = join(state.directory, 'cwd');
     await mkdir(cwd, { recursive: true });
-    const child = spawn(process.execPath, [BUNDLE, '-config', config, ...(options.flags ?? [])], {
+    const limited = options.maxDescriptors === undefined ? '' : `ulimit -n ${options.maxDescriptors} && `;
+    const command = [process.execPath, BUNDLE, '-config', config, ...(options.flags ?? [])];
+    const child = spawn('/bin/sh', ['-c', `${limited}exec "$@"`, 'sh', ...command], {
       cwd,
       env: { PATH: process.env.PATH, SERVER_SECRET: CANARY },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -12,7 +12,11 @@ import { PresentContents } from './present-contents.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 /** Changes requested at once; the file system serves programs in between. */
-const AT_ONCE = 1000;
+const PAGE = 1000;
+/** Directories kept open in each of the trees that are read: files are read one at a time, in order of their paths. */
+const OPEN_DIRECTORIES = 4;
+/** Descriptors of an export: two trees, and files that are open. */
+const EXPORT_DESCRIPTORS = 2 * OPEN_DIRECTORIES + 4;
 
 /** Resolves the codebase's file at a path. */
 type BaseContents = (path: ByteString) => { file: HostFile; reader: HostFileReader };
@@ -39,20 +43,22 @@ export async function exportChanges(id: string, format: ChangeFormat, context: S
   const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {
-      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, AT_ONCE);
+      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, PAGE);
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
     return [all.filter(({ hidden }) => !hidden), context.platform.basePath(sandbox.record.codebase_id)] as const;
   });
   const bytes = async function* () {
-    const reader = new HostFileReader();
+    const end = await context.platform.descriptors.transfers.begin(id, EXPORT_DESCRIPTORS);
+    const reader = new HostFileReader(OPEN_DIRECTORIES);
     try {
       const small = (inodes: readonly number[]) => withWorkspace(id, context, (mount) => mount.contents(id, inodes));
       const contents = new PresentContents(changes, small, reader);
       yield* made.make(changes, contents, (path) => ({ file: { root, path }, reader }));
     } finally {
       await reader.close();
+      end();
     }
   };
   return { contentType: made.contentType, [Symbol.asyncIterator]: bytes };

@@ -15,7 +15,7 @@ export class HostFiles {
   #pinned = 0;
   readonly #byUse = new Set<Node>();
 
-  constructor(limit: number, maxPinned = 1024) {
+  constructor(limit: number, maxPinned = 4 * limit) {
     this.#limit = limit;
     this.#maxPinned = maxPinned;
   }

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
 import type { Codebase } from '../../../lib/contract/messages.ts';
 import { silentLog } from '../../../lib/log.ts';
+import type { Transfers } from '../../../lib/transfers.ts';
 
 /** Records that are durable at once; `fail` makes the next change fail as a full disk would. */
 class FakeRecords {
@@ -40,6 +41,7 @@ export class Scratch {
   readonly told: string[] = [];
   sandboxes: string[] = [];
   limits = { maxBytes: 0, maxFiles: 0 };
+  transfers: Transfers | undefined;
   onRebase: () => Promise<void> | void = () => {};
   onChanging: () => Promise<void> | void = () => {};
   codebases!: StoredCodebases;
@@ -50,6 +52,7 @@ export class Scratch {
       path: join(this.path, 'codebases'),
       records: this.records,
       limits: this.limits,
+      ...(this.transfers && { transfers: this.transfers }),
       log: silentLog,
     });
     this.codebases.connect({
