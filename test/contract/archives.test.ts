@@ -61,7 +61,7 @@ const TREE = { 'README.md': 'readme\n', 'src/main.js': 'main\n', 'src/lib/util.j
 
 const cases: Case[] = [
   {
-    name: 'imports an archive as tar unpacks it, and exports the same',
+    name: 'an imported archive has the files that tar would unpack, and its export is equal',
     needs: ['commands'],
     async run(scene) {
       const files: Record<string, string> = {
@@ -112,7 +112,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'nothing of an archive is there when a part of it may not be',
+    name: 'an archive with a member that is refused changes nothing',
     needs: ['commands'],
     async run(scene) {
       const rules = [write('**'), hide('secret/', 1), read('src/lib/', 1), view('src/main.js', 2)];
@@ -149,7 +149,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'hostile archives are refused whole, in words',
+    name: 'malformed and hostile archives are refused with the reason, and change nothing',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -188,7 +188,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'names that are not UTF-8 go in and out byte for byte',
+    name: 'names that are not UTF-8 are imported and exported unchanged',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -199,7 +199,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'an archive larger than the quota is refused while it comes, and leaves nothing',
+    name: 'an archive larger than the quota is refused during the transfer, and leaves nothing',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ kept: 'kept\n' });

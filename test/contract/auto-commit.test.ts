@@ -114,7 +114,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'on_exec: what a sandbox has only touched is not in conflict with commits of others, also while it is stopped',
+    name: 'on_exec: files that a sandbox has only touched do not conflict with commits of others, also while it is stopped',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -211,7 +211,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a commit that the present rules forbid is reported and retried after the next command',
+    name: 'a commit that the current rules forbid is reported and retried after the next command',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -234,7 +234,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'commands that end at once, and a program that never leaves its file alone, are all answered',
+    name: 'commands that end at the same time are all answered while a program writes to a file continuously',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -248,7 +248,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'auto_commit is never by default and refuses other words',
+    name: 'auto_commit is never by default, and other values are refused',
     async run(scene) {
       const codebase = await scene.codebase(TREE);
       expect((await scene.sandbox(codebase)).auto_commit).toBe('never');

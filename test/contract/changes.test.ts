@@ -71,7 +71,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'changes come in path order with kind, type, sizes and modes, running and stopped',
+    name: 'changes are listed in path order with kind, type, sizes and modes, of a running and a stopped sandbox',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -116,7 +116,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'pages are one listing',
+    name: 'the pages of a listing contain each change once, in order',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -136,7 +136,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'git apply of the patch makes the same tree',
+    name: 'git apply of the exported patch produces the same tree',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -149,7 +149,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'the tar has every file added or modified',
+    name: 'the exported tar contains every added or modified file',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -191,7 +191,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'formats and sandboxes that are not there are refused',
+    name: 'unknown formats and sandboxes are refused',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});

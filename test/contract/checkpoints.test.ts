@@ -143,7 +143,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'forks of a running writer are each as it was at one moment',
+    name: 'each fork of a sandbox with a running writer has the state of one moment',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -166,7 +166,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'forks live on without their parent, forks of forks too, and the last one leaves nothing on the disk',
+    name: 'forks, and forks of forks, keep their files without their parent; the last one leaves nothing on the disk',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -190,7 +190,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a fork of a checkpoint has its state, also of a stopped sandbox',
+    name: 'a fork of a checkpoint has the state of the checkpoint, also if the sandbox is stopped',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -235,7 +235,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'large files are apart from the first byte that is written to one',
+    name: 'a write to a large file is visible in one fork only, from its first byte',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -254,7 +254,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'pages that a running program has mapped and changed are in a fork and a checkpoint, and a rollback takes them back',
+    name: 'a fork and a checkpoint contain pages that a running program has mapped and changed, and a rollback reverts them',
     needs: ['commands'],
     async run(scene) {
       const parent = await scene.sandboxOn(TREE);
@@ -280,7 +280,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'of two forks that changed the same file the second commit conflicts',
+    name: 'the second commit of two forks that changed the same file conflicts',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -300,7 +300,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'changes that came from the parent are discarded and committed as own ones',
+    name: 'changes inherited from the parent can be discarded and committed',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -317,7 +317,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'as many forks at once as may be asked for are all there',
+    name: 'the maximum number of forks in one request is created',
     needs: ['commands'],
     timeoutMs: 60_000,
     async run(scene) {
@@ -334,7 +334,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'names, counts and checkpoints that are not right are refused',
+    name: 'invalid names and counts and unknown checkpoints are refused',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -361,7 +361,7 @@ contract(
   'forks within limits',
   [
     {
-      name: 'what a sandbox may have in files and bytes holds for what it shares, too',
+      name: 'the quotas of files and bytes include what a fork shares with its parent',
       needs: ['commands'],
       async run(scene) {
         const parent = await scene.sandboxOn(TREE);
@@ -373,7 +373,7 @@ contract(
       },
     },
     {
-      name: 'what checkpoints keep counts, until they are deleted',
+      name: 'the contents of checkpoints count for the quota until they are deleted',
       needs: ['commands'],
       async run(scene) {
         const sandbox = await scene.sandboxOn(TREE);
@@ -407,7 +407,7 @@ contract(
       },
     },
     {
-      name: 'those that are too many for the owner are told one by one',
+      name: 'each fork above max_per_user is reported with its own error',
       needs: ['commands'],
       async run(scene) {
         const parent = await scene.sandboxOn(TREE);
@@ -426,9 +426,9 @@ contract(
   { sandbox: { max_per_user: 4, max_delta_bytes: 1_000_000 } },
 );
 
-contract('forks of what runs nothing', [
+contract('forks of the mock runtime', [
   {
-    name: 'a sandbox of the mock runtime has nothing to fork',
+    name: 'a fork of a sandbox of the mock runtime is refused',
     runtimes: ['mock'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);

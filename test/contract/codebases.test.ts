@@ -69,7 +69,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'drops a leading slash of a path',
+    name: 'ignores a leading slash of a path',
     async run(scene) {
       const { id } = await scene.codebase({});
       await scene.client.upload(id, '/src/a.txt', 'a');
@@ -78,7 +78,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'accepts file names with spaces, percent signs, quotes and other scripts',
+    name: 'accepts file names with spaces, percent signs, quotes and non-Latin letters',
     async run(scene) {
       const names = [
         'with space.txt',
@@ -98,7 +98,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'counts files and bytes truly after new files, overwriting and removing',
+    name: 'counts files and bytes correctly after creating, overwriting and removing',
     async run(scene) {
       const { id } = await scene.codebase({ 'a.txt': '12345', 'd/b.txt': '123' });
       const count = async () => {
@@ -113,7 +113,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'counts truly after many uploads at once, also of one path',
+    name: 'counts correctly after many concurrent uploads, also to one path',
     async run(scene) {
       const { id } = await scene.codebase({});
       const uploads = Array.from({ length: 40 }, (_, index) =>
@@ -149,7 +149,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'lists files page by page, each once',
+    name: 'lists each file once, page by page',
     async run(scene) {
       const names = Array.from({ length: 7 }, (_, index) => `f${index}`);
       const { id } = await scene.codebase(Object.fromEntries(names.map((name) => [name, ''])));
@@ -165,7 +165,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'keeps the old file when an upload breaks off',
+    name: 'keeps the old file if an upload is interrupted',
     async run(scene) {
       const { id } = await scene.codebase({ 'a.txt': 'old' });
       async function* broken() {
@@ -185,7 +185,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'shows a reader one version of a file, however often it is overwritten',
+    name: 'a download contains one version of a file that is overwritten repeatedly',
     async run(scene) {
       const { id } = await scene.codebase({ f: 'a'.repeat(300_000) });
       const versions = ['b', 'c', 'd', 'e', 'a'].map((letter) => letter.repeat(300_000));
@@ -203,7 +203,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'refuses paths that leave the codebase or are no paths',
+    name: 'refuses invalid paths and paths that leave the codebase',
     async run(scene) {
       const { id } = await scene.codebase({ 'a.txt': 'a' });
       for (const path of BAD_PATHS.filter((each) => each !== '' || scene.client.protocol === 'grpc')) {
@@ -217,7 +217,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'refuses to put a file where a directory is, and below a file',
+    name: 'refuses to upload to the path of a directory, and below a file',
     async run(scene) {
       const { id } = await scene.codebase({ 'd/a.txt': 'a' });
       for (const path of ['d', 'd/a.txt/below']) {
@@ -231,7 +231,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'answers NOT_FOUND for a file, a directory and a codebase that are not there',
+    name: 'answers NOT_FOUND for a file, a directory and a codebase that do not exist',
     async run(scene) {
       const { id } = await scene.codebase({ 'a.txt': 'a' });
       await expectRefusal(scene.client.download(id, 'absent'), 'NOT_FOUND', 'absent');

@@ -32,7 +32,7 @@ const WORK = [
 const cases: Case[] = [
   ...WORK.map(
     (work, index): Case => ({
-      name: `work ${index + 1}: the codebase has what the sandbox has, others see it, and no change is left`,
+      name: `after a commit the codebase and other sandboxes have the files of the sandbox, and no change remains: ${index + 1}`,
       needs: ['commands'],
       async run(scene) {
         const codebase = await scene.codebase(TREE);
@@ -94,7 +94,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'of two sandboxes that changed the same file the second is refused until it chooses a version',
+    name: 'the second of two sandboxes that changed the same file is refused until it chooses a version',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -116,7 +116,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a file uploaded after the sandbox changed it is a conflict, one with the same contents is none',
+    name: 'a file uploaded after the sandbox changed it is a conflict, unless the contents are equal',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -133,7 +133,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'two sandboxes that made the same directory commit what each has in it, without a conflict',
+    name: 'two sandboxes that created the same directory commit their files in it without a conflict',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -153,7 +153,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a file uploaded into a directory the sandbox removed is a conflict, and theirs brings it back',
+    name: 'a file uploaded into a directory that the sandbox removed is a conflict, and theirs restores the directory',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -169,7 +169,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: "a conflict between a file and a directory, decided for the codebase's version, keeps all of the codebase's",
+    name: 'theirs in a conflict between a file and a directory keeps all files of the codebase',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -187,7 +187,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: "a renamed file whose new place is decided for the codebase's version comes back at its old place",
+    name: 'theirs for the new path of a renamed file restores the file at its old path',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -202,7 +202,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'names that are no words, or not even UTF-8, and links are committed as they are',
+    name: 'unusual names, names that are not UTF-8, and symlinks are committed unchanged',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -219,7 +219,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'chosen paths are committed and the others stay changes',
+    name: 'only the chosen paths are committed, and the others remain changes',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -235,7 +235,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'half of a renamed directory is refused',
+    name: 'a commit of a part of a renamed directory is refused',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -251,7 +251,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'changes that the present rules forbid are not committed',
+    name: 'changes that the current rules forbid are not committed',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -266,7 +266,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'another sandbox keeps its rules, its own changes and the old contents it has open',
+    name: 'another sandbox keeps its rules, its own changes and the old contents of open files',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -285,7 +285,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a commit while the sandbox writes takes each file whole, and loses nothing',
+    name: 'a commit while the sandbox writes contains complete files, and nothing is lost',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
@@ -339,7 +339,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'another sandbox keeps what its renamed directories show of files that go, running or stopped',
+    name: 'another sandbox, running or stopped, keeps removed files that are in its renamed directories',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ ...TREE, 'big/file': Buffer.alloc(5 << 20, 'b') });

@@ -11,7 +11,7 @@ const discard = (scene: Scene, sandbox: Sandbox, paths: string[] = []) =>
 
 const cases: Case[] = [
   {
-    name: 'all changes go, in the running sandbox and in a stopped one',
+    name: 'all changes are reverted, in a running and in a stopped sandbox',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -29,7 +29,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'chosen paths go and the others stay',
+    name: 'only the chosen paths are reverted',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -39,7 +39,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'open descriptors, mapped pages and working directories see the version of the codebase',
+    name: 'open descriptors, mapped pages and working directories show the version of the codebase',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -66,7 +66,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'files and directories that go are no longer counted for the quota, though no program asks for them again',
+    name: 'reverted files and directories no longer count for the quota, also if no program accesses them again',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -79,7 +79,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a path inside a renamed directory is refused, and nothing is changed',
+    name: 'a path inside a renamed directory is refused, and nothing changes',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);

@@ -25,7 +25,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'streams exit code 0 as present',
+    name: 'includes exit code 0 in the last chunk',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const chunks = [];
@@ -50,7 +50,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'streams 64 MiB whole, above every limit of Exec',
+    name: 'streams 64 MiB completely, more than Exec returns',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const command = `head -c ${64 * MIB} /dev/zero`;
@@ -60,7 +60,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'holds a command back that writes faster than the client reads',
+    name: 'blocks a command that writes faster than the client reads',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const before = scene.server.rss();
@@ -112,7 +112,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'refuses a streamed command with a status, before anything is streamed',
+    name: 'refuses an invalid request with a status before the first chunk',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const request = { sandbox_id: sandbox.id, command: 'true' };

@@ -23,7 +23,7 @@ const FIXED_ENVIRONMENT = [
 
 const commands: Omit<Case, 'needs'>[] = [
   {
-    name: 'answers both streams, the exit code and a duration',
+    name: 'returns stdout, stderr, the exit code and the duration',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const answer = await scene.run(sandbox, 'echo out; echo err >&2; exit 7');
@@ -56,7 +56,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'passes env as it is, whatever is in it',
+    name: 'passes env values unchanged, with any characters',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const env = { PLAIN: 'x', QUOTED: `a'b"c $HOME \`id\` $(id) \\`, LINES: 'one\ntwo\n', EMPTY: '', ACCENT: 'é' };
@@ -96,7 +96,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'is the command of /bin/sh -c',
+    name: 'runs the command with /bin/sh -c',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const script = 'x=1\nif [ $x = 1 ]; then\n  echo "yes" | tr a-z A-Z\nfi; echo "$0"';
@@ -104,7 +104,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'passes stdin to the command, with its end',
+    name: 'passes stdin to the command, followed by end of file',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       expect(await scene.output(sandbox, 'cat; echo end', { stdin: 'one\ntwo' })).toBe('one\ntwoend\n');
@@ -112,7 +112,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'accepts a stdin of 3 MiB, read or not',
+    name: 'accepts a stdin of 3 MiB, also if the command does not read it',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const stdin = 'é'.repeat((3 * MIB) / 2);
@@ -150,7 +150,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'ends all that a timed-out command started, and nothing else',
+    name: 'ends all processes of a timed-out command, and no others',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       await scene.run(sandbox, 'sleep 7001 >/dev/null 2>&1 &');
@@ -185,7 +185,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'answers bytes that are not UTF-8 as U+FFFD',
+    name: 'returns bytes that are not UTF-8 as U+FFFD',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       expect(await scene.output(sandbox, "printf '\\377a\\360\\237\\230\\200z'")).toBe('\uFFFDa😀z');
@@ -204,7 +204,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'answers an output of exactly 8 MiB whole',
+    name: 'returns an output of exactly 8 MiB completely',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const { stdout } = await scene.run(sandbox, `head -c ${8 * MIB} /dev/zero | tr "\\0" x`);
@@ -212,7 +212,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'runs many commands at once in one sandbox without mixing them up',
+    name: 'returns to each of many concurrent commands its own output',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const numbers = Array.from({ length: 40 }, (_, index) => index);
@@ -238,7 +238,7 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'has no network, not even to this machine',
+    name: 'has no network, not even to the host',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const [host, port] = ['127.0.0.1', scene.server.httpAddress.split(':').at(-1)];
@@ -252,7 +252,7 @@ const commands: Omit<Case, 'needs'>[] = [
 
 const arguments_: Case[] = [
   {
-    name: 'refuses a timeout above the maximum, naming it, and a negative one',
+    name: 'refuses a negative timeout and one above the maximum, which the error names',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       await expectRefusal(scene.run(sandbox, 'true', { timeout: 601 }), 'INVALID_ARGUMENT', /timeout.*\b(600|10m)\b/);

@@ -91,13 +91,13 @@ const LEVEL_ROWS: readonly Row[] = [
   ['rm -r d', (scene, sandbox) => done(scene.client.call('DeleteFile', { ...at(sandbox, 'd'), recursive: true }))],
 ];
 
-/** What the command left is what the operation left. */
+/** Prints every file with its contents; compared after the command and after the operation. */
 const LEFT = 'find * -type f -exec sh -c \'echo "$1: $(cat "$1" 2>&1)"\' - {} \\; | LC_ALL=C sort';
 
 const onEachLevel = ([command, call]: Row): Case => ({
-  name: `as the agent does on each level what a command does: ${command}`,
+  name: `as the agent, an operation has the result of the command on every level: ${command}`,
   needs: ['commands'],
-  // What a runtime does not make: one shows it for all.
+  // Independent of the runtime.
   runtimes: ['bwrap'],
   async run(scene) {
     const codebase = await scene.codebase({ f: 'text\n', 'd/x': 'x\n', 'free/kept': 'kept\n' });
@@ -190,7 +190,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a file is replaced whole under a program that reads it, which keeps the old one',
+    name: 'a program that reads a file that is replaced keeps reading the old version',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -219,7 +219,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'commands see at once what comes and goes, also what they looked for before',
+    name: 'commands see created and removed files at once, also names that they looked up before',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -258,7 +258,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'symlinks are followed as in the sandbox, and never out of it',
+    name: 'symlinks are followed as in the sandbox, and never to files of the host',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'd/f': 'f\n' });
@@ -298,7 +298,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'the owner is not led by a link of the sandbox to what the sandbox may not have',
+    name: 'a symlink of the sandbox does not lead the owner to files that are hidden from the sandbox',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
@@ -318,7 +318,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'paths that are none are refused by name',
+    name: 'an error for an invalid path names the field',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE);
@@ -352,7 +352,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'mode bits hold for the agent as for a command, and not for the owner',
+    name: 'mode bits apply to the agent as to a command, and not to the owner',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'f\n', 'd/x': 'x\n', 'e/x': 'x\n' });
@@ -368,7 +368,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'large files go in and out whole, with the mode asked for',
+    name: 'large files are written and read completely, with the requested mode',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -384,7 +384,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'a download is one version: of a file that is replaced the old one, of one that is written to none',
+    name: 'a download of a file that is replaced has the old version, and of a file that is written to is aborted',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -413,7 +413,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'a rollback, a discard and a commit in the middle of transfers leave whole files or none',
+    name: 'a rollback, a discard and a commit during transfers leave complete files or none',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({ f: 'old\n' });
@@ -486,7 +486,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'the owner has the files of a sandbox that is stopped, the agent has not',
+    name: 'the owner has access to the files of a stopped sandbox, and the agent does not',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, RULES);
@@ -513,7 +513,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'pages are one listing, in byte order of the paths',
+    name: 'the pages of a listing contain each entry once, in byte order of the paths',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a/x': '', 'a.b': '', a0: '' });
@@ -528,7 +528,7 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
-    name: 'sandboxes that are not there, or have no files, are refused',
+    name: 'unknown sandboxes and sandboxes without files are refused',
     async run(scene) {
       const none = { sandbox_id: 'sb_none', as: 'owner', path: 'f' };
       await expectRefusal(scene.client.call('StatFile', none), 'NOT_FOUND', /sb_none/);

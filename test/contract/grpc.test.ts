@@ -88,7 +88,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'takes an upload whose first message carries a chunk, and later ones that repeat the names',
+    name: 'accepts an upload with a chunk in the first message, and with the same fields in later messages',
     async run(scene) {
       const { id: codebase_id } = await scene.codebase({});
       const head = { codebase_id, file_path: 'a.txt' };
@@ -102,7 +102,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'refuses an upload without names, without messages and with other names later',
+    name: 'refuses an upload without required fields, without messages, and with other fields in later messages',
     async run(scene) {
       const { id: codebase_id } = await scene.codebase({});
       const head = { codebase_id, file_path: 'a.txt' };
@@ -114,7 +114,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'answers the same code and message as REST',
+    name: 'returns the same code and message as REST',
     async run(scene) {
       const codebase = await scene.codebase({});
       const requests = [

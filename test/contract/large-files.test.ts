@@ -27,7 +27,7 @@ async function* hashed(chunks: Iterable<Buffer>, hash: ReturnType<typeof createH
 
 const cases: Case[] = [
   {
-    name: 'moves a 1 GiB file both ways with less than 64 MiB more memory',
+    name: 'uploads and downloads a 1 GiB file with less than 64 MiB of additional memory',
     // Storage knows no runtime: one column of it is enough.
     runtimes: ['bwrap'],
     timeoutMs: 240_000,

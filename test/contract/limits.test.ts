@@ -4,7 +4,7 @@ import { type Case, contract } from './suite.ts';
 
 const perUser: Case[] = [
   {
-    name: 'refuses one sandbox more than max_per_user, also when all are asked for at once',
+    name: 'refuses sandboxes above max_per_user, also of concurrent requests',
     async run(scene) {
       const codebase = await scene.codebase({});
       const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => scene.sandbox(codebase)));
@@ -15,7 +15,7 @@ const perUser: Case[] = [
     },
   },
   {
-    name: 'counts by owner over codebases, and other owners not',
+    name: 'counts the sandboxes of an owner over all codebases',
     async run(scene) {
       const [one, two] = [await scene.codebase({}), await scene.codebase({})];
       for (const codebase of [one, two, one]) await scene.sandbox(codebase);
@@ -24,7 +24,7 @@ const perUser: Case[] = [
     },
   },
   {
-    name: 'counts stopped sandboxes and not destroyed ones',
+    name: 'counts stopped sandboxes, but not destroyed ones',
     async run(scene) {
       const codebase = await scene.codebase({});
       const [first, second] = [
@@ -108,7 +108,7 @@ const quota: Case[] = [
     },
   },
   {
-    name: 'tells why a sandbox no longer commits by itself at the limit of its codebase, and goes on once there is room',
+    name: 'reports an automatic commit that the quota of the codebase refuses, and commits once there is room',
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase({});
@@ -140,7 +140,7 @@ const late: Case[] = [
     },
   },
   {
-    name: 'never expires a sandbox when default_expiration is 0s and it asks for nothing',
+    name: 'never expires a sandbox without expires_in if default_expiration is 0s',
     async run(scene) {
       expect((await scene.sandboxOn({})).expires_at).toBe(0);
       const asked = await scene.sandboxOn({}, undefined, { expires_in: 60 });
@@ -148,7 +148,7 @@ const late: Case[] = [
     },
   },
   {
-    name: 'takes default_timeout and max_timeout from the configuration',
+    name: 'applies default_timeout and max_timeout of the configuration',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -159,7 +159,7 @@ const late: Case[] = [
   },
 ];
 
-contract('max_per_user, expiry, and what codebases may hold', [...perUser, ...expiry, ...quota], {
+contract('max_per_user, expiry and codebase quotas', [...perUser, ...expiry, ...quota], {
   storage: { max_codebase_bytes: '1MiB', max_codebase_files: 20 },
   sandbox: { max_per_user: 3, cleanup_interval: '300ms' },
 });

@@ -56,11 +56,11 @@ const cases: Case[] = [
       ['write', write, 'read ok\nwrite ok'],
       ['read', read, 'read ok\nwrite Permission denied'],
       ['view', view, 'read Permission denied\nwrite Permission denied'],
-      ['nothing', hide, 'read Permission denied\nwrite Permission denied'],
+      ['none', hide, 'read Permission denied\nwrite Permission denied'],
     ] as const
   ).map(
     ([what, rule, expected]): Case => ({
-      name: `an open descriptor may ${what} from the answer on`,
+      name: `an open descriptor has the new level after the response: ${what}`,
       needs: ['commands'],
       async run(scene) {
         const sandbox = await scene.sandboxOn({ f: 'text' });
@@ -73,7 +73,7 @@ const cases: Case[] = [
     }),
   ),
   {
-    name: 'mapped pages can be read no longer',
+    name: 'mapped pages can no longer be read',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
@@ -97,7 +97,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'new rules outlive a stop',
+    name: 'new rules are kept after a stop',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
@@ -108,7 +108,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'a rule that is wrong changes nothing',
+    name: 'an invalid rule is refused, and the old rules are kept',
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'text' });
       const wrong = update(scene, sandbox, [read('**'), read('[')]);
@@ -139,7 +139,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'every preset of the list makes a sandbox that has its rules and its own',
+    name: 'a sandbox with a preset has the rules of the preset and its own, for every listed preset',
     async run(scene) {
       const { presets } = await scene.client.call('ListPresets', {});
       expect(presets.map(({ name }) => name)).toEqual(['read-only', 'full-access', 'agent-safe', 'development']);
@@ -152,7 +152,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'agent-safe hides secrets and keeps all but its output from being changed',
+    name: 'agent-safe hides secrets and allows writes to its output directories only',
     needs: ['commands'],
     async run(scene) {
       const tree = { 'src/main.js': 'main', '.env': 'KEY=1', '.git/config': 'token', 'certs/a.pem': 'pem' };

@@ -69,7 +69,7 @@ const ruleSets: { name: string; rules: PermissionRule[]; files: string[] }[] = [
     files: ['docs/deep/er/more.md', 'src/lib/util.js'],
   },
   {
-    name: 'of two alike, the more restrictive wins, in either order',
+    name: 'the more restrictive of two equal patterns wins, in either order',
     rules: [read('src/main.js'), hide('src/main.js'), hide('README.md'), read('README.md')],
     files: [],
   },
@@ -128,7 +128,7 @@ const directories: Case[] = [
     },
   },
   {
-    name: 'moves, fills and removes a directory that may be written whole',
+    name: 'moves, fills and removes a directory whose entries are all writable',
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, [write('**')]);
       const command = 'mv src lib2 && echo x > lib2/new && ls lib2 && rm -r lib2 docs && ls';
@@ -136,7 +136,7 @@ const directories: Case[] = [
     },
   },
   {
-    name: 'refuses to create in a directory that may not be written',
+    name: 'refuses to create entries in a directory that is not writable',
     async run(scene) {
       const sandbox = await scene.sandboxOn(TREE, [read('**'), write('src/**')]);
       for (const command of [
@@ -155,7 +155,7 @@ const directories: Case[] = [
 
 const around: Case[] = [
   {
-    name: 'holds for paths that do not exist yet',
+    name: 'applies to paths that do not exist yet',
     async run(scene) {
       const rules = [write('**'), hide('.env'), read('locked/'), view('shown.txt')];
       const sandbox = await scene.sandboxOn({ 'a.txt': 'a\n' }, rules);
@@ -174,7 +174,7 @@ const around: Case[] = [
     },
   },
   {
-    name: 'lets no rename or link carry a file from a stricter path to a looser one',
+    name: 'refuses renames and links of a file from a stricter path to a less strict one',
     async run(scene) {
       const rules = [read('locked/'), write('free/'), view('shown/')];
       const sandbox = await scene.sandboxOn({ 'locked/a': 'a\n', 'shown/b': 'b\n', 'free/c': 'c\n' }, rules);
@@ -193,7 +193,7 @@ const around: Case[] = [
     },
   },
   {
-    name: 'holds for symlinks: the rule of what they point to decides',
+    name: 'applies the rule of the target to accesses through a symlink',
     async run(scene) {
       const rules = [write('free/'), hide('secret')];
       const sandbox = await scene.sandboxOn({ secret: 'secret\n', 'free/c': '' }, rules);
@@ -221,7 +221,7 @@ const around: Case[] = [
     },
   },
   {
-    name: 'shows the modes of files without write bits where writing is forbidden',
+    name: 'shows modes without write bits where writing is forbidden',
     async run(scene) {
       const codebase = await scene.codebase({});
       await scene.client.upload(codebase.id, 'run.sh', '', 0o755);
@@ -240,7 +240,7 @@ const around: Case[] = [
     },
   },
   {
-    name: 'refuses every change of the rules’ subject through the codebase of another sandbox',
+    name: 'protects the files of a read-only sandbox from another sandbox on the same codebase',
     async run(scene) {
       const codebase = await scene.codebase({ a: 'a\n' });
       const [writer, reader] = [

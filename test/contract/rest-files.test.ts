@@ -9,7 +9,7 @@ const sha256 = (content: string) => createHash('sha256').update(content).digest(
 
 const cases: Case[] = [
   {
-    name: 'downloads with Content-Length and ETag, and answers HEAD with the same head',
+    name: 'downloads with Content-Length and ETag, and answers HEAD with the same headers',
     async run(scene) {
       const { id } = await scene.codebase({ 'a.txt': 'hello' });
       const get = await scene.rest.send('GET', filePath(id, 'a.txt'));
@@ -27,7 +27,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'answers ranges',
+    name: 'returns the requested range',
     async run(scene) {
       const { id } = await scene.codebase({ f: '0123456789' });
       const range = async (value: string) => {
@@ -95,7 +95,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'refuses an encoded way out of the codebase',
+    name: 'refuses a percent-encoded path that leaves the codebase',
     async run(scene) {
       const { id } = await scene.codebase({ a: '' });
       for (const path of ['%2e%2e%2fa', '..%2fa', 'd%2f..%2f..%2fa', 'a%00b', '%zz', '%ff']) {

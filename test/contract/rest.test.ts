@@ -15,7 +15,7 @@ const shape: Case[] = [
     },
   },
   {
-    name: 'answers errors with code, message, details and the mapped status',
+    name: 'returns errors with code, message, details and the corresponding status',
     async run(scene) {
       const { rest } = scene;
       const codebase = await scene.codebase({});
@@ -26,7 +26,7 @@ const shape: Case[] = [
     },
   },
   {
-    name: 'answers an unknown route and a method that a route does not have with the error body',
+    name: 'returns the error body for an unknown route and for a method that a route does not have',
     async run({ rest }) {
       for (const [method, path] of [
         ['GET', '/'],
@@ -54,7 +54,7 @@ const shape: Case[] = [
     },
   },
   {
-    name: 'refuses bodies that are no JSON object and fields of another type',
+    name: 'refuses bodies that are not a JSON object, and fields of another type',
     async run({ rest }) {
       const headers = { 'content-type': 'application/json' };
       for (const body of ['{', '[]', '"x"', 'null', '12', '', '{"name":1}', '{"name":{}}']) {
@@ -95,7 +95,7 @@ const shape: Case[] = [
     },
   },
   {
-    name: 'refuses an enum, a number and a map that are none',
+    name: 'refuses values that are not of the enum, number or map type of their field',
     async run(scene) {
       const codebase_id = (await scene.codebase({})).id;
       const create = (more: object) => scene.rest.json('POST', '/v1/sandboxes', { codebase_id, ...more });
@@ -113,7 +113,7 @@ const shape: Case[] = [
     },
   },
   {
-    name: 'does not let a __proto__ key through',
+    name: 'refuses a __proto__ key',
     async run({ rest }) {
       const headers = { 'content-type': 'application/json' };
       const body = '{"name":"x","owner_id":"y","__proto__":{"a":1}}';
@@ -124,7 +124,7 @@ const shape: Case[] = [
 
 const streams: Case[] = [
   {
-    name: 'streams Exec as lines of JSON, or as server-sent events when asked',
+    name: 'streams Exec as lines of JSON, or as server-sent events if requested',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({}, EVERYTHING);
@@ -149,7 +149,7 @@ const streams: Case[] = [
     },
   },
   {
-    name: 'stays up when clients break off in the middle of everything',
+    name: 'serves others after clients disconnect during any call',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ f: 'x'.repeat(1_000_000) });

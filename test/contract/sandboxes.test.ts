@@ -40,7 +40,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'makes ids that sort by creation',
+    name: 'creates ids that sort by creation time',
     async run(scene) {
       const codebase = await scene.codebase({});
       const ids = [];
@@ -60,7 +60,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'lists all sandboxes when no codebase is named',
+    name: 'lists all sandboxes if no codebase is given',
     async run(scene) {
       const mine = [await scene.sandboxOn({}), await scene.sandboxOn({})];
       const { sandboxes } = await scene.client.call('ListSandboxes', {});
@@ -69,7 +69,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'lists sandboxes page by page, each once',
+    name: 'lists each sandbox once, page by page',
     async run(scene) {
       const codebase = await scene.codebase({});
       const all: Sandbox[] = [];
@@ -89,7 +89,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'stops and starts, and both are safe to repeat',
+    name: 'stops and starts a sandbox, and both can be repeated',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const request = { sandbox_id: sandbox.id };
@@ -124,7 +124,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'destroys from RUNNING and from STOPPED; then it is NOT_FOUND',
+    name: 'destroys a running and a stopped sandbox, which are then NOT_FOUND',
     async run(scene) {
       for (const stopped of [false, true]) {
         const sandbox = await scene.sandboxOn({});
@@ -141,7 +141,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'destroys once when asked ten times at once',
+    name: 'destroys a sandbox once for ten concurrent requests',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
       const calls = Array.from({ length: 10 }, () => scene.client.call('DestroySandbox', { sandbox_id: sandbox.id }));
@@ -151,7 +151,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'ends every process of a sandbox with StopSandbox and keeps its files',
+    name: 'StopSandbox ends every process of a sandbox and keeps its files',
     needs: ['commands'],
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'a.txt': 'old' });
@@ -168,7 +168,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'ends a command under way when its sandbox is stopped or destroyed',
+    name: 'ends a running command when its sandbox is stopped or destroyed',
     needs: ['commands'],
     async run(scene) {
       for (const operation of ['StopSandbox', 'DestroySandbox'] as const) {
@@ -186,7 +186,7 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'is ERROR, with the reason, when its processes die; StartSandbox brings it back with its files',
+    name: 'a sandbox whose processes die is in SANDBOX_ERROR with the reason, and StartSandbox restarts it with its files',
     needs: ['commands'],
     runtimes: ['bwrap'],
     async run(scene) {
@@ -237,7 +237,7 @@ function killQuietly(pid: number): void {
 
 const refusals: Case[] = [
   {
-    name: 'refuses a codebase that is not there, and none',
+    name: 'refuses a request without a codebase, and an unknown codebase',
     async run(scene) {
       const create = (request: object) => scene.client.call('CreateSandbox', request);
       await expectRefusal(create({ codebase_id: 'cb_absent' }), 'NOT_FOUND', 'cb_absent');
@@ -268,7 +268,7 @@ const refusals: Case[] = [
     },
   },
   {
-    name: 'refuses a bad page size and a bad token',
+    name: 'refuses an invalid page size and an invalid page token',
     async run(scene) {
       for (const operation of ['ListSandboxes', 'ListCodebases'] as const) {
         await expectRefusal(scene.client.call(operation, { page_size: -1 }), 'INVALID_ARGUMENT', 'page_size');
@@ -282,7 +282,7 @@ const refusals: Case[] = [
     },
   },
   {
-    name: 'answers NOT_FOUND, naming the id, for a sandbox that never was',
+    name: 'answers NOT_FOUND, naming the id, for an unknown sandbox',
     async run(scene) {
       const request = { sandbox_id: 'sb_absent' };
       for (const operation of ['GetSandbox', 'StartSandbox', 'StopSandbox', 'DestroySandbox'] as const) {

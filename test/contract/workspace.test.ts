@@ -33,7 +33,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'keeps its own version of a path that it changed, whatever is uploaded later',
+    name: 'keeps its own version of a path that it changed, also after later uploads',
     async run(scene) {
       const codebase = await scene.codebase({ 'mine.txt': 'base\n', 'gone.txt': 'base\n' });
       const sandbox = await scene.sandbox(codebase);
@@ -72,7 +72,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'carries what developers do: git, tar, node, python3, save by rename',
+    name: 'runs common developer tools: git, tar, node, python3, save by rename',
     async run(scene) {
       const sandbox = await scene.sandboxOn({ 'src/a.js': 'module.exports = 41;\n' });
       const git = 'git -c user.name=a -c user.email=a@example.com';
@@ -117,7 +117,7 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
-    name: 'forgets the changes of a sandbox with it',
+    name: 'destroying a sandbox removes its changes',
     async run(scene) {
       const codebase = await scene.codebase({ f: 'base\n' });
       const sandbox = await scene.sandbox(codebase, [write('**')]);
