@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { compileProto } from '../../proto/compile.mjs';
 
-/** Configuration of the tests in the virtual machine (scripts/vm.mjs): dist/ is the host's, and an emulator is slow. */
+/** Configuration of the tests in the virtual machine (scripts/vm.mjs): the host built dist/, and an emulator is slow. */
 export default defineConfig({
   root: new URL('../..', import.meta.url).pathname,
   define: { PADDOCK_VERSION: JSON.stringify('0.0.0-test') },
@@ -11,9 +11,11 @@ export default defineConfig({
     environment: 'node',
     pool: 'forks',
     maxWorkers: 1,
+    globalSetup: ['test/vm/global-setup.ts'],
     testTimeout: 240_000,
     hookTimeout: 240_000,
     teardownTimeout: 60_000,
+    expect: { poll: { timeout: 120_000 } },
     allowOnly: false,
   },
 });
