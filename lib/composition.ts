@@ -184,7 +184,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
         await mount.baseChanging(id, paths);
       },
       baseChanged: (id, paths) => mount.baseChanged(id, paths),
-      baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
+      baseRemoving: (id, paths) => sandboxes.preserveRemoved(id, paths),
     },
     rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
   });

@@ -3,7 +3,7 @@ import { judged, median } from '../exec/table.mjs';
 import { FILES, makeFiles } from './files.mjs';
 
 const FORKS = 100;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 const ONE = { must: 50, aim: 5 };
 const MANY = { must: 1000 };
 
@@ -58,7 +58,7 @@ async function createAll(server) {
   const work = async () => {
     while (left-- > 0) ids.push(await server.create());
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   return ids;
 }
 
@@ -67,7 +67,7 @@ async function destroyAll(server, ids) {
   const work = async () => {
     for (let id = left.pop(); id !== undefined; id = left.pop()) await server.destroy(id);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
 }
 
 function row(name, times, limit, beside) {

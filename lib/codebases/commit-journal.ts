@@ -14,24 +14,25 @@ export const STAGING = 'commit';
 
 const run = promisify(execFile);
 
-/** A stage of a commit: the steps in the codebase, and the paths at which the sandbox is rebased afterwards. */
+/** A stage of a commit: its steps in the codebase, and the paths to rebase in the sandbox after them. */
 interface CommitStage {
   steps: readonly Step[];
+  /** Paths to rebase. */
   settled: readonly RebasedPath[];
 }
 
-/** All data needed to finish a commit, in the codebase and in its sandbox. */
+/** All data needed to finish a commit, in the codebase and in its sandbox. The field names are those of the file. */
 export interface Commit {
   id: string;
   /** Absent in a journal of a server that did not finish commits in sandboxes. */
   sandboxId?: string;
   stages: readonly CommitStage[];
-  /** Paths at which the sandbox drops its own version at the end. */
+  /** Paths to revert in the sandbox after the last stage. */
   givenUp: readonly ByteString[];
 }
 
 /**
- * Called after the steps of each stage and, if paths are given up, once more with the number of stages. May be called
+ * Called after the steps of each stage and, if paths are reverted, once more with the number of stages. May be called
  * again for the same stage after a crash.
  */
 export type StageDone = (commit: Commit, stage: number) => Promise<void>;

@@ -16,7 +16,7 @@ export type Step =
   | ['put', path: ByteString, staged: ByteString]
   | ['chmod', path: ByteString, mode: number];
 
-const AT_ONCE = 32;
+const BATCH = 32;
 
 /**
  * Makes the steps in order. Every path is resolved from the root without following symlinks. Returns the paths of steps
@@ -82,8 +82,7 @@ function* inOneDirectory(steps: readonly Step[]): Generator<readonly Step[]> {
   for (let from = 0, to = 1; from < steps.length; from = to, to++) {
     const [kind, path] = steps[from]!;
     const parent = parentOf(path);
-    while (to < steps.length && to - from < AT_ONCE && steps[to]![0] === kind && parentOf(steps[to]![1]) === parent)
-      to++;
+    while (to < steps.length && to - from < BATCH && steps[to]![0] === kind && parentOf(steps[to]![1]) === parent) to++;
     yield steps.slice(from, to);
   }
 }

@@ -8,8 +8,8 @@ import type { Sandboxes } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
-import { keepRemoved } from './changes/keep-removed.ts';
 import { listChanges } from './changes/list-changes.ts';
+import { preserveRemoved } from './changes/preserve-removed.ts';
 import { rebaseSandbox } from './changes/rebase.ts';
 import { revertUnchanged } from './changes/revert-unchanged.ts';
 import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from './checkpoints/checkpoints.ts';
@@ -46,9 +46,9 @@ export interface SandboxKeeper extends Sandboxes {
   /**
    * Called before codebase files are removed: copies up files that a sandbox still shows through a renamed directory.
    */
-  keepRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
+  preserveRemoved(codebaseId: string, paths: readonly ByteString[]): Promise<void>;
   /**
-   * Called before codebase files change, after `keepRemoved`: reverts unchanged entries at these paths in all sandboxes but
+   * Called before codebase files change, after `preserveRemoved`: reverts unchanged entries at these paths in all sandboxes but
    * the one that commits.
    */
   revertUnchanged(codebaseId: string, paths: readonly ByteString[], change: ComingChange): Promise<void>;
@@ -109,7 +109,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       [...context.sandboxes.values()]
         .filter(({ record }) => record.codebase_id === codebaseId)
         .map((sandbox) => sandbox.id),
-    keepRemoved: (codebaseId, paths) => keepRemoved(codebaseId, paths, context),
+    preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),
     revertUnchanged: (codebaseId, paths, change) => revertUnchanged(codebaseId, paths, change, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
     workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),

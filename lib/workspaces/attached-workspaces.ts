@@ -18,7 +18,7 @@ import { Workspace } from './workspace.ts';
 import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
 
 /** Nodes released in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /** Options of `WorkspaceFileSystem`. */
 export interface WorkspaceFileSystemOptions {
@@ -102,7 +102,7 @@ export class AttachedWorkspaces {
     const { id } = workspace.spec;
     this.current.set(id);
     if (workspace.isOpen) {
-      const counted = new Counted(AT_ONCE);
+      const counted = new Counted(ITEMS_PER_STEP);
       for (const node of workspace.tree.nodes()) {
         this.#notifier.invalInode(node.id);
         this.files.close(node);

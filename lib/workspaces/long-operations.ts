@@ -21,7 +21,7 @@ import type { Workspace } from './workspace.ts';
 import type { ChangingBase, FoundUnchanged, Frozen } from './workspaces.ts';
 
 /** Contents that one call of `compact` moves while the sandbox waits: some tenths of a second. */
-const MOVED_AT_ONCE = 2000;
+const MAX_MOVED = 2000;
 
 /**
  * The operations that may take long, as steps, between which other requests are served. The workspaces that one is about
@@ -83,7 +83,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
       isLong(operation) ? held(id, (workspace) => fileOperationSteps(workspace, actor, operation, args)) : undefined,
     freeze: (id, limited = false) => held(id, (workspace) => freezing(workspace, limited)),
     requireForkRoom: (id, checkpoint) => held(id, (workspace) => requireForkRoom(workspace, checkpoint)),
-    compact: (id, layers, limit = MOVED_AT_ONCE) =>
+    compact: (id, layers, limit = MAX_MOVED) =>
       held(id, (workspace) => compacting(workspaces, workspace, layers, limit)),
     rollback: (id, layer) => held(id, (workspace) => stepsOnHost(rollback(workspace, layer))),
   };

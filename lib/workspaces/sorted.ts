@@ -2,14 +2,14 @@ import type { ByteString } from '../byte-string.ts';
 import { Counted, type Steps } from '../fuse/connection/steps.ts';
 
 /** Names sorted or merged in one step. */
-const AT_ONCE = 512;
+const ITEMS_PER_STEP = 512;
 
 /** Returns names in byte order (one char is one byte), in steps: a bottom-up merge sort. */
 export function* sorted(names: readonly ByteString[]): Steps<ByteString[], undefined> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   let runs: ByteString[][] = [];
-  for (let start = 0; start < names.length; start += AT_ONCE) {
-    runs.push(names.slice(start, start + AT_ONCE).sort());
+  for (let start = 0; start < names.length; start += ITEMS_PER_STEP) {
+    runs.push(names.slice(start, start + ITEMS_PER_STEP).sort());
     yield;
   }
   while (runs.length > 1) {

@@ -5,7 +5,7 @@ import type { Daemon } from './daemon.ts';
 import { daemonStatus } from './errors.ts';
 import type { DockerTimes } from './times.ts';
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /**
  * The containers of this instance in any state. Both label and name must match: an image may carry labels of its own,
@@ -92,7 +92,7 @@ export class OwnContainers {
         await removeContainer(this.#daemon, next.Id, this.#times.startMs);
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, remove));
+    await Promise.all(Array.from({ length: CONCURRENCY }, remove));
   }
 
   /** The daemon may still work on an aborted request; this is the time it has to finish. */

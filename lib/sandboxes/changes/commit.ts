@@ -10,10 +10,10 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
 import { chosenPaths } from './chosen-paths.ts';
 import { growthOf, inStages, stepsOf } from './commit-plan.ts';
-import { type Decided, decideForCodebase } from './given-up.ts';
-import { keepRemoved } from './keep-removed.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
+import { preserveRemoved } from './preserve-removed.ts';
+import { type Resolution, resolveForCodebase } from './resolve-conflicts.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { type SmallContents, smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
@@ -35,8 +35,8 @@ export async function commitChanges(request: CommitChanges, context: SandboxCont
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {
-      const { changes, taken } = await lookFor(id, chosen, request, mount);
-      return answer(changes, taken, false);
+      const { changes, committed } = await compare(id, chosen, request, mount);
+      return answer(changes, committed, false);
     }
     const outcome = await commitFrom(sandbox, request, chosen, mount, context);
     await resumeAutoCommit(sandbox, context);
@@ -57,49 +57,49 @@ export async function commitFrom(
   await context.platform.apply(record.codebase_id, async (staging, admit) => {
     const small = smallContents((inodes) => mount.contents(id, inodes));
     let count: number | undefined;
-    let looked: Looked = { changes: [], taken: [], givenUp: [], own: [] };
+    let compared: Comparison = { changes: [], committed: [], reverted: [], own: [] };
     const all = await stagedOf(staging, small, async () => {
       // Writes through mapped pages count as well, once they are written back.
       if (count !== undefined) await mount.changes(id, ROOT_PATH, 0);
       const now = Atomics.load(sandbox.changeCount, 0);
-      if (count === now) return looked.taken;
+      if (count === now) return compared.committed;
       count = now;
-      looked = await lookFor(id, chosen, request, mount);
-      refuseConflicts(looked.changes, request);
-      await admit(growthOf(looked.taken));
-      return looked.taken;
+      compared = await compare(id, chosen, request, mount);
+      refuseConflicts(compared.changes, request);
+      await admit(growthOf(compared.committed));
+      return compared.committed;
     });
-    const { changes, taken, givenUp, own } = looked;
-    outcome = answer(changes, taken, true);
-    const removed = taken.filter((change) => isRemoved(change)).map(({ path }) => path);
-    await keepRemoved(record.codebase_id, removed, context, id);
-    const stages = inStages(taken, own).map((changes) => ({
+    const { changes, committed, reverted, own } = compared;
+    outcome = answer(changes, committed, true);
+    const removed = committed.filter((change) => isRemoved(change)).map(({ path }) => path);
+    await preserveRemoved(record.codebase_id, removed, context, id);
+    const stages = inStages(committed, own).map((changes) => ({
       steps: stepsOf(changes, all.staged),
-      settled: settledBy(changes, own),
+      settled: rebasedPaths(changes, own),
     }));
     const paths = changes.map(({ path }) => path);
-    return { sandboxId: id, stages, givenUp, paths, removed, growth: growthOf(taken) };
+    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth: growthOf(committed) };
   });
   return outcome!;
 }
 
-interface Looked extends Decided {
+interface Comparison extends Resolution {
   /** All chosen changes, including those in conflict. */
   changes: WorkspaceChange[];
   own: OwnDirectory[];
 }
 
-async function lookFor(
+async function compare(
   id: string,
   chosen: readonly ByteString[],
   { on_conflict }: CommitChanges,
   mount: Platform['mount'],
-): Promise<Looked> {
+): Promise<Comparison> {
   const own = await mount.renamed(id);
   const all = (await mount.changes(id, ROOT_PATH, ALL)).changes;
   const changes = chosenChanges(all, chosen, own);
-  const decided = on_conflict === 'theirs' ? decideForCodebase(changes, own) : { taken: changes, givenUp: [] };
-  return { changes, own, ...decided };
+  const resolution = on_conflict === 'theirs' ? resolveForCodebase(changes, own) : { committed: changes, reverted: [] };
+  return { changes, own, ...resolution };
 }
 
 /**
@@ -152,32 +152,32 @@ export function isConflict(error: unknown): boolean {
 
 function answer(
   changes: readonly WorkspaceChange[],
-  taken: readonly WorkspaceChange[],
+  selected: readonly WorkspaceChange[],
   committed: boolean,
 ): CommitResponse {
   const conflicts = changes.filter(({ conflict }) => conflict);
   return {
     committed,
-    count: taken.length,
-    changes: taken.slice(0, NAMED).map(shownChange),
+    count: selected.length,
+    changes: selected.slice(0, NAMED).map(shownChange),
     conflicts: conflicts.slice(0, NAMED).map(({ path }) => toText(path)),
   };
 }
 
 /** The paths to rebase after the commit, with their parent directories, which may be new in the base. */
-export function settledBy(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): RebasedPath[] {
-  const settled = new Map<ByteString, RebasedPath>();
+export function rebasedPaths(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): RebasedPath[] {
+  const rebased = new Map<ByteString, RebasedPath>();
   for (const { path, now } of changes) {
-    // After all its parents: the parents of a known path are known, too.
+    // All parents of a path in the map are in the map, too.
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
-      if (settled.has(parent)) break;
-      settled.set(parent, { path: parent });
+      if (rebased.has(parent)) break;
+      rebased.set(parent, { path: parent });
     }
-    settled.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
+    rebased.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
   }
   const made = new Set(changes.flatMap(({ path, kind }) => (kind === 'added' ? path : [])));
   for (const { id, path } of own) {
-    if (settled.has(path)) settled.set(path, { path, version: [id, 0], ...(made.has(path) && { made: true }) });
+    if (rebased.has(path)) rebased.set(path, { path, version: [id, 0], ...(made.has(path) && { made: true }) });
   }
-  return [...settled.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  return [...rebased.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -12,7 +12,7 @@ import { PresentContents } from './present-contents.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 /** Changes requested at once; the file system serves programs in between. */
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 /** Directories kept open in each of the trees that are read: files are read one at a time, in order of their paths. */
 const OPEN_DIRECTORIES = 4;
 /** Descriptors of an export: two trees, and files that are open. */
@@ -43,7 +43,7 @@ export async function exportChanges(id: string, format: ChangeFormat, context: S
   const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {
-      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, PAGE);
+      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, PAGE_SIZE);
       for (const change of page.changes) all.push(change);
       more = page.more;
     }

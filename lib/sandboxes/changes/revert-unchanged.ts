@@ -13,7 +13,7 @@ const MANY = 2000;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Call before a codebase changes at `paths`, after `keepRemoved`: reverts unchanged entries at these paths in all other
+ * Call before a codebase changes at `paths`, after `preserveRemoved`: reverts unchanged entries at these paths in all other
  * sandboxes on it, also stopped ones, except copies of removed files below renamed directories. A failure is logged and
  * does not prevent the change: the sandbox keeps its entry, as a conflict.
  */

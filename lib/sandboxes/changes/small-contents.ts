@@ -1,7 +1,7 @@
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
 /** Files requested at once: at most 4 MiB; the file system serves programs in between. */
-const AT_ONCE = 64;
+const BATCH = 64;
 
 /** Returns the contents of those changes that are still small files. */
 export type SmallContents = (changes: readonly WorkspaceChange[]) => Promise<Map<WorkspaceChange, Uint8Array>>;
@@ -24,5 +24,5 @@ export function smallContents(
 /** The changes that are small files, in batches for one call of `SmallContents` each. */
 export function* batchesOfSmall(changes: readonly WorkspaceChange[]): Generator<WorkspaceChange[]> {
   const small = changes.filter(({ now }) => now?.small);
-  for (let at = 0; at < small.length; at += AT_ONCE) yield small.slice(at, at + AT_ONCE);
+  for (let at = 0; at < small.length; at += BATCH) yield small.slice(at, at + BATCH);
 }

@@ -18,7 +18,7 @@ import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 import { batchesOfSmall, type SmallContents } from './small-contents.ts';
 
-const AT_ONCE = 16;
+const CONCURRENCY = 16;
 
 /** Files that are open while contents are copied. */
 interface Open {
@@ -142,7 +142,7 @@ export class Staged {
 /** Waits for all tasks before it throws: otherwise a task could write into a directory that is being removed. */
 async function all<T>(items: readonly T[], task: (item: T) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
-  await each(items, AT_ONCE, (item) => task(item).catch((error) => void failures.push(error)));
+  await each(items, CONCURRENCY, (item) => task(item).catch((error) => void failures.push(error)));
   if (failures.length > 0) throw failures[0];
 }
 

@@ -14,7 +14,7 @@ import { rulesOf } from '../permissions/rules.ts';
 import { checkpointOf } from './checkpoints.ts';
 
 /** Maximum number of concurrent launches. */
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /**
  * Freezes one layer, from which all new sandboxes start, so the cost does not depend on the size of the forked sandbox.
@@ -45,7 +45,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
       );
     });
   });
-  const turn = limiter(AT_ONCE);
+  const turn = limiter(CONCURRENCY);
   return Promise.all(admitted.map((each) => result(each, turn, context)));
 }
 

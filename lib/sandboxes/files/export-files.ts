@@ -11,7 +11,7 @@ import { closeOpened, contentOf } from './read-file.ts';
 import { type FileSession, openFiles, withFiles } from './session.ts';
 
 /** Entries requested at once; the file system serves programs in between. */
-const AT_ONCE = 200;
+const PAGE_SIZE = 200;
 
 /**
  * Exports a directory. Each file is one consistent version. Files that vanish meanwhile are omitted, as are files that
@@ -39,7 +39,7 @@ async function* members(files: FileSession, top: ByteString): AsyncGenerator<Mem
   const from = top === '' ? 0 : top.length + 1;
   let after = ROOT_PATH;
   for (let more = true; more; ) {
-    const page = await files.call('list', top, true, after, AT_ONCE);
+    const page = await files.call('list', top, true, after, PAGE_SIZE);
     for (const entry of page.entries) yield* member(files, entry, sliceOf(entry.path, from));
     after = page.entries.at(-1)?.path ?? ROOT_PATH;
     more = page.more;

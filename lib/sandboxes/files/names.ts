@@ -16,7 +16,7 @@ import { withFiles } from './session.ts';
 import { shownStatus } from './shown-status.ts';
 
 /** Names removed at once; the file system serves programs in between. */
-const REMOVED_AT_ONCE = 500;
+const REMOVED_PER_CALL = 500;
 
 /** Status of one entry, of a symlink itself. NOT_FOUND, PERMISSION_DENIED. */
 export async function statFile(
@@ -74,7 +74,7 @@ export function deleteFile(
     let removed = 0;
     for (let more = true; more; ) {
       const begun = removed > 0;
-      const step = await files.call('remove', at, recursive, begun, REMOVED_AT_ONCE).catch((error: unknown) => {
+      const step = await files.call('remove', at, recursive, begun, REMOVED_PER_CALL).catch((error: unknown) => {
         // A program removed the rest.
         if (begun && error instanceof ServiceError && error.code === 'NOT_FOUND') return { removed: 0, more: false };
         throw error;

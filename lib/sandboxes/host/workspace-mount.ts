@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts';
 import { type Call, callsThrough, TRAITS, type WorkspaceCalls } from '../../workspaces/calls.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { FileSystemExit, WorkspaceSpec } from '../../workspaces/workspaces.ts';
-import { DeathRecord } from './death-record.ts';
+import { FailureHistory } from './failure-history.ts';
 
 interface Options {
   /**
@@ -57,7 +57,7 @@ export function createWorkspaceMount(options: Options): WorkspaceMount {
 class MountKeeper {
   readonly #options: Options;
   #observer: WorkspaceObserver | undefined;
-  readonly #deaths: DeathRecord;
+  readonly #failures: FailureHistory;
   /** Ids of the workspaces attached to the present mount. */
   readonly #attached = new Set<string>();
   /** Aborts waits when the server shuts down. */
@@ -73,7 +73,7 @@ class MountKeeper {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#deaths = new DeathRecord(options.now ?? (() => performance.now()));
+    this.#failures = new FailureHistory(options.now ?? (() => performance.now()));
   }
 
   /**
@@ -110,7 +110,7 @@ class MountKeeper {
    */
   async attach(spec: WorkspaceSpec): Promise<string> {
     for (let attempt = 1; ; attempt++) {
-      const refusal = this.#deaths.refusal(spec.id);
+      const refusal = this.#failures.refusal(spec.id);
       if (refusal !== undefined) throw new ServiceError('UNAVAILABLE', refusal);
       const workspaces = await this.ready();
       try {
@@ -158,7 +158,7 @@ class MountKeeper {
 
   /** For what needs no attachment. Not UNAVAILABLE: this lasts, and others must not wait for it. */
   #requireNoRefusal(id: string): void {
-    const refusal = this.#deaths.refusal(id);
+    const refusal = this.#failures.refusal(id);
     if (refusal !== undefined) throw new ServiceError('FAILED_PRECONDITION', refusal);
   }
 
@@ -177,20 +177,20 @@ class MountKeeper {
 
   #watch(workspaces: Workspaces, mounted: Promise<Workspaces>): void {
     this.#live = workspaces;
-    void workspaces.exited.then((death) => {
+    void workspaces.exited.then((exit) => {
       this.#live = undefined;
       const attached = this.#attached.size;
       this.#attached.clear();
-      const wait = this.#deaths.add(death);
+      const wait = this.#failures.add(exit);
       this.#clearing = workspaces.close().then(
         () => this.#pause(wait),
         () => this.#pause(wait),
       );
       this.#threads = workspaces.threadsExited;
       this.#forget(mounted);
-      this.#logFailure(death, attached, wait);
+      this.#logFailure(exit, attached, wait);
       const back = attached > 0 ? this.#mountAnew() : Promise.resolve();
-      this.#observer?.lost(death.reason, back);
+      this.#observer?.lost(exit.reason, back);
     });
   }
 
@@ -202,7 +202,7 @@ class MountKeeper {
       ...(workspace !== undefined && { serving: workspace }),
       ...(wait > 0 && { wait_ms: wait }),
     });
-    const refusal = workspace === undefined ? undefined : this.#deaths.refusal(workspace);
+    const refusal = workspace === undefined ? undefined : this.#failures.refusal(workspace);
     if (refusal !== undefined)
       log.error('workspace not attached after repeated failures', { sandbox_id: workspace, refusal });
   }

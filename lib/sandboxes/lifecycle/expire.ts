@@ -4,13 +4,13 @@ import { isExpired, type JumpDetector } from '../host/clock.ts';
 import { each } from '../limiter.ts';
 import { destroySandbox } from './destroy.ts';
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /**
  * Destroys expired sandboxes and removes the remains of earlier destructions. A failure does not prevent the others.
  */
 export async function expireSandboxes(context: SandboxContext, jumps: JumpDetector): Promise<void> {
-  await each([...context.leftovers], AT_ONCE, ([id, uid]) => context.removeLeftover(id, uid));
+  await each([...context.leftovers], CONCURRENCY, ([id, uid]) => context.removeLeftover(id, uid));
   context.reclaimLeft();
   const jump = jumps.look();
   if (jump !== 0) {
@@ -20,7 +20,7 @@ export async function expireSandboxes(context: SandboxContext, jumps: JumpDetect
     return;
   }
   const due = [...context.sandboxes.values()].filter(({ record }) => isExpired(record.expires_at, context.clock));
-  await each(due, AT_ONCE, async ({ id }) => {
+  await each(due, CONCURRENCY, async ({ id }) => {
     try {
       await destroySandbox(id, context);
       context.log.info('expired sandbox destroyed', { sandbox_id: id });

@@ -8,7 +8,7 @@ import { each, limiter } from '../limiter.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { launch } from './start-stop.ts';
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /**
  * Loads all sandboxes from their records and finishes what a crash interrupted: a delta without a record belongs to a
@@ -28,8 +28,8 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   if (context.metadata.fresh) await context.layers.keepAll();
   return async () => {
     context.reclaimLayers();
-    void each([...context.leftovers.keys()], AT_ONCE, (id) => context.removeLeftover(id, undefined));
-    const limited = limiter(AT_ONCE);
+    void each([...context.leftovers.keys()], CONCURRENCY, (id) => context.removeLeftover(id, undefined));
+    const limited = limiter(CONCURRENCY);
     // All are queued at once, so that a command that comes before its sandbox's turn waits for it.
     await Promise.all(resumed.map((sandbox) => sandbox.queue.run(() => limited(() => resume(sandbox, context)))));
   };

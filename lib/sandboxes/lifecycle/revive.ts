@@ -5,7 +5,7 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { describeLoss, endProcesses } from './bring-up.ts';
 import { launch } from './start-stop.ts';
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /**
  * Call when the workspace file system has failed: ends the commands of all sandboxes on it, with the reason, and
@@ -13,7 +13,7 @@ const AT_ONCE = 8;
  * sandbox that is just starting handles the failure itself (`bringUp`).
  */
 export function reviveSandboxes(reason: string, back: Promise<unknown>, context: SandboxContext): void {
-  const limited = limiter(AT_ONCE);
+  const limited = limiter(CONCURRENCY);
   for (const sandbox of context.sandboxes.values()) {
     if (sandbox.host.kind === 'leased') sandbox.host = DETACHED;
     if (!sandbox.attached) continue;

@@ -4,7 +4,7 @@ import type { Inode } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 
 /** Hard links examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /**
  * Levels of files with several hard links, under one set of rules: the strictest level of all links, known to the
@@ -24,7 +24,7 @@ export class LinkLevels {
   *find(inode: Inode): Steps<Level> {
     const known = this.#levels.get(inode);
     if (known !== undefined) return known;
-    const counted = new Counted(AT_ONCE);
+    const counted = new Counted(ITEMS_PER_STEP);
     const states = new Map<Inode, RuleState>();
     let level: Level = WRITE;
     for (const { dir, name } of inode.links) {

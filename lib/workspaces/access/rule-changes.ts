@@ -16,7 +16,7 @@ import { isVisible, isVisibleNode } from './visibility.ts';
  */
 const MAX_PENDING = 4096;
 /** Nodes examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /**
  * Sets new rules. Throws INVALID_ARGUMENT for invalid ones; the old rules then stay in force.
@@ -67,7 +67,7 @@ function* applyRules(workspace: Workspace, node: Node): Steps<void> {
  * is computed once and must be final. The tree can be deeper than the stack, so there is no recursion.
  */
 function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
     renewed.push([dir, dir.agentShownRule]);
@@ -131,7 +131,7 @@ function* invalidateUrgent({ shared }: Workspace, files: ReadonlySet<Node>): Ste
 }
 
 function* invalidateFile(notifier: Notifier, file: Node): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   for (const { parent, name } of file.staleDentry ? file.links : []) {
     notifier.invalEntry(parent.id, name);
     yield* counted.one();
@@ -147,7 +147,7 @@ function* invalidateDirectory(
   was: RuleState,
   untold: Node[] | undefined,
 ): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const { notifier } = workspace.shared;
   const rule = dir.agentShownRule;
   const { uniformBelow } = rule;

@@ -9,7 +9,7 @@ import type { Workspace } from '../workspace.ts';
 import { sameFile } from './base.ts';
 
 /** Nodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Called before base paths change on disk: pins the host files of the nodes there, so that open files keep their
@@ -77,7 +77,7 @@ function pinFile(workspace: Workspace, node: Node): void {
 
 /** Detaches all nodes below a removed directory. */
 function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const below: Node[] = [];
   for (const node of nodesFrom(dir)) {
     below.push(node);
@@ -95,7 +95,7 @@ function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
 
 /** All names of a directory of which the kernel may hold a dentry, positive or negative. */
 function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const known of [dir.children?.keys(), dir.listing?.names()]) {
     for (const name of known ?? []) {

@@ -32,7 +32,7 @@ export interface BaseName {
 }
 
 /** Names read in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /**
  * The files of a codebase, read-only (the lower layer of the workspace). Paths are relative to its root; '' is the
@@ -63,7 +63,7 @@ export class Base {
 
   /** As `readdir`, in steps, for directories that may be large. */
   *reading(path: ByteString): Steps<BaseName[], undefined> {
-    const counted = new Counted(AT_ONCE);
+    const counted = new Counted(ITEMS_PER_STEP);
     const names: BaseName[] = [];
     try {
       for (const dirent of this.#tree.entries(path)) {

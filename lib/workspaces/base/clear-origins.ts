@@ -7,7 +7,7 @@ import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Clears the origin of renamed directories (`renamed`: directories with an origin) whose base directory is at or below
@@ -29,7 +29,7 @@ export function* clearOrigins(
     ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, tops) ? OPAQUE : MERGES]),
     true,
   );
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   for (const { id } of ended) {
     yield* counted.one();
     const inode = delta.table.get(id);

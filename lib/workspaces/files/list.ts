@@ -12,9 +12,9 @@ import { type FileRequest, MAY_PASS, MAY_READ } from './file-request.ts';
 import { statusOf } from './status.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 /** Entries returned in one step. */
-const ENTRIES_AT_ONCE = 16;
+const ENTRIES_PER_STEP = 16;
 
 /** A directory that is being listed. A key is a name, or for the position of its contents a name and a slash. */
 interface Frame {
@@ -43,7 +43,7 @@ export function* list(
   request.require(top, MAY_READ | MAY_PASS);
   const entries: FileStatus[] = [];
   const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: NO_BYTES, cut: true });
-  const counted = new Counted(ENTRIES_AT_ONCE);
+  const counted = new Counted(ENTRIES_PER_STEP);
   const fill = function* (frame: Frame): Steps<Frame> {
     const { keys, cut } = yield* keysOf(request, frame, recursive, after, 2 * limit + 2);
     return Object.assign(frame, { keys: keys.values(), cut });
@@ -81,7 +81,7 @@ function* keysOf(
   after: ByteString,
   count: number,
 ): Steps<{ keys: ByteString[]; cut: boolean }> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   let keys: ByteString[] = [];
   let cut = false;
   const take = (key: ByteString) => {

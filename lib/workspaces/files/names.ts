@@ -17,7 +17,7 @@ import { statusOf } from './status.ts';
 
 const DIRECTORY_MODE = 0o755;
 /** Names examined or removed in one step. */
-const AT_ONCE = 8;
+const ITEMS_PER_STEP = 8;
 
 /** Creates a directory, with its missing parents if `parents` is set. Throws EEXIST, and as `requireAbsent`. */
 export function makeDirectory(request: FileRequest, path: ByteString, mode: number, parents: boolean): FileStatus {
@@ -107,7 +107,7 @@ function* removeSome(
   recursive: boolean,
   limit: number,
 ): Steps<{ removed: number; more: boolean }> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const { workspace } = request;
   const enter = function* (at: Omit<RemovalFrame, 'below'>): Steps<RemovalFrame> {
     const into = recursive && at.node.isDirectory;

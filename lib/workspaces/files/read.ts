@@ -7,7 +7,7 @@ import { type FileRequest, MAY_READ } from './file-request.ts';
 import { statusOf, versionOf } from './status.ts';
 
 /** Largest number of bytes read at once, also with `open`: programs are served in between. */
-const AT_ONCE = 1 << 20;
+const MAX_READ = 1 << 20;
 
 /**
  * Opens a regular file and reads its first bytes; see `WorkspaceFiles.open`. Throws EISDIR or EINVAL for other file
@@ -20,7 +20,7 @@ export function open(request: FileRequest, path: ByteString): OpenedFile {
   request.require(node, MAY_READ);
   const status = statusOf(request, node, path);
   const data = bytesOf(request, node, 0, status.size);
-  if (data.length < Math.min(status.size, AT_ONCE)) throw changed();
+  if (data.length < Math.min(status.size, MAX_READ)) throw changed();
   const handle = data.length === status.size ? 0 : workspace.handles.open(node);
   return { ...status, version: versionOf(node), data, handle };
 }
@@ -43,7 +43,7 @@ export function readOpen(
 
 function bytesOf({ workspace, access }: FileRequest, node: Node, offset: number, length: number): Buffer {
   // Not from the shared pool: structured clone would copy the whole pool to the other thread.
-  const into = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, AT_ONCE)));
+  const into = Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, MAX_READ)));
   return into.subarray(0, read(workspace, access, node, offset, into));
 }
 

@@ -19,7 +19,7 @@ import { resolveWithoutMaking } from './place.ts';
 
 const DIRECTORY_MODE = 0o755;
 /** Members handled in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** A directory that receives members: an existing one, or one that this change creates. */
 type TargetDirectory = { state: RuleState } & ({ node: Node; id?: undefined } | { node?: undefined; id: number });
@@ -49,7 +49,7 @@ export function* unpack(request: FileRequest, path: ByteString, members: readonl
   const top = request.walk(path, true, made);
   const node = top.node ?? made(top.dir!, top.name);
   if (!node.isDirectory) throw ENOTDIR;
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const unpacking = new Unpacking(request, path, node);
   yield* Change.making(request.workspace, function* (change) {
     for (const member of members) {
@@ -106,7 +106,7 @@ class Unpacking {
 
   /** Updates nodes and listings. Called after the change was committed. */
   *finishing(): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counted = new Counted(ITEMS_PER_STEP);
     for (const { dir, name, type, old } of this.#newNames) {
       if (old !== undefined) {
         this.#request.workspace.tree.unlink(this.#request.access, old, dir, name);

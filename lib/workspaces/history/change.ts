@@ -14,7 +14,7 @@ import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 
 /** Copied-up nodes processed in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** The fields of a new directory, symlink or device that depend on its type. */
 export interface Special {
@@ -276,7 +276,7 @@ export class Change {
     const { delta, tree } = this.#workspace;
     this.#workspace.generation++;
     this.#workspace.countChange();
-    const counted = new Counted(AT_ONCE);
+    const counted = new Counted(ITEMS_PER_STEP);
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;
       if (contents !== undefined) delta.adopt(inode);

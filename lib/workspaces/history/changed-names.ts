@@ -9,7 +9,7 @@ const MANY_NAMES = 64;
 /** Smallest size of an entry of a host directory in bytes; the directory's size bounds the number of its names. */
 const NAME_BYTES = 32;
 /** Names examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /**
  * Returns the keys after `after`, sorted. A directory has two keys: its name, and for its contents the name and a
@@ -20,7 +20,7 @@ export function* keysAfter(
   after: ByteString,
   mayDescend: (name: ByteString) => boolean,
 ): Steps<ByteString[], undefined> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const keys: ByteString[] = [];
   for (const name of names) {
     yield* counted.one();
@@ -48,7 +48,7 @@ export function* baseNames(
   const stat = (name: ByteString) => base.lstat(joinPath(path, name));
   const few = count < MANY_NAMES || (base.lstat(path)?.size ?? 0) / NAME_BYTES > count;
   if (few) return { stat, mayBeDirectory: () => true };
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const types = new Map<ByteString, number>();
   for (const { name, type } of yield* base.reading(path)) {
     types.set(name, type);

@@ -17,7 +17,7 @@ import { modeOf, type Present, presentAt } from './present.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 /** Changes per partial result, which the other thread reads in a moment. */
 const PAGE = 256;
 
@@ -189,7 +189,7 @@ function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean
 }
 
 function* changedNames(dir: Present): Steps<Set<ByteString>, undefined> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const name of dir.inode?.entries?.keys() ?? []) {
     names.add(name);
@@ -199,7 +199,7 @@ function* changedNames(dir: Present): Steps<Set<ByteString>, undefined> {
 }
 
 function* allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Steps<Set<ByteString>, undefined> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const names = now === undefined ? new Set<ByteString>() : yield* changedNames(now);
   for (const each of [now?.basePath, wasDirectory ? path : undefined]) {
     for (const { name } of each === undefined ? [] : yield* base.reading(each)) {

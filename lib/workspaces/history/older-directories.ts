@@ -11,14 +11,14 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Op } from '../delta/index/records.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Older servers did not record the base versions of directories that a sandbox removed, replaced or gave another mode.
  * For these, records the present base version, in steps. Called before any other use of the delta.
  */
 export function* recordOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const ops: Op[] = [];

@@ -13,7 +13,7 @@ import { filterOf, hashOf, type PathFilter, type PathHash } from './path-filter.
 import { isBelow, pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** An entry of the delta that is no directory, in a directory that shows one of the base. */
 export interface OwnEntry {
@@ -61,7 +61,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
   const found: OwnEntries = { entries: [], replaced: new Set(), shown: [] };
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return found;
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const ways = new PathMemo<Way>(
     { dir: root, path: ROOT_PATH, merged: ROOT_PATH, replaced: undefined },
     (above, name, path) => wayTo(base, above, name, path),
@@ -134,7 +134,7 @@ function ownEntry(base: Base, way: Way, path: ByteString, basePath: ByteString):
 
 /** Returns a filter of all base paths, and their directories, for which `ownEntries` may find entries, in steps. */
 export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const hashes: PathHash[] = [];
   for (const path of allOwnPaths(workspace)) {
     hashes.push(hashOf(path));

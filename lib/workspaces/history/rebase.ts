@@ -19,15 +19,15 @@ import { removeUnusedDirectories } from './unused-directories.ts';
  * What was changed since stays, as a change of the present base version. A resumed stage that was rebased before is
  * skipped.
  */
-export function* rebase(workspace: Workspace, settlement: RebaseStage): Steps<void> {
+export function* rebase(workspace: Workspace, request: RebaseStage): Steps<void> {
   const { delta } = workspace;
   if (delta.table.get(ROOT_ID) === undefined) return;
-  const { commit, stage, revertPaths: givenUp, resumed } = settlement;
+  const { commit, stage, revertPaths, resumed } = request;
   const { rebased } = delta.table;
   if (resumed && rebased?.commit === commit && rebased.stage >= stage) return;
-  for (const path of givenUp) yield* revertQuietly(workspace, path);
-  yield* delta.releasing(rebaseAll(workspace, settlement));
-  const paths = [...settlement.paths.map(({ path }) => path), ...givenUp];
+  for (const path of revertPaths) yield* revertQuietly(workspace, path);
+  yield* delta.releasing(rebaseAll(workspace, request));
+  const paths = [...request.paths.map(({ path }) => path), ...revertPaths];
   yield* removeUnusedDirectories(workspace, paths, 'always');
 }
 

@@ -8,11 +8,11 @@ import type { Workspace } from '../workspace.ts';
 import type { OwnDirectory } from '../workspaces.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** Returns the directories of the delta that are not merged with the base at their own path, in steps. */
 export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[], undefined> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const found: OwnDirectory[] = [];
   const origins = new Origins(workspace.base);
   const { table } = workspace.delta;

@@ -15,7 +15,7 @@ import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
 
 /** Entries examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 /**
  * Limits of the comparison, in bytes for one file and for one change. The sandbox's programs, and the change of the
  * codebase, wait during the comparison: about 0.1 s for MAX_TOTAL in the page cache, some seconds on a slow disk. Files
@@ -101,7 +101,7 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
 }
 
 function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Unchanged> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const own = yield* ownEntries(workspace, changing);
   const entries: OwnEntry[] = [];
   for (const each of own.entries) {

@@ -16,7 +16,7 @@ import { showBase } from './show-base.ts';
 import { removeUnusedDirectories } from './unused-directories.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 interface Place {
   dir: Inode;
@@ -36,7 +36,7 @@ export function* revert(workspace: Workspace, paths: readonly ByteString[]): Ste
 }
 
 function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return 0;
   const places = new Map<ByteString, Place>();

@@ -8,7 +8,7 @@ import { recordOlderDirectories } from './older-directories.ts';
 import { removeUnusedWithoutNodes } from './unused-directories.ts';
 
 /** Nodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** What the kernel may cache of a directory besides its nodes. */
 interface Known {
@@ -22,7 +22,7 @@ interface Known {
  * counterpart of the same type expire. Throws Damage and host errors; RESOURCE_EXHAUSTED is the caller's.
  */
 export function* rollback(workspace: Workspace, layer: string): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const { delta, tree, shared } = workspace;
   // Handles of API clients become invalid; staged files belong to the replaced state.
   workspace.handles.closeAll(tree);
@@ -67,7 +67,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
 
 /** All names that may resolve differently than before. */
 function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<ByteString>> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const entries of [before.entries, dir.inode?.entries]) {
     for (const name of entries?.keys() ?? []) {

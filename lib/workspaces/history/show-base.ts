@@ -7,7 +7,7 @@ import { nodesFrom } from '../nodes/walk-nodes.ts';
 import type { OpenWorkspace } from '../open-workspace.ts';
 
 /** Names examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Called after a name was removed from the delta: its node and all nodes below show the base from now on. A node
@@ -21,7 +21,7 @@ export function* showBase(
   known?: { stat: BaseStat | undefined },
   done?: Set<Node>,
 ): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   // The tree can be deeper than the stack, so there is no recursion.
   const waiting: [Node, ByteString][] = [[top, topName]];
   for (let next = waiting.pop(), stat = known; next !== undefined; next = waiting.pop(), stat = undefined) {
@@ -78,7 +78,7 @@ function* showName(
 
 /** Detaches everything below a removed directory. */
 export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const below: [dir: Node, name: ByteString, child: Node][] = [];
   for (const dir of nodesFrom(top)) {
     for (const [name, child] of dir.children ?? []) {

@@ -12,7 +12,7 @@ import type { OpenWorkspace } from '../open-workspace.ts';
 import { showBase } from './show-base.ts';
 
 /** Records examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Condition for removing the record of a base directory in which the sandbox has nothing of its own. 'base gone': the
@@ -72,7 +72,7 @@ export function* removeUnusedDirectories(
 
 /** As `removeUnusedDirectories`, while no node is bound to an inode. */
 export function* removeUnusedWithoutNodes(workspace: OpenWorkspace, when: RemoveWhen): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], when)) {
     workspace.delta.release(inode);
     yield* counted.one();
@@ -92,7 +92,7 @@ function* removeRecords(
   const { baseVersions: seen } = delta.table;
   const ops: Op[] = [];
   const dropped = new Map<Inode, RemovedRecord>();
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const root = base.lstat(ROOT_PATH);
   const bases = new PathMemo<BaseStat | undefined>(root, (above, _name, path) => {
     const stat = above && base.lstat(path);
@@ -149,7 +149,7 @@ function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, cou
 /** Removes the recorded base versions at and below these paths. */
 function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
   if (paths.size === 0) return;
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   for (const [path] of workspace.delta.table.baseVersions.entries()) {
     yield* counted.one();
     for (let at = path; at !== ''; at = parentOf(at)) {
@@ -162,7 +162,7 @@ function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteSt
 
 /** Directories of the index that show base directories: above, at and below the paths; parents last. */
 function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<DirectoryRecord[]> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const found = new Map<Inode, DirectoryRecord>();
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return [];

@@ -6,7 +6,7 @@ import type { Node } from './node.ts';
 import type { NodeIndex } from './node-index.ts';
 
 /** Hard links of one file examined in one step. */
-const LINKS_AT_ONCE = 64;
+const LINKS_PER_STEP = 64;
 
 /** The part of a workspace that the levels of its files need. */
 export interface LevelsOwner {
@@ -36,7 +36,7 @@ export class FileLevels {
    * the result.
    */
   *finding(node: Node, ofPath: Level): Steps<Level> {
-    const counted = new Counted(LINKS_AT_ONCE);
+    const counted = new Counted(LINKS_PER_STEP);
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
       level = strictest(level, parent.agentRuleOf(name).level);

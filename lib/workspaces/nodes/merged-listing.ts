@@ -14,7 +14,7 @@ const MANY_ENTRIES = 4096;
 /** The same for a base directory, by its size on disk in bytes: several thousand names on all file systems. */
 const MANY_BYTES = 64 << 10;
 /** Names listed or examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /** The part of a workspace that listing names needs. */
 interface BaseOwner {
@@ -85,7 +85,7 @@ export function* listNames(
   { inode, basePath, listing: known }: DirectoryRef,
 ): Steps<Listing, undefined> {
   if (known !== undefined) return known;
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const listing = new Listing();
   const entries = inode?.entries;
   for (const { name, type } of basePath === undefined ? [] : yield* workspace.base.reading(basePath)) {
@@ -117,7 +117,7 @@ export function emptiness(workspace: RequestOwner, access: Access, dir: Node): E
 }
 
 function* findEmptiness(workspace: BaseOwner, access: Access, dir: Node): Steps<Emptiness> {
-  const counted = new Counted(AT_ONCE);
+  const counted = new Counted(ITEMS_PER_STEP);
   const listing = yield* listNames(workspace, dir);
   if (listing.size === 0) return 'empty';
   if ((access.shownRule(dir).uniformBelow ?? 0) >= VIEW) return 'visible';

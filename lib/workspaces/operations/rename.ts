@@ -21,7 +21,7 @@ export const RENAME_NOREPLACE = 1;
 const RENAME_EXCHANGE = 2;
 
 /** Names examined in one step. */
-const AT_ONCE = 64;
+const ENTRIES_PER_STEP = 64;
 
 /** Source or destination of a rename. */
 interface Place {
@@ -183,9 +183,9 @@ function* checkSubtreeBelow(
       if (fromState.level !== WRITE || toState.level !== WRITE) throw EACCES;
       if (below.inode === undefined && (baseState?.level ?? WRITE) !== WRITE) throw EACCES;
       if (directory) waiting.push([below, fromState, toState, baseState]);
-      if (++looked % AT_ONCE === 0) yield;
+      if (++looked % ENTRIES_PER_STEP === 0) yield;
     }
-    if (++looked % AT_ONCE === 0) yield;
+    if (++looked % ENTRIES_PER_STEP === 0) yield;
   }
 }
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
-import { settledBy } from '../../../lib/sandboxes/changes/commit.ts';
+import { rebasedPaths } from '../../../lib/sandboxes/changes/commit.ts';
 import { InodeTable } from '../../../lib/workspaces/delta/index/inode-table.ts';
 import type { Op } from '../../../lib/workspaces/delta/index/records.ts';
 import { Sandbox } from './sandbox.ts';
@@ -38,7 +38,7 @@ function commit(s: Sandbox): void {
     if (now === undefined) rmSync(join(s.spec.base, path), { recursive: true, force: true });
     else s.putBase(directory ? `${path}/` : path, directory ? '' : s.read(path));
   }
-  const settled = settledBy(all, own);
+  const settled = rebasedPaths(all, own);
   s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }

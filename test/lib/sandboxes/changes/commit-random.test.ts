@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { applySteps } from '../../../../lib/codebases/commit-steps.ts';
-import { settledBy } from '../../../../lib/sandboxes/changes/commit.ts';
+import { rebasedPaths } from '../../../../lib/sandboxes/changes/commit.ts';
 import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
@@ -61,7 +61,7 @@ async function commit(
     const paths = changes.map(({ path }) => path);
     const stages = inStages(changes, own).map((stage) => ({
       steps: stepsOf(stage, staged),
-      settled: settledBy(stage, own),
+      settled: rebasedPaths(stage, own),
     }));
     let goOn = meanwhile;
     const id = randomUUID();

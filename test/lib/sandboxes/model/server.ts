@@ -96,7 +96,7 @@ export class Server {
             await mount.baseChanging(id, paths);
           },
           baseChanged: async (id, paths) => mount.baseChanged(id, paths),
-          baseRemoving: (id, paths) => sandboxes.keepRemoved(id, paths),
+          baseRemoving: (id, paths) => sandboxes.preserveRemoved(id, paths),
         },
         rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
       });

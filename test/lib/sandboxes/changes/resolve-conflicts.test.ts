@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fromText } from '../../../../lib/byte-string.ts';
-import { decideForCodebase } from '../../../../lib/sandboxes/changes/given-up.ts';
+import { resolveForCodebase } from '../../../../lib/sandboxes/changes/resolve-conflicts.ts';
 import type { OwnDirectory } from '../../../../lib/workspaces/workspaces.ts';
 import { changesOf } from './changes-of.ts';
 
@@ -10,17 +10,17 @@ const renamed = (path: string, origin: string): OwnDirectory => ({
   origin: fromText(origin),
   replaces: false,
 });
-const decide = (changes: ReturnType<typeof changesOf>, own: OwnDirectory[] = []) => {
-  const { taken, givenUp } = decideForCodebase(changes, own);
-  return { taken: taken.map(({ path }) => path), givenUp };
+const resolve = (changes: ReturnType<typeof changesOf>, own: OwnDirectory[] = []) => {
+  const { committed, reverted } = resolveForCodebase(changes, own);
+  return { committed: committed.map(({ path }) => path), reverted };
 };
 
 it('commits everything except the conflicts', () => {
   const changes = changesOf(['a', 'file', 'file', 'conflict'], ['b', 'file', undefined], ['n', undefined, 'file']);
-  expect(decide(changes)).toEqual({ taken: ['b', 'n'], givenUp: ['a'] });
+  expect(resolve(changes)).toEqual({ committed: ['b', 'n'], reverted: ['a'] });
 });
 
-it('gives up the link in the place of a directory with an entry in conflict, and every removal in that directory', () => {
+it('reverts the link in the place of a directory with an entry in conflict, and every removal in that directory', () => {
   const changes = changesOf(
     ['a', 'directory', 'link'],
     ['a.b', 'file', undefined],
@@ -29,17 +29,17 @@ it('gives up the link in the place of a directory with an entry in conflict, and
     ['a/d/s', 'file', undefined, 'conflict'],
     ['a0', undefined, 'file'],
   );
-  expect(decide(changes)).toEqual({ taken: ['a.b', 'a0'], givenUp: ['a'] });
+  expect(resolve(changes)).toEqual({ committed: ['a.b', 'a0'], reverted: ['a'] });
 });
 
-it('gives up what is in a directory that takes the place of a file in conflict', () => {
+it('reverts everything in a directory that replaces a file in conflict', () => {
   const changes = changesOf(
     ['s', 'file', 'directory', 'conflict'],
     ['s/a', undefined, 'directory'],
     ['s/a/f', undefined, 'file'],
     ['t', undefined, 'file'],
   );
-  expect(decide(changes)).toEqual({ taken: ['t'], givenUp: ['s'] });
+  expect(resolve(changes)).toEqual({ committed: ['t'], reverted: ['s'] });
 });
 
 it('takes the removal of what is in a directory, which stays for the entry in conflict', () => {
@@ -48,10 +48,10 @@ it('takes the removal of what is in a directory, which stays for the entry in co
     ['d/x', 'file', undefined, 'conflict'],
     ['d/y', 'file', undefined],
   );
-  expect(decide(changes)).toEqual({ taken: ['d/y'], givenUp: ['d'] });
+  expect(resolve(changes)).toEqual({ committed: ['d/y'], reverted: ['d'] });
 });
 
-it('gives up the old place of a renamed file whose new place is given up, and keeps that of another', () => {
+it('reverts the old path of a renamed file whose new path is reverted, and keeps that of another file', () => {
   const changes = changesOf(
     ['f', 'file', undefined],
     ['g', 'file', undefined],
@@ -60,10 +60,10 @@ it('gives up the old place of a renamed file whose new place is given up, and ke
   );
   changes[2] = { ...changes[2]!, movedFrom: fromText('f') };
   changes[3] = { ...changes[3]!, movedFrom: fromText('g') };
-  expect(decide(changes)).toEqual({ taken: ['g', 'o'], givenUp: ['f', 'n'] });
+  expect(resolve(changes)).toEqual({ committed: ['g', 'o'], reverted: ['f', 'n'] });
 });
 
-it('gives up the old place of a renamed directory whose new place is given up, and so on from place to place', () => {
+it('reverts the old path of a renamed directory whose new path is reverted, also over several renames', () => {
   const changes = changesOf(
     ['a', 'directory', undefined],
     ['a/f', 'file', undefined],
@@ -73,5 +73,8 @@ it('gives up the old place of a renamed directory whose new place is given up, a
     ['s', 'file', 'directory', 'conflict'],
     ['s/g', undefined, 'file'],
   );
-  expect(decide(changes, [renamed('s', 'b'), renamed('b', 'a')])).toEqual({ taken: [], givenUp: ['a', 'b', 's'] });
+  expect(resolve(changes, [renamed('s', 'b'), renamed('b', 'a')])).toEqual({
+    committed: [],
+    reverted: ['a', 'b', 's'],
+  });
 });

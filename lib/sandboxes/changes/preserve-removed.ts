@@ -9,7 +9,7 @@ import type { LiveSandbox } from '../sandbox.ts';
  * show through a renamed directory. If one of them cannot (quota, full disk), that is logged and does not prevent the
  * removal.
  */
-export async function keepRemoved(
+export async function preserveRemoved(
   codebaseId: string,
   paths: readonly ByteString[],
   context: SandboxContext,

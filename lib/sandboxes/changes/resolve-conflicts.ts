@@ -3,57 +3,58 @@ import type { ChangeSide, OwnDirectory, WorkspaceChange } from '../../workspaces
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
 
-/** A commit in which each conflict is resolved in favour of the codebase. */
-export interface Decided {
-  /** In the order of the changes. */
-  taken: WorkspaceChange[];
-  /** Paths at which the sandbox's version is dropped, each with everything below; no path is below another one. */
-  givenUp: ByteString[];
+/** The changes of a commit after its conflicts were resolved. */
+export interface Resolution {
+  /** The changes to commit, in byte order of their paths. */
+  committed: WorkspaceChange[];
+  /** Paths that are reverted to the codebase, each with everything below; no path is below another one. */
+  reverted: ByteString[];
 }
 
 /**
- * Gives up the changes in conflict and those that depend on them: everything below a directory that is given up, a
- * replacement of a directory with an entry that stays, and the old path of a renamed file or directory whose new path is
- * given up (otherwise its contents would be at neither path). `changes` must be in byte order of their paths.
+ * Resolves each conflict in favour of the codebase. Reverts the changes in conflict and those that depend on them:
+ * everything below a reverted directory, a replacement of a directory that has reverted entries, and the old path of a
+ * renamed file or directory whose new path is reverted (otherwise its contents would be at neither path). `changes` must
+ * be in byte order of their paths.
  */
-export function decideForCodebase(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Decided {
+export function resolveForCodebase(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): Resolution {
   const replaced = new Set(changes.filter(replacesDirectory).map(({ path }) => path));
   const renamed = sorted(own.filter(({ origin }) => origin !== undefined));
-  const single = new Set<ByteString>();
-  const whole = new Set<ByteString>();
+  const paths = new Set<ByteString>();
+  const trees = new Set<ByteString>();
   const waiting = changes.filter(({ conflict }) => conflict);
-  const giveUpWhole = (top: ByteString) => {
-    if (whole.has(top) || topOf(top, whole) !== undefined) return;
-    whole.add(top);
+  const revertTree = (top: ByteString) => {
+    if (trees.has(top) || topOf(top, trees) !== undefined) return;
+    trees.add(top);
     for (const change of atOrBelow(changes, top)) waiting.push(change);
     for (const { origin } of atOrBelow(renamed, top)) origins.push(origin!);
   };
   const origins: ByteString[] = [];
   const removed = new Map(changes.filter(({ now }) => now === undefined).map((change) => [change.path, change]));
-  const staying = new Set<ByteString>();
+  const kept = new Set<ByteString>();
   for (let change = waiting.pop(); change !== undefined; change = waiting.pop()) {
     const { path, now, base, movedFrom } = change;
-    if (single.has(path)) continue;
-    single.add(path);
+    if (paths.has(path)) continue;
+    paths.add(path);
     const old = movedFrom === undefined ? undefined : removed.get(movedFrom);
     if (old !== undefined) waiting.push(old);
     const top = topOf(path, replaced);
-    if (top !== undefined) giveUpWhole(top);
-    if (replaced.has(path) || (isDirectory(now) && !isDirectory(base))) giveUpWhole(path);
-    for (let origin = origins.pop(); origin !== undefined; origin = origins.pop()) giveUpWhole(origin);
+    if (top !== undefined) revertTree(top);
+    if (replaced.has(path) || (isDirectory(now) && !isDirectory(base))) revertTree(path);
+    for (let origin = origins.pop(); origin !== undefined; origin = origins.pop()) revertTree(origin);
   }
-  // A removed directory stays for what is given up in it, and others go on to show it.
-  const stays = (change: WorkspaceChange) =>
+  // A directory is not removed if entries in it are reverted.
+  const isKept = (change: WorkspaceChange) =>
     isRemovedDirectory(change) && !atOrBelow(inConflict, change.path).next().done;
-  const inConflict = sorted([...single].map((path) => ({ path })));
-  for (const { path } of changes.filter(stays)) {
-    single.add(path);
-    staying.add(path);
+  const inConflict = sorted([...paths].map((path) => ({ path })));
+  for (const { path } of changes.filter(isKept)) {
+    paths.add(path);
+    kept.add(path);
   }
-  const taken = changes.filter(({ path }) => !single.has(path));
-  const tops = new Set([...single, ...whole]);
-  const isTop = (path: ByteString) => topOf(path, whole) === undefined && topOf(path, staying) === undefined;
-  return { taken, givenUp: [...tops].filter(isTop).sort(byBytes) };
+  const committed = changes.filter(({ path }) => !paths.has(path));
+  const tops = new Set([...paths, ...trees]);
+  const isTop = (path: ByteString) => topOf(path, trees) === undefined && topOf(path, kept) === undefined;
+  return { committed, reverted: [...tops].filter(isTop).sort(byBytes) };
 }
 
 function isRemovedDirectory({ now, base }: WorkspaceChange): boolean {
