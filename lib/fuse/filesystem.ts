@@ -20,6 +20,18 @@ export class Postponed {
   }
 }
 
+/**
+ * Thrown by an operation that is complete later, at `answer(cause, error)`; other requests are served in the meantime.
+ * Only for an operation that returns nothing: its reply has no body.
+ */
+export class AnsweredLater {
+  /** Identifies the event that the reply waits for; chosen by the file system. */
+  readonly cause: number;
+  constructor(cause: number) {
+    this.cause = cause;
+  }
+}
+
 /** The process that made a request (fuse_in_header). */
 export interface Caller {
   /** In the user and PID namespaces of the mount. */
@@ -119,7 +131,7 @@ export interface FileSystem {
    * `killSuidgid`: the write also clears the set-uid and set-gid bits.
    */
   write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number;
-  /** Makes the contents durable, and unless `datasync` is set the attributes, too. */
+  /** Makes the contents durable, and unless `datasync` is set the attributes, too. May throw `AnsweredLater`. */
   fsync(caller: Caller, nodeid: number, datasync: boolean): void;
   statfs(caller: Caller, nodeid: number): StatFs;
   /**

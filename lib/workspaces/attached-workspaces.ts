@@ -3,10 +3,13 @@ import { fromText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Counted, complete, type Steps } from '../fuse/connection/steps.ts';
 import { type Notifier, Postponed } from '../fuse/filesystem.ts';
+import type { Errno } from '../linux/errno.ts';
 import { BaseTrees } from './base/base-trees.ts';
 import { Clock } from './clock.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import type { BackgroundCopy } from './delta/contents/background-copy.ts';
+import type { BackgroundSync } from './delta/contents/background-sync.ts';
+import { HostSyncs } from './delta/contents/host-syncs.ts';
 import { LargeCopies } from './delta/contents/large-copies.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
@@ -31,6 +34,12 @@ export interface WorkspaceFileSystemOptions {
    * once.
    */
   startCopy?: (copy: BackgroundCopy) => void;
+  /**
+   * Starts a sync of host files in another thread, which calls `synced` at its end. Absent: files are synced at once.
+   */
+  startSync?: (sync: BackgroundSync) => void;
+  /** Answers the requests that are AnsweredLater with this cause. */
+  answer?: (cause: number, error: Errno | undefined) => void;
   /** Receives the workspace of each operation. */
   current?: CurrentWorkspace;
   /** Runs long work between requests. Absent: it runs at once. */
@@ -50,6 +59,7 @@ export class AttachedWorkspaces {
   readonly bases: BaseTrees;
   readonly frozen = new FrozenLayers();
   readonly copies: LargeCopies;
+  readonly syncs: HostSyncs;
   /** The workspace of the operation in progress. */
   readonly current: CurrentWorkspace;
   readonly holds: Holds;
@@ -62,6 +72,7 @@ export class AttachedWorkspaces {
   readonly #clock = new Clock();
   readonly #memory: MemoryBudget;
   readonly #damaged: (report: DamageReport) => void;
+  readonly #answer: (cause: number, error: Errno | undefined) => void;
   readonly #startSteps: ((steps: Steps<unknown>) => void) | undefined;
 
   constructor(notifier: Notifier, options: WorkspaceFileSystemOptions) {
@@ -73,12 +84,15 @@ export class AttachedWorkspaces {
     this.#memory = new MemoryBudget(maxMemory, () => this.frozen.memory);
     this.#startSteps = options.startSteps;
     this.released = options.released ?? (() => undefined);
+    this.#answer = options.answer ?? (() => undefined);
+    this.syncs = new HostSyncs(options.startSync, this.released);
     this.files = new HostFiles(options.maxOpenFiles ?? 256);
     this.bases = new BaseTrees(options.maxOpenDirectories ?? 256);
     this.holds = new Holds({
       current: this.current,
       released: this.released,
       forget: (nodeid, nlookup) => this.forget(nodeid, nlookup),
+      resumeSyncs: () => this.syncs.resume(),
     });
   }
 
@@ -111,11 +125,13 @@ export class AttachedWorkspaces {
       workspace.handles.closeAll(workspace.tree);
       workspace.tree.releaseOrphans();
     }
-    this.#attached.delete(id);
-    this.#notifier.invalEntry(ROOT_NODEID, fromText(id));
     try {
-      workspace.close();
+      // Before it may be attached anew, which would read what is not written yet.
+      yield* workspace.syncing();
     } finally {
+      this.#attached.delete(id);
+      this.#notifier.invalEntry(ROOT_NODEID, fromText(id));
+      workspace.close();
       if (this.#attached.size === 0) this.frozen.closeFiles();
     }
   }
@@ -166,18 +182,23 @@ export class AttachedWorkspaces {
 
   *#leasing<T>(leased: Workspace, steps: Steps<T>): Steps<T> {
     let postponed = false;
+    let synced = false;
     try {
-      return yield* steps;
+      const result = yield* steps;
+      yield* leased.syncing();
+      synced = true;
+      return result;
     } catch (error) {
       // Run again when a large copy is complete.
       postponed = error instanceof Postponed;
       throw error;
     } finally {
-      if (!postponed) this.#endLease(leased.spec.id);
+      if (!postponed) this.#endLease(leased.spec.id, synced);
     }
   }
 
-  #endLease(id: string): void {
+  /** `synced`: nothing was written since the last sync. */
+  #endLease(id: string, synced = false): void {
     const leased = this.#leased.get(id);
     this.#leased.delete(id);
     if (!leased?.isOpen) return;
@@ -185,7 +206,11 @@ export class AttachedWorkspaces {
       this.files.close(node);
       this.nodes.delete(node);
     }
-    leased.close();
+    try {
+      if (!synced) complete(leased.syncing());
+    } finally {
+      leased.close();
+    }
   }
 
   #open(spec: WorkspaceSpec): Workspace {
@@ -198,6 +223,8 @@ export class AttachedWorkspaces {
       clock: this.#clock,
       frozen: this.frozen,
       copies: this.copies,
+      syncs: this.syncs,
+      answer: this.#answer,
       memory: this.#memory,
       damaged: this.#damaged,
       background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),

@@ -102,6 +102,8 @@ export interface WorkspaceOperations {
   layersRemoved(): void;
   /** A background copy is complete (errno 0) or failed: operations that wait for it are run again. */
   copied(id: number, errno: number): void;
+  /** A sync of host files in the background has ended, with the errno of each or 0. */
+  synced(id: number, errnos: readonly number[]): void;
   /** Runs one of `WorkspaceFiles`. */
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown;
   /**
@@ -168,6 +170,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
   compact: { again: (outcome) => outcome === 'more' },
   layersRemoved: { unmounted: NOTHING },
   copied: {},
+  synced: {},
   files: {},
   shownFrom: {},
   usage: {},
@@ -178,7 +181,15 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
 export type Call = <O extends Operation>(operation: O, args: Arguments<O>) => Promise<Answer<O>>;
 
 /** For the file system's own threads, or with another form in the main thread. */
-const INTERNAL = ['attach', 'detach', 'trim', 'copied', 'files', 'syncAll'] as const satisfies readonly Operation[];
+const INTERNAL = [
+  'attach',
+  'detach',
+  'trim',
+  'copied',
+  'synced',
+  'files',
+  'syncAll',
+] as const satisfies readonly Operation[];
 type Shared = Exclude<Operation, (typeof INTERNAL)[number]>;
 
 /** The operations as the main thread calls them: asynchronous, with the same arguments and answers. */

@@ -1,4 +1,4 @@
-import type { Steps } from '../fuse/connection/steps.ts';
+import { type Steps, Waiting } from '../fuse/connection/steps.ts';
 import { Postponed } from '../fuse/filesystem.ts';
 import type { CurrentWorkspace } from './current-workspace.ts';
 import type { Workspace } from './workspace.ts';
@@ -8,6 +8,8 @@ interface HoldsOwner {
   readonly current: CurrentWorkspace;
   /** Runs a FORGET that came during a hold. */
   forget(nodeid: number, nlookup: number): void;
+  /** Starts syncs of files that waited for the end of a hold. */
+  resumeSyncs(): void;
   /** Called when operations that are Postponed with this cause may be run again. */
   released(cause: number): void;
 }
@@ -52,7 +54,7 @@ export class Holds {
       this.#owner.current.set(workspace.spec.id);
       const { done, value } = steps.next();
       if (done) return value;
-      yield;
+      yield value instanceof Waiting ? value : undefined;
     }
   }
 
@@ -72,6 +74,7 @@ export class Holds {
         for (const [nodeid, nlookup] of workspace.pendingForgets.splice(0)) this.#owner.forget(nodeid, nlookup);
       }
       this.#owner.released(cause);
+      this.#owner.resumeSyncs();
     }
   }
 }

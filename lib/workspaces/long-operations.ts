@@ -85,6 +85,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     requireForkRoom: (id, checkpoint) => held(id, (workspace) => requireForkRoom(workspace, checkpoint)),
     compact: (id, layers, limit = MAX_MOVED) =>
       held(id, (workspace) => compacting(workspaces, workspace, layers, limit)),
+    syncAll: () => syncingAll(workspaces),
     rollback: (id, layer) => held(id, (workspace) => stepsOnHost(rollback(workspace, layer))),
   };
 }
@@ -98,6 +99,17 @@ function* eachInTurn(
 ): Steps<void> {
   first();
   for (const workspace of workspaces) yield* holds.forOne(workspace, act(workspace));
+}
+
+function syncingAll(workspaces: AttachedWorkspaces): Steps<void> {
+  const { holds } = workspaces;
+  const all = [...workspaces.all()];
+  // A long operation on any of them is finished first.
+  all.forEach(requireNotHeld);
+  const steps = function* (): Steps<void> {
+    for (const workspace of all) yield* holds.forOne(workspace, workspace.syncing());
+  };
+  return holds.holdSame(all, steps());
 }
 
 function* findUnchanged(

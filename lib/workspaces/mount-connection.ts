@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import { copyInBackground } from './delta/contents/background-copy.ts';
+import { syncInBackground } from './delta/contents/background-sync.ts';
 import type { WorkspaceEvent } from './events.ts';
 import type { DamageReport, FileSystemExit } from './workspaces.ts';
 
@@ -57,12 +58,18 @@ export class MountConnection {
     const current = new CurrentWorkspace();
     const onEvent = (posted: unknown) => {
       const event = posted as WorkspaceEvent;
-      if (event.kind === 'damaged') {
-        report(event.report, options);
-        return;
+      const ended = (operation: 'copied' | 'synced', id: number, result: unknown) =>
+        connection.threads.control.call(operation, id, result).catch(() => {});
+      switch (event.kind) {
+        case 'damaged':
+          report(event.report, options);
+          break;
+        case 'copy':
+          void copyInBackground(event.copy).then((errno) => ended('copied', event.copy.id, errno));
+          break;
+        case 'sync':
+          void syncInBackground(event.sync).then((errnos) => ended('synced', event.sync.id, errnos));
       }
-      const { control } = connection.threads;
-      void copyInBackground(event.copy).then((errno) => control.call('copied', event.copy.id, errno).catch(() => {}));
     };
     const { entry, log } = options;
     const connection = await Connection.open({ mountPoint, entry, options: current.buffer, onEvent, log });

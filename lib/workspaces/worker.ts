@@ -31,6 +31,8 @@ export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFile
     maxOpenFiles: cached,
     maxOpenDirectories: cached,
     startCopy: (copy) => emit({ kind: 'copy', copy }),
+    startSync: (sync) => emit({ kind: 'sync', sync }),
+    answer: host.answer,
     damaged: (report) => emit({ kind: 'damaged', report }),
     current: new CurrentWorkspace(current as SharedArrayBuffer),
     startSteps: host.startSteps,

@@ -14,7 +14,6 @@ import { Damage } from './delta/damage.ts';
 import { isLong, runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
-import { requireNotHeld } from './holds.ts';
 import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
 import type { FileOperation } from './workspace-files.ts';
@@ -174,15 +173,13 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     return { bytes: delta.bytes + delta.retained.bytes, files: delta.inodes + delta.retained.files };
   }
 
+  synced(id: number, errnos: readonly number[]): void {
+    this.workspaces.syncs.done(id, errnos);
+  }
+
   /** Makes every delta outlive a power failure, contents of open files included. */
   syncAll(): void {
-    // A long operation on any of them is finished first.
-    for (const workspace of this.workspaces.all()) requireNotHeld(workspace);
-    for (const workspace of this.workspaces.all()) {
-      if (!workspace.isOpen) continue;
-      this.workspaces.current.set(workspace.spec.id);
-      workspace.sync();
-    }
+    this.#complete('syncAll');
   }
 
   /** Runs a long operation to its end. Returns undefined if there is nothing to do. */

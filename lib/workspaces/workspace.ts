@@ -1,47 +1,26 @@
 import type { ByteString } from '../byte-string.ts';
-import { complete, type Steps } from '../fuse/connection/steps.ts';
-import { type Notifier, Postponed } from '../fuse/filesystem.ts';
+import { complete, resumed, type Steps, Waiting } from '../fuse/connection/steps.ts';
+import { Postponed } from '../fuse/filesystem.ts';
 import { ESTALE } from '../linux/errno.ts';
 import { S_IFDIR } from '../linux/mode.ts';
 import type { Time } from '../linux/time.ts';
 import { compileRules, type RuleSet, type RuleState } from '../permissions/index.ts';
 import { Base } from './base/base.ts';
-import type { BaseTrees, ChangingPaths } from './base/base-trees.ts';
-import type { Clock } from './clock.ts';
-import type { LargeCopies } from './delta/contents/large-copies.ts';
+import type { ChangingPaths } from './base/base-trees.ts';
+import { OwnSyncs } from './delta/contents/host-syncs.ts';
 import { Damage } from './delta/damage.ts';
 import { Delta, type LayersOf } from './delta/delta.ts';
 import type { Inode } from './delta/index/inode.ts';
 import { pathOf } from './delta/index/path-of.ts';
-import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
 import { recordOlderDirectories } from './history/older-directories.ts';
 import { removeUnusedWithoutNodes } from './history/unused-directories.ts';
-import { LISTED_BYTES, type MemoryBudget, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
-import type { HostFiles } from './nodes/host-files.ts';
-import type { NodeTable } from './nodes/node-table.ts';
+import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import { NodeTree } from './nodes/node-tree.ts';
 import { ResultCache } from './result-cache.ts';
-import type { DamageReport, WorkspaceSpec } from './workspaces.ts';
-
-/** The state shared by all workspaces of a mount. */
-export interface Shared {
-  readonly nodes: NodeTable;
-  readonly files: HostFiles;
-  readonly bases: BaseTrees;
-  readonly notifier: Notifier;
-  readonly clock: Clock;
-  readonly frozen: FrozenLayers;
-  readonly copies: LargeCopies;
-  readonly memory: MemoryBudget;
-  /** Called once for each damaged file, and once for each damaged workspace. */
-  readonly damaged: (report: DamageReport) => void;
-  /** Runs steps between requests, with nothing waiting for them. */
-  readonly background: (steps: Steps<unknown>) => void;
-  /** Runs steps while the workspace is held and returns the cause to wait for. Absent: steps run at once. */
-  readonly startHeld?: ((workspace: Workspace, steps: Steps<unknown>) => number) | undefined;
-}
+import type { Shared } from './shared.ts';
+import type { WorkspaceSpec } from './workspaces.ts';
 
 /** Steps that one request runs before other requests are served. */
 const STEPS_AT_ONCE = 32;
@@ -57,7 +36,7 @@ interface Opened {
 /** One attached sandbox: base, delta, rules and the nodes that the kernel knows. Its owner calls `close`. */
 export class Workspace implements MemoryHolder {
   readonly spec: WorkspaceSpec;
-  readonly shared: Shared;
+  readonly shared: Shared<Workspace>;
   readonly changing: ChangingPaths;
   /** Files that API clients have open. */
   readonly handles = new Handles();
@@ -85,7 +64,7 @@ export class Workspace implements MemoryHolder {
   /** Why the delta cannot be read. */
   #damage: Damage | undefined;
 
-  constructor(spec: WorkspaceSpec, shared: Shared) {
+  constructor(spec: WorkspaceSpec, shared: Shared<Workspace>) {
     this.spec = spec;
     this.shared = shared;
     this.changing = shared.bases.changingOf(spec.codebaseId);
@@ -195,12 +174,12 @@ export class Workspace implements MemoryHolder {
     this.#results.store({ key, generation: this.generation, result });
   }
 
-  /** Makes index and contents durable (fsync(2)). */
-  sync(): void {
-    this.delta.sync();
+  /** Makes index and contents durable (fsync(2)), in steps. Throws host errors. */
+  *syncing(): Steps<void> {
+    if (this.#opened !== undefined) yield* this.#opened.delta.syncing();
   }
 
-  /** Syncs and releases everything. Later use throws ESTALE. */
+  /** Releases everything, without a sync. Later use throws ESTALE. */
   close(): void {
     const opened = this.#opened;
     this.#closed = true;
@@ -217,12 +196,15 @@ export class Workspace implements MemoryHolder {
 
   #layers(): LayersOf {
     const { id, delta, layers, origin } = this.spec;
-    const { frozen, copies } = this.shared;
+    const { frozen, copies, answer } = this.shared;
+    const syncs = new OwnSyncs(this.shared.syncs);
+    const isHeld = () => this.heldBy !== 0;
     const damaged = (inode: Inode, message: string) => this.shared.damaged({ id, message, path: pathOf(inode) });
     const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
+    const common = { frozen, copies, syncs, answer, isHeld, damaged, startSteps };
     return layers === undefined
-      ? { root: `${delta}/data`, prefix: '', frozen, copies, damaged, startSteps }
-      : { root: layers, prefix: `${id}.`, frozen, copies, damaged, startSteps, origin };
+      ? { ...common, root: `${delta}/data`, prefix: '' }
+      : { ...common, root: layers, prefix: `${id}.`, origin };
   }
 
   /** Starts steps with the workspace held. Returns false during another long operation; the caller is a part of it. */
@@ -244,6 +226,7 @@ export class Workspace implements MemoryHolder {
     for (let step = 0; step < OPENING_STEPS; step++) {
       const { done, value } = steps.next();
       if (done) return value;
+      if (value instanceof Waiting) throw new Postponed(startHeld(this, this.#storeFailure(resumed(value, steps))));
     }
     throw new Postponed(startHeld(this, this.#storeFailure(steps)));
   }

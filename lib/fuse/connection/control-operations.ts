@@ -68,8 +68,9 @@ export class ControlOperations {
     });
   }
 
-  /** Operations that were postponed for `cause` are retried by the next `wake`. */
+  /** Tasks that wait for `cause` continue; operations that were postponed for it are retried by the next `wake`. */
   release(cause: number): void {
+    this.#tasks.release(cause);
     this.#postponed.release(cause);
   }
 

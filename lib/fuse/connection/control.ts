@@ -36,8 +36,12 @@ export interface FileSystemHost {
   emit(event: unknown): void;
   /** Runs the steps between requests. */
   startSteps(steps: Steps<unknown>): void;
-  /** Runs the requests and operations again that were `Postponed` with this cause. */
+  /**
+   * Runs the requests and operations again that were `Postponed` with this cause, and continues steps that wait for it.
+   */
   release(cause: number): void;
+  /** Replies to the requests that are `AnsweredLater` with this cause: success, or the error. */
+  answer(cause: number, error: Errno | undefined): void;
 }
 
 /** A message of the main thread to the request worker. */

@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import type { Session } from '../session/session.ts';
+import type { LateReplies } from './late-replies.ts';
 import type { Descriptor, RequestReader } from './request-reader.ts';
 import type { WaitQueue } from './wait-queue.ts';
 import { isTransient, writeDevice } from './write-device.ts';
@@ -20,13 +21,14 @@ const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoE
 
 /**
  * Serves requests until the connection ends or `served`, which is called after each request, returns false. Postponed
- * requests are run again once released. Blocks its thread: only a request wakes it from read(2) (see `ControlNode`).
+ * requests are run again once released; late replies are sent by their owner. Blocks its thread: only a request wakes it from read(2) (see `ControlNode`).
  * Throws unexpected errors of read(2).
  */
 export function serve(
   reader: RequestReader,
   session: Session,
   postponed: WaitQueue<PostponedRequest>,
+  late: LateReplies,
   served: () => boolean,
 ): EndReason {
   for (;;) {
@@ -42,21 +44,28 @@ export function serve(
       }
       throw thrown;
     }
-    run(reader.fd, received, session, postponed);
+    run(reader.fd, received, session, postponed, late);
     for (let again = postponed.next(); again !== undefined; again = postponed.next()) {
       again.request.copy(session.request);
-      run(again.fd, again.request.length, session, postponed);
+      run(again.fd, again.request.length, session, postponed, late);
     }
     if (!served()) return 'stopped';
   }
 }
 
-function run(fd: number, length: number, session: Session, postponed: WaitQueue<PostponedRequest>): void {
+function run(
+  fd: number,
+  length: number,
+  session: Session,
+  postponed: WaitQueue<PostponedRequest>,
+  late: LateReplies,
+): void {
   const size = session.handle(length);
-  const { postponedBy } = session;
+  const { postponedBy, answeredLaterBy } = session;
   if (postponedBy !== undefined) {
     postponed.add(postponedBy, { fd, request: Buffer.from(session.request.subarray(0, length)) });
-  } else if (size > 0) sendReply(fd, session, size);
+  } else if (answeredLaterBy !== undefined) late.add(answeredLaterBy, fd, session.request);
+  else if (size > 0) sendReply(fd, session, size);
 }
 
 /** A descriptor of the device as a `Descriptor`. The caller owns `fd`. */

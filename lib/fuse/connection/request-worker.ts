@@ -8,6 +8,7 @@ import { Session, type SessionEvents } from '../session/session.ts';
 import { type ControlledFileSystem, encodeError, type FileSystemHost } from './control.ts';
 import { ControlOperations } from './control-operations.ts';
 import { descriptor, type PostponedRequest, serve } from './device.ts';
+import { LateReplies } from './late-replies.ts';
 import { NotificationQueue } from './notification-queue.ts';
 import { RequestReader } from './request-reader.ts';
 import { WaitQueue } from './wait-queue.ts';
@@ -42,6 +43,7 @@ export function serveRequests(
   const parents = new ParentDirectories();
   const notifications = new NotificationQueue(data.notifications, data.fd, parents);
   const requests = new WaitQueue<PostponedRequest>();
+  const late = new LateReplies();
   const control = new ControlOperations(data.control, data.fd, notifications);
   const host: FileSystemHost = {
     notifier: notifications,
@@ -51,6 +53,7 @@ export function serveRequests(
       control.release(cause);
       requests.release(cause);
     },
+    answer: (cause, error) => late.answer(cause, error),
   };
   const fileSystem = makeFileSystem(host, data.options);
   control.connect(fileSystem);
@@ -63,7 +66,7 @@ export function serveRequests(
 
   raisePriority();
   const nonBlocking = data.nonBlockingFd === undefined ? undefined : descriptor(data.nonBlockingFd);
-  const reason = serve(new RequestReader(descriptor(data.fd), nonBlocking), session, requests, () => {
+  const reason = serve(new RequestReader(descriptor(data.fd), nonBlocking), session, requests, late, () => {
     fileSystem.requestEnded();
     notifications.flush();
     control.requestContinue();

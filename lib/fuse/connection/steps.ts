@@ -4,6 +4,25 @@
  */
 export type Steps<T, Part = unknown> = Generator<Part | undefined, T, void>;
 
+/**
+ * Yielded by steps that wait for an event outside this thread. `begin` starts the wait and returns its cause; the steps
+ * are to be continued after the release of that cause. Steps that are continued without a call of `begin` block this
+ * thread until the event.
+ */
+export class Waiting {
+  readonly begin: () => number;
+
+  constructor(begin: () => number) {
+    this.begin = begin;
+  }
+}
+
+/** Continues steps of which `value` was the last yielded value and is still to be handled. */
+export function* resumed<T>(value: unknown, steps: Steps<T>): Steps<T> {
+  yield value;
+  return yield* steps;
+}
+
 /** Ends a step after every `of` items of a loop. */
 export class Counted {
   readonly #of: number;

@@ -1,4 +1,5 @@
-import type { Steps } from './steps.ts';
+import { type Steps, Waiting } from './steps.ts';
+import { WaitQueue } from './wait-queue.ts';
 
 /** How long one task runs before other requests are served, in ms. */
 const SLICE_MS = 2;
@@ -14,9 +15,13 @@ export interface Task {
   failed(thrown: unknown): void;
 }
 
-/** Runs long work between requests, round-robin, one slice of 2 ms at a time. */
+/**
+ * Runs long work between requests, round-robin, one slice of 2 ms at a time. Tasks that wait for an event take no turns
+ * until its cause is released.
+ */
 export class Tasks {
   readonly #queue: Task[] = [];
+  readonly #waiting = new WaitQueue<Task>();
   readonly #now: () => number;
   /** Steps run in the current or last slice. */
   stepsInSlice = 0;
@@ -28,7 +33,7 @@ export class Tasks {
     this.#now = now;
   }
 
-  /** Number of unfinished tasks. */
+  /** Number of tasks with a slice to run. */
   get size(): number {
     return this.#queue.length;
   }
@@ -41,6 +46,12 @@ export class Tasks {
   /** Runs the first slice of a task at once, so that a short one is finished on return; the rest is queued. */
   begin(task: Task): void {
     this.#slice(task);
+  }
+
+  /** Continues the tasks that wait for `cause`. */
+  release(cause: number): void {
+    this.#waiting.release(cause);
+    for (let task = this.#waiting.next(); task !== undefined; task = this.#waiting.next()) this.#queue.push(task);
   }
 
   /** Runs one slice of the task at the head of the queue. */
@@ -64,6 +75,10 @@ export class Tasks {
       }
       if (result.done) {
         task.done(result.value);
+        return;
+      }
+      if (result.value instanceof Waiting) {
+        this.#waiting.add(result.value.begin(), task);
         return;
       }
       if (result.value !== undefined) task.part(result.value);

@@ -1,5 +1,5 @@
 import { EIO, EPROTO, Errno } from '../../linux/errno.ts';
-import { type Caller, type FileSystem, Postponed } from '../filesystem.ts';
+import { AnsweredLater, type Caller, type FileSystem, Postponed } from '../filesystem.ts';
 import { decodeInit, encodeInit, type InitIn, KERNEL_VERSION, MAX_WRITE, MINIMUM_MINOR } from '../protocol/init.ts';
 import { readU64 } from '../protocol/integers.ts';
 import { ENTRY_OUT_SIZE, IN_HEADER_SIZE, Opcode, OUT_HEADER_SIZE, ROOT_NODEID } from '../protocol/opcodes.ts';
@@ -48,6 +48,8 @@ export class Session {
    * cause.
    */
   postponedBy: number | undefined;
+  /** The cause of the last request's `AnsweredLater`: it has no reply yet. */
+  answeredLaterBy: number | undefined;
 
   /** `parents`: present the names of the root in directories of their own. */
   constructor(fileSystem: FileSystem, control: ControlNode, events: SessionEvents, parents?: ParentDirectories) {
@@ -64,7 +66,7 @@ export class Session {
    */
   handle(length: number): number {
     const { request } = this;
-    this.postponedBy = undefined;
+    this.postponedBy = this.answeredLaterBy = undefined;
     if (length < IN_HEADER_SIZE || length > request.length) return 0;
     const opcode = readOpcode(request);
     try {
@@ -74,6 +76,10 @@ export class Session {
     } catch (thrown) {
       if (thrown instanceof Postponed) {
         this.postponedBy = thrown.cause;
+        return 0;
+      }
+      if (thrown instanceof AnsweredLater) {
+        this.answeredLaterBy = thrown.cause;
         return 0;
       }
       if (!(thrown instanceof Errno)) this.#report(opcode, thrown);

@@ -2,15 +2,18 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
-import { ESTALE } from '../../linux/errno.ts';
+import { type Errno, ESTALE } from '../../linux/errno.ts';
 import type { Time } from '../../linux/time.ts';
 import { sameTime } from '../clock.ts';
 import { ContentStore } from './contents/content-store.ts';
 import { statData } from './contents/data-files.ts';
 import { readFile, truncateFile, writeFile } from './contents/host-io.ts';
+import type { OwnSyncs } from './contents/host-syncs.ts';
 import type { LargeCopies } from './contents/large-copies.ts';
 import { NO_SLOT, SMALL } from './contents/slabs.ts';
 import { asDamage } from './damage.ts';
+import { FileSyncs } from './file-syncs.ts';
+import type { JournalSync } from './index/durable-journal.ts';
 import type { Inode } from './index/inode.ts';
 import { InodeTable } from './index/inode-table.ts';
 import { Journal } from './index/journal.ts';
@@ -53,6 +56,12 @@ export interface LayersOf {
   prefix: string;
   frozen: FrozenLayers;
   copies: LargeCopies;
+  /** Makes its files durable. */
+  syncs: OwnSyncs;
+  /** Called when requests that wait for this cause of `syncFile` are to be answered. */
+  answer: (cause: number, error: Errno | undefined) => void;
+  /** Whether a long operation prevents other use of the delta. */
+  isHeld?: () => boolean;
   /** Called once for each file with damaged contents. */
   damaged?: (inode: Inode, message: string) => void;
   /** The frozen layer from which a delta without a journal starts. */
@@ -95,6 +104,9 @@ export class Delta {
   readonly #written = new Set<Inode>();
   readonly #retained: Retained;
   readonly #usage: Usage;
+  readonly #fileSyncs: FileSyncs;
+  /** The journal is being synced because many slots wait for it. */
+  #freeingSlots = false;
   #releasing = false;
   #rewrittenSize = 0;
   /** Size of a journal with only its header, in bytes. */
@@ -102,8 +114,9 @@ export class Delta {
 
   private constructor(dir: string, layers: LayersOf, quota: Quota, now: () => Time) {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
-    this.#journal = new Journal(`${dir}/journal`);
+    this.#journal = new Journal(`${dir}/journal`, layers.syncs);
     this.#layers = layers;
+    this.#fileSyncs = this.#makeFileSyncs();
     const { root, frozen } = layers;
     this.#retained = new Retained(layers.prefix, {
       read: (layer) => readSummary(root, layer),
@@ -150,6 +163,22 @@ export class Delta {
         this.#usage.resized(inode, size - before);
       },
       damaged: (inode, message) => layers.damaged?.(inode, message),
+    });
+  }
+
+  get #isFree(): boolean {
+    return this.#layers.isHeld?.() !== true;
+  }
+
+  #makeFileSyncs(): FileSyncs {
+    const { syncs, answer } = this.#layers;
+    return new FileSyncs(syncs, {
+      recordTimes: (inodes) => this.#recordTimes([...inodes].filter((inode) => this.#written.has(inode))),
+      openToSync: (inode, datasync) => this.#contents.openToSync(inode, datasync),
+      failed: (inode) => this.#markUnsynced(inode),
+      isFree: () => this.#isFree,
+      journal: () => this.#beginJournalSync(),
+      answer,
     });
   }
 
@@ -385,7 +414,7 @@ export class Delta {
     const shared = this.#sharedContents(inode);
     if (shared !== undefined) this.#retained.superseded(shared.layer, shared.size);
     this.#contents.release(inode, this.#releasing);
-    if (this.#contents.waitsForJournal && !this.#releasing) this.#syncJournal();
+    if (this.#contents.waitsForJournal && !this.#releasing) this.#freeSlots();
   }
 
   /**
@@ -408,28 +437,49 @@ export class Delta {
 
   /**
    * Makes one file durable, with its links and times. `datasync`: fdatasync(2) in place of fsync(2) for its data file.
+   * Returns the cause of the later answer; undefined: it is durable. Throws host errors.
    */
-  syncInode(inode: Inode, datasync: boolean): void {
-    this.#contents.sync(inode, datasync);
-    if (this.#written.has(inode)) this.#recordTimes([inode]);
-    this.#syncJournal();
+  syncFile(inode: Inode, datasync: boolean): number | undefined {
+    const { syncs } = this.#layers;
+    if (syncs.inBackground) return this.#fileSyncs.add(inode, datasync);
+    complete(this.#syncingFile(inode, datasync));
+    return undefined;
   }
 
-  /** Makes everything durable. Throws host errors. */
-  sync(): void {
-    this.#contents.syncAll();
-    this.#recordTimes([...this.#written]);
-    this.#syncJournal();
-  }
-
-  /** Syncs and closes. Throws host errors of the last changes of times; everything else is on disk already. */
-  close(): void {
+  *#syncingFile(inode: Inode, datasync: boolean): Steps<void> {
+    const file = this.#contents.openToSync(inode, datasync);
     try {
-      this.sync();
-    } finally {
-      this.#releaseIndexes();
-      this.#contents.close();
+      if (file !== undefined) yield* this.#layers.syncs.syncing(() => ({ files: [file] }));
+    } catch (error) {
+      this.#markUnsynced(inode);
+      throw error;
     }
+    if (this.#written.has(inode)) this.#recordTimes([inode]);
+    yield* this.#syncingJournal();
+  }
+
+  #markUnsynced(inode: Inode): void {
+    if (this.table.get(inode.id) === inode) this.#contents.markUnsynced(inode);
+  }
+
+  /**
+   * Makes everything durable, in steps, between which the caller prevents other use of the delta. Throws host errors.
+   */
+  *syncing(): Steps<void> {
+    yield* this.#syncingContents();
+    this.#recordTimes([...this.#written]);
+    yield* this.#syncingJournal();
+  }
+
+  *#syncingContents(): Steps<void> {
+    yield* this.#layers.syncs.syncing(() => this.#contents.unsynced());
+    this.#contents.allSynced();
+  }
+
+  /** Closes everything, without a sync: records that were not synced survive a crash of the server. */
+  close(): void {
+    this.#releaseIndexes();
+    this.#contents.close();
   }
 
   #releaseIndexes(): void {
@@ -447,7 +497,7 @@ export class Delta {
     yield* this.#recordingTimes();
     this.#requireHeader();
     if (this.#parentLayer !== '' && this.#journal.size === this.#headerSize) {
-      this.#journal.confirm();
+      yield* this.#journal.confirming();
       return this.#parentLayer;
     }
     if (this.#chainLength >= MAX_CHAIN) yield* this.#rewriting();
@@ -457,17 +507,17 @@ export class Delta {
     const contents = (yield* countingContents(this.table.own())).get(frozen);
     const nameless = (yield* this.table.findingUnlinked(this.#orphans)).map(({ id }) => id);
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
-    this.#syncJournal();
+    yield* this.#syncingJournal();
     this.#journal.linkTo(indexPath(root, frozen));
     const index = this.#journal.size;
-    this.#startJournal(frozen, [...this.#below, frozen], this.#nextTop());
+    yield* this.#startingJournal(frozen, [...this.#below, frozen], this.#nextTop());
     this.#retained.frozen(frozen, contents);
     this.#contents.freeze(this.#top);
     this.#shareIndex(frozen, nameless);
     this.#chainLength++;
     writeSummary(root, frozen, { index, layers: this.#below, contents: this.#retained.live });
     if (this.table.depth > MAX_CHAIN) yield* this.#flattening();
-    this.#journal.confirm();
+    yield* this.#journal.confirming();
     return frozen;
   }
 
@@ -564,7 +614,7 @@ export class Delta {
   }
 
   /**
-   * Resets the delta to a frozen layer; durable after `confirm`. Invalidates every inode from before: open files lose
+   * Resets the delta to a frozen layer; durable after `confirming`. Invalidates every inode from before: open files lose
    * their contents. The caller removes unneeded layers, and prevents other use of the delta between the steps.
    */
   *rollingBack(layer: string): Steps<void> {
@@ -575,7 +625,7 @@ export class Delta {
     table.nextId = Math.max(table.nextId, this.table.nextId);
     table.nextIno = Math.max(table.nextIno, this.table.nextIno);
     try {
-      this.#startJournal(layer, index.layers, this.#nextTop(), table);
+      yield* this.#startingJournal(layer, index.layers, this.#nextTop(), table);
     } catch (error) {
       frozen.release(index);
       throw error;
@@ -596,9 +646,9 @@ export class Delta {
     this.#retained.reset(yield* this.#liveContents(index));
   }
 
-  /** Makes a rollback durable. Throws if that fails. */
-  confirm(): void {
-    this.#journal.confirm();
+  /** Makes a rollback durable, in steps. Throws if that fails. */
+  confirming(): Steps<void> {
+    return this.#journal.confirming();
   }
 
   /**
@@ -635,9 +685,9 @@ export class Delta {
     }
     if (shared.length > limit) return 'more';
     this.#isCompacting = false;
-    this.#contents.syncAll();
+    yield* this.#syncingContents();
     yield* this.#rewriting();
-    this.#journal.confirm();
+    yield* this.#journal.confirming();
     return 'done';
   }
 
@@ -646,8 +696,10 @@ export class Delta {
     return newLayer(prefix, countOf(prefix, this.#top));
   }
 
-  #startJournal(continues: string, below: readonly string[], top: string, table = this.table): void {
-    this.#journal.rewrite([headerFrom(table, top, below, continues, this.#journal.nextGeneration)]);
+  /** The last step replaces the journal; the caller continues it with the change in memory. */
+  *#startingJournal(continues: string, below: readonly string[], top: string, table = this.table): Steps<void> {
+    const header = headerFrom(table, top, below, continues, this.#journal.nextGeneration);
+    this.#journal.replace(yield* this.#journal.preparing([header]));
     this.#parentLayer = continues;
     this.#below = below;
     this.#top = top;
@@ -661,9 +713,46 @@ export class Delta {
     this.#headerSize = this.#journal.size;
   }
 
-  #syncJournal(): void {
-    this.#journal.sync();
-    this.#contents.journalSynced();
+  *#syncingJournal(): Steps<void> {
+    let begun: JournalSync | undefined;
+    yield* this.#layers.syncs.syncing(() => {
+      begun = this.#beginJournalSync();
+      return begun;
+    });
+    begun?.synced();
+  }
+
+  #beginJournalSync(): JournalSync {
+    const { files, synced } = this.#journal.beginSync();
+    this.#contents.journalSyncBegins();
+    return {
+      files,
+      synced: () => {
+        synced();
+        this.#contents.journalSynced();
+      },
+    };
+  }
+
+  /** Makes slots reusable that wait for a sync of the journal. A failure is not one of the current change. */
+  #freeSlots(): void {
+    const { syncs } = this.#layers;
+    if (!syncs.inBackground) complete(this.#syncingJournal());
+    else if (!this.#freeingSlots) {
+      this.#freeingSlots = true;
+      let begun: JournalSync | undefined;
+      syncs.add({
+        mayBegin: () => this.#isFree,
+        open: () => {
+          begun = this.#beginJournalSync();
+          return begun;
+        },
+        done: (result) => {
+          this.#freeingSlots = false;
+          if ('errnos' in result && result.errnos.every((errno) => errno === 0)) begun?.synced();
+        },
+      });
+    }
   }
 
   /** Reads header and parent index; returns the other records. */

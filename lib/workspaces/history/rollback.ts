@@ -62,7 +62,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   }
   for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counted);
   // Last, because the nodes must match the delta even if this throws.
-  delta.confirm();
+  yield* delta.confirming();
 }
 
 /** All names that may resolve differently than before. */

@@ -1,4 +1,5 @@
 import { toBuffer } from '../../byte-string.ts';
+import { AnsweredLater } from '../../fuse/filesystem.ts';
 import { EACCES, EFBIG, EINVAL, EISDIR } from '../../linux/errno.ts';
 import { S_IFLNK, S_IFREG, S_ISGID, S_ISUID, withoutSetid } from '../../linux/mode.ts';
 import { READ, WRITE } from '../../permissions/index.ts';
@@ -84,12 +85,16 @@ function thaw(workspace: Workspace, node: Node, inode: Inode, contents: boolean)
   if (workspace.delta.thaw(inode, contents)) workspace.shared.files.close(node);
 }
 
-/** FSYNC: makes contents, and unless `datasync` is set the journal, durable. Does nothing for a base file. */
+/**
+ * FSYNC: makes contents, and unless `datasync` is set the journal, durable. Does nothing for a base file. Throws
+ * AnsweredLater, and host errors.
+ */
 export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {
   const { inode } = node;
   // An unchanged file is the codebase's, which is durable.
   if (inode === undefined) return;
-  workspace.delta.syncInode(inode, datasync);
+  const cause = workspace.delta.syncFile(inode, datasync);
+  if (cause !== undefined) throw new AnsweredLater(cause);
 }
 
 /**

@@ -2,6 +2,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { Journal } from '../../../lib/workspaces/delta/index/journal.ts';
 import { readLines, sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import { JournalReserve } from '../../../lib/workspaces/delta/index/journal-reserve.ts';
@@ -75,7 +76,7 @@ describe('lines that a full disk kept out of the journal', () => {
     const reserve = readFileSync(`${path}.reserve`);
     const journal = new Journal(path);
     journal.load();
-    journal.rewrite([[...HEADER.slice(0, -1), journal.nextGeneration], ['all']]);
+    complete(journal.rewriting([[...HEADER.slice(0, -1), journal.nextGeneration], ['all']]));
     journal.close();
     expect(words(path)).toEqual(['all']);
     // The state after a crash right after the compaction.

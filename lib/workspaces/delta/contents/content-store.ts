@@ -7,10 +7,11 @@ import type { Time } from '../../../linux/time.ts';
 import { Damage } from '../damage.ts';
 import type { DataRef, FileRef, Inode } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
+import type { SyncedFile, SyncedFiles } from './background-sync.ts';
 import { DataFiles, statData } from './data-files.ts';
-import { readFile, syncFiles, writeFile } from './host-io.ts';
+import { openIfExists, readFile, writeFile } from './host-io.ts';
 import { LargeCopies } from './large-copies.ts';
-import { NO_SLOT, Slabs, SMALL, slabPaths } from './slabs.ts';
+import { NO_SLOT, placeOf, Slabs, SMALL, slabPaths } from './slabs.ts';
 
 const LOST = 'its data file is missing or has a wrong size';
 /** Limit of reported damaged files. */
@@ -378,28 +379,36 @@ export class ContentStore {
     });
   }
 
-  /** Makes the contents of an inode durable. Throws host errors. */
-  sync(inode: Inode, datasync: boolean): void {
+  /**
+   * Opens the host file whose sync makes the contents of an inode durable, which the caller closes; undefined: there is
+   * none. From then on the contents count as durable; the caller calls `markUnsynced` if the sync fails.
+   */
+  openToSync(inode: Inode, datasync: boolean): SyncedFile | undefined {
     const { data } = inode;
-    if (inode.hasFile) this.#files.sync(data!, datasync);
-    // The layer may have been frozen without a sync.
-    else if (this.isFrozen(inode)) syncFiles(slabPaths(layerPath(this.#root, data!.layer)));
-    else if (data !== undefined && data.slot !== NO_SLOT) this.#slabs.sync(data.slot);
+    const fd = inode.hasFile
+      ? this.#files.open(data!, false)
+      : data !== undefined && data.slot !== NO_SLOT
+        ? openIfExists(placeOf(layerPath(this.#root, data.layer), data.slot).path)
+        : undefined;
+    // Not later: until the journal is synced, its slot must not get other contents.
     this.#unsynced.delete(inode);
+    return fd === undefined ? undefined : { file: fd, datasync: datasync || !inode.hasFile };
   }
 
-  /** Makes all contents durable. Throws host errors. */
-  syncAll(): void {
-    this.#syncLayers();
-    this.#slabs.syncAll();
-    this.#files.syncAll([...this.#unsynced].filter((inode) => inode.hasFile).map((inode) => inode.data!));
-    this.#unsynced.clear();
+  /** Returns the host files whose sync makes all contents durable. The caller then calls `allSynced`. */
+  unsynced(): SyncedFiles {
+    const slabs = [...this.#unsyncedLayers, this.#layer].flatMap((layer) => slabPaths(layerPath(this.#root, layer)));
+    const inodes = [...this.#unsynced].filter((inode) => inode.hasFile).map((inode) => inode.data!);
+    const files = [...this.#unsyncedFiles, ...inodes].map((ref) => this.#files.synced(ref));
+    const ofSlabs = slabs.map((file): SyncedFile => ({ file, datasync: true, optional: true }));
+    return { files: [...ofSlabs, ...files], directory: this.#root };
   }
 
-  #syncLayers(): void {
-    for (const layer of this.#unsyncedLayers) syncFiles(slabPaths(layerPath(this.#root, layer)));
+  /** Called when the files of `unsynced` are durable, with nothing written since. */
+  allSynced(): void {
     this.#unsyncedLayers.clear();
-    this.#files.syncAll(this.#unsyncedFiles.splice(0));
+    this.#unsyncedFiles.length = 0;
+    this.#unsynced.clear();
   }
 
   /** Whether so many slots are deferred that the journal should be synced. */
@@ -407,9 +416,14 @@ export class ContentStore {
     return this.#slabs.hasManyDeferred;
   }
 
-  /** Makes deferred slots reusable, after the journal was synced. */
+  /** Called when a sync of the journal begins. */
+  journalSyncBegins(): void {
+    this.#slabs.coverDeferred();
+  }
+
+  /** Called when that sync has succeeded: the slots that it covers become reusable. */
   journalSynced(): void {
-    this.#slabs.releaseDeferred();
+    this.#slabs.releaseCovered();
   }
 
   /** Closes the slabs, without `syncAll`. */

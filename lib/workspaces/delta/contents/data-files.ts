@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   constants,
@@ -22,11 +21,11 @@ import type { Time } from '../../../linux/time.ts';
 import { timeOf } from '../../clock.ts';
 import type { FileRef } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
+import type { SyncedFile } from './background-sync.ts';
 import { LargeCopies } from './large-copies.ts';
 
 /** Data files in one host directory. */
 const SHARD = 1024;
-const MANY = 32;
 /** Files examined in one step. */
 const AT_ONCE = 16;
 
@@ -121,13 +120,9 @@ export class DataFiles {
     }
   }
 
-  /**
-   * Makes data files durable. Many files are synced faster with the whole file system by syncfs(2), which only a
-   * program (sync(1)) can call.
-   */
-  syncAll(refs: readonly FileRef[]): void {
-    const whole = refs.length > MANY && spawnSync('sync', ['-f', this.#root], { cwd: '/' }).status === 0;
-    if (!whole) for (const ref of refs) this.sync(ref, false);
+  /** Returns what makes a data file durable, by its path. */
+  synced(ref: FileRef): SyncedFile {
+    return { file: this.#path(ref), datasync: false };
   }
 
   /** Removes a data file. Never throws. */

@@ -1,5 +1,4 @@
-import { fdatasyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { closeQuietly } from '../../../linux/close.ts';
+import { ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import { hostErrno } from '../../../linux/errno.ts';
 
 /**
@@ -43,18 +42,12 @@ export function truncateFile(fd: number, size: number): void {
   }
 }
 
-/** fdatasync(2) of the files that exist. Throws host errors as `Errno`. */
-export function syncFiles(paths: readonly string[]): void {
-  for (const path of paths) {
-    try {
-      const fd = openSync(path, 'r');
-      try {
-        fdatasyncSync(fd);
-      } finally {
-        closeQuietly(fd);
-      }
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw hostErrno(error);
-    }
+/** Opens a file for reading; the caller closes it. Returns undefined if it does not exist. Throws as the others. */
+export function openIfExists(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw hostErrno(error);
   }
 }

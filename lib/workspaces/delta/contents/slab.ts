@@ -30,6 +30,8 @@ export class Slab {
    * Slots that must not be reused before the journal is synced: after a power failure it may still name their owner.
    */
   readonly #deferred = new Set<number>();
+  /** Those of them that the next sync of the journal, or the one that runs, makes reusable. */
+  readonly #covered = new Set<number>();
   #used = 0;
   /** Upper limit of the file size, in slots. */
   #extent = 0;
@@ -64,7 +66,7 @@ export class Slab {
     this.#holders[slot] = inode;
   }
 
-  /** Frees a slot. `hold`: not reused before `releaseDeferred`. `more`: the file is shortened later, by `trim`. */
+  /** Frees a slot. `hold`: not reused before the journal was synced. `more`: the file is shortened later, by `trim`. */
   free(slot: number, hold: boolean, more: boolean): void {
     if (this.#holders[slot] === undefined) return;
     this.#holders[slot] = undefined;
@@ -90,10 +92,16 @@ export class Slab {
     return this.#deferred.size;
   }
 
-  /** Makes deferred slots reusable. */
-  releaseDeferred(): void {
-    for (const slot of this.#deferred) this.#freeSlots.push(slot);
+  /** Called when a sync of the journal begins: it covers the slots that are deferred now. */
+  coverDeferred(): void {
+    for (const slot of this.#deferred) this.#covered.add(slot);
     this.#deferred.clear();
+  }
+
+  /** Called when that sync has succeeded: makes the covered slots reusable. */
+  releaseCovered(): void {
+    for (const slot of this.#covered) this.#freeSlots.push(slot);
+    this.#covered.clear();
     this.#cutTail();
   }
 
@@ -151,7 +159,7 @@ export class Slab {
   }
 
   #isFree(slot: number): boolean {
-    return this.#holders[slot] === undefined && !this.#deferred.has(slot);
+    return this.#holders[slot] === undefined && !this.#deferred.has(slot) && !this.#covered.has(slot);
   }
 
   #reserve(slot: number): number {

@@ -38,7 +38,7 @@ export class Slabs {
 
   /**
    * Frees a slot. `hold`: the journal on disk may still name its owner, so the slot is not reused before
-   * `releaseDeferred`. `more`: the caller calls `trim` after freeing others.
+   * `releaseCovered`. `more`: the caller calls `trim` after freeing others.
    */
   free(slot: number, hold: boolean, more = false): void {
     this.#of(slot).free(indexOf(slot), hold, more);
@@ -80,19 +80,19 @@ export class Slabs {
     this.#of(slot).sync();
   }
 
-  /** Makes all slabs durable. */
-  syncAll(): void {
-    for (const slab of this.#slabs) slab.sync();
-  }
-
   /** Whether so many slots are deferred that the journal should be synced. */
   get hasManyDeferred(): boolean {
     return this.#slabs.some((slab) => slab.deferredCount > MAX_DEFERRED);
   }
 
-  /** Makes deferred slots reusable, after the journal was synced. */
-  releaseDeferred(): void {
-    for (const slab of this.#slabs) slab.releaseDeferred();
+  /** Called when a sync of the journal begins: it covers the slots that are deferred now. */
+  coverDeferred(): void {
+    for (const slab of this.#slabs) slab.coverDeferred();
+  }
+
+  /** Called when that sync has succeeded: makes the covered slots reusable. */
+  releaseCovered(): void {
+    for (const slab of this.#slabs) slab.releaseCovered();
   }
 
   /** An inode whose contents should move to a newly allocated slot, so that a slab becomes shorter. */

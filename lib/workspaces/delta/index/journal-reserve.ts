@@ -1,4 +1,4 @@
-import { constants, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { constants, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { closeQuietly } from '../../../linux/close.ts';
 import { EDQUOT, ENOSPC, Errno } from '../../../linux/errno.ts';
 
@@ -119,9 +119,9 @@ export class JournalReserve {
     this.#consumed = 0;
   }
 
-  /** Makes the reserve durable. */
-  sync(): void {
-    if (this.#text !== '') fsyncSync(this.#fd);
+  /** Path of the file if it has lines that must be synced with the journal. */
+  get toSync(): string | undefined {
+    return this.#text === '' ? undefined : this.#path;
   }
 
   /** Closes the file. */

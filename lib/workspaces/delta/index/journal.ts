@@ -1,13 +1,14 @@
-import { fstatSync, fsyncSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { fstatSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 'node:fs';
 import { complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
+import { OwnSyncs } from '../contents/host-syncs.ts';
+import { DurableJournal, type JournalSync } from './durable-journal.ts';
 import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
 import { writeMark } from './journal-mark.ts';
 import { isFull, type JournalPosition, JournalReserve } from './journal-reserve.ts';
 import { readMarked } from './read-journal.ts';
-import { replaceJournal } from './replace-journal.ts';
+import { type NewJournal, putInPlace, writeNewJournal } from './replace-journal.ts';
 
 /** Elements up to which a record is written at once. */
 const SHORT = 256;
@@ -22,14 +23,13 @@ const SHORT = 256;
 export class Journal {
   readonly #path: string;
   readonly #reserve: JournalReserve;
+  readonly #syncs: OwnSyncs;
+  readonly #durable: DurableJournal;
   #ino = 0;
   #fd = -1;
   #broken = false;
   /** A line or a new journal is being written in steps. */
   #busy = false;
-  #nameSynced = false;
-  /** The size in the last mark; of this journal, not of a replaced one. */
-  #marked = -1;
   /** Size of the file in bytes. */
   #size = 0;
   /** Lines have checksums; false for a journal of an older server that could not be rewritten yet. */
@@ -38,8 +38,11 @@ export class Journal {
   #sum = 0;
   #generation = 0;
 
-  constructor(path: string) {
+  /** `syncs`: makes it durable in another thread; absent: in this one. */
+  constructor(path: string, syncs = new OwnSyncs()) {
     this.#path = path;
+    this.#syncs = syncs;
+    this.#durable = new DurableJournal(path, syncs);
     this.#reserve = new JournalReserve(`${path}.reserve`);
   }
 
@@ -115,18 +118,11 @@ export class Journal {
       this.append(record, makesRoom);
       return;
     }
-    if (this.#broken || this.#busy) throw EIO;
-    this.#busy = true;
-    try {
-      const { parts, sum } = yield* lineInParts(record, this.#sum);
-      yield* this.#appendParts(parts, makesRoom);
-      this.#sum = sum;
-    } finally {
-      this.#busy = false;
-    }
+    yield* this.#alone(this.#appendInParts(record, makesRoom));
   }
 
-  *#appendParts(parts: readonly string[], makesRoom: boolean): Steps<void> {
+  *#appendInParts(record: readonly unknown[], makesRoom: boolean): Steps<void> {
+    const { parts, sum } = yield* lineInParts(record, this.#sum);
     try {
       if (this.#fd === -1) this.#open();
       if (!this.#drainReserve()) throw ENOSPC;
@@ -134,6 +130,18 @@ export class Journal {
       this.#reserve.make();
     } catch (error) {
       this.#fallBackToReserve(error, makesRoom, parts.join(''));
+    }
+    this.#sum = sum;
+  }
+
+  /** Runs steps between which nothing is appended. */
+  *#alone<T>(steps: Steps<T>): Steps<T> {
+    if (this.#broken || this.#busy) throw EIO;
+    this.#busy = true;
+    try {
+      return yield* steps;
+    } finally {
+      this.#busy = false;
     }
   }
 
@@ -204,26 +212,33 @@ export class Journal {
   }
 
   /**
-   * Atomically replaces the journal by `records`: after a crash it is the old or the new one; if this throws, it is the
-   * old one. Durable after `confirm` or `sync`.
+   * Atomically replaces the journal by `records`, in steps: after a crash it is the old or the new one; if this throws,
+   * it is the old one. Durable after `confirming` or a sync. The caller prevents appends and changes of what the
+   * records describe.
    */
-  rewrite(records: Iterable<readonly unknown[]>): void {
-    complete(this.rewriting(records));
-  }
-
-  /** As `rewrite`, in steps. The caller prevents appends and changes of what the records describe. */
   *rewriting(records: Iterable<readonly unknown[]>): Steps<void> {
-    if (this.#broken || this.#busy) throw EIO;
-    this.#busy = true;
+    const next = yield* this.preparing(records);
+    this.replace(next);
     try {
-      yield* this.#rewriteAll(records);
-    } finally {
-      this.#busy = false;
+      yield* this.confirming();
+    } catch {
+      // Until a later call succeeds, a power failure may restore the old file.
     }
   }
 
-  *#rewriteAll(records: Iterable<readonly unknown[]>): Steps<void> {
-    const { fd, ino, size, sum } = yield* replaceJournal(this.#path, records);
+  /** The part of `rewriting` before the replacement. The caller calls `replace` with the result. */
+  preparing(records: Iterable<readonly unknown[]>): Steps<NewJournal> {
+    return this.#alone(writeNewJournal(this.#path, records, this.#syncs));
+  }
+
+  /** The replacement, which is the commit point. Throws host errors with the old journal in place. */
+  replace({ fd, ino, size, sum }: NewJournal): void {
+    try {
+      putInPlace(this.#path);
+    } catch (error) {
+      closeQuietly(fd);
+      throw error;
+    }
     // The new file is the journal: from here on nothing throws, and the caller continues with it.
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = fd;
@@ -232,41 +247,29 @@ export class Journal {
     this.#sealed = true;
     this.#sum = sum;
     this.#generation++;
-    this.#marked = -1;
-    this.#nameSynced = false;
+    this.#durable.replaced(size);
     // Not earlier: the reserve belonged to the replaced file.
     this.#reserve.clear();
-    try {
-      this.confirm();
-    } catch {
-      // Until a later call succeeds, a power failure may restore the old file.
-    }
   }
 
-  /** Makes the replacement by `rewrite` durable. Throws if that fails. */
-  confirm(): void {
-    if (this.#nameSynced) return;
-    this.#syncName();
-    this.#mark();
+  /** Makes the replacement of the journal durable, in steps. Throws if that fails. */
+  confirming(): Steps<void> {
+    return this.#durable.confirming(this.#generation);
   }
 
-  /** Makes all lines durable. Throws host errors. */
-  sync(): void {
-    if (this.#fd === -1) return;
-    fsyncSync(this.#fd);
-    this.#reserve.sync();
-    if (!this.#nameSynced) this.#syncName();
-    this.#mark();
+  /** Begins a sync of all present lines. Throws host errors. */
+  beginSync(): JournalSync {
+    const generation = this.#generation;
+    const size = this.#size;
+    const files = this.#fd === -1 ? [] : this.#durable.files(this.#reserve);
+    const synced = () => {
+      // Not if another journal has replaced it since.
+      if (this.#generation === generation && files.length > 0) this.#durable.synced({ generation, size });
+    };
+    return { files, synced };
   }
 
-  /** Records in the mark that the whole file is durable. */
-  #mark(): void {
-    if (this.#size === this.#marked || this.#size === 0) return;
-    writeMark(this.#path, { generation: this.#generation, size: this.#size });
-    this.#marked = this.#size;
-  }
-
-  /** Closes the files, without `sync`. */
+  /** Closes the files, without a sync. */
   close(): void {
     if (this.#fd !== -1) closeQuietly(this.#fd);
     this.#fd = -1;
@@ -276,16 +279,6 @@ export class Journal {
   #open(): void {
     this.#fd = openSync(this.#path, 'a', 0o600);
     this.#ino = fstatSync(this.#fd).ino;
-  }
-
-  #syncName(): void {
-    const dir = openSync(dirname(this.#path), 'r');
-    try {
-      fsyncSync(dir);
-    } finally {
-      closeQuietly(dir);
-    }
-    this.#nameSynced = true;
   }
 
   /** Truncates a torn line. If even that fails, nothing more may be appended. */

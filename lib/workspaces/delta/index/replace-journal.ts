@@ -1,6 +1,7 @@
-import { fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
+import type { OwnSyncs } from '../contents/host-syncs.ts';
 import { sealedLine } from './journal-lines.ts';
 
 /** Size of the blocks, in bytes, in which the new journal is written. */
@@ -20,23 +21,34 @@ export interface NewJournal {
 }
 
 /**
- * Writes records to a new file and renames it to `path`, in steps. The contents are durable, the name is not. Throws
- * host errors with the old file in place.
+ * Writes records to a new file beside `path`, in steps. The contents are durable on return, the name is not. Throws host
+ * errors. The caller calls `putInPlace` or `discard`.
  */
-export function* replaceJournal(path: string, records: Iterable<readonly unknown[]>): Steps<NewJournal> {
-  const newPath = `${path}.new`;
+export function* writeNewJournal(
+  path: string,
+  records: Iterable<readonly unknown[]>,
+  syncs: OwnSyncs,
+): Steps<NewJournal> {
+  const newPath = newPathOf(path);
   rmSync(newPath, { force: true });
   const fd = openSync(newPath, 'ax', 0o600);
   try {
     const { size, sum } = yield* writeRecords(fd, records);
-    fsyncSync(fd);
-    const { ino } = fstatSync(fd);
-    renameSync(newPath, path);
-    return { fd, ino, size, sum };
+    yield* syncs.syncing(() => ({ files: [{ file: newPath, datasync: false }] }));
+    return { fd, ino: fstatSync(fd).ino, size, sum };
   } catch (error) {
     closeQuietly(fd);
     throw error;
   }
+}
+
+/** Renames the new file to `path`. Throws host errors with the old file in place. */
+export function putInPlace(path: string): void {
+  renameSync(newPathOf(path), path);
+}
+
+function newPathOf(path: string): string {
+  return `${path}.new`;
 }
 
 function* writeRecords(fd: number, records: Iterable<readonly unknown[]>): Steps<{ size: number; sum: number }> {

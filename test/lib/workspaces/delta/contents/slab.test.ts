@@ -91,7 +91,8 @@ describe('a slab', () => {
     slab.free(other, false, false);
     slab.close();
     expect(readFileSync(path)).toHaveLength(SIZE);
-    slab.releaseDeferred();
+    slab.coverDeferred();
+    slab.releaseCovered();
     expect(slab.allocate()).toBe(0);
   });
 

@@ -1,0 +1,41 @@
+import type { Errno } from '../../linux/errno.ts';
+import { IN_HEADER_SIZE, OUT_HEADER_SIZE } from '../protocol/opcodes.ts';
+import { encodeHeader } from '../protocol/replies.ts';
+import { writeDevice } from './write-device.ts';
+
+/** How long the write of a reply is retried, in ms; all sandboxes wait in the meantime. */
+const RETRY_MS = 20;
+
+/** A request without a reply yet, with the descriptor it was read from. */
+interface LateReply {
+  fd: number;
+  header: Buffer;
+}
+
+/** The requests that are `AnsweredLater`, by their causes. Each has a process that waits for it. */
+export class LateReplies {
+  readonly #byCause = new Map<number, LateReply[]>();
+  readonly #reply = Buffer.alloc(OUT_HEADER_SIZE);
+
+  /** Records that the request, read from `fd`, is to be answered at `answer(cause)`. */
+  add(cause: number, fd: number, request: Buffer): void {
+    const header = Buffer.from(request.subarray(0, IN_HEADER_SIZE));
+    const replies = this.#byCause.get(cause);
+    if (replies === undefined) this.#byCause.set(cause, [{ fd, header }]);
+    else replies.push({ fd, header });
+  }
+
+  /** Sends the replies that wait for `cause`: without an error, or with this one. */
+  answer(cause: number, error: Errno | undefined): void {
+    const replies = this.#byCause.get(cause) ?? [];
+    this.#byCause.delete(cause);
+    for (const { fd, header } of replies) {
+      encodeHeader(this.#reply, OUT_HEADER_SIZE, error === undefined ? 0 : -error.errno, header);
+      try {
+        writeDevice(fd, this.#reply, 0, OUT_HEADER_SIZE, RETRY_MS);
+      } catch {
+        // The request was aborted, or the connection has ended, which the next read(2) reports.
+      }
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { fdatasync, fdatasyncSync, fsync, fsyncSync, openSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { promisify } from 'node:util';
+import { closeQuietly } from '../../../linux/close.ts';
+
+/** Number of files from which their whole file system is synced instead. */
+const MANY = 32;
+
+/** A host file to make durable. */
+export interface SyncedFile {
+  /** An open file, which its owner closes after the sync, or a path. */
+  file: number | string;
+  /** fdatasync(2) in place of fsync(2). */
+  datasync: boolean;
+  /** A missing file is no error. */
+  optional?: boolean;
+}
+
+/** Host files to make durable, in this order. */
+export interface SyncedFiles {
+  files: readonly SyncedFile[];
+  /** Directory of a file system that has all of them, if it may be synced as a whole. */
+  directory?: string;
+}
+
+/** A sync for another thread. */
+export interface BackgroundSync extends SyncedFiles {
+  id: number;
+}
+
+/** Makes the files durable; returns an errno for each, or 0. */
+export async function syncInBackground({ files, directory }: SyncedFiles): Promise<number[]> {
+  if (directory !== undefined && files.length > MANY && (await syncFileSystem(directory))) return files.map(() => 0);
+  const errnos: number[] = [];
+  for (const each of files) errnos.push(await syncFile(each).then(() => 0, errnoOf(each)));
+  return errnos;
+}
+
+/** As `syncInBackground`, in this thread. */
+export function syncNow({ files, directory }: SyncedFiles): number[] {
+  // Many files are synced faster with their file system by syncfs(2), which only a program (sync(1)) can call.
+  if (directory !== undefined && files.length > MANY) {
+    if (spawnSync('sync', ['-f', directory], { cwd: '/' }).status === 0) return files.map(() => 0);
+  }
+  return files.map((each) => {
+    try {
+      syncFileNow(each);
+      return 0;
+    } catch (thrown) {
+      return errnoOf(each)(thrown);
+    }
+  });
+}
+
+function syncFileSystem(directory: string): Promise<boolean> {
+  return promisify(execFile)('sync', ['-f', directory], { cwd: '/' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function syncFile({ file, datasync }: SyncedFile): Promise<void> {
+  if (typeof file === 'number') return promisify(datasync ? fdatasync : fsync)(file);
+  const handle = await open(file, 'r');
+  try {
+    await (datasync ? handle.datasync() : handle.sync());
+  } finally {
+    await handle.close().catch(() => {});
+  }
+}
+
+function syncFileNow({ file, datasync }: SyncedFile): void {
+  const fd = typeof file === 'number' ? file : openSync(file, 'r');
+  try {
+    if (datasync) fdatasyncSync(fd);
+    else fsyncSync(fd);
+  } finally {
+    if (fd !== file) closeQuietly(fd);
+  }
+}
+
+function errnoOf({ optional = false }: SyncedFile): (thrown: unknown) => number {
+  return (thrown) => {
+    const { code, errno = -constants.errno.EIO } = thrown as NodeJS.ErrnoException;
+    return code === 'ENOENT' && optional ? 0 : Math.abs(errno);
+  };
+}
