@@ -1,9 +1,9 @@
-import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import type { ExecResponse } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
+import { type Text, TextBuffer } from '../lib/long-text.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { command, define } from './define.ts';
 
@@ -14,11 +14,14 @@ import { command, define } from './define.ts';
 const DROPPED_AT_ONCE = 1024 * 1024;
 const PAUSE_MS = 5;
 
+/** An ExecResponse whose long texts are encoded in pieces. */
+type ExecResult = Omit<ExecResponse, 'stdout' | 'stderr'> & { stdout: Text; stderr: Text };
+
 /** Runs a command to its end. After a timeout, the output so far is in the details of the error. */
 export const exec = define(
   'Exec',
   command,
-  async ({ request }, { services, signal, answered }): Promise<ExecResponse> => {
+  async ({ request }, { services, signal, answered }): Promise<ExecResult> => {
     const { limits } = services;
     const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);
     answered?.(() => memory.release());
@@ -33,7 +36,7 @@ export const exec = define(
   },
 );
 
-async function collect(execution: Execution, limit: number, memory: ExecMemory): Promise<ExecResponse> {
+async function collect(execution: Execution, limit: number, memory: ExecMemory): Promise<ExecResult> {
   const output = { STDOUT: new CutText(limit, memory), STDERR: new CutText(limit, memory) };
   let dropped = 0;
   try {
@@ -63,9 +66,7 @@ async function collect(execution: Execution, limit: number, memory: ExecMemory):
 class CutText {
   readonly #limit: number;
   readonly #memory: ExecMemory;
-  readonly #decoder = new StringDecoder('utf8');
-  #text = '';
-  #bytes = 0;
+  readonly #kept = new TextBuffer();
   /** Set once output was omitted; further output is omitted, too. */
   #cut: 'limit' | 'memory' | undefined;
 
@@ -77,20 +78,18 @@ class CutText {
   /** Returns the number of bytes of `data` that were not kept. */
   append(data: Buffer): number {
     if (this.#cut !== undefined) return data.length;
-    const room = Math.min(data.length, this.#limit - this.#bytes);
+    const room = Math.min(data.length, this.#limit - this.#kept.bytes);
     const kept = this.#memory.grow(room);
     if (kept < room) this.#cut = 'memory';
     else if (room < data.length) this.#cut = 'limit';
-    this.#bytes += kept;
-    if (kept > 0) this.#text += this.#decoder.write(kept < data.length ? data.subarray(0, kept) : data);
+    if (kept > 0) this.#kept.append(kept < data.length ? data.subarray(0, kept) : data);
     return data.length - kept;
   }
 
-  text(): string {
-    if (this.#cut === undefined) return this.#text + this.#decoder.end();
-    // A partial character at the cut is omitted.
-    const newline = this.#text === '' || this.#text.endsWith('\n') ? '' : '\n';
+  text(): Text {
+    if (this.#cut === undefined) return this.#kept.text();
     const why = this.#cut === 'memory' ? ': the sandbox has its share of limits.exec_memory_bytes in use' : '';
-    return `${this.#text}${newline}[output cut at ${this.#bytes} bytes${why}]\n`;
+    // A partial character at the cut is omitted.
+    return this.#kept.text(`[output cut at ${this.#kept.bytes} bytes${why}]\n`);
   }
 }

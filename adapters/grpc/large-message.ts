@@ -1,5 +1,6 @@
 import type { ServerHttp2Stream } from 'node:http2';
 import { Metadata, type ServerUnaryCall } from '@grpc/grpc-js';
+import { LongText } from '../../lib/long-text.ts';
 import type { Turns } from '../../lib/turns.ts';
 
 /** Characters of a string, and entries of a list, that are encoded in one step. */
@@ -51,19 +52,24 @@ export async function sendLarge(
 export function* partsOf(message: object, serialize: Serialize): Generator<string | Buffer, void, void> {
   const others: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(message)) {
-    if (typeof value === 'string' && value.length > PIECE) yield* textParts(name, value, serialize);
+    if (value instanceof LongText) yield* textParts(name, encoded(value), serialize);
+    else if (typeof value === 'string' && value.length > PIECE) yield* textParts(name, cut(value), serialize);
     else if (Array.isArray(value)) yield* listParts(name, value, serialize);
     else others[name] = value;
   }
   yield serialize(others);
 }
 
-function* textParts(name: string, text: string, serialize: Serialize): Generator<string | Buffer, void, void> {
+function* textParts(
+  name: string,
+  text: Iterable<string | Buffer>,
+  serialize: Serialize,
+): Generator<string | Buffer, void, void> {
   // The encoding of a one-character string, without its length and its character, is the field's tag.
   const tag = serialize({ [name]: 'x' }).subarray(0, -2);
-  const pieces: string[] = [];
+  const pieces: (string | Buffer)[] = [];
   let length = 0;
-  for (const piece of cut(text)) {
+  for (const piece of text) {
     pieces.push(piece);
     length += Buffer.byteLength(piece);
     // Ends a step: computing the UTF-8 length of a string of megabytes takes noticeable time, too.
@@ -71,6 +77,10 @@ function* textParts(name: string, text: string, serialize: Serialize): Generator
   }
   yield Buffer.concat([tag, varint(length)]);
   yield* pieces;
+}
+
+function* encoded(text: LongText): Generator<Buffer, void, void> {
+  for (const piece of text.pieces()) yield Buffer.from(piece);
 }
 
 function* cut(text: string): Generator<string, void, void> {

@@ -1,5 +1,6 @@
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
+import { LongText } from '../../lib/long-text.ts';
 import { serialize } from './protos.ts';
 
 /**
@@ -41,6 +42,8 @@ function toAny(detail: unknown): object {
 
 /** A plain JSON value as google.protobuf.Value. */
 function toValue(json: unknown): object {
+  // More than `endOf` leaves, so that it reports the cut.
+  if (json instanceof LongText) return { stringValue: endOf(json.ending(2 * MAX_TEXT_BYTES)) };
   if (typeof json === 'string') return { stringValue: endOf(json) };
   if (typeof json === 'number') return { numberValue: json };
   if (typeof json === 'boolean') return { boolValue: json };

@@ -1,3 +1,5 @@
+import { LongText } from '../../lib/long-text.ts';
+
 /** Characters of JSON encoded in one step: well below a millisecond, even if each is escaped. */
 const PIECE = 16_384;
 /** Messages with less text are encoded in one step. */
@@ -24,7 +26,8 @@ export function* jsonPieces(message: unknown): Generator<string, void, void> {
 }
 
 function* parts(value: unknown): Generator<string, void, void> {
-  if (typeof value === 'string' && value.length > PIECE) yield* stringParts(value);
+  if (value instanceof LongText) yield* longTextParts(value);
+  else if (typeof value === 'string' && value.length > PIECE) yield* stringParts(value);
   else if (weigh(value, PIECE) >= 0) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) {
     for (const [index, each] of value.entries()) {
@@ -56,8 +59,15 @@ function* stringParts(text: string): Generator<string, void, void> {
   yield '"';
 }
 
-/** `budget` minus the number of characters of the value; counting stops below 0. */
+function* longTextParts(text: LongText): Generator<string, void, void> {
+  yield '"';
+  for (const piece of text.pieces()) yield JSON.stringify(piece).slice(1, -1);
+  yield '"';
+}
+
+/** `budget` minus the number of characters of the value; counting stops below 0, where a LongText is always. */
 function weigh(value: unknown, budget: number): number {
+  if (value instanceof LongText) return -1;
   if (typeof value === 'string') return budget - value.length;
   if (typeof value !== 'object' || value === null) return budget - 8;
   let left = budget;

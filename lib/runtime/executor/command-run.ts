@@ -1,6 +1,7 @@
-import { setTimeout as delay, setImmediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { OutputStream } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
+import type { TurnTime } from '../../turn-time.ts';
 import type { Command } from '../runtime.ts';
 import type { CommandScript } from './command-script.ts';
 import { EventQueue } from './execution.ts';
@@ -40,6 +41,8 @@ export interface RunContext {
   /** Whether the sandbox has reached its limit of processes. */
   atPidsLimit: () => boolean;
   done: (outcome: Outcome) => void;
+  /** For kills and last reads, shared by all sandboxes. */
+  endings: TurnTime;
 }
 
 /**
@@ -56,6 +59,7 @@ export class CommandRun {
   readonly #timer: NodeJS.Timeout;
   readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
   #workdirRefused = false;
+  #exitReported = false;
   #ending = false;
   #finished = false;
   /** Whether reading is paused on a pipe. */
@@ -108,7 +112,11 @@ export class CommandRun {
   }
 
   #onStatus(line: StatusLine | undefined): void {
-    if (this.#ending && line?.kind !== 'f') return;
+    if (this.#ending && line?.kind !== 'f') {
+      // The exit code is in the last line of a command.
+      if (this.#exitReported) this.#context.done('garbage');
+      return;
+    }
     if (line === undefined || line.nonce !== this.#context.nonce) {
       this.#context.done('garbage');
     } else if (line.kind === 's') {
@@ -116,6 +124,7 @@ export class CommandRun {
     } else if (line.kind === 'w') {
       this.#workdirRefused = true;
     } else if (line.kind === 'x' && line.value <= 255) {
+      this.#exitReported = true;
       this.#safely(this.#complete(line.value));
     } else if (line.kind === 'f') {
       this.#safely(this.#kill(this.#cannotStart()));
@@ -149,7 +158,8 @@ export class CommandRun {
     // More than once: the host may allow a pipe larger than usual.
     for (let rounds = 0; rounds === 0 || (alone && !emptied && rounds < DRAIN_ROUNDS); rounds++) {
       const quotas = newQuotas();
-      while (!this.#drain(quotas)) await setImmediate();
+      const draining = this.#drainAll(quotas);
+      if (draining) await draining;
       emptied = quotas.every((quota) => quota.emptied);
     }
     const reusable = alone && emptied;
@@ -185,15 +195,14 @@ export class CommandRun {
     await this.#killRunner();
     this.#resume();
     await Promise.race([runner.outputEnded, delay(KILL_MS)]);
-    const quotas = newQuotas();
-    while (!this.#drain(quotas)) await setImmediate();
+    await this.#drainAll(newQuotas());
   }
 
   /** If no descriptor is free, not even of the reserve, one may become free shortly. */
   async #killRunner(): Promise<void> {
     for (let tries = KILL_TRIES; ; tries--) {
       try {
-        return await this.#context.runner.kill();
+        return await this.#context.endings.run(() => this.#context.runner.kill());
       } catch (error) {
         if (tries === 0) throw error;
         await delay(KILL_MS / KILL_TRIES);
@@ -215,6 +224,17 @@ export class CommandRun {
     clearTimeout(this.#timer);
     this.#signal.removeEventListener('abort', this.#cancel);
     return true;
+  }
+
+  /** Returns nothing if all was read at once, so that a usual command ends in the same turn as its last line arrives. */
+  #drainAll(quotas: Quotas): void | Promise<void> {
+    const drained = this.#context.endings.run(() => this.#drain(quotas));
+    if (drained !== true) return this.#drainRest(quotas, drained);
+  }
+
+  async #drainRest(quotas: Quotas, first: boolean | Promise<boolean>): Promise<void> {
+    let drained = await first;
+    while (!drained) drained = await this.#context.endings.run(() => this.#drain(quotas));
   }
 
   /** Returns false if another call is needed in a later turn of the event loop. */

@@ -109,6 +109,7 @@ export class Executor {
       script,
       stdin,
       outOfMemory: () => this.#outOfMemory(run),
+      endings: this.#host.paces.endings,
       atPidsLimit: () => this.#host.groups?.atPidsLimit() ?? false,
       done: (outcome) => {
         release();

@@ -1,3 +1,4 @@
+import { TurnTime } from '../../turn-time.ts';
 import { Turns } from '../../turns.ts';
 
 /** Fixed cost of a read in bytes, so that reads of single bytes are bounded, too. */
@@ -72,6 +73,8 @@ const TURN_BYTES = 1_048_576;
 /** Bytes per turn of discarded output of background processes: at most 50 MB/s for the whole server. */
 const DROPPED_BYTES = 262_144;
 const DROP_MS = 5;
+/** Milliseconds per turn for the endings of commands. One step may take a little longer (see PipeReader.drain). */
+const ENDINGS_MS = 4;
 
 /** The paces shared by all sandboxes of a runtime, so that they cannot occupy the main thread together. */
 export interface ReadPaces {
@@ -83,6 +86,8 @@ export interface ReadPaces {
   entries: Turns;
   /** Long commands are written one piece per turn. */
   scripts: Turns;
+  /** Kills and last reads of commands that end. */
+  endings: TurnTime;
 }
 
 export const newReadPaces = (): ReadPaces => ({
@@ -90,4 +95,5 @@ export const newReadPaces = (): ReadPaces => ({
   dropped: new ReadPace(DROPPED_BYTES, (next) => void setTimeout(next, DROP_MS).unref()),
   entries: new Turns(),
   scripts: new Turns(),
+  endings: new TurnTime(ENDINGS_MS),
 });
