@@ -3,6 +3,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import type Dockerode from 'dockerode';
 import { addressText, type DaemonAddress } from './address.ts';
 import { daemonError } from './errors.ts';
+import { failOnTruncatedAnswer } from './truncated-answers.ts';
 
 /**
  * One request to the daemon. `ask` must abort when the signal fires, and throw if the answer lacks what is needed of it.
@@ -59,13 +60,13 @@ function clientOptions(address: DaemonAddress): Dockerode.DockerOptions {
   const cleared = { ...none, key: undefined, username: undefined, timeout: undefined, pathPrefix: '/' };
   const options =
     address.kind === 'unix'
-      ? { ...cleared, protocol: 'http', socketPath: address.socketPath, agent: new HttpAgent() }
+      ? { ...cleared, protocol: 'http', socketPath: address.socketPath, agent: failOnTruncatedAnswer(new HttpAgent()) }
       : {
           ...cleared,
           protocol: address.tls ? 'https' : 'http',
           host: address.hostname.includes(':') ? `[${address.hostname}]` : address.hostname,
           port: address.port,
-          agent: address.tls ? new HttpsAgent() : new HttpAgent(),
+          agent: failOnTruncatedAnswer(address.tls ? new HttpsAgent() : new HttpAgent()),
           ...address.tls,
         };
   return options as Dockerode.DockerOptions;

@@ -64,13 +64,22 @@ describe('a failure of the Docker daemon', () => {
     });
   });
 
-  it('is UNAVAILABLE if it stops in the middle of an answer', async () => {
-    await answering((_, response) => {
-      response.writeHead(200, { 'content-length': '100' });
-      response.write('{', () => response.destroy());
-    });
-    await expect(ping(1000)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  });
+  it.each([
+    ['length', { 'content-length': '100' }],
+    ['chunks', {}],
+  ])(
+    'is UNAVAILABLE at once if the connection is closed in the middle of an answer with %s',
+    async (_name, headers) => {
+      await answering((_, response) => {
+        response.writeHead(200, headers);
+        response.write('{', () => response.destroy());
+      });
+      await expect(ping(1_000_000)).rejects.toMatchObject({
+        code: 'UNAVAILABLE',
+        message: `Docker daemon at unix://${socketPath}, asking: the connection was closed before the end of the answer`,
+      });
+    },
+  );
 
   it('is UNAVAILABLE if the peer is not a Docker daemon', async () => {
     const raw = createRawServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n').resume());
