@@ -97,6 +97,25 @@ const cases: Case[] = [
     },
   },
   {
+    name: 'a rule that hides one hard link of a file hides the others, also in listings that the kernel caches',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({ 'b/own': '' });
+      await scene.output(sandbox, 'mkdir a; echo text > a/f; ln a/f b/f; ln a/f b/g');
+      const look = async () => (await scene.run(sandbox, 'ls a b; stat -c %s b/f; cat b/g')).stdout;
+      const all = 'a:\nf\n\nb:\nf\ng\nown\n5\ntext\n';
+      expect([await look(), await look()]).toEqual([all, all]);
+      await update(scene, sandbox, [write('**'), hide('a/f', 5)]);
+      expect(await look()).toBe('a:\n\nb:\nown\n');
+      const files = await scene.client.call('ListDirectory', { sandbox_id: sandbox.id, path: 'b' });
+      expect(files.files.map(({ path }) => path)).toEqual(['b/own']);
+      const stat = scene.client.call('StatFile', { sandbox_id: sandbox.id, path: 'b/f' });
+      await expectRefusal(stat, 'NOT_FOUND');
+      await update(scene, sandbox, [write('**')]);
+      expect(await look()).toBe(all);
+    },
+  },
+  {
     name: 'new rules are kept after a stop',
     needs: ['commands'],
     async run(scene) {

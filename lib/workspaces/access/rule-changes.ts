@@ -153,7 +153,7 @@ function* invalidateDirectory(
   const { uniformBelow } = rule;
   dir.pendingInvalidations = untold;
   const same = uniformBelow !== undefined && uniformBelow === was.uniformBelow && rule.level === was.level;
-  if (same && untold === undefined) return;
+  if (same && untold === undefined && !dir.listsLinks) return;
   notifier.invalInode(dir.id);
   for (const name of yield* hiddenMisses(workspace, dir)) {
     if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);

@@ -5,6 +5,7 @@ import { S_IFLNK } from '../../linux/mode.ts';
 import { WRITE } from '../../permissions/index.ts';
 import { type Access, AGENT } from '../access/access.ts';
 import { ownershipOf } from '../access/attr.ts';
+import { isVisibleNode } from '../access/visibility.ts';
 import type { Node } from '../nodes/node.ts';
 import { readlink } from '../operations/contents.ts';
 import { requireDirectory, visibleChild } from '../operations/entries.ts';
@@ -141,10 +142,10 @@ export class FileRequest {
     return { dir: link?.parent, name: link?.name ?? NO_BYTES, node: at };
   }
 
-  /** Returns the node at a path. Throws ENOENT, and as `walk`. */
+  /** Returns the node at a path. Throws ENOENT, also for a file that another of its links hides, and as `walk`. */
   find(path: ByteString, follow: boolean): Node {
     const { node } = this.walk(path, follow);
-    if (node === undefined) throw ENOENT;
+    if (node === undefined || !isVisibleNode(this.#access, node)) throw ENOENT;
     return node;
   }
 }

@@ -3,7 +3,7 @@ import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
-import { isVisible } from '../access/visibility.ts';
+import { isVisible, isVisibleNode } from '../access/visibility.ts';
 import { cachedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import { sorted } from '../sorted.ts';
@@ -62,7 +62,7 @@ export function* list(
     const name = descend ? sliceOf(key, 0, -1) : key;
     const node = request.child(frame.dir, name);
     const at = joinPath(frame.path, name);
-    if (node === undefined) continue;
+    if (node === undefined || !isVisibleNode(request.access, node)) continue;
     if (descend) {
       if (node.isDirectory && mayList(request, node)) stack.push(yield* open(node, at));
       continue;

@@ -81,6 +81,8 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
   hiddenMisses: Set<ByteString> | 'many' | undefined;
 
   #listing: Listing | undefined;
+  /** Directory: its listing depends on other links of its files, and the kernel may cache it. */
+  listsLinks = false;
   /** Directory: number of lookups of names that the base does not have. */
   misses = 0;
   /** Descriptor of the open host file, or -1. Owned by `HostFiles`. */

@@ -17,11 +17,13 @@ export const DT_DIR = S_IFDIR >> 12;
 
 /**
  * LOOKUP. Returns undefined if the name does not exist or is hidden. Throws ENOTDIR, or ENOENT for a hidden or removed
- * directory.
+ * directory, and for a file that another of its links hides.
  */
 export function lookup(workspace: Workspace, access: Access, dir: Node, name: ByteString): Entry | undefined {
   requireDirectory(workspace, access, dir);
   const node = visibleChild(workspace, access, dir, name);
+  // Not undefined: the kernel would cache that the name is absent, and the rules of another directory decide.
+  if (node !== undefined && isHiddenByLink(workspace, access, node)) throw ENOENT;
   if (node !== undefined) return entryFor(workspace, access, node);
   recordHiddenMiss(dir, name);
   return undefined;
@@ -55,6 +57,8 @@ export function readdir(
     if (!allVisible && !isVisible(access.ruleOf(dir, name), type === S_IFDIR)) continue;
     const node = visibleChild(workspace, access, dir, name);
     if (node === undefined) continue;
+    if (hasLinks(node)) dir.listsLinks = true;
+    if (isHiddenByLink(workspace, access, node)) continue;
     // Without attributes: they would require the invalidation of all its files.
     const entry = plus && node.pendingInvalidations === undefined ? entryFor(workspace, access, node) : undefined;
     const taken = emit(name, next, entry?.attr.ino ?? inoOf(workspace, node), node.type >> 12, entry);
@@ -63,4 +67,15 @@ export function readdir(
     if (node.nlookup === 0) workspace.tree.free(node);
     if (!taken) return;
   }
+}
+
+/** Whether the file of a visible path is hidden by the rules of another of its links. A node without use is freed. */
+function isHiddenByLink(workspace: Workspace, access: Access, node: Node): boolean {
+  if (isVisibleNode(access, node)) return false;
+  if (node.nlookup === 0) workspace.tree.free(node);
+  return true;
+}
+
+function hasLinks({ isDirectory, links, inode, base }: Node): boolean {
+  return !isDirectory && (links.length > 1 || (inode?.linkCount ?? base?.nlink ?? 1) > 1);
 }

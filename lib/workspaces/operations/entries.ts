@@ -116,6 +116,8 @@ export function link(workspace: Workspace, access: Access, node: Node, dir: Node
     change.touch(dir);
   });
   dir.listing?.add(name, node.type);
+  dir.listsLinks = true;
+  for (const { parent } of node.links) parent.listsLinks = true;
   return entryFor(
     workspace,
     access,
