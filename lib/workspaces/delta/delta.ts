@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
-import { type Errno, ESTALE } from '../../linux/errno.ts';
+import { ENOSPC, type Errno, ESTALE } from '../../linux/errno.ts';
 import type { Time } from '../../linux/time.ts';
 import { sameTime } from '../clock.ts';
 import { ContentStore } from './contents/content-store.ts';
@@ -10,14 +10,19 @@ import { statData } from './contents/data-files.ts';
 import { readFile, truncateFile, writeFile } from './contents/host-io.ts';
 import type { OwnSyncs } from './contents/host-syncs.ts';
 import type { LargeCopies } from './contents/large-copies.ts';
-import { NO_SLOT, SMALL } from './contents/slabs.ts';
+import { SMALL } from './contents/slabs.ts';
 import { asDamage } from './damage.ts';
 import { FileSyncs } from './file-syncs.ts';
+import { apply } from './index/apply.ts';
 import type { JournalSync } from './index/durable-journal.ts';
-import type { Inode } from './index/inode.ts';
+import { flattening } from './index/flatten.ts';
+import { type Inode, NO_SLOT } from './index/inode.ts';
 import { InodeTable } from './index/inode-table.ts';
 import { Journal } from './index/journal.ts';
+import { resolvingMerges } from './index/older-merges.ts';
+import { findingOrphans, removingOrphans } from './index/orphans.ts';
 import { type FileBody, FORMAT, type Header, headerOf, type Op, timesOf, VERSION } from './index/records.ts';
+import { snapshot } from './index/snapshot.ts';
 import type { FrozenIndex, FrozenLayers } from './layers/frozen-layers.ts';
 import {
   addContents,
@@ -43,6 +48,8 @@ const INDEX_BYTES = 256;
 const WASTE_BYTES = 64 << 10;
 /** Garbage in bytes from which on the rest of a layer is worth moving. */
 const WORTHWHILE = 4 << 20;
+/** Largest id of an inode: tables store ids in 32 bits. */
+const MAX_ID = 2 ** 31 - 3;
 /** Inodes examined, or operations applied, in one step. */
 const AT_ONCE = 16;
 /** Largest difference between disk usage and size of a file, in bytes. */
@@ -202,8 +209,9 @@ export class Delta {
     return this.#retained;
   }
 
-  /** Allocates an inode id. */
+  /** Allocates an inode id. Throws ENOSPC if all were used. */
   newId(): number {
+    if (this.table.nextId > MAX_ID) throw ENOSPC;
     return this.table.nextId++;
   }
 
@@ -234,7 +242,7 @@ export class Delta {
   }
 
   #apply(op: Op): void {
-    this.table.apply(op);
+    apply(this.table, op);
     if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
   }
 
@@ -505,7 +513,7 @@ export class Delta {
     const { root } = this.#layers;
     const frozen = this.#top;
     const contents = (yield* countingContents(this.table.own())).get(frozen);
-    const nameless = (yield* this.table.findingUnlinked(this.#orphans)).map(({ id }) => id);
+    const nameless = (yield* findingOrphans(this.table, this.#orphans)).map(({ id }) => id);
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
     yield* this.#syncingJournal();
     this.#journal.linkTo(indexPath(root, frozen));
@@ -596,7 +604,7 @@ export class Delta {
   *#flattening(): Steps<void> {
     const { table } = this;
     table.frozen = true;
-    const flat = yield* table.flattening();
+    const flat = yield* flattening(table);
     this.#extendTable(flat);
     // Deltas that extend the new layer use the same table; nothing else keeps the others in memory.
     this.#indexes.at(-1)!.table = flat;
@@ -619,7 +627,6 @@ export class Delta {
    */
   *rollingBack(layer: string): Steps<void> {
     const { root, frozen } = this.#layers;
-    const counted = new Counted(AT_ONCE);
     const index = yield* frozen.acquiring(root, layer);
     const table = new InodeTable(index.table);
     table.nextId = Math.max(table.nextId, this.table.nextId);
@@ -638,10 +645,7 @@ export class Delta {
     this.table = table;
     this.older = index.older;
     this.#written.clear();
-    for (const inode of yield* table.findingUnlinked(index.orphans)) {
-      table.remove(inode);
-      yield* counted.one();
-    }
+    yield* removingOrphans(table, index.orphans);
     this.#usage.reset(yield* table.countingBytes(index.bytes));
     this.#retained.reset(yield* this.#liveContents(index));
   }
@@ -794,15 +798,12 @@ export class Delta {
     const counted = new Counted(AT_ONCE);
     for (const line of lines) {
       for (const op of line) {
-        this.table.apply(op);
+        apply(this.table, op);
         yield* counted.one();
       }
     }
-    yield* this.table.resolvingMerges();
-    for (const inode of yield* this.table.findingUnlinked(this.#orphans)) {
-      this.table.remove(inode);
-      yield* counted.one();
-    }
+    yield* resolvingMerges(this.table);
+    yield* removingOrphans(this.table, this.#orphans);
     yield* this.#loadData();
     this.#rewrittenSize = this.#journal.size;
     if (lines.length === 0) this.#headerSize = this.#journal.size;
@@ -937,5 +938,5 @@ function headerFrom(
 
 function* wholeJournal(header: Header, table: InodeTable): Generator<Header | Op[]> {
   yield header;
-  yield* table.snapshot();
+  yield* snapshot(table);
 }

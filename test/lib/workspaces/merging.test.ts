@@ -2,8 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
+import { complete } from '../../../lib/fuse/connection/steps.ts';
 import { rebasedPaths } from '../../../lib/sandboxes/changes/commit.ts';
+import { apply } from '../../../lib/workspaces/delta/index/apply.ts';
 import { InodeTable } from '../../../lib/workspaces/delta/index/inode-table.ts';
+import { resolvingMerges } from '../../../lib/workspaces/delta/index/older-merges.ts';
 import type { Op } from '../../../lib/workspaces/delta/index/records.ts';
 import { Sandbox } from './sandbox.ts';
 
@@ -225,8 +228,8 @@ describe('a directory in the journal of an older server without merged directori
   function merges(...ops: Op[]): boolean | undefined {
     const table = new InodeTable();
     for (const op of [['new', 1, 1, 0o40755, 0, 0, [...times], ''] as Op, ...directory(2, 'd'), ...ops])
-      table.apply(op);
-    table.resolveMerges();
+      apply(table, op);
+    complete(resolvingMerges(table));
     return table.get(2)!.merges;
   }
 

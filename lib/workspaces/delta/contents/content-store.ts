@@ -5,13 +5,14 @@ import { closeQuietly } from '../../../linux/close.ts';
 import { ENOSPC } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Damage } from '../damage.ts';
-import type { DataRef, FileRef, Inode } from '../index/inode.ts';
+import { type DataRef, type FileRef, type Inode, NO_SLOT } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import type { SyncedFile, SyncedFiles } from './background-sync.ts';
 import { DataFiles, statData } from './data-files.ts';
 import { openIfExists, readFile, writeFile } from './host-io.ts';
 import { LargeCopies } from './large-copies.ts';
-import { NO_SLOT, placeOf, Slabs, SMALL, slabPaths } from './slabs.ts';
+import { placeOf, Slabs, SMALL, slabPaths } from './slabs.ts';
+import { Unsynced } from './unsynced.ts';
 
 const LOST = 'its data file is missing or has a wrong size';
 /** Limit of reported damaged files. */
@@ -56,7 +57,7 @@ export class ContentStore {
   /** Inodes that were reported as damaged. */
   readonly #reported = new Set<number>();
   /** Files with contents that may not be durable. */
-  readonly #unsynced = new Set<Inode>();
+  readonly #unsynced = new Unsynced();
 
   /** `root`: directory of all layers; `layer`: the writable one. */
   constructor(
@@ -77,7 +78,7 @@ export class ContentStore {
   freeze(layer: string): void {
     this.#slabs.close();
     this.#unsyncedLayers.add(this.#layer);
-    for (const inode of this.#unsynced) if (inode.hasFile) this.#unsyncedFiles.push(inode.data!);
+    for (const ref of this.#unsynced.dataFiles()) this.#unsyncedFiles.push(ref);
     this.#unsynced.clear();
     this.#slabs = new Slabs(layerPath(this.#root, layer));
     this.#layer = layer;
@@ -92,7 +93,7 @@ export class ContentStore {
 
   /** Whether the contents are in a frozen layer: they are shared and must be copied before a change. */
   isFrozen(inode: Inode): boolean {
-    return inode.data !== undefined && inode.data.layer !== this.#layer;
+    return inode.layer !== undefined && inode.layer !== this.#layer;
   }
 
   /**
@@ -398,8 +399,7 @@ export class ContentStore {
   /** Returns the host files whose sync makes all contents durable. The caller then calls `allSynced`. */
   unsynced(): SyncedFiles {
     const slabs = [...this.#unsyncedLayers, this.#layer].flatMap((layer) => slabPaths(layerPath(this.#root, layer)));
-    const inodes = [...this.#unsynced].filter((inode) => inode.hasFile).map((inode) => inode.data!);
-    const files = [...this.#unsyncedFiles, ...inodes].map((ref) => this.#files.synced(ref));
+    const files = [...this.#unsyncedFiles, ...this.#unsynced.dataFiles()].map((ref) => this.#files.synced(ref));
     const ofSlabs = slabs.map((file): SyncedFile => ({ file, datasync: true, optional: true }));
     return { files: [...ofSlabs, ...files], directory: this.#root };
   }

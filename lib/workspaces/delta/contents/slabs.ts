@@ -4,8 +4,6 @@ import { Slab } from './slab.ts';
 const SLOT_SIZES = [4096, 16384, 65536];
 /** Contents up to this size in bytes are stored in slabs. */
 export const SMALL = 65536;
-/** No slot: the contents are in a data file, or there are none. */
-export const NO_SLOT = -1;
 /** Number of deferred slots from which the journal is synced early. */
 const MAX_DEFERRED = 1024;
 

@@ -2,69 +2,97 @@ import type { ByteString } from '../../../byte-string.ts';
 import { isDirectory } from '../../../linux/mode.ts';
 import type { BaseStat } from '../../base/base.ts';
 import { type Identity, IdentityRows } from './identity-rows.ts';
-import { BASE_VERSION_BYTES } from './memory.ts';
+import { PathTree } from './path-tree.ts';
+import { hashOfNumber, RowIndex } from './row-index.ts';
 
 /**
  * The version of the base at each path when the sandbox first copied it up or whited it out. The first version counts:
  * from then on the sandbox does not see the base there.
  */
 export class BaseVersions {
-  /** Row of the identity; undefined: removed from those of the parent. */
-  readonly #byPath = new Map<ByteString, number | undefined>();
-  readonly #rows = new IdentityRows();
+  readonly #paths = new PathTree();
+  /** By row of `#paths`; absent for a directory above a path. */
+  readonly #identities = new IdentityRows();
   readonly #parent: BaseVersions | undefined;
-  /** Memory in bytes, without that of the parents. */
-  ownMemory = 0;
-  #byIno: Map<number, ByteString> | undefined;
+  /** Rows by inode number, one of each; made at the first use. */
+  #byIno: RowIndex | undefined;
 
   /** Extends `below`, which must not change any more. */
   constructor(below?: BaseVersions) {
     this.#parent = below;
   }
 
+  /** Memory in bytes, without that of the parents. */
+  get ownMemory(): number {
+    return this.#paths.memory;
+  }
+
   /** Returns the version at a path, if one was recorded. */
   get(path: ByteString): Identity | undefined {
-    const row = this.#byPath.get(path);
-    if (row !== undefined) return this.#rows.get(row);
-    return this.#parent === undefined || this.#byPath.has(path) ? undefined : this.#parent.get(path);
+    for (let at: BaseVersions | undefined = this; at !== undefined; at = at.#parent) {
+      const row = at.#paths.find(path);
+      const identity = row === undefined ? undefined : at.#identities.get(row);
+      if (identity !== undefined) return identity === 'hides' ? undefined : identity;
+    }
+    return undefined;
   }
 
   /** Records a version unless one is recorded already. */
   add(path: ByteString, identity: Identity): void {
     if (this.get(path) !== undefined) return;
-    if (!this.#byPath.has(path)) this.ownMemory += BASE_VERSION_BYTES + path.length;
-    this.#byPath.set(path, this.#rows.add(identity));
-    this.#byIno?.set(identity[0], path);
+    const row = this.#rowOf(path) ?? this.#paths.add(path);
+    this.#identities.set(row, identity);
+    if (this.#byIno !== undefined) this.#index(this.#byIno, row);
   }
 
   /** Removes a recorded version. */
   delete(path: ByteString): void {
-    const identity = this.get(path);
-    if (identity === undefined) return;
-    const row = this.#byPath.get(path);
-    if (row !== undefined) this.#rows.remove(row);
-    if (this.#parent === undefined) {
-      this.#byPath.delete(path);
-      this.ownMemory -= BASE_VERSION_BYTES + path.length;
-    } else this.#byPath.set(path, undefined);
-    this.#byIno?.delete(identity[0]);
+    const row = this.#rowOf(path);
+    if (row !== undefined && this.#identities.get(row) !== 'hides') {
+      this.#byIno?.remove(hashOfNumber(this.#identities.inoOf(row)), row);
+      this.#identities.set(row, undefined);
+      this.#paths.remove(row);
+    }
+    if (this.get(path) !== undefined) this.#identities.set(this.#paths.add(path), 'hides');
   }
 
   /** All recorded versions, parents included. */
   *entries(): Generator<[ByteString, Identity]> {
     for (const [path, identity] of this.#parent?.entries() ?? []) {
-      if (!this.#byPath.has(path)) yield [path, identity];
+      if (this.#rowOf(path) === undefined) yield [path, identity];
     }
-    for (const [path, row] of this.#byPath) if (row !== undefined) yield [path, this.#rows.get(row)];
+    for (let row = 0; row < this.#paths.end; row++) {
+      const identity = this.#identities.get(row);
+      if (typeof identity === 'object') yield [this.#paths.path(row), identity];
+    }
   }
 
   /** Returns the path at which a base file with this inode number was recorded. */
   pathOf(ino: number): ByteString | undefined {
     if (this.#byIno === undefined) {
-      this.#byIno = new Map();
-      for (const [path, [known]] of this.entries()) this.#byIno.set(known, path);
+      this.#byIno = new RowIndex((row) => hashOfNumber(this.#identities.inoOf(row)));
+      for (let row = 0; row < this.#paths.end; row++) this.#index(this.#byIno, row);
     }
-    return this.#byIno.get(ino);
+    const row = this.#find(this.#byIno, ino);
+    if (row !== undefined) return this.#paths.path(row);
+    const below = this.#parent?.pathOf(ino);
+    return below === undefined || this.#rowOf(below) !== undefined ? undefined : below;
+  }
+
+  /** Directories have no inode number. Of several hard links one is enough. */
+  #index(byIno: RowIndex, row: number): void {
+    const ino = this.#identities.inoOf(row);
+    if (ino !== 0 && this.#find(byIno, ino) === undefined) byIno.add(hashOfNumber(ino), row);
+  }
+
+  #find(byIno: RowIndex, ino: number): number | undefined {
+    return byIno.find(hashOfNumber(ino), (row) => this.#identities.inoOf(row) === ino);
+  }
+
+  /** Returns the row of a path that has a version, or hides the parent's, in this table. */
+  #rowOf(path: ByteString): number | undefined {
+    const row = this.#paths.find(path);
+    return row === undefined || this.#identities.get(row) === undefined ? undefined : row;
   }
 }
 

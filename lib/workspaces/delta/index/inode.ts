@@ -2,7 +2,7 @@
 
 import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
-import { isDirectory, S_IFLNK, S_IFMT } from '../../../linux/mode.ts';
+import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Entries, type Sharing } from './entries.ts';
 import { removeUnordered } from './remove-unordered.ts';
@@ -24,6 +24,9 @@ export interface DataRef extends FileRef {
   readonly slot: number;
 }
 
+/** No slot: the contents are in a data file, or there are none. */
+export const NO_SLOT = -1;
+
 /** A whiteout: a name that the sandbox removed although the base has it. It exists only in the index, not as a file. */
 export const WHITEOUT = null;
 
@@ -39,32 +42,37 @@ export interface Owner extends Sharing<Entry> {
   frozen: boolean;
 }
 
-/** Fields that few inodes need. */
-interface Rare {
+/** Fields that only hard links need. */
+interface HardLinks {
   aliases: number;
   /** Links except the first. */
-  links: Link[] | undefined;
-  hostMtime: Time | undefined;
-  /** The inode whose links these are, until they are first used. */
-  shared: Inode | undefined;
+  more: Link[];
 }
 
 /** First inode number of new inodes: above those of host file systems, below 2^53. */
 export const FIRST_INO = 2 ** 48;
 
-const HAS_FILE = 1;
-const VERIFIED = 2;
-const SHORTENED = 4;
-const LOST = 8;
-const MERGES = 16;
-const MERGES_UNKNOWN = 32;
-/** The links are those of `Rare.shared`. */
-const LINKS_SHARED = 64;
+/** The bits of a mode; flags are stored in those above. */
+const MODE_BITS = 0xffff;
+const HAS_FILE = 1 << 16;
+const VERIFIED = 1 << 17;
+const SHORTENED = 1 << 18;
+const LOST = 1 << 19;
+const MERGES = 1 << 20;
+const MERGES_UNKNOWN = 1 << 21;
+const UNSYNCED = 1 << 22;
+const LISTED = 1 << 26;
+/** The links are those of the inode in `#dir`, until they are first used. */
+const LINKS_SHARED = 1 << 23;
+/** `#hostSec` and `#hostNsec` have a time. */
+const HAS_HOST_TIME = 1 << 24;
+/** `#expected` has a value. */
+const HAS_EXPECTED = 1 << 25;
 
 /**
  * An inode of the delta: something that the sandbox created or changed. Its type (in `mode`) decides which fields are
- * used. A sandbox can have millions of inodes, so numbers and flags are packed, and rare fields are in an object of
- * their own.
+ * used. A sandbox can have millions of inodes, so values of several fields are stored as small integers in the object
+ * itself (those of V8 have 32 bits and need no allocation), and those of hard links in an object of their own.
  */
 export class Inode {
   readonly owner: Owner;
@@ -72,7 +80,8 @@ export class Inode {
   readonly id: number;
   /** Numbers of new inodes are stored as small negative ones, which V8 stores without a heap allocation. */
   readonly #ino: number;
-  mode: number;
+  /** Mode and flags. */
+  #bits: number;
   uid: number;
   gid: number;
   #atimeSec: number;
@@ -84,17 +93,18 @@ export class Inode {
   size = 0;
   /** Counts changes of contents and mode since this process loaded the inode. */
   writes = 0;
-  #flags = 0;
-  /** Directory: origin. Symlink: target. Device: rdev. */
-  #special: ByteString | number | undefined;
-  #data: DataRef | undefined;
-  /** A checksum is stored as a signed number, which V8 stores without a heap allocation. */
-  #expected: number | undefined;
-  /** The first link. */
+  /** Directory: origin. Symlink: target. Device: rdev. File: layer of the contents, with their id if it is another. */
+  #special: ByteString | string | FileRef | number | undefined;
+  /** File: slot of the contents; with HAS_HOST_TIME, when there is none, the seconds of `hostMtime`. */
+  #slotOrSec = NO_SLOT;
+  #hostNsec = 0;
+  /** A checksum is stored as a signed number. */
+  #expected = 0;
+  /** The directory of the first link. */
   #dir: Inode | undefined;
   #name = NO_BYTES;
-  #entries: Entries<Entry> | undefined;
-  #rare: Rare | undefined;
+  /** Directory: entries. Others: links except the first. */
+  #entriesOrLinks: Entries<Entry> | HardLinks | undefined;
 
   constructor(
     home: Owner,
@@ -110,7 +120,7 @@ export class Inode {
     this.owner = home;
     this.id = id;
     this.#ino = ino < FIRST_INO ? ino : FIRST_INO - 1 - ino;
-    this.mode = mode;
+    this.#bits = mode & MODE_BITS;
     this.uid = uid;
     this.gid = gid;
     this.#atimeSec = atime.sec;
@@ -131,18 +141,29 @@ export class Inode {
     // Versions must compare equal.
     inode.writes = shared.writes;
     inode.size = shared.size;
-    inode.#flags = (shared.#flags & ~(VERIFIED | SHORTENED)) | LINKS_SHARED;
+    inode.#bits = (shared.#bits & ~(VERIFIED | SHORTENED | UNSYNCED | LISTED)) | LINKS_SHARED;
     inode.#special = shared.#special;
-    inode.#data = shared.#data;
+    inode.#slotOrSec = shared.#slotOrSec;
+    inode.#hostNsec = shared.#hostNsec;
     inode.#expected = shared.#expected;
-    inode.#rare = { aliases: shared.aliases, links: undefined, hostMtime: shared.hostMtime, shared };
-    if (shared.#entries !== undefined) inode.#entries = new Entries(shared.#entries, home);
+    inode.#dir = shared;
+    if (shared.aliases > 0) inode.aliases = shared.aliases;
+    const entries = Inode.#entriesOf(shared);
+    if (entries !== undefined) inode.#entriesOrLinks = new Entries(entries, home);
     return inode;
   }
 
   /** st_ino; that of the base if the inode was copied up. */
   get ino(): number {
     return this.#ino < 0 ? FIRST_INO - 1 - this.#ino : this.#ino;
+  }
+
+  get mode(): number {
+    return this.#bits & MODE_BITS;
+  }
+
+  set mode(mode: number) {
+    this.#bits = (this.#bits & ~MODE_BITS) | (mode & MODE_BITS);
   }
 
   get atime(): Time {
@@ -174,11 +195,11 @@ export class Inode {
 
   /** Number of base links without an entry here: the other hard links of a base file that was copied up. */
   get aliases(): number {
-    return this.#rare === undefined ? 0 : this.#rare.aliases;
+    return Inode.#hardLinksOf(this)?.aliases ?? 0;
   }
 
   set aliases(count: number) {
-    if (count > 0 || this.#rare !== undefined) this.#makeRare().aliases = count;
+    if (count > 0 || Inode.#hardLinksOf(this) !== undefined) Inode.#makeHardLinks(this).aliases = count;
   }
 
   /** Directory: the base directory merged below `entries`. Kept when the directory is renamed. */
@@ -195,17 +216,17 @@ export class Inode {
    * since it replaced a base directory. undefined: from an older server, not known yet.
    */
   get merges(): boolean | undefined {
-    return this.#has(MERGES_UNKNOWN) ? undefined : this.#has(MERGES);
+    return Inode.#has(this, MERGES_UNKNOWN) ? undefined : Inode.#has(this, MERGES);
   }
 
   set merges(merges: boolean | undefined) {
-    this.#set(MERGES_UNKNOWN, merges === undefined);
-    this.#set(MERGES, merges === true);
+    Inode.#set(this, MERGES_UNKNOWN, merges === undefined);
+    Inode.#set(this, MERGES, merges === true);
   }
 
   /** Directory: number of entries that are directories. */
   get subdirs(): number {
-    return this.#entries === undefined ? 0 : this.#entries.subdirs;
+    return Inode.#entriesOf(this)?.subdirs ?? 0;
   }
 
   set subdirs(count: number) {
@@ -214,7 +235,7 @@ export class Inode {
 
   /** Directory: see `Entries.reach`. */
   get reach(): number {
-    return this.#entries === undefined ? 0 : this.#entries.reach;
+    return Inode.#entriesOf(this)?.reach ?? 0;
   }
 
   set reach(bytes: number) {
@@ -244,11 +265,11 @@ export class Inode {
    * location in `data`.
    */
   get hasFile(): boolean {
-    return this.#has(HAS_FILE);
+    return Inode.#has(this, HAS_FILE);
   }
 
   set hasFile(hasFile: boolean) {
-    this.#set(HAS_FILE, hasFile);
+    Inode.#set(this, HAS_FILE, hasFile);
   }
 
   /**
@@ -256,24 +277,26 @@ export class Inode {
    * size, or -1 if only its existence is known. undefined: nothing is known.
    */
   get expected(): number | undefined {
-    return this.#expected === undefined || !this.#isInSlot ? this.#expected : this.#expected >>> 0;
+    if (!Inode.#has(this, HAS_EXPECTED)) return undefined;
+    return Inode.#isInSlot(this) ? this.#expected >>> 0 : this.#expected;
   }
 
   set expected(expected: number | undefined) {
-    this.#expected = expected === undefined || !this.#isInSlot ? expected : expected | 0;
+    Inode.#set(this, HAS_EXPECTED, expected !== undefined);
+    this.#expected = Inode.#isInSlot(this) ? (expected ?? 0) | 0 : (expected ?? 0);
   }
 
-  get #isInSlot(): boolean {
-    return this.#data !== undefined && this.#data.slot >= 0;
+  static #isInSlot(inode: Inode): boolean {
+    return !Inode.#has(inode, HAS_HOST_TIME) && inode.#slotOrSec !== NO_SLOT;
   }
 
   /** File: this process has read or written the whole slot, and it is as expected. */
   get verified(): boolean {
-    return this.#has(VERIFIED);
+    return Inode.#has(this, VERIFIED);
   }
 
   set verified(verified: boolean) {
-    this.#set(VERIFIED, verified);
+    Inode.#set(this, VERIFIED, verified);
   }
 
   /**
@@ -281,34 +304,65 @@ export class Inode {
    * overwritten.
    */
   get shortened(): boolean {
-    return this.#has(SHORTENED);
+    return Inode.#has(this, SHORTENED);
   }
 
   set shortened(shortened: boolean) {
-    this.#set(SHORTENED, shortened);
+    Inode.#set(this, SHORTENED, shortened);
   }
 
   /** File: its data file is missing or has a wrong size. The file can only be removed or truncated to 0. */
   get lost(): boolean {
-    return this.#has(LOST);
+    return Inode.#has(this, LOST);
   }
 
   set lost(lost: boolean) {
-    this.#set(LOST, lost);
+    Inode.#set(this, LOST, lost);
   }
 
   /** File with a data file: that file's mtime when times were last journaled; a later one takes precedence at load. */
   get hostMtime(): Time | undefined {
-    return this.#rare?.hostMtime;
+    return Inode.#has(this, HAS_HOST_TIME) ? { sec: this.#slotOrSec, nsec: this.#hostNsec } : undefined;
   }
 
   set hostMtime(time: Time | undefined) {
-    if (time !== undefined || this.#rare !== undefined) this.#makeRare().hostMtime = time;
+    // Contents in a slot have no data file.
+    if (Inode.#isInSlot(this) || (time === undefined && !Inode.#has(this, HAS_HOST_TIME))) return;
+    Inode.#set(this, HAS_HOST_TIME, time !== undefined);
+    this.#slotOrSec = time?.sec ?? NO_SLOT;
+    this.#hostNsec = time?.nsec ?? 0;
+  }
+
+  /** File: its contents may not be durable; maintained by `Unsynced`, as the next. */
+  get unsynced(): boolean {
+    return Inode.#has(this, UNSYNCED);
+  }
+
+  set unsynced(unsynced: boolean) {
+    Inode.#set(this, UNSYNCED, unsynced);
+  }
+
+  /** File: it is in the list of `Unsynced`. */
+  get listed(): boolean {
+    return Inode.#has(this, LISTED);
+  }
+
+  set listed(listed: boolean) {
+    Inode.#set(this, LISTED, listed);
   }
 
   /** File: location of its contents. */
   get data(): DataRef | undefined {
-    return this.#data;
+    const { layer } = this;
+    if (layer === undefined) return undefined;
+    const id = typeof this.#special === 'object' ? this.#special.id : this.id;
+    return { layer, id, slot: Inode.#isInSlot(this) ? this.#slotOrSec : NO_SLOT };
+  }
+
+  /** File: layer of its contents. */
+  get layer(): string | undefined {
+    if ((this.#bits & S_IFMT) !== S_IFREG || typeof this.#special === 'number') return undefined;
+    return typeof this.#special === 'object' ? this.#special.layer : this.#special;
   }
 
   /**
@@ -316,37 +370,35 @@ export class Inode {
    * `hasFile` afterwards.
    */
   set data(place: DataRef | undefined) {
-    this.#data = place;
-    this.#flags &= ~(HAS_FILE | VERIFIED | SHORTENED | LOST);
-    this.hostMtime = this.#expected = undefined;
+    this.#bits &= ~(HAS_FILE | VERIFIED | SHORTENED | LOST | HAS_HOST_TIME | HAS_EXPECTED);
+    this.#special = place === undefined || place.id === this.id ? place?.layer : { layer: place.layer, id: place.id };
+    this.#slotOrSec = place?.slot ?? NO_SLOT;
   }
 
   /** All links in the index. */
   get links(): readonly Link[] {
     const first = this.firstLink;
     if (first === undefined) return [];
-    return this.#rare?.links === undefined ? [first] : [first, ...this.#rare.links];
+    return [first, ...(Inode.#hardLinksOf(this)?.more ?? [])];
   }
 
   /** The first link; undefined: the inode is unlinked. */
   get firstLink(): Link | undefined {
-    this.#findLinks();
+    Inode.#findLinks(this);
     return this.#dir && { dir: this.#dir, name: this.#name };
   }
 
   /** Number of links in the index. */
   get linkCount(): number {
-    this.#findLinks();
-    return this.#dir === undefined ? 0 : 1 + (this.#rare?.links === undefined ? 0 : this.#rare.links.length);
+    Inode.#findLinks(this);
+    return this.#dir === undefined ? 0 : 1 + (Inode.#hardLinksOf(this)?.more.length ?? 0);
   }
 
   /** Adds a link. */
   addLink(dir: Inode, name: ByteString): void {
-    this.#findLinks();
+    Inode.#findLinks(this);
     if (this.#dir !== undefined) {
-      const rare = this.#makeRare();
-      rare.links ??= [];
-      rare.links.push({ dir, name });
+      Inode.#makeHardLinks(this).more.push({ dir, name });
       return;
     }
     this.#dir = dir;
@@ -355,8 +407,8 @@ export class Inode {
 
   /** Removes a link. */
   removeLink(dir: Inode, name: ByteString): void {
-    this.#findLinks();
-    const more = this.#rare?.links ?? [];
+    Inode.#findLinks(this);
+    const more = Inode.#hardLinksOf(this)?.more ?? [];
     if (this.#dir === dir && this.#name === name) {
       const next = more.pop();
       this.#dir = next?.dir;
@@ -364,34 +416,34 @@ export class Inode {
     } else removeUnordered(more, (link) => link.dir === dir && link.name === name);
   }
 
-  #findLinks(): void {
-    if (!this.#has(LINKS_SHARED)) return;
-    this.#set(LINKS_SHARED, false);
-    for (const { dir, name } of this.#rare!.shared!.links) this.addLink(this.owner.copy(dir), name);
+  static #findLinks(inode: Inode): void {
+    if (!Inode.#has(inode, LINKS_SHARED)) return;
+    const shared = inode.#dir;
+    Inode.#set(inode, LINKS_SHARED, false);
+    inode.#dir = undefined;
+    for (const { dir, name } of shared?.links ?? []) inode.addLink(inode.owner.copy(dir), name);
   }
 
   /** Directory: changed entries. Other names are the base's, if the directory is merged with one. */
   get entries(): Entries<Entry> | undefined {
-    if (this.#entries === undefined && this.isDirectory) this.#entries = new Entries();
-    return this.#entries;
+    if (this.#entriesOrLinks === undefined && this.isDirectory) this.#entriesOrLinks = new Entries();
+    return Inode.#entriesOf(this);
   }
 
   /** Makes the inode independent of the inode it was copied from, in steps. */
   *resolving(): Steps<void> {
-    this.#findLinks();
-    const rare = this.#rare;
-    if (rare !== undefined) rare.shared = undefined;
-    if (rare?.aliases === 0 && rare.links === undefined && rare.hostMtime === undefined) this.#rare = undefined;
-    if (this.#entries === undefined) return;
+    Inode.#findLinks(this);
+    const shared = Inode.#entriesOf(this);
+    if (shared === undefined) return;
     const counted = new Counted(AT_ONCE);
     const entries = new Entries<Entry>();
-    for (const [name, entry] of this.#entries.entries()) {
+    for (const [name, entry] of shared.entries()) {
       entries.set(name, entry);
       yield* counted.one();
     }
-    entries.subdirs = this.#entries.subdirs;
-    entries.reach = this.#entries.reach;
-    this.#entries = entries;
+    entries.subdirs = shared.subdirs;
+    entries.reach = shared.reach;
+    this.#entriesOrLinks = entries;
   }
 
   get isDirectory(): boolean {
@@ -403,17 +455,27 @@ export class Inode {
     return this.linkCount + this.aliases;
   }
 
-  #has(flag: number): boolean {
-    return (this.#flags & flag) !== 0;
+  // Static, since a private method costs each object a field.
+  static #has(inode: Inode, flag: number): boolean {
+    return (inode.#bits & flag) !== 0;
   }
 
-  #set(flag: number, on: boolean): void {
-    this.#flags = on ? this.#flags | flag : this.#flags & ~flag;
+  static #set(inode: Inode, flag: number, on: boolean): void {
+    inode.#bits = on ? inode.#bits | flag : inode.#bits & ~flag;
   }
 
-  #makeRare(): Rare {
-    this.#rare ??= { aliases: 0, links: undefined, hostMtime: undefined, shared: undefined };
-    return this.#rare;
+  static #entriesOf(inode: Inode): Entries<Entry> | undefined {
+    return inode.#entriesOrLinks instanceof Entries ? inode.#entriesOrLinks : undefined;
+  }
+
+  static #hardLinksOf(inode: Inode): HardLinks | undefined {
+    return inode.#entriesOrLinks instanceof Entries ? undefined : inode.#entriesOrLinks;
+  }
+
+  static #makeHardLinks(inode: Inode): HardLinks {
+    const links = Inode.#hardLinksOf(inode) ?? { aliases: 0, more: [] };
+    inode.#entriesOrLinks = links;
+    return links;
   }
 }
 

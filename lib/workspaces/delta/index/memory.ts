@@ -2,20 +2,22 @@ import { isDirectory } from '../../../linux/mode.ts';
 import type { Op } from './records.ts';
 
 /**
- * Memory of the parts of an index in bytes, as measured (`memory.test.ts`), including the growth of the maps that hold
- * them. The bytes of names are added.
+ * Memory of the parts of an index in bytes, as measured (`memory.test.ts`), including the growth of the maps that
+ * hold them. The bytes of names are added.
  */
-export const INODE_BYTES = 320;
+export const INODE_BYTES = 225;
 /** Additional memory of a directory: the map of its entries. */
-export const DIRECTORY_BYTES = 220;
+export const DIRECTORY_BYTES = 260;
 /** A directory entry or whiteout. */
-export const ENTRY_BYTES = 90;
+export const ENTRY_BYTES = 85;
 /** Each hard link after the first. */
-export const HARD_LINK_BYTES = 40;
-/** A base version of a path. */
-export const BASE_VERSION_BYTES = 120;
+export const HARD_LINK_BYTES = 60;
+/** A row of a path with a base version, or of a directory above one. */
+export const PATH_ROW_BYTES = 75;
+/** A page of inodes. */
+export const PAGE_BYTES = 400;
 
-/** Upper limit of the memory in bytes that operations add. */
+/** Memory in bytes that operations add, approximately and rather more. */
 export function memoryOf(ops: readonly Op[]): number {
   let bytes = 0;
   for (const op of ops) {
@@ -31,7 +33,7 @@ export function memoryOf(ops: readonly Op[]): number {
         bytes += ENTRY_BYTES + op[2].length;
         break;
       case 'seen':
-        bytes += BASE_VERSION_BYTES + op[1].length;
+        bytes += PATH_ROW_BYTES + op[1].length;
         break;
     }
   }

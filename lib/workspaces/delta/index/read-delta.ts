@@ -4,7 +4,10 @@ import { DataFiles } from '../contents/data-files.ts';
 import { LargeCopies } from '../contents/large-copies.ts';
 import { asDamage } from '../damage.ts';
 import type { FrozenIndex, FrozenLayers } from '../layers/frozen-layers.ts';
+import { apply } from './apply.ts';
 import { InodeTable } from './inode-table.ts';
+import { resolvingMerges } from './older-merges.ts';
+import { removingOrphans } from './orphans.ts';
 import { readRecords } from './read-journal.ts';
 import type { Op } from './records.ts';
 
@@ -32,9 +35,9 @@ export function readDelta(dir: string, root: string, frozen: FrozenLayers): Read
   const index = continues === '' ? undefined : frozen.acquire(root, continues);
   try {
     const table = new InodeTable(index?.table);
-    for (const line of journal.records.slice(1) as Op[][]) for (const op of line) table.apply(op);
-    table.resolveMerges();
-    for (const inode of table.unlinked(index?.orphans)) table.remove(inode);
+    for (const line of journal.records.slice(1) as Op[][]) for (const op of line) apply(table, op);
+    complete(resolvingMerges(table));
+    complete(removingOrphans(table, index?.orphans));
     findFiles(root, top, table);
     return { table, top, below, version, index };
   } catch (error) {

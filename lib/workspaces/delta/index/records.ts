@@ -3,7 +3,7 @@ import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Damage } from '../damage.ts';
 import type { Identity } from './identity-rows.ts';
-import type { Inode } from './inode.ts';
+import { type Inode, NO_SLOT } from './inode.ts';
 
 /** First field of the first line of a journal. */
 export const FORMAT = 'paddock-delta';
@@ -132,7 +132,7 @@ export function bodyOf(inode: Inode): Body {
     case S_IFREG: {
       const { layer, id, slot } = inode.data!;
       const { sec, nsec } = inode.hostMtime ?? { sec: 0, nsec: 0 };
-      const sum = slot >= 0 ? inode.expected : undefined;
+      const sum = slot === NO_SLOT ? undefined : inode.expected;
       const body: FileBody = [layer, id, slot, inode.size, sec, nsec];
       if (sum !== undefined) body[6] = sum;
       return body;

@@ -6,7 +6,10 @@ import { ContentStore } from '../contents/content-store.ts';
 import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
 import { Damage } from '../damage.ts';
+import { apply } from '../index/apply.ts';
 import { InodeTable } from '../index/inode-table.ts';
+import { resolvingMerges } from '../index/older-merges.ts';
+import { findingOrphans } from '../index/orphans.ts';
 import { type JournalFile, readJournal } from '../index/read-journal.ts';
 import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
 import { countingContents, type LayerContents } from './layer-contents.ts';
@@ -147,17 +150,17 @@ export class FrozenLayers {
     for (const [, ...lines] of segments) {
       for (const line of lines as Op[][]) {
         for (const op of line) {
-          table.apply(op);
+          apply(table, op);
           yield* counted.one();
         }
       }
     }
-    yield* table.resolvingMerges();
+    yield* resolvingMerges(table);
     const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
     table.nextId = Math.max(table.nextId, nextId);
     table.nextIno = Math.max(table.nextIno, nextIno);
     // Unlinked inodes stay: journals that extend this index may refer to them while they are open.
-    const nameless = (yield* table.findingUnlinked()).map(({ id }) => id);
+    const nameless = (yield* findingOrphans(table)).map(({ id }) => id);
     // Older servers froze files that were written before a kill without recording their new size.
     const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
     yield* ContentStore.findFrozen(root, table.own(), sizes);

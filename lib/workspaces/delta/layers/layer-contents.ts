@@ -1,6 +1,5 @@
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
-import { NO_SLOT } from '../contents/slabs.ts';
-import type { Inode } from '../index/inode.ts';
+import { type Inode, NO_SLOT } from '../index/inode.ts';
 
 /** Inodes examined in one step. */
 const AT_ONCE = 64;

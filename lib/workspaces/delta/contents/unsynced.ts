@@ -1,0 +1,59 @@
+import type { DataRef, Inode } from '../index/inode.ts';
+
+/** Superfluous entries of the list that are always tolerated. */
+const SPARE = 64;
+
+/**
+ * The files whose contents may not be durable. Each is marked in its inode, which needs no memory, and is in a list,
+ * which needs a third of that of a set.
+ */
+export class Unsynced {
+  /** Each inode at most once; some were removed since. */
+  #list: Inode[] = [];
+  /** Those that were removed. */
+  #superfluous = 0;
+
+  has(inode: Inode): boolean {
+    return inode.unsynced;
+  }
+
+  /** Adds a file, unless it was added before. */
+  add(inode: Inode): void {
+    if (inode.unsynced) return;
+    inode.unsynced = true;
+    if (inode.listed) this.#superfluous--;
+    else {
+      inode.listed = true;
+      this.#list.push(inode);
+    }
+  }
+
+  /** Removes a file that was synced, or whose inode was removed. Returns false if it was not added. */
+  delete(inode: Inode): boolean {
+    if (!inode.unsynced) return false;
+    inode.unsynced = false;
+    this.#superfluous++;
+    if (this.#superfluous > SPARE + this.#list.length / 2) this.#shorten();
+    return true;
+  }
+
+  #shorten(): void {
+    for (const inode of this.#list) inode.listed = inode.unsynced;
+    this.#list = this.#list.filter((inode) => inode.listed);
+    this.#superfluous = 0;
+  }
+
+  /** Removes all files. */
+  clear(): void {
+    for (const inode of this.#list) inode.unsynced = inode.listed = false;
+    this.#list = [];
+    this.#superfluous = 0;
+  }
+
+  /** The data files of all files that have one. */
+  dataFiles(): DataRef[] {
+    const refs: DataRef[] = [];
+    for (const inode of this.#list) if (inode.unsynced && inode.hasFile) refs.push(inode.data!);
+    return refs;
+  }
+}

@@ -1,0 +1,23 @@
+import { WHITEOUT } from './inode.ts';
+import type { InodeTable } from './inode-table.ts';
+import { bodyOf, type Op, timesOf } from './records.ts';
+
+/** The records of the shortest journal that makes a table. */
+export function* snapshot(table: InodeTable): Generator<Op[]> {
+  for (const inode of table.found()) {
+    const { id, ino, mode, uid, gid } = inode;
+    yield [['new', id, ino, mode, uid, gid, timesOf(inode), bodyOf(inode)]];
+  }
+  for (const inode of table.found()) {
+    if (inode.entries === undefined) continue;
+    for (const [name, entry] of inode.entries.found()) {
+      yield [entry === WHITEOUT ? ['hide', inode.id, name] : ['link', inode.id, name, entry.id]];
+    }
+  }
+  for (const { dev, ino, id } of table.aliases.entries()) {
+    const inode = table.find(id);
+    if (inode !== undefined) yield [['alias', id, dev, ino, inode.aliases]];
+  }
+  for (const [path, identity] of table.baseVersions.entries()) yield [['seen', path, ...identity]];
+  if (table.rebased !== undefined) yield [['rebased', table.rebased.commit, table.rebased.stage]];
+}
