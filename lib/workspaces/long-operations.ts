@@ -3,7 +3,7 @@ import { setRules } from './access/rule-changes.ts';
 import type { AttachedWorkspaces } from './attached-workspaces.ts';
 import { baseChanged, baseChanging } from './base/base-changes.ts';
 import type { WorkspaceOperations } from './calls.ts';
-import { fileOperationSteps, isLong } from './files/index.ts';
+import { beginFileOperation, fileOperationSteps, hasEffects, isLong } from './files/index.ts';
 import { changePages } from './history/changes.ts';
 import { requireRoom } from './history/checkpoint-room.ts';
 import { requireForkRoom } from './history/fork-room.ts';
@@ -79,8 +79,12 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     revertUnchanged: (spec, changing, listed) =>
       workspaces.lease(spec, (workspace) => stepsOnHost(revertingUnchanged(workspace, changing, listed))),
     renamed: (id) => held(id, (workspace) => renamedDirectories(workspace)),
-    files: (id, actor, operation, args) =>
-      isLong(operation) ? held(id, (workspace) => fileOperationSteps(workspace, actor, operation, args)) : undefined,
+    files: (id, actor, operation, args) => {
+      if (isLong(operation)) return held(id, (workspace) => fileOperationSteps(workspace, actor, operation, args));
+      if (!hasEffects(operation)) return undefined;
+      const workspace = workspaces.get(id);
+      return holds.hold(workspace, beginFileOperation(workspace, actor, operation, args));
+    },
     freeze: (id, limited = false) => held(id, (workspace) => freezing(workspace, limited)),
     requireForkRoom: (id, checkpoint) => held(id, (workspace) => requireForkRoom(workspace, checkpoint)),
     compact: (id, layers, limit = MAX_MOVED) =>

@@ -11,7 +11,7 @@ import { AttachedWorkspaces, type WorkspaceFileSystemOptions } from './attached-
 import { shownFrom } from './base/shown-from.ts';
 import type { WorkspaceOperations } from './calls.ts';
 import { Damage } from './delta/damage.ts';
-import { isLong, runFileOperation } from './files/index.ts';
+import { hasEffects, isLong, runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import { KernelRequests } from './kernel-requests.ts';
@@ -159,7 +159,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   }
 
   files(id: string, actor: Actor, operation: FileOperation, args: readonly unknown[]): unknown {
-    return isLong(operation)
+    return isLong(operation) || hasEffects(operation)
       ? this.#complete('files', id, actor, operation, args)
       : runFileOperation(this.workspaces.get(id), actor, operation, args);
   }

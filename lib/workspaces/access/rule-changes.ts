@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
-import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import { applyRule } from '../nodes/directory-rules.ts';
@@ -47,12 +47,11 @@ export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]
   }
 }
 
-/** Applies the rules of its new path to a node that the owner moved, and to everything below it. */
-export function applyRulesToMoved(workspace: Workspace, node: Node): void {
-  complete(applyRules(workspace, node));
-}
-
-function* applyRules(workspace: Workspace, node: Node): Steps<void> {
+/**
+ * Applies the rules of its new path to a node that the owner moved, and to everything below it, in steps. The caller
+ * holds the workspace from the move on.
+ */
+export function* applyRulesToMoved(workspace: Workspace, node: Node): Steps<void> {
   const link = node.links[0]!;
   const state = link.parent.agentRule!.child(link.name);
   workspace.tree.levels.reset();

@@ -24,8 +24,12 @@ interface Entry<O extends FileOperation, Result> {
 
 /** Operations on what may be large; they run in steps. */
 type LongOperation = 'list' | 'remove' | 'unpack';
-type Table = { [O in Exclude<FileOperation, LongOperation>]: Entry<O, ReturnType<WorkspaceFiles[O]>> };
-type LongTable = { [O in LongOperation]: Entry<O, Steps<ReturnType<WorkspaceFiles[O]>>> };
+/** Operations whose change is made at once and whose effects are applied in steps. */
+type OperationWithEffects = 'move';
+type Table = {
+  [O in Exclude<FileOperation, LongOperation | OperationWithEffects>]: Entry<O, ReturnType<WorkspaceFiles[O]>>;
+};
+type LongTable = { [O in LongOperation | OperationWithEffects]: Entry<O, Steps<ReturnType<WorkspaceFiles[O]>>> };
 
 const first = (path: ByteString): ByteString => path;
 const second = (_: unknown, path: ByteString): ByteString => path;
@@ -42,7 +46,6 @@ const table: Table = {
     path: none,
   },
   makeDirectory: { run: makeDirectory, path: first },
-  move: { run: move, path: none },
   mayPlace: { run: mayPlace, path: first },
   stage: { run: stage, path: none },
   append: { run: append, path: none },
@@ -53,6 +56,7 @@ const table: Table = {
 
 const longTable: LongTable = {
   list: { run: list, path: first },
+  move: { run: move, path: none },
   remove: { run: remove, path: first },
   unpack: { run: unpack, path: first },
 };
@@ -64,14 +68,19 @@ type Run = Entry<FileOperation, unknown> & {
 
 /** Whether an operation runs in steps (`fileOperationSteps`). */
 export function isLong(operation: FileOperation): operation is LongOperation {
-  return operation in longTable;
+  return operation in longTable && !hasEffects(operation);
+}
+
+/** Whether an operation is begun by `beginFileOperation`. */
+export function hasEffects(operation: FileOperation): operation is OperationWithEffects {
+  return operation === 'move';
 }
 
 /** Runs an operation of `WorkspaceFiles`. Throws ServiceError, Postponed, or an unexpected exception. */
 export function runFileOperation(
   workspace: Workspace,
   actor: Actor,
-  operation: Exclude<FileOperation, LongOperation>,
+  operation: Exclude<FileOperation, LongOperation | OperationWithEffects>,
   args: readonly unknown[],
 ): unknown {
   const { run, path } = table[operation] as unknown as Run;
@@ -94,15 +103,38 @@ export function* fileOperationSteps(
   operation: LongOperation,
   args: readonly unknown[],
 ): Steps<unknown> {
+  return yield* beginFileOperation(workspace, actor, operation, args);
+}
+
+/**
+ * Makes the change of an operation at once and returns steps for its effects. The caller holds the workspace from then
+ * on. Throws as `runFileOperation`.
+ */
+export function beginFileOperation(
+  workspace: Workspace,
+  actor: Actor,
+  operation: LongOperation | OperationWithEffects,
+  args: readonly unknown[],
+): Steps<unknown> {
   const { run, path } = longTable[operation] as unknown as Run;
   const request = new FileRequest(workspace, actor === 'owner' ? OWNER : AGENT);
+  const toError = (error: unknown) => (error instanceof ServiceError ? error : toServiceError(error, path(...args)));
+  try {
+    return finishing(request, run(request, ...args) as Steps<unknown>, toError);
+  } catch (error) {
+    request.end();
+    throw toError(error);
+  }
+}
+
+function* finishing(request: FileRequest, steps: Steps<unknown>, toError: (error: unknown) => unknown): Steps<unknown> {
   try {
     try {
-      return yield* run(request, ...args) as Steps<unknown>;
+      return yield* steps;
     } finally {
       request.end();
     }
   } catch (error) {
-    throw error instanceof ServiceError ? error : toServiceError(error, path(...args));
+    throw toError(error);
   }
 }

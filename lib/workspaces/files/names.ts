@@ -38,8 +38,11 @@ export function makeOne(request: FileRequest, dir: Node, name: ByteString, mode:
   return request.takeEntered(nodeid);
 }
 
-/** Renames a file, directory or symlink. Throws the errors of rename(2), with the path that they are about. */
-export function move(request: FileRequest, from: ByteString, to: ByteString, replace: boolean): FileStatus {
+/**
+ * Renames a file, directory or symlink. Returns steps for what follows from the rules of its new path. Throws the errors
+ * of rename(2), with the path that they are about, and Postponed.
+ */
+export function move(request: FileRequest, from: ByteString, to: ByteString, replace: boolean): Steps<FileStatus> {
   const { workspace } = request;
   const source = about(from, () => movable(request, from));
   const target = about(to, () => movable(request, to));
@@ -53,8 +56,12 @@ export function move(request: FileRequest, from: ByteString, to: ByteString, rep
   const node = request.child(target.dir, target.name);
   if (node === undefined) throw ENOENT;
   invalidateInode(request, node);
-  if (request.isOwner) applyRulesToMoved(workspace, node);
-  return statusOf(request, node, to);
+  return moved(request, node, to);
+}
+
+function* moved(request: FileRequest, node: Node, path: ByteString): Steps<FileStatus> {
+  if (request.isOwner) yield* applyRulesToMoved(request.workspace, node);
+  return statusOf(request, node, path);
 }
 
 /** Resolves source or destination of a move. A missing source is reported by the rename itself. */

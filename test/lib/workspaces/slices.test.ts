@@ -76,6 +76,17 @@ describe('a rename of a large directory whose entries must be checked against th
     s.fs.detach('sb_2');
   });
 
+  it('by the owner applies the rules of the new path a step at a time, while its sandbox waits', () => {
+    const { s, released } = sliced({}, [rule('/**', 'WRITE'), rule('e/**', 'READ', 1)]);
+    s.mkdir('d');
+    for (const name of names(FILES)) s.create(`d/${name}`);
+    const steps = s.fs.begin('files', ['sb_1', 'owner', 'move', ['d', 'e', false]])!;
+    const cause = postponedBy(() => s.stat('e/f1'));
+    expect(count(steps)).toBeGreaterThan(FILES / 64);
+    expect(released).toEqual([cause]);
+    expect(outcome(() => s.write('e/f1', 'x'))).toBe('EACCES');
+  });
+
   it('is refused after the wait if an entry may not be moved', () => {
     const { s, started } = sliced(
       Object.fromEntries([...names(FILES), 'secret'].map((name) => [`d/${name}`, ''])),
