@@ -2,9 +2,10 @@
  * Measures the effect of a sandbox that exhausts a resource (a bomb) on other callers: the p99 of GET /health and of an
  * Exec in another sandbox, compared with a quiet server. It also measures the causes: the delay of the main thread's
  * event loop, and of requests to the request worker of the file system. The bombs are those of test/security and of
- * bombs/clients.mjs, or those named as arguments. Exit code 1 if a target is missed.
+ * bombs/clients.mjs, or those named as arguments. Control rows without a target show what the machine itself costs: the
+ * same program on a directory of the host, and beside it a bare `sh -c true`. Exit code 1 if a target is missed.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { request } from 'node:http';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -21,6 +22,8 @@ const QUIET_MS = 5000;
 const LEAST_MS = 3000;
 const MOST_HEALTH_MS = 100;
 const MOST_EXEC = 5;
+/** Bombs with a control row: they use all CPUs, whoever serves their files. */
+const CONTROLLED = new Set(['lookups in the workspace', 'changes of the workspace']);
 const COLUMNS = {
   name: '',
   value: 'GET /health p99',
@@ -46,6 +49,7 @@ try {
     await probed(server, other, mountPoint, wait(QUIET_MS / 2));
     const quiet = await probed(server, other, mountPoint, wait(QUIET_MS));
     rows.push({ name: 'quiet', ...shown(quiet) });
+    const quietHost = bombs.some(({ name }) => CONTROLLED.has(name)) ? await bareTimes(wait(QUIET_MS / 2)) : [];
     for (const bomb of bombs) {
       const during = await probed(server, other, mountPoint, explode(server, bomb));
       const ratio = at(during.exec, 0.99) / at(quiet.exec, 0.99);
@@ -56,6 +60,7 @@ try {
         must: `${MOST_HEALTH_MS} ms; ${MOST_EXEC} × quiet`,
         verdict: judged(reached, false),
       });
+      if (CONTROLLED.has(bomb.name)) rows.push(control(bomb, await bareTimes(onHost(bomb)), quietHost));
       process.stderr.write(`${bomb.name}: done\n`);
     }
   } finally {
@@ -83,6 +88,42 @@ async function explode(server, bomb) {
     do await exec(command, { stdin, timeout });
     while (until(LEAST_MS));
   await server.destroy(id).catch(() => server.call('DELETE', `${path}?discard=true`).catch(() => {}));
+}
+
+/** Runs the program of a bomb on a directory of the host. */
+function onHost({ command, stdin }) {
+  const workspace = mkdtempSync(join(directory, 'host-'));
+  const child = spawn('sh', ['-c', command], { stdio: ['pipe', 'ignore', 'ignore'] });
+  child.stdin.end(stdin.replaceAll('/workspace', workspace));
+  return new Promise((done) => child.once('close', done));
+}
+
+/** Returns the durations in ms of a bare `sh -c true`, one after the other until `end`. */
+async function bareTimes(end) {
+  const times = [];
+  let ended = false;
+  const repeat = async () => {
+    while (!ended) {
+      const began = performance.now();
+      await new Promise((done) => spawn('sh', ['-c', 'true'], { stdio: 'ignore' }).once('close', done));
+      times.push(performance.now() - began);
+      await wait(5);
+    }
+  };
+  const repeated = repeat();
+  await end;
+  ended = true;
+  await repeated;
+  return times;
+}
+
+function control({ name }, times, quiet) {
+  const [p50, p99] = [at(times, 0.5), at(times, 0.99)];
+  const ratio = (p99 / at(quiet, 0.99)).toFixed(1);
+  return {
+    name: `${name}: control, on the host, beside a bare sh`,
+    beside: `${p50.toFixed(1)} ms, ${p99.toFixed(1)} ms, ${ratio} × quiet`,
+  };
 }
 
 /** Discards the answer as it arrives, because parsing it would disturb the measurements of this process. */
