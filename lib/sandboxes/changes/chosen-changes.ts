@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
+import { directoriesAbove, Subtrees } from './subtrees.ts';
 
 /**
  * Returns the committable changes at and below `chosen`. Throws for changes that the rules forbid, and for a part of a
@@ -14,30 +15,49 @@ export function chosenChanges(
   chosen: readonly ByteString[],
   own: readonly OwnDirectory[],
 ): WorkspaceChange[] {
+  const covered = new Subtrees(chosen);
   const possible = all.filter(({ path, now }) => {
-    return covers(chosen, path) && (now === undefined || typeOf(now) !== 'TYPE_OTHER');
+    return covered.has(path) && (now === undefined || typeOf(now) !== 'TYPE_OTHER');
   });
   refuseForbidden(possible.filter(({ writable }) => !writable));
   if (chosen.includes(ROOT_PATH)) return possible;
-  const left = all.filter(({ path }) => !covers(chosen, path));
-  for (const { path, origin, replaces } of own) {
-    if (origin === undefined && !replaces) continue;
-    const isAtOrigin = (change: WorkspaceChange) =>
-      origin !== undefined && (change.path === origin || change.path.startsWith(`${origin}/`));
-    if (!covers(chosen, path)) {
-      const touches = (change: WorkspaceChange) => change.path.startsWith(`${path}/`) || isAtOrigin(change);
-      if (possible.some(touches)) throw half(path);
-    } else if (left.some((change) => change.base !== undefined && isAtOrigin(change))) throw half(origin!);
-  }
+  const left = all.filter(({ path }) => !covered.has(path));
+  refuseHalf({ possible, left, own, covered });
   refuseWithoutRoom(possible, left);
-  refuseForbidden(left.filter((change) => !change.writable && isMadeFor(change, possible)));
+  const aboveNew = directoriesAbove(pathsOf(possible.filter(({ now }) => now !== undefined)));
+  refuseForbidden(left.filter((change) => !change.writable && isMadeFor(change, aboveNew)));
   return possible;
 }
 
+const pathsOf = (changes: readonly WorkspaceChange[]): ByteString[] => changes.map(({ path }) => path);
+
+interface Choice {
+  possible: readonly WorkspaceChange[];
+  left: readonly WorkspaceChange[];
+  own: readonly OwnDirectory[];
+  covered: Subtrees;
+}
+
+/** A renamed or replacing directory, its contents, and what it left at its old path are committed together. */
+function refuseHalf({ possible, left, own, covered }: Choice): void {
+  const moved = own.filter(({ origin, replaces }) => origin !== undefined || replaces);
+  if (moved.length === 0) return;
+  const chosen = new Set(pathsOf(possible));
+  const aboveChosen = directoriesAbove(chosen);
+  const inBase = new Set(pathsOf(left.filter(({ base }) => base !== undefined)));
+  const aboveInBase = directoriesAbove(inBase);
+  for (const { path, origin } of moved) {
+    if (!covered.has(path)) {
+      const atOrigin = origin !== undefined && (chosen.has(origin) || aboveChosen.has(origin));
+      if (aboveChosen.has(path) || atOrigin) throw half(path);
+    } else if (origin !== undefined && (inBase.has(origin) || aboveInBase.has(origin))) throw half(origin);
+  }
+}
+
 /** A new directory that comes to be with something that is chosen in it. */
-function isMadeFor({ path, now, base }: WorkspaceChange, possible: readonly WorkspaceChange[]): boolean {
+function isMadeFor({ path, now, base }: WorkspaceChange, aboveNew: ReadonlySet<ByteString>): boolean {
   if (base !== undefined || now === undefined || typeOf(now) !== 'TYPE_DIRECTORY') return false;
-  return possible.some((change) => change.now !== undefined && change.path.startsWith(`${path}/`));
+  return aboveNew.has(path);
 }
 
 /** Does not name hidden paths, only their number. */
@@ -70,8 +90,4 @@ function refuseWithoutRoom(possible: readonly WorkspaceChange[], left: readonly 
       `paths: ${quote(path)} is in a directory that takes the place of a file of the codebase; choose ${quote(file)}, too`,
     );
   }
-}
-
-function covers(chosen: readonly ByteString[], path: ByteString): boolean {
-  return chosen.some((each) => each === '' || path === each || path.startsWith(`${each}/`));
 }

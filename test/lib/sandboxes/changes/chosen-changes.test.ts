@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
+import { type ByteString, fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
 import { changesOf } from './changes-of.ts';
 
@@ -43,4 +43,19 @@ it('names an entry that the rules do not let the sandbox write, and of hidden on
   expect(() => chosenChanges(hidden, ['a/h', 'a/hid'].map(fromText), [])).toThrow(refusal);
   const both = hidden.map((change) => (change.path === 'z/read' ? { ...change, writable: false } : change));
   expect(() => chosenChanges(both, [ROOT_PATH], [])).toThrow('do not let it write "z/read"');
+});
+
+it('reads each chosen path a few times, however many changes there are', () => {
+  const all = Array.from({ length: 500 }, (_, index) => changesOf([`d${index}/f`, undefined, 'file'])).flat();
+  let reads = 0;
+  const get = (paths: ByteString[], name: string | symbol): unknown => {
+    if (typeof name === 'string' && /^\d/.test(name)) reads++;
+    return Reflect.get(paths, name);
+  };
+  const chosen = new Proxy(
+    all.map(({ path }) => path),
+    { get },
+  );
+  expect(chosenChanges(all, chosen, [])).toEqual(all);
+  expect(reads).toBeLessThanOrEqual(3 * all.length);
 });
