@@ -9,13 +9,14 @@ import { join } from 'node:path';
 import { commit } from './changes/commit.mjs';
 import { fork } from './changes/fork.mjs';
 import { list } from './changes/list.mjs';
+import { others } from './changes/others.mjs';
 import { rules } from './changes/rules.mjs';
 import { Server } from './exec/server.mjs';
 import { table } from './exec/table.mjs';
 
 const quick = process.argv.includes('--quick');
 /** Each part gets a server of its own, an empty directory on the disk of the server's state, and the number of rounds. */
-const PARTS = { list, commit, rules, fork };
+const PARTS = { list, commit, rules, fork, others };
 const ROUNDS = quick ? 3 : 9;
 
 const named = process.argv.slice(2).filter((each) => each in PARTS);

@@ -1,7 +1,9 @@
 /** Runs the measured server in a process of its own; this process is its client. */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import { Agent, request } from 'node:http';
 import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Service } from '../../scripts/demo/service.mjs';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -54,6 +56,16 @@ export class Server {
 
   destroy(id) {
     return this.call('DELETE', `/v1/sandboxes/${id}`);
+  }
+
+  /** Uploads a file to the codebase of the sandboxes. */
+  async upload(path, content) {
+    const { host, port } = this.#address;
+    const at = `/v1/codebases/${this.#codebase}/files/${path}`;
+    const answering = request({ host, port, method: 'PUT', path: at, agent: this.#agent }).end(content);
+    const [answer] = await once(answering, 'response');
+    const body = await text(answer);
+    if (answer.statusCode !== 200) throw new Error(`upload: ${answer.statusCode} ${body}`);
   }
 
   async exec(id, command = 'true') {
