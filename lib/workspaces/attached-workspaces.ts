@@ -8,9 +8,11 @@ import { BaseTrees } from './base/base-trees.ts';
 import { Clock } from './clock.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import type { BackgroundCopy } from './delta/contents/background-copy.ts';
+import type { BackgroundFree } from './delta/contents/background-free.ts';
 import type { BackgroundSync } from './delta/contents/background-sync.ts';
 import { HostSyncs } from './delta/contents/host-syncs.ts';
 import { LargeCopies } from './delta/contents/large-copies.ts';
+import { LargeFrees } from './delta/contents/large-frees.ts';
 import { makeDeltaDirectory } from './delta/delta-directory.ts';
 import { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import { Holds, requireNotHeld, whenOpen } from './holds.ts';
@@ -40,6 +42,11 @@ export interface WorkspaceFileSystemOptions {
   startSync?: (sync: BackgroundSync) => void;
   /** Answers the requests that are AnsweredLater with this cause. */
   answer?: (cause: number, error: Errno | undefined) => void;
+  /**
+   * Frees disk space of a large host file in another thread, which calls `copied` at the end of a truncation. Absent: it
+   * is freed at once.
+   */
+  startFree?: (free: BackgroundFree) => void;
   /** Receives the workspace of each operation. */
   current?: CurrentWorkspace;
   /** Runs long work between requests. Absent: it runs at once. */
@@ -60,6 +67,7 @@ export class AttachedWorkspaces {
   readonly frozen = new FrozenLayers();
   readonly copies: LargeCopies;
   readonly syncs: HostSyncs;
+  readonly frees: LargeFrees;
   /** The workspace of the operation in progress. */
   readonly current: CurrentWorkspace;
   readonly holds: Holds;
@@ -79,6 +87,7 @@ export class AttachedWorkspaces {
     this.#notifier = notifier;
     this.#damaged = options.damaged ?? (() => undefined);
     this.copies = new LargeCopies(options.startCopy);
+    this.frees = new LargeFrees(options.startFree);
     this.current = options.current ?? new CurrentWorkspace();
     const maxMemory = options.maxMemory ?? getHeapStatistics().heap_size_limit / 2;
     this.#memory = new MemoryBudget(maxMemory, () => this.frozen.memory);
@@ -225,6 +234,7 @@ export class AttachedWorkspaces {
       copies: this.copies,
       syncs: this.syncs,
       answer: this.#answer,
+      frees: this.frees,
       memory: this.#memory,
       damaged: this.#damaged,
       background: this.#startSteps ?? ((steps: Steps<unknown>) => void complete(steps)),

@@ -100,7 +100,7 @@ export interface WorkspaceOperations {
   compact(id: string, layers: readonly string[], limit?: number): 'more' | 'done' | 'kept';
   /** Call after frozen layers were removed on disk: closes their files. */
   layersRemoved(): void;
-  /** A background copy is complete (errno 0) or failed: operations that wait for it are run again. */
+  /** A background copy or truncation is complete (errno 0) or failed: operations that wait for it are run again. */
   copied(id: number, errno: number): void;
   /** A sync of host files in the background has ended, with the errno of each or 0. */
   synced(id: number, errnos: readonly number[]): void;

@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import { type Answer, type Arguments, type Operation, TRAITS } from './calls.ts';
 import { CurrentWorkspace } from './current-workspace.ts';
 import { copyInBackground } from './delta/contents/background-copy.ts';
+import { BackgroundFrees } from './delta/contents/background-free.ts';
 import { syncInBackground } from './delta/contents/background-sync.ts';
 import type { WorkspaceEvent } from './events.ts';
 import type { DamageReport, FileSystemExit } from './workspaces.ts';
@@ -56,16 +57,21 @@ export class MountConnection {
   static async open(options: MountOptions): Promise<MountConnection> {
     const mountPoint = resolve(options.mountPoint);
     const current = new CurrentWorkspace();
+    const ended = (operation: 'copied' | 'synced', id: number, result: unknown) => {
+      void connection.threads.control.call(operation, id, result).catch(() => {});
+    };
+    const frees = new BackgroundFrees((id, errno) => ended('copied', id, errno));
     const onEvent = (posted: unknown) => {
       const event = posted as WorkspaceEvent;
-      const ended = (operation: 'copied' | 'synced', id: number, result: unknown) =>
-        connection.threads.control.call(operation, id, result).catch(() => {});
       switch (event.kind) {
         case 'damaged':
           report(event.report, options);
           break;
         case 'copy':
           void copyInBackground(event.copy).then((errno) => ended('copied', event.copy.id, errno));
+          break;
+        case 'free':
+          frees.start(event.free);
           break;
         case 'sync':
           void syncInBackground(event.sync).then((errnos) => ended('synced', event.sync.id, errnos));

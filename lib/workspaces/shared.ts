@@ -5,6 +5,7 @@ import type { BaseTrees } from './base/base-trees.ts';
 import type { Clock } from './clock.ts';
 import type { HostSyncs } from './delta/contents/host-syncs.ts';
 import type { LargeCopies } from './delta/contents/large-copies.ts';
+import type { LargeFrees } from './delta/contents/large-frees.ts';
 import type { FrozenLayers } from './delta/layers/frozen-layers.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 import type { HostFiles } from './nodes/host-files.ts';
@@ -20,6 +21,7 @@ export interface Shared<Workspace> {
   readonly clock: Clock;
   readonly frozen: FrozenLayers;
   readonly copies: LargeCopies;
+  readonly frees: LargeFrees;
   readonly syncs: HostSyncs;
   /** Called when FSYNC requests that wait for this cause are to be answered. */
   readonly answer: (cause: number, error: Errno | undefined) => void;

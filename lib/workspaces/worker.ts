@@ -33,6 +33,7 @@ export function optionsOf(host: FileSystemHost, current: unknown): WorkspaceFile
     startCopy: (copy) => emit({ kind: 'copy', copy }),
     startSync: (sync) => emit({ kind: 'sync', sync }),
     answer: host.answer,
+    startFree: (free) => emit({ kind: 'free', free }),
     damaged: (report) => emit({ kind: 'damaged', report }),
     current: new CurrentWorkspace(current as SharedArrayBuffer),
     startSteps: host.startSteps,

@@ -64,6 +64,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   requestEnded(): void {
     this.workspaces.current.clear();
     this.workspaces.copies.removeUnused();
+    this.workspaces.frees.forgetUnused();
   }
 
   attach(spec: WorkspaceSpec): void {
@@ -155,6 +156,7 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
 
   copied(id: number, errno: number): void {
     this.workspaces.copies.done(id, errno);
+    this.workspaces.frees.done(id, errno);
     this.workspaces.released(id);
   }
 

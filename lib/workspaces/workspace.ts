@@ -196,12 +196,12 @@ export class Workspace implements MemoryHolder {
 
   #layers(): LayersOf {
     const { id, delta, layers, origin } = this.spec;
-    const { frozen, copies, answer } = this.shared;
+    const { frozen, copies, frees, answer } = this.shared;
     const syncs = new OwnSyncs(this.shared.syncs);
     const isHeld = () => this.heldBy !== 0;
     const damaged = (inode: Inode, message: string) => this.shared.damaged({ id, message, path: pathOf(inode) });
     const startSteps = this.shared.startHeld && ((steps: Steps<unknown>) => this.#start(steps));
-    const common = { frozen, copies, syncs, answer, isHeld, damaged, startSteps };
+    const common = { frozen, copies, frees, syncs, answer, isHeld, damaged, startSteps };
     return layers === undefined
       ? { ...common, root: `${delta}/data`, prefix: '' }
       : { ...common, root: layers, prefix: `${id}.`, origin };

@@ -10,6 +10,7 @@ import { statData } from './contents/data-files.ts';
 import { readFile, truncateFile, writeFile } from './contents/host-io.ts';
 import type { OwnSyncs } from './contents/host-syncs.ts';
 import type { LargeCopies } from './contents/large-copies.ts';
+import type { LargeFrees } from './contents/large-frees.ts';
 import { SMALL } from './contents/slabs.ts';
 import { asDamage } from './damage.ts';
 import { FileSyncs } from './file-syncs.ts';
@@ -69,6 +70,7 @@ export interface LayersOf {
   answer: (cause: number, error: Errno | undefined) => void;
   /** Whether a long operation prevents other use of the delta. */
   isHeld?: () => boolean;
+  frees: LargeFrees;
   /** Called once for each file with damaged contents. */
   damaged?: (inode: Inode, message: string) => void;
   /** The frozen layer from which a delta without a journal starts. */
@@ -371,10 +373,11 @@ export class Delta {
     return done;
   }
 
-  /** Sets the size of a file in bytes. */
+  /** Sets the size of a file in bytes. Throws Postponed while another thread frees much space. */
   truncate(inode: Inode, size: number, fd: () => number): void {
     if (this.#contents.truncateSmall(inode, size)) return;
     const file = fd();
+    this.#layers.frees.truncating(file, size);
     try {
       truncateFile(file, size);
     } finally {

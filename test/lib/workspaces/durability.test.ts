@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hostSizes } from './host-sizes.ts';
@@ -224,4 +224,15 @@ describe('detach', () => {
     s.fs.forget(open, 1);
     expect(s.id('a')).not.toBe(open);
   });
+});
+
+it('a sync does not fail because a frozen layer that nothing needs any more was removed', () => {
+  const s = new Sandbox();
+  s.create('large', 'x'.repeat(100_000));
+  const { layer } = s.fs.freeze('sb_1');
+  s.unlink('large');
+  s.forgetAll();
+  s.create('later', 'later');
+  rmSync(join(s.spec.delta, 'data', layer), { recursive: true });
+  expect(outcome(() => s.fs.syncAll())).toBe('ok');
 });

@@ -11,6 +11,7 @@ import type { SyncedFile, SyncedFiles } from './background-sync.ts';
 import { DataFiles, statData } from './data-files.ts';
 import { openIfExists, readFile, writeFile } from './host-io.ts';
 import { LargeCopies } from './large-copies.ts';
+import type { LargeFrees } from './large-frees.ts';
 import { placeOf, Slabs, SMALL, slabPaths } from './slabs.ts';
 import { Unsynced } from './unsynced.ts';
 
@@ -63,11 +64,11 @@ export class ContentStore {
   constructor(
     root: string,
     layer: string,
-    { frozen, copies }: { frozen: FrozenReader; copies: LargeCopies },
+    { frozen, copies, frees }: { frozen: FrozenReader; copies: LargeCopies; frees: LargeFrees },
     journal: ContentJournal,
   ) {
     this.#root = root;
-    this.#files = new DataFiles(root, copies);
+    this.#files = new DataFiles(root, copies, frees);
     this.#frozen = frozen;
     this.#slabs = new Slabs(layerPath(root, layer));
     this.#layer = layer;
@@ -399,9 +400,11 @@ export class ContentStore {
   /** Returns the host files whose sync makes all contents durable. The caller then calls `allSynced`. */
   unsynced(): SyncedFiles {
     const slabs = [...this.#unsyncedLayers, this.#layer].flatMap((layer) => slabPaths(layerPath(this.#root, layer)));
-    const files = [...this.#unsyncedFiles, ...this.#unsynced.dataFiles()].map((ref) => this.#files.synced(ref));
+    const files = [...this.#unsynced.dataFiles()].map((ref) => this.#files.synced(ref));
+    // A frozen layer that nothing needs any more may have been removed.
+    const ofFrozen = this.#unsyncedFiles.map((ref): SyncedFile => ({ ...this.#files.synced(ref), optional: true }));
     const ofSlabs = slabs.map((file): SyncedFile => ({ file, datasync: true, optional: true }));
-    return { files: [...ofSlabs, ...files], directory: this.#root };
+    return { files: [...ofSlabs, ...ofFrozen, ...files], directory: this.#root };
   }
 
   /** Called when the files of `unsynced` are durable, with nothing written since. */

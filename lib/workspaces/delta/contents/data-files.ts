@@ -10,7 +10,6 @@ import {
   openSync,
   readdirSync,
   rmSync,
-  unlinkSync,
 } from 'node:fs';
 import { fromLatin1 } from '../../../byte-string.ts';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
@@ -23,6 +22,7 @@ import type { FileRef } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import type { SyncedFile } from './background-sync.ts';
 import { LargeCopies } from './large-copies.ts';
+import { LargeFrees } from './large-frees.ts';
 
 /** Data files in one host directory. */
 const SHARD = 1024;
@@ -36,10 +36,12 @@ const AT_ONCE = 16;
 export class DataFiles {
   readonly #root: string;
   readonly #copies: LargeCopies;
+  readonly #frees: LargeFrees;
 
-  constructor(root: string, copies: LargeCopies) {
+  constructor(root: string, copies: LargeCopies, frees = new LargeFrees()) {
     this.#root = root;
     this.#copies = copies;
+    this.#frees = frees;
   }
 
   /** Bytes of large files that are being copied into a layer. */
@@ -128,7 +130,7 @@ export class DataFiles {
   /** Removes a data file. Never throws. */
   remove(ref: FileRef): void {
     try {
-      unlinkSync(this.#path(ref));
+      this.#frees.remove(this.#path(ref), layerPath(this.#root, ref.layer));
     } catch {
       // Removed by `sweep` at the next load.
     }
@@ -138,14 +140,24 @@ export class DataFiles {
   *sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): Steps<void> {
     const counted = new Counted(AT_ONCE);
     const dir = `${this.#root}/${layer}`;
-    for (const litter of namesIn(dir).filter(LargeCopies.isCopy)) rmSync(`${dir}/${litter}`, { force: true });
+    for (const name of namesIn(dir)) {
+      if (LargeCopies.isCopy(name) || LargeFrees.isRemoved(name)) this.#remove(`${dir}/${name}`, dir);
+    }
     for (const shard of namesIn(dir).filter(isNumber)) {
       for (const name of namesIn(`${dir}/${shard}`)) {
         const path = `${dir}/${shard}/${name}`;
         const stat = lstatSync(path, { bigint: true });
-        if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) rmSync(path, { recursive: true });
+        if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) this.#remove(path, dir);
         yield* counted.one();
       }
+    }
+  }
+
+  #remove(path: string, directory: string): void {
+    try {
+      this.#frees.remove(path, directory);
+    } catch {
+      rmSync(path, { recursive: true, force: true });
     }
   }
 
