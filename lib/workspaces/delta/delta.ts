@@ -7,6 +7,7 @@ import type { Time } from '../../linux/time.ts';
 import { sameTime } from '../clock.ts';
 import { ContentStore } from './contents/content-store.ts';
 import { statData } from './contents/data-files.ts';
+import { findFrozen, markLost } from './contents/find-files.ts';
 import { readFile, truncateFile, writeFile } from './contents/host-io.ts';
 import type { OwnSyncs } from './contents/host-syncs.ts';
 import type { LargeCopies } from './contents/large-copies.ts';
@@ -351,7 +352,7 @@ export class Delta {
 
   /** Returns all contents of a file without a data file. Throws Damage. */
   small(inode: Inode): Buffer {
-    return this.#contents.small(inode);
+    return this.#contents.slots.all(inode);
   }
 
   /**
@@ -367,7 +368,7 @@ export class Delta {
    * one.
    */
   write(inode: Inode, offset: number, data: Buffer, fd: () => number): number {
-    if (this.#contents.writeSmall(inode, offset, data)) return data.length;
+    if (this.#contents.slots.write(inode, offset, data)) return data.length;
     const done = writeFile(fd(), offset, data);
     this.#wrote(inode, Math.max(inode.size, offset + done));
     return done;
@@ -375,7 +376,7 @@ export class Delta {
 
   /** Sets the size of a file in bytes. Throws Postponed while another thread frees much space. */
   truncate(inode: Inode, size: number, fd: () => number): void {
-    if (this.#contents.truncateSmall(inode, size)) return;
+    if (this.#contents.slots.truncate(inode, size)) return;
     const file = fd();
     this.#layers.frees.truncating(file, size);
     try {
@@ -828,7 +829,7 @@ export class Delta {
 
   *#loadData(): Steps<void> {
     const { root } = this.#layers;
-    yield* ContentStore.findFrozen(
+    yield* findFrozen(
       root,
       [...this.table.own()].filter((inode) => this.#contents.isFrozen(inode)),
     );
@@ -844,7 +845,7 @@ export class Delta {
       if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
       // Of a file that was never synced, a power failure may leave nothing.
       if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
-      else ContentStore.markLost(inode);
+      else markLost(inode);
     }
     this.#usage.bytes = yield* this.table.countingBytes(this.#usage.bytes);
     this.#retained.reset(yield* this.#liveContents(this.#indexes[0]));

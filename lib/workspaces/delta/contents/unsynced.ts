@@ -12,6 +12,9 @@ export class Unsynced {
   #list: Inode[] = [];
   /** Those that were removed. */
   #superfluous = 0;
+  /** Layers that were frozen, and their data files. */
+  readonly #layers: string[] = [];
+  readonly #frozen: DataRef[] = [];
 
   has(inode: Inode): boolean {
     return inode.unsynced;
@@ -43,14 +46,37 @@ export class Unsynced {
     this.#superfluous = 0;
   }
 
-  /** Removes all files. */
+  /** Removes all files and layers. */
   clear(): void {
+    this.#clearList();
+    this.#layers.length = 0;
+    this.#frozen.length = 0;
+  }
+
+  /** Adds a layer that is frozen with all files so far: their inodes are those of a frozen table from now on. */
+  freeze(layer: string): void {
+    this.#layers.push(layer);
+    for (const ref of this.dataFiles()) this.#frozen.push(ref);
+    this.#clearList();
+  }
+
+  #clearList(): void {
     for (const inode of this.#list) inode.unsynced = inode.listed = false;
     this.#list = [];
     this.#superfluous = 0;
   }
 
-  /** The data files of all files that have one. */
+  /** Frozen layers whose slabs may not be durable. */
+  get layers(): readonly string[] {
+    return this.#layers;
+  }
+
+  /** Data files of frozen layers that may not be durable. */
+  get frozenFiles(): readonly DataRef[] {
+    return this.#frozen;
+  }
+
+  /** The data files of the added files. */
   dataFiles(): DataRef[] {
     const refs: DataRef[] = [];
     for (const inode of this.#list) if (inode.unsynced && inode.hasFile) refs.push(inode.data!);

@@ -1,6 +1,6 @@
 import { complete } from '../../../fuse/connection/steps.ts';
-import { ContentStore } from '../contents/content-store.ts';
 import { DataFiles } from '../contents/data-files.ts';
+import { findFrozen, markLost } from '../contents/find-files.ts';
 import { LargeCopies } from '../contents/large-copies.ts';
 import { asDamage } from '../damage.ts';
 import type { FrozenIndex, FrozenLayers } from '../layers/frozen-layers.ts';
@@ -53,7 +53,7 @@ function findFiles(root: string, top: string, table: InodeTable): void {
   const own = [...table.own()];
   const files = new DataFiles(root, new LargeCopies());
   complete(
-    ContentStore.findFrozen(
+    findFrozen(
       root,
       own.filter(({ data }) => data !== undefined && data.layer !== top),
     ),
@@ -65,6 +65,6 @@ function findFiles(root: string, top: string, table: InodeTable): void {
     inode.hasFile = stat !== undefined;
     if (stat !== undefined) inode.size = stat.size;
     else if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
-    else ContentStore.markLost(inode);
+    else markLost(inode);
   }
 }

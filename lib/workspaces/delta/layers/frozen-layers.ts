@@ -2,7 +2,7 @@ import { openSync } from 'node:fs';
 import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { hostErrno } from '../../../linux/errno.ts';
-import { ContentStore } from '../contents/content-store.ts';
+import { findFrozen } from '../contents/find-files.ts';
 import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
 import { Damage } from '../damage.ts';
@@ -163,7 +163,7 @@ export class FrozenLayers {
     const nameless = (yield* findingOrphans(table)).map(({ id }) => id);
     // Older servers froze files that were written before a kill without recording their new size.
     const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
-    yield* ContentStore.findFrozen(root, table.own(), sizes);
+    yield* findFrozen(root, table.own(), sizes);
     table.frozen = true;
     return {
       table,

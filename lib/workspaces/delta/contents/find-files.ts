@@ -1,0 +1,31 @@
+import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { type Inode, NO_SLOT } from '../index/inode.ts';
+import { DataFiles } from './data-files.ts';
+import { LargeCopies } from './large-copies.ts';
+
+/** Inodes examined in one step. */
+const AT_ONCE = 16;
+
+/** Marks an inode as lost: its data file is known to have existed. */
+export function markLost(inode: Inode): void {
+  inode.hasFile = inode.lost = true;
+  inode.size = Math.max(inode.expected ?? 0, 1);
+}
+
+/** Completes inodes of frozen layers from their data files, in steps. `sizes`: whether recorded sizes are final. */
+export function* findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): Steps<void> {
+  const files = new DataFiles(root, new LargeCopies());
+  const counted = new Counted(AT_ONCE);
+  for (const inode of inodes) {
+    yield* counted.one();
+    if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
+    const stat = files.stat(inode.data);
+    if (!sizes && (inode.expected ?? 0) > 0) inode.expected = -1;
+    const { expected } = inode;
+    inode.hasFile = stat !== undefined;
+    inode.size = stat?.size ?? 0;
+    // The size was recorded at the freeze and cannot have changed since.
+    const other = expected !== undefined && expected !== inode.size && !(expected === -1 && inode.hasFile);
+    if (other) markLost(inode);
+  }
+}

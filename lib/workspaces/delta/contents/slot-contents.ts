@@ -1,0 +1,236 @@
+import { crc32 } from 'node:zlib';
+import { closeQuietly } from '../../../linux/close.ts';
+import { ENOSPC } from '../../../linux/errno.ts';
+import { type DataRef, type Inode, NO_SLOT } from '../index/inode.ts';
+import type { ContentJournal } from './content-journal.ts';
+import type { DamageReports } from './damage-reports.ts';
+import type { DataFiles } from './data-files.ts';
+import { writeFile } from './host-io.ts';
+import { SMALL } from './slabs.ts';
+import type { TopLayer } from './top-layer.ts';
+import type { Unsynced } from './unsynced.ts';
+
+const ZEROS = Buffer.alloc(SMALL);
+
+/** Reads from the slots of frozen layers; returns the number of bytes read. */
+export interface FrozenReader {
+  read(root: string, layer: string, slot: number, offset: number, into: Buffer): number;
+}
+
+/**
+ * The contents of small files, each in a slot with its checksum. Contents that were acknowledged are never overwritten:
+ * a change appends to them or writes all of them to another slot, and is journaled then.
+ */
+export class SlotContents {
+  readonly #top: TopLayer;
+  readonly #frozen: FrozenReader;
+  readonly #files: DataFiles;
+  readonly #journal: ContentJournal;
+  readonly #unsynced: Unsynced;
+  readonly #damages: DamageReports;
+
+  /** `files`: where contents go that become too large. */
+  constructor(
+    top: TopLayer,
+    frozen: FrozenReader,
+    files: DataFiles,
+    journal: ContentJournal,
+    unsynced: Unsynced,
+    damages: DamageReports,
+  ) {
+    this.#top = top;
+    this.#frozen = frozen;
+    this.#files = files;
+    this.#journal = journal;
+    this.#unsynced = unsynced;
+    this.#damages = damages;
+  }
+
+  /** Returns all contents of a file without a data file. Throws Damage. */
+  all(inode: Inode): Buffer {
+    const bytes = Buffer.allocUnsafeSlow(inode.size);
+    if (inode.size > 0) this.read(inode, 0, bytes);
+    return bytes;
+  }
+
+  /** Reads from a slot. Throws Damage if its contents do not match their checksum. */
+  read(inode: Inode, offset: number, into: Buffer): void {
+    const { expected, size } = inode;
+    const whole = offset === 0 && into.length === size;
+    // A part cannot be verified, so the whole slot is verified once.
+    if (!whole && !inode.verified && expected !== undefined) this.all(inode);
+    const { layer, slot } = inode.data!;
+    const done =
+      layer === this.#top.layer
+        ? this.#top.slabs.read(slot, offset, into)
+        : this.#frozen.read(this.#top.root, layer, slot, offset, into);
+    if (done !== into.length) throw this.#damages.of(inode, 'a part of its contents is missing');
+    if (!whole || expected === undefined) return;
+    if (crc32(into) !== expected) throw this.#damages.of(inode, 'its contents do not match their checksum');
+    inode.verified = true;
+  }
+
+  /**
+   * Writes to a slot and journals it. Returns false if the contents belong in the data file, which then has what there
+   * was. Existing bytes are never overwritten, so that a crash leaves contents that match their checksum.
+   */
+  write(inode: Inode, offset: number, data: Buffer): boolean {
+    const { size: before } = inode;
+    const size = Math.max(before, offset + data.length);
+    if (!this.#staysSmall(inode, size)) return false;
+    if (offset >= before && knowsSum(inode)) {
+      const sum = crc32(data, sumWithZeros(inode, offset));
+      this.#grow(inode, size, sum, (slot) => {
+        this.#top.slabs.zero(slot, before, offset);
+        this.#top.slabs.write(slot, offset, data);
+      });
+    } else if (offset === 0 && size === data.length) {
+      this.#replaceContents(inode, data);
+    } else {
+      const bytes = this.#resized(inode, size);
+      data.copy(bytes, offset);
+      this.#replaceContents(inode, bytes);
+    }
+    return true;
+  }
+
+  /** Sets the size, in bytes, as `write`. */
+  truncate(inode: Inode, size: number): boolean {
+    // Lost contents may be truncated to 0.
+    if (inode.lost && size === 0 && !this.#top.isFrozen(inode)) inode.hasFile = inode.lost = false;
+    if (!this.#staysSmall(inode, size)) return false;
+    const { size: before } = inode;
+    if (size === 0) this.#changed(inode, NO_SLOT, 0, undefined);
+    else if (size >= before && knowsSum(inode)) {
+      this.#grow(inode, size, sumWithZeros(inode, size), (slot) => this.#top.slabs.zero(slot, before, size));
+    } else if (size < before && !this.#top.isFrozen(inode) && this.#top.slabs.suits(inode.data!.slot, size)) {
+      this.#shorten(inode, size);
+    } else this.#replaceContents(inode, this.#resized(inode, size));
+    return true;
+  }
+
+  /** Whether contents of this size are, or will be, in a slot; larger ones are moved to a data file. */
+  #staysSmall(inode: Inode, size: number): boolean {
+    if (inode.hasFile) return false;
+    if (size <= SMALL) return true;
+    if (inode.size > 0) this.#moveToFile(inode);
+    return false;
+  }
+
+  /** Appends to contents by `fill`: in place, or after a copy in a larger slot. */
+  #grow(inode: Inode, size: number, sum: number, fill: (slot: number) => void): void {
+    const { slot } = inode.data!;
+    if (slot !== NO_SLOT && !inode.shortened && !this.#top.isFrozen(inode) && this.#top.slabs.fits(slot, size)) {
+      fill(slot);
+      this.#changed(inode, slot, size, sum);
+      return;
+    }
+    this.#inSlot(size, (other) => {
+      if (inode.size > 0) this.#top.slabs.write(other, 0, this.all(inode));
+      fill(other);
+      this.#changed(inode, other, size, sum);
+      inode.verified = true;
+    });
+  }
+
+  /**
+   * Shortens contents in their slot. Nothing is written: until a sync the journal on disk may still record the longer
+   * contents.
+   */
+  #shorten(inode: Inode, size: number): void {
+    const bytes = Buffer.allocUnsafe(size);
+    this.read(inode, 0, bytes);
+    this.#changed(inode, inode.data!.slot, size, crc32(bytes));
+  }
+
+  /** Writes new contents to another slot. */
+  #replaceContents(inode: Inode, bytes: Buffer): void {
+    this.#inSlot(bytes.length, (slot) => {
+      this.#top.slabs.write(slot, 0, bytes);
+      this.#changed(inode, slot, bytes.length, crc32(bytes));
+      inode.verified = true;
+    });
+  }
+
+  #inSlot(size: number, act: (slot: number) => void): void {
+    const slot = this.#top.slabs.allocate(size);
+    try {
+      act(slot);
+    } catch (error) {
+      this.#top.slabs.free(slot, false);
+      throw error;
+    }
+  }
+
+  /** Returns the contents, truncated or padded with zeros. */
+  #resized(inode: Inode, size: number): Buffer {
+    const bytes = Buffer.alloc(size);
+    this.all(inode).copy(bytes);
+    return bytes;
+  }
+
+  #changed(inode: Inode, slot: number, size: number, sum: number | undefined): void {
+    this.#replace(inode, slot, (data) => this.#journal.changed(inode, data, size, sum));
+    this.#unsynced.add(inode);
+  }
+
+  /** Copies contents of a frozen layer to the writable one. Throws Damage and host errors. */
+  copy(inode: Inode): void {
+    this.#inSlot(inode.size, (slot) => {
+      this.#top.slabs.write(slot, 0, this.all(inode));
+      this.#replace(inode, slot, (place) => this.#journal.placed(inode, place));
+    });
+  }
+
+  /**
+   * Moves contents to an earlier slot, so that the slab becomes shorter. A failure is ignored, since it is not one of
+   * the current operation.
+   */
+  move(inode: Inode): void {
+    const slot = this.#top.slabs.allocate(inode.size);
+    try {
+      this.#top.slabs.write(slot, 0, this.all(inode));
+      if (!this.#unsynced.has(inode)) this.#top.slabs.sync(slot);
+      this.#replace(inode, slot, (data) => this.#journal.placed(inode, data));
+    } catch {
+      this.#top.slabs.free(slot, false);
+    }
+  }
+
+  #moveToFile(inode: Inode): void {
+    const data = { ...inode.data!, layer: this.#top.layer };
+    const fd = this.#files.open(data, true);
+    try {
+      const bytes = this.all(inode);
+      if (writeFile(fd, 0, bytes) !== bytes.length) throw ENOSPC;
+      // Contents that were durable must not be replaced by contents that are not.
+      if (!this.#unsynced.has(inode)) this.#files.sync(data, true);
+      this.#replace(inode, NO_SLOT, (to) => this.#journal.placed(inode, to));
+      inode.hasFile = true;
+    } catch (error) {
+      this.#files.remove(data);
+      throw error;
+    } finally {
+      closeQuietly(fd);
+    }
+  }
+
+  #replace(inode: Inode, slot: number, journal: (data: DataRef) => void): void {
+    const before = inode.data!;
+    const frozen = this.#top.isFrozen(inode);
+    journal({ layer: this.#top.layer, id: before.id, slot });
+    if (before.slot === slot && !frozen) return;
+    if (slot !== NO_SLOT) this.#top.slabs.assign(slot, inode);
+    if (before.slot !== NO_SLOT && !frozen) this.#top.slabs.free(before.slot, !this.#unsynced.has(inode));
+  }
+}
+
+/** False for contents written by an older server. */
+function knowsSum({ size, expected }: Inode): boolean {
+  return size === 0 || expected !== undefined;
+}
+
+/** Returns the checksum of the contents padded with zeros up to `end`. */
+function sumWithZeros({ size, expected }: Inode, end: number): number {
+  return crc32(ZEROS.subarray(0, end - size), size === 0 ? 0 : expected);
+}
