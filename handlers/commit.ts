@@ -1,8 +1,9 @@
 import { CONFLICT_CHOICES } from '../lib/field-values.ts';
+import { MAX_PATHS } from '../lib/path-limits.ts';
 import { define } from './define.ts';
 
 export const commit = define(
   'Commit',
-  { paths: { items: { format: 'directory-path' } }, on_conflict: { values: CONFLICT_CHOICES } },
+  { paths: { maxItems: MAX_PATHS, items: { format: 'directory-path' } }, on_conflict: { values: CONFLICT_CHOICES } },
   ({ request }, { services }) => services.sandboxes.commit(request),
 );

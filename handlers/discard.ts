@@ -1,7 +1,8 @@
+import { MAX_PATHS } from '../lib/path-limits.ts';
 import { define } from './define.ts';
 
 export const discard = define(
   'Discard',
-  { paths: { items: { format: 'directory-path' } } },
+  { paths: { maxItems: MAX_PATHS, items: { format: 'directory-path' } } },
   ({ request }, { services }) => services.sandboxes.discard(request.sandbox_id, request.paths),
 );

@@ -1,5 +1,5 @@
-import { define } from './define.ts';
+import { define, rules } from './define.ts';
 
-export const updatePermissions = define('UpdatePermissions', {}, ({ request }, { services }) =>
+export const updatePermissions = define('UpdatePermissions', { permissions: rules }, ({ request }, { services }) =>
   services.sandboxes.updatePermissions(request),
 );

@@ -8,3 +8,5 @@ export const MAX_NAME_BYTES = 255;
 export const MAX_PATH_BYTES = 4096;
 /** The target of a symbolic link (PATH_MAX). */
 export const MAX_LINK_TARGET_BYTES = 4095;
+/** Paths that one request may choose. */
+export const MAX_PATHS = 10_000;

@@ -6,7 +6,10 @@ import { MAX_REQUEST_BYTES } from '../listener.ts';
 import { answerAny } from './answer.ts';
 import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { refuseCostlyJson } from './json-bounds.ts';
+import { JsonBounds } from './json-bounds.ts';
+
+/** Characters of a body that is parsed in a turn of its own. */
+const LARGE = 65_536;
 
 export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
   const { res, operation, context, turns } = exchange;
@@ -14,28 +17,38 @@ export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
 }
 
 /** Returns the event with the text of the body. Any body of a POST or PUT must be JSON, whatever its content type. */
-export async function withJsonBody({ req, event }: Exchange): Promise<HandlerEvent> {
+export async function withJsonBody({ req, event, turns }: Exchange): Promise<HandlerEvent> {
   if (req.method !== 'POST' && req.method !== 'PUT') return event;
   const body = await readText(req);
   if (body === '') return event;
+  // Parsing takes milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
+  if (body.length > LARGE) await turns.next();
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }
 
 function readText(req: IncomingMessage): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const bounds = new JsonBounds();
     let size = 0;
-    const tooLarge = () => {
+    const refuse = (error: unknown) => {
       // Discards the rest of the body, so that the response arrives.
       req.removeAllListeners('data').removeAllListeners('end').resume();
-      reject(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_REQUEST_BYTES} bytes`));
+      reject(error);
     };
+    const tooLarge = () =>
+      refuse(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_REQUEST_BYTES} bytes`));
     if (Number(req.headers['content-length'] ?? 0) > MAX_REQUEST_BYTES) return tooLarge();
     req.setTimeout(BODY_IDLE_MS);
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > MAX_REQUEST_BYTES) return tooLarge();
       chunks.push(chunk);
+      try {
+        bounds.push(chunk);
+      } catch (error) {
+        refuse(error);
+      }
     });
     req.once('end', () => {
       req.setTimeout(0);
@@ -52,6 +65,5 @@ function readText(req: IncomingMessage): Promise<string> {
 
 function textOf(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ServiceError('INVALID_ARGUMENT', 'the request body must be UTF-8');
-  refuseCostlyJson(bytes);
   return bytes.toString('utf8');
 }

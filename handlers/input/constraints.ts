@@ -29,7 +29,7 @@ export interface FieldConstraint {
   maxBytes?: number;
   pattern?: Pattern;
   format?: keyof typeof FORMATS;
-  /** Maximum entries of a map. */
+  /** Maximum entries of a list or a map. */
   maxItems?: number;
   /** Maximum UTF-8 bytes of one entry of a map: `key=value`. */
   maxEntryBytes?: number;
@@ -66,32 +66,38 @@ export function checkRequired(request: Readonly<Record<string, unknown>>, constr
   }
 }
 
-export function checkString(value: string, at: string, constraint: FieldConstraint): void {
+/** Returns the check of a string, which throws INVALID_ARGUMENT naming `at`. The pattern is compiled once. */
+export function stringCheck(constraint: FieldConstraint): (value: string, at: string) => void {
   const { required, values, minLength = 0, maxLength, maxBytes, pattern, format } = constraint;
-  if (value === '') {
-    if (minLength > 0) throw invalidArgument(at, 'must not be empty');
-    return;
-  }
-  if (values && !values.includes(value)) throw invalidArgument(at, `must be ${orList(values, required)}`);
-  if (maxLength !== undefined && longerThan(value, maxLength)) {
-    throw invalidArgument(at, `must have at most ${maxLength} characters`);
-  }
-  if (maxBytes !== undefined && Buffer.byteLength(value) > maxBytes) {
-    throw invalidArgument(at, `must have at most ${maxBytes} bytes`);
-  }
-  if (pattern && !new RegExp(`^(?:${pattern.source})$`, 'u').test(value)) throw invalidArgument(at, pattern.problem);
-  if (format) FORMATS[format](at, value);
+  const matching = pattern && new RegExp(`^(?:${pattern.source})$`, 'u');
+  return (value, at) => {
+    if (value === '') {
+      if (minLength > 0) throw invalidArgument(at, 'must not be empty');
+      return;
+    }
+    if (values && !values.includes(value)) throw invalidArgument(at, `must be ${orList(values, required)}`);
+    if (maxLength !== undefined && longerThan(value, maxLength)) {
+      throw invalidArgument(at, `must have at most ${maxLength} characters`);
+    }
+    if (maxBytes !== undefined && Buffer.byteLength(value) > maxBytes) {
+      throw invalidArgument(at, `must have at most ${maxBytes} bytes`);
+    }
+    if (matching?.test(value) === false) throw invalidArgument(at, pattern!.problem);
+    if (format) FORMATS[format](at, value);
+  };
+}
+
+/** Throws for too many entries of a list or a map; call before the entries are read. */
+export function checkCount(count: number, at: string, { maxItems }: FieldConstraint): void {
+  if (maxItems === undefined || count <= maxItems) return;
+  throw invalidArgument(at, `must have at most ${maxItems} entries, not ${count}`);
 }
 
 export function checkMap(map: Readonly<Record<string, string>>, at: string, constraint: FieldConstraint): void {
-  const { maxItems, maxEntryBytes, maxBytes } = constraint;
-  const entries = Object.entries(map);
-  if (maxItems !== undefined && entries.length > maxItems) {
-    throw invalidArgument(at, `must have at most ${maxItems} entries, not ${entries.length}`);
-  }
+  const { maxEntryBytes, maxBytes } = constraint;
   if (maxEntryBytes === undefined && maxBytes === undefined) return;
   let bytes = 0;
-  for (const [key, value] of entries) {
+  for (const [key, value] of Object.entries(map)) {
     const entry = Buffer.byteLength(key) + Buffer.byteLength(value) + 1;
     if (maxEntryBytes !== undefined && entry > maxEntryBytes) {
       throw invalidArgument(`${at}[${quoteName(key)}]`, `must have at most ${maxEntryBytes} bytes with its name`);

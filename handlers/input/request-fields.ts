@@ -1,5 +1,5 @@
 import { enums, fields, rpcs } from '../../lib/contract/schema.ts';
-import { type Constraints, checkMap, checkString, type FieldConstraint } from './constraints.ts';
+import { type Constraints, checkCount, checkMap, type FieldConstraint, stringCheck } from './constraints.ts';
 import {
   bool,
   bytes,
@@ -48,7 +48,7 @@ function fieldsOf(messageName: string, constraints: Constraints): Fields {
 
 function kindOf(field: Field, constraint: FieldConstraint = {}): Kind<unknown> {
   if (field.map) return mapOf(constraint);
-  if (field.repeated) return repeated(elementOf(field.type, constraint.items ?? {}));
+  if (field.repeated) return listOf(elementOf(field.type, constraint.items ?? {}), constraint);
   const kind = elementOf(field.type, constraint);
   return field.optional ? optional(kind) : kind;
 }
@@ -62,12 +62,24 @@ function elementOf(type: string, constraint: FieldConstraint): Kind<unknown> {
   return message(fieldsOf(type, constraint.fields ?? {}));
 }
 
+function listOf<T>(element: Kind<T>, constraint: FieldConstraint): Kind<T[]> {
+  const kind = repeated(element);
+  return {
+    absent: kind.absent,
+    read(value, at) {
+      if (Array.isArray(value)) checkCount(value.length, at, constraint);
+      return kind.read(value, at);
+    },
+  };
+}
+
 function stringWithin(constraint: FieldConstraint): Kind<string> {
+  const check = stringCheck(constraint);
   return {
     absent: () => '',
     read(value, at) {
       const text = string.read(value, at);
-      checkString(text, at, constraint);
+      check(text, at);
       return text;
     },
   };
@@ -78,6 +90,7 @@ function mapOf(constraint: FieldConstraint): Kind<Record<string, string>> {
   return {
     absent: kind.absent,
     read(value, at) {
+      if (typeof value === 'object' && value !== null) checkCount(Object.keys(value).length, at, constraint);
       const map = kind.read(value, at);
       checkMap(map, at, constraint);
       return map;

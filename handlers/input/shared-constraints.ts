@@ -6,8 +6,9 @@ import {
   MAX_WORKDIR_BYTES,
 } from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts';
+import { MAX_RULES } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
-import type { Constraints } from './constraints.ts';
+import type { Constraints, FieldConstraint } from './constraints.ts';
 
 /** Paging of a list. */
 export const page = { page_size: { minimum: 0, maximum: 1000, default: 100 } } as const satisfies Constraints;
@@ -20,8 +21,12 @@ export const actor = { as: { values: ACTORS } } as const satisfies Constraints;
 
 export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfies Constraints;
 
+/** A list of rules. */
+export const rules = { maxItems: MAX_RULES } as const satisfies FieldConstraint;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
+  permissions: rules,
   labels: { maxItems: 64, keys: { minLength: 1, maxLength: 128 }, items: { maxLength: 1024 } },
   /** At most ten years. */
   expires_in: { minimum: 0, maximum: 315_360_000, unit: 'seconds' },

@@ -34,6 +34,18 @@ const refused: [string, Handler, object, string][] = [
     'expires_in must be between 0 and 315360000 seconds',
   ],
   [
+    'more paths than a request may choose, of which none is looked at',
+    commit,
+    { sandbox_id: 'sb_1', paths: Array.from({ length: 10_001 }, () => '../') },
+    'paths must have at most 10000 entries, not 10001',
+  ],
+  [
+    'more labels than allowed, of which none is looked at',
+    createSandbox,
+    { ...codebase, labels: Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, 1])) },
+    'labels must have at most 64 entries, not 65',
+  ],
+  [
     'negative memory',
     createSandbox,
     { ...codebase, resources: { memory_bytes: -1 } },

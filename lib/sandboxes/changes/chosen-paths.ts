@@ -1,8 +1,7 @@
 import { type ByteString, joinNames, ROOT_PATH } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import { invalidArgument } from '../../errors.ts';
-
-const MAX_PATHS = 10_000;
+import { MAX_PATHS } from '../../path-limits.ts';
 
 /**
  * Converts the paths of a request to those of the file system; an empty list means everything ('', the root). Throws
