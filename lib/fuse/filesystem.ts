@@ -119,7 +119,7 @@ export interface FileSystem {
   link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry;
   unlink(caller: Caller, parent: number, name: ByteString): void;
   rmdir(caller: Caller, parent: number, name: ByteString): void;
-  /** `flags` are those of renameat2(2). */
+  /** `flags` are those of renameat2(2). May throw `AnsweredLater`. */
   rename(caller: Caller, parent: number, name: ByteString, newparent: number, newname: ByteString, flags: number): void;
   /**
    * Reads up to `into.length` bytes at byte `offset`. Returns the number of bytes read, which is smaller only at the

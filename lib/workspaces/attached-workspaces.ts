@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { fromText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Counted, complete, type Steps } from '../fuse/connection/steps.ts';
-import { type Notifier, Postponed } from '../fuse/filesystem.ts';
+import { AnsweredLater, type Notifier, Postponed } from '../fuse/filesystem.ts';
 import type { Errno } from '../linux/errno.ts';
 import { BaseTrees } from './base/base-trees.ts';
 import { Clock } from './clock.ts';
@@ -175,6 +175,23 @@ export class AttachedWorkspaces {
     requireNotHeld(leased);
     this.#leased.set(spec.id, leased);
     return this.holds.hold(leased, this.#leasing(leased, whenOpen(leased, act(leased))));
+  }
+
+  /**
+   * Runs the last steps of a request with the workspace held. Throws AnsweredLater if they are not done on return.
+   */
+  finishLater(workspace: Workspace, steps: Steps<void>): void {
+    const { startHeld, answer } = workspace.shared;
+    if (startHeld === undefined) {
+      complete(steps);
+      return;
+    }
+    const answering = function* (): Steps<void> {
+      yield* steps;
+      answer(cause, undefined);
+    };
+    const cause = startHeld(workspace, answering());
+    throw new AnsweredLater(cause);
   }
 
   /** Subtracts from the lookup count of a node; after the hold, if its workspace is held. */

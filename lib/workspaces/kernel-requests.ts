@@ -122,7 +122,8 @@ export class KernelRequests implements FileSystem {
     const to = this.#nodeFor(caller, newparent);
     // Nothing may be moved between sandboxes.
     if (from.workspace !== to.workspace) throw EACCES;
-    rename(from.workspace!, this.#access, from, name, to, newname, flags);
+    const rest = rename(from.workspace!, this.#access, from, name, to, newname, flags);
+    if (rest !== undefined) this.workspaces.finishLater(from.workspace!, rest);
   }
 
   read(caller: Caller, nodeid: number, offset: number, into: Buffer): number {

@@ -46,9 +46,10 @@ export function move(request: FileRequest, from: ByteString, to: ByteString, rep
   const { workspace } = request;
   const source = about(from, () => movable(request, from));
   const target = about(to, () => movable(request, to));
-  about(target.node === undefined || source.node === undefined ? from : to, () => {
+  const rest = about(target.node === undefined || source.node === undefined ? from : to, () => {
     if (source.node?.isDirectory && source.dir !== target.dir) request.require(source.node, MAY_WRITE);
-    rename(workspace, request.access, source.dir, source.name, target.dir, target.name, replace ? 0 : RENAME_NOREPLACE);
+    const flags = replace ? 0 : RENAME_NOREPLACE;
+    return rename(workspace, request.access, source.dir, source.name, target.dir, target.name, flags);
   });
   invalidateName(request, source.dir, source.name);
   invalidateName(request, target.dir, target.name);
@@ -56,10 +57,11 @@ export function move(request: FileRequest, from: ByteString, to: ByteString, rep
   const node = request.child(target.dir, target.name);
   if (node === undefined) throw ENOENT;
   invalidateInode(request, node);
-  return moved(request, node, to);
+  return moved(request, node, to, rest);
 }
 
-function* moved(request: FileRequest, node: Node, path: ByteString): Steps<FileStatus> {
+function* moved(request: FileRequest, node: Node, path: ByteString, rest: Steps<void> | undefined): Steps<FileStatus> {
+  if (rest !== undefined) yield* rest;
   if (request.isOwner) yield* applyRulesToMoved(request.workspace, node);
   return statusOf(request, node, path);
 }

@@ -1,17 +1,25 @@
 import { joinPath, ROOT_PATH } from '../../byte-string.ts';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { type RuleSet, type RuleState, strictest } from '../../permissions/index.ts';
 import type { Node } from './node.ts';
-import { nodesFrom } from './walk-nodes.ts';
+
+/** Nodes examined in one step. */
+const NODES_PER_STEP = 16;
 
 /**
- * Applies the rules of its new path to a moved directory and to all known directories below. Files keep their level:
- * everything that moves is WRITE before and after.
+ * Applies the rules of its new path to a moved directory and to all known directories below, in steps, during which the
+ * caller prevents other use of them. Files keep their level: everything that moves is WRITE before and after.
  */
-export function applyRuleBelow(rules: RuleSet, top: Node, topState: RuleState): void {
+export function* applyRuleBelow(rules: RuleSet, top: Node, topState: RuleState): Steps<void> {
+  const counted = new Counted(NODES_PER_STEP);
   applyRule(rules, top, topState);
-  for (const dir of nodesFrom(top)) {
+  const waiting = [top];
+  for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     for (const [name, child] of dir.children ?? []) {
-      if (child.isDirectory) applyRule(rules, child, dir.agentRule!.child(name));
+      yield* counted.one();
+      if (!child.isDirectory) continue;
+      applyRule(rules, child, dir.agentRule!.child(name));
+      waiting.push(child);
     }
   }
 }

@@ -1,4 +1,5 @@
 import { type ByteString, joinNames, joinPath, ROOT_PATH } from '../../byte-string.ts';
+import type { Steps } from '../../fuse/connection/steps.ts';
 import { ENAMETOOLONG, ESTALE } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES } from '../../path-limits.ts';
@@ -195,22 +196,39 @@ export class NodeTree {
     else this.free(node);
   }
 
-  /** Replaces one link of a node by another, after a rename. */
-  move(access: Access, node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): void {
+  /**
+   * Replaces one link of a node by another, after a rename. Returns steps that apply the rules of the new path; the
+   * caller prevents other use of the tree until their end.
+   */
+  move(access: Access, node: Node, dir: Node, name: ByteString, newDir: Node, newName: ByteString): Steps<void> {
     node.removeLink(dir, name);
     node.addLink(newDir, newName);
-    // A move by the owner may change the rules; see `applyRulesToMoved`.
-    if (node.isDirectory && access.actor === 'agent') {
-      applyRuleBelow(this.#workspace.rules, node, newDir.agentRule!.child(newName));
-    }
+    return this.#moved(access, [node, newDir, newName]);
   }
 
-  /** Exchanges links of two nodes, after a rename with RENAME_EXCHANGE. */
-  exchange(access: Access, a: Node, aDir: Node, aName: ByteString, b: Node, bDir: Node, bName: ByteString): void {
+  /** As `move`, for two nodes whose links are exchanged (RENAME_EXCHANGE). */
+  exchange(
+    access: Access,
+    a: Node,
+    aDir: Node,
+    aName: ByteString,
+    b: Node,
+    bDir: Node,
+    bName: ByteString,
+  ): Steps<void> {
     b.removeLink(bDir, bName);
-    this.move(access, a, aDir, aName, bDir, bName);
+    a.removeLink(aDir, aName);
+    a.addLink(bDir, bName);
     b.addLink(aDir, aName);
-    if (b.isDirectory) applyRuleBelow(this.#workspace.rules, b, aDir.agentRule!.child(aName));
+    return this.#moved(access, [a, bDir, bName], [b, aDir, aName]);
+  }
+
+  *#moved(access: Access, ...all: readonly [node: Node, dir: Node, name: ByteString][]): Steps<void> {
+    // A move by the owner may change the rules; see `applyRulesToMoved`.
+    if (access.actor !== 'agent') return;
+    for (const [node, dir, name] of all) {
+      if (node.isDirectory) yield* applyRuleBelow(this.#workspace.rules, node, dir.agentRule!.child(name));
+    }
   }
 
   /** Removes a link because the base has another file, or none, at its path. An open node stays as an orphan. */

@@ -22,6 +22,8 @@ const RENAME_EXCHANGE = 2;
 
 /** Names examined in one step. */
 const ENTRIES_PER_STEP = 64;
+/** Steps for the rules of the new path that one request runs before other requests are served. */
+const STEPS_AT_ONCE = 200;
 
 /** Source or destination of a rename. */
 interface Place {
@@ -34,7 +36,8 @@ interface Place {
 /**
  * RENAME and RENAME2: renameat2(2) without RENAME_WHITEOUT. A directory of the base moves as one entry with a reference
  * to its origin. Throws the errors of rename(2), EACCES unless everything that moves is WRITE at both places, and
- * Postponed while a large tree is checked.
+ * Postponed while a large tree is checked. Returns steps that apply the rules of the new path, if they take long; the
+ * caller holds the workspace until their end.
  */
 export function rename(
   workspace: Workspace,
@@ -44,7 +47,7 @@ export function rename(
   toDir: Node,
   toName: ByteString,
   flags: number,
-): void {
+): Steps<void> | undefined {
   if (flags !== 0 && flags !== RENAME_NOREPLACE && flags !== RENAME_EXCHANGE) throw EINVAL;
   if (toName.length > MAX_NAME_BYTES) throw ENAMETOOLONG;
   const from = place(workspace, access, fromDir, fromName);
@@ -59,16 +62,21 @@ export function rename(
     if (isBelow(fromDir, to.node!)) throw EINVAL;
     requireMovable(workspace, access, to.node!, to, from);
     requireShortPaths(fromDir, fromName, to.node!);
-    if (from.node !== to.node) exchange(workspace, access, from, to);
-    return;
+    return from.node === to.node ? undefined : restOf(exchange(workspace, access, from, to));
   }
   if (to.node !== undefined) {
-    if (to.node === from.node) return;
+    if (to.node === from.node) return undefined;
     if (from.node.isDirectory && !to.node.isDirectory) throw ENOTDIR;
     if (!from.node.isDirectory && to.node.isDirectory) throw EISDIR;
     if (to.node.isDirectory) requireEmpty(workspace, access, to.node);
   }
-  move(workspace, access, from.node, from, to);
+  return restOf(move(workspace, access, from.node, from, to));
+}
+
+/** Runs some steps at once and returns the others; undefined: all are done. */
+function restOf(steps: Steps<void>): Steps<void> | undefined {
+  for (let step = 0; step < STEPS_AT_ONCE; step++) if (steps.next().done) return undefined;
+  return steps;
 }
 
 function place(workspace: Workspace, access: Access, dir: Node, name: ByteString): Place {
@@ -76,7 +84,7 @@ function place(workspace: Workspace, access: Access, dir: Node, name: ByteString
   return { dir, name, state: access.ruleOf(dir, name), node: visibleChild(workspace, access, dir, name) };
 }
 
-function move(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): void {
+function move(workspace: Workspace, access: Access, node: Node, from: Place, to: Place): Steps<void> {
   const replaced = to.node;
   const isAlone = Change.make(workspace, (change) => {
     const id = change.node(node);
@@ -98,10 +106,10 @@ function move(workspace: Workspace, access: Access, node: Node, from: Place, to:
   to.dir.listing?.remove(to.name);
   to.dir.listing?.add(to.name, node.type);
   if (replaced !== undefined) tree.unlink(access, replaced, to.dir, to.name);
-  tree.move(access, node, from.dir, from.name, to.dir, to.name);
+  return tree.move(access, node, from.dir, from.name, to.dir, to.name);
 }
 
-function exchange(workspace: Workspace, access: Access, a: Place, b: Place): void {
+function exchange(workspace: Workspace, access: Access, a: Place, b: Place): Steps<void> {
   const [first, second] = [a.node!, b.node!];
   const [firstAlone, secondAlone] = Change.make(workspace, (change) => {
     const firstId = change.node(first);
@@ -122,7 +130,7 @@ function exchange(workspace: Workspace, access: Access, a: Place, b: Place): voi
   if (secondAlone) tree.binding.unmerge(second);
   a.dir.listing?.add(a.name, second.type);
   b.dir.listing?.add(b.name, first.type);
-  tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
+  return tree.exchange(access, first, a.dir, a.name, second, b.dir, b.name);
 }
 
 function isBelow(node: Node, above: Node): boolean {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { complete, type Steps } from '../../../lib/fuse/connection/steps.ts';
 import { Tasks } from '../../../lib/fuse/connection/tasks.ts';
+import { AnsweredLater } from '../../../lib/fuse/filesystem.ts';
 import type { ChangePage } from '../../../lib/workspaces/workspaces.ts';
 import { outcome, rule, Sandbox } from './sandbox.ts';
 import { count, postponedBy } from './stepping.ts';
@@ -121,6 +122,65 @@ describe('a rename of a large directory whose entries must be checked against th
     complete(started[1]!);
     s.rename('d', 'e');
     expect(s.list('e').length).toBe(FILES);
+  });
+});
+
+describe('a rename of a directory with many known entries', () => {
+  const MANY = 4000;
+  const known = (answers: [number, number][] = []) => {
+    const started: Steps<unknown>[] = [];
+    const s = new Sandbox(
+      {},
+      { rules: [rule('/**', 'WRITE'), rule('e/sub/*', 'READ', 1)] },
+      {
+        startSteps: (steps) => started.push(steps),
+        answer: (cause, error) => answers.push([cause, error?.errno ?? 0]),
+      },
+    );
+    s.mkdir('d');
+    s.mkdir('d/sub');
+    for (const name of names(MANY)) s.create(`d/${name}`);
+    return { s, started };
+  };
+  const answeredLater = (act: () => unknown) => {
+    try {
+      act();
+    } catch (thrown) {
+      if (thrown instanceof AnsweredLater) return thrown.cause;
+      throw thrown;
+    }
+    throw new Error('it was answered at once');
+  };
+
+  it('is answered when the rules of the new path apply to all of them, and only its sandbox waits', () => {
+    const answers: [number, number][] = [];
+    const { s, started } = known(answers);
+    s.fs.attach({ ...s.spec, id: 'sb_2', delta: `${s.spec.delta}-2` });
+    postponedBy(() => s.rename('d', 'e'));
+    complete(started.shift()!);
+    const cause = answeredLater(() => s.rename('d', 'e'));
+    expect(postponedBy(() => s.stat('e'))).toBe(cause);
+    const root = s.fs.lookup(s.caller, 1, fromText('sb_2'))!.nodeid;
+    s.fs.create(s.caller, root, fromText('meanwhile'), 0o644, 0);
+    expect(answers).toEqual([]);
+    expect(count(started[0]!)).toBeGreaterThan(1);
+    expect(answers).toEqual([[cause, 0]]);
+    expect(s.exists('d')).toBe(false);
+    expect(s.list('e')).toHaveLength(MANY + 1);
+    expect(outcome(() => s.create('e/sub/new'))).toBe('EACCES');
+    s.fs.detach('sb_2');
+  });
+
+  it('by the file API is complete on return', () => {
+    const { s, started } = known();
+    const begun = () => s.fs.begin('files', ['sb_1', 'agent', 'move', ['d', 'e', false]])!;
+    postponedBy(begun);
+    complete(started.shift()!);
+    const steps = begun();
+    const cause = postponedBy(() => s.stat('e'));
+    expect(count(steps)).toBeGreaterThan(16);
+    expect(cause).toBeLessThan(0);
+    expect(outcome(() => s.create('e/sub/new'))).toBe('EACCES');
   });
 });
 
