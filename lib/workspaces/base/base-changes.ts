@@ -4,6 +4,7 @@ import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { removeUnusedDirectories } from '../history/unused-directories.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
 import type { Node } from '../nodes/node.ts';
+import { PathMemo } from '../nodes/path-memo.ts';
 import { nodesFrom } from '../nodes/walk-nodes.ts';
 import type { Workspace } from '../workspace.ts';
 import { sameFile } from './base.ts';
@@ -20,9 +21,18 @@ export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]
   for (const path of paths) {
     for (const node of atBasePath(workspace, path)) yield* pin(workspace, node);
     yield;
-    for (const loose of workspace.tree.orphans) {
-      if (loose.basePath === path || loose.basePath?.startsWith(`${path}/`)) yield* pin(workspace, loose);
-    }
+  }
+  yield* pinOrphans(workspace, new Set(paths));
+}
+
+/** Pins the files without a name at or below base paths. Both may be thousands, so each orphan is examined once. */
+function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): Steps<void> {
+  const within = new PathMemo(false, (above, _name, path) => above || changing.has(path));
+  const counted = new Counted(ITEMS_PER_STEP);
+  for (const loose of workspace.tree.orphans) {
+    const path = loose.basePath;
+    if (path !== undefined && (changing.has(path) || within.at(parentOf(path)))) yield* pin(workspace, loose);
+    yield* counted.one();
   }
 }
 

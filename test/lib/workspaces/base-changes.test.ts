@@ -1,8 +1,15 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
+import type { AttachedWorkspaces } from '../../../lib/workspaces/attached-workspaces.ts';
+import type { Workspace } from '../../../lib/workspaces/workspace.ts';
 import { outcome, Sandbox } from './sandbox.ts';
+
+function workspaceOf({ fs, workspaceId }: Sandbox): Workspace {
+  const { workspaces } = fs as unknown as { workspaces: AttachedWorkspaces };
+  return workspaces.find(workspaceId)!;
+}
 
 /** Uploads a file as the codebases do: the new file takes the name atomically. */
 function upload(s: Sandbox, path: string, content: string): void {
@@ -58,6 +65,21 @@ describe('a base file that is replaced', () => {
     expect(s.readId(known[read.indexOf('ok')]!)).toBe(`old ${names[read.indexOf('ok')]}`);
     for (const id of known) s.fs.forget(id, 1);
     expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
+  });
+
+  it('is examined once, however many paths change, while it is open without a name', () => {
+    const names = Array.from({ length: 20 }, (_, n) => `d/${n}`);
+    const s = new Sandbox(Object.fromEntries(names.map((name) => [name, 'old'])));
+    const open = names.map((name) => s.id(name));
+    for (const name of names) s.unlink(name);
+    const { orphans } = workspaceOf(s).tree;
+    expect(orphans.size).toBe(names.length);
+    const examined = vi.spyOn(orphans, Symbol.iterator);
+    s.fs.baseChanging('cb_1', names.map(fromText));
+    expect(examined).toHaveBeenCalledTimes(1);
+    for (const name of names) replace(s, name, 'new');
+    s.fs.baseChanged('cb_1', names.map(fromText));
+    expect(open.map((id) => s.readId(id))).toEqual(names.map(() => 'old'));
   });
 
   it('can be written to by a program that has it open, without changing the new one', () => {
