@@ -57,7 +57,7 @@ export async function* untar(source: AsyncIterable<Uint8Array>): AsyncGenerator<
     let fields: ExtendedFields = {};
     for (;;) {
       const header = await reader.take(BLOCK);
-      if (header === undefined) throw invalid('it is cut short');
+      if (header === undefined) throw invalid('it is truncated');
       if (header.every((byte) => byte === 0)) break;
       checkHeader(header);
       const type = header.toString('latin1', 156, 157);
@@ -85,7 +85,7 @@ export async function* untar(source: AsyncIterable<Uint8Array>): AsyncGenerator<
 async function* contentOf(reader: ByteReader, rest: { left: number }): AsyncGenerator<Uint8Array, void, void> {
   while (rest.left > 0) {
     const chunk = await reader.next(rest.left);
-    if (chunk === undefined) throw invalid('it is cut short');
+    if (chunk === undefined) throw invalid('it is truncated');
     rest.left -= chunk.length;
     yield chunk;
   }
@@ -95,7 +95,7 @@ function entryOf(header: Buffer, type: string, size: number, fields: ExtendedFie
   const path = fields.path ?? ownPath(header);
   const named = TYPES[type];
   if (named === undefined) {
-    throw invalid(`${quote(path)} is ${UNWANTED[type] ?? 'of a kind that is not known'}, which is not taken`);
+    throw invalid(`${quote(path)} is ${UNWANTED[type] ?? 'of an unknown type'}, which is not supported`);
   }
   const kind = named === 'file' && path.endsWith('/') ? 'directory' : named;
   const mtime = fields.mtime ?? { sec: number(header, 136, 12, 'mtime'), nsec: 0 };
@@ -120,7 +120,7 @@ function checkHeader(header: Buffer): void {
   if (header[0] === 0x1f && header[1] === 0x8b) throw invalid('it is compressed; send it uncompressed');
   let sum = 0;
   for (const [index, byte] of header.entries()) sum += index >= 148 && index < 156 ? 0x20 : byte;
-  if (number(header, 148, 8, 'checksum') !== sum) throw invalid('a header has a wrong checksum');
+  if (number(header, 148, 8, 'checksum') !== sum) throw invalid('a header has an invalid checksum');
 }
 
 /** Octal, or GNU's base-256 encoding for larger numbers. */
@@ -131,10 +131,10 @@ function number(header: Buffer, at: number, length: number, what: string): numbe
     for (const [index, byte] of field.entries()) value = value * 256 + (index === 0 ? byte & 0x7f : byte);
   } else {
     const text = untilNul(field).trim();
-    if (!/^[0-7]*$/.test(text)) throw invalid(`a header has a wrong ${what}`);
+    if (!/^[0-7]*$/.test(text)) throw invalid(`a header has an invalid ${what}`);
     value = text === '' ? 0 : Number.parseInt(text, 8);
   }
-  if (!Number.isSafeInteger(value)) throw invalid(`a header has a wrong ${what}`);
+  if (!Number.isSafeInteger(value)) throw invalid(`a header has an invalid ${what}`);
   return value;
 }
 
@@ -142,7 +142,7 @@ async function wholeRecord(reader: ByteReader, size: number): Promise<Buffer> {
   if (size > MAX_RECORD) throw invalid(`a record has more than ${MAX_RECORD} bytes`);
   const blocks = Math.ceil(size / BLOCK) * BLOCK;
   const record = await reader.take(blocks);
-  if (record === undefined) throw invalid('it is cut short');
+  if (record === undefined) throw invalid('it is truncated');
   return record.subarray(0, size);
 }
 
@@ -155,10 +155,10 @@ function paxRecords(record: Buffer): ExtendedFields {
     const equals = record.indexOf(0x3d, space);
     const end = at + length;
     const isWhole = space > at && Number.isInteger(length) && equals > space && equals < end && end <= record.length;
-    if (!isWhole || record[end - 1] !== 0x0a) throw invalid('a record is not well formed');
+    if (!isWhole || record[end - 1] !== 0x0a) throw invalid('a record is malformed');
     const key = record.toString('latin1', space + 1, equals);
     const value = fromBuffer(record, equals + 1, end - 1);
-    if (key.startsWith('GNU.sparse.')) throw invalid('a sparse file is in it, which is not taken');
+    if (key.startsWith('GNU.sparse.')) throw invalid('it contains a sparse file, which is not supported');
     if (key === 'path') fields.path = value;
     if (key === 'linkpath') fields.linkpath = value;
     if (key === 'size') fields.size = decimal(value, 'size');
@@ -170,14 +170,14 @@ function paxRecords(record: Buffer): ExtendedFields {
 
 function decimal(text: string, what: string): number {
   const value = Number(text);
-  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw invalid(`a record has a wrong ${what}`);
+  if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(value)) throw invalid(`a record has an invalid ${what}`);
   return value;
 }
 
 /** Seconds with a fraction, possibly before 1970; a time outside of Linux's range is ignored. */
 function timeOf(text: string): Time {
   const value = Number(text);
-  if (!/^-?\d{1,12}(\.\d*)?$/.test(text) || !Number.isFinite(value)) throw invalid('a record has a wrong mtime');
+  if (!/^-?\d{1,12}(\.\d*)?$/.test(text) || !Number.isFinite(value)) throw invalid('a record has an invalid mtime');
   const sec = Math.floor(value);
   const fraction = text.startsWith('-') ? '' : (text.split('.')[1] ?? '');
   return { sec, nsec: Number(fraction.slice(0, 9).padEnd(9, '0')) };
@@ -189,5 +189,5 @@ function untilNul(bytes: Buffer): ByteString {
 }
 
 export function invalid(what: string): ServiceError {
-  return new ServiceError('INVALID_ARGUMENT', `the archive cannot be taken: ${what}`);
+  return new ServiceError('INVALID_ARGUMENT', `the archive cannot be imported: ${what}`);
 }

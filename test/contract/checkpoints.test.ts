@@ -342,7 +342,7 @@ const cases: Case[] = [
         await expectRefusal(checkpoint(scene, sandbox, name), 'INVALID_ARGUMENT', /^name (must have|is required)/);
       }
       await checkpoint(scene, sandbox, 'c');
-      await expectRefusal(checkpoint(scene, sandbox, 'c'), 'ALREADY_EXISTS');
+      await expectRefusal(checkpoint(scene, sandbox, 'c'), 'ALREADY_EXISTS', /^sandbox \S+ has a checkpoint c$/);
       for (const count of [-1, 101]) {
         await expectRefusal(fork(scene, sandbox, { count }), 'INVALID_ARGUMENT', /^count must be between 0 and 100/);
       }

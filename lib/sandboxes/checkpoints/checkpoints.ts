@@ -19,10 +19,7 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
       throw new ServiceError('ALREADY_EXISTS', `sandbox ${id} has a checkpoint ${name}`);
     }
     if (checkpoints.length >= MAX_CHECKPOINTS) {
-      throw new ServiceError(
-        'RESOURCE_EXHAUSTED',
-        `sandbox ${id} has ${MAX_CHECKPOINTS} checkpoints, the most there can be`,
-      );
+      throw new ServiceError('RESOURCE_EXHAUSTED', `sandbox ${id} has ${MAX_CHECKPOINTS} checkpoints, the maximum`);
     }
     return context.layers.growing(id, async () => {
       const { layer, files, bytes } = await mount.freeze(id, true);

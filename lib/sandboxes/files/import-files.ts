@@ -58,7 +58,7 @@ class Members {
     }
     const before = this.#byPath.get(path);
     if (before?.type === 'directory' && entry.type !== 'directory') {
-      throw invalid(`${quote(path)} is a directory and something else`);
+      throw invalid(`${quote(path)} is a directory and another type`);
     }
     this.#byPath.set(path, await this.#member(path, entry));
   }
@@ -72,7 +72,7 @@ class Members {
       if (++looked % LOOKED_AT_ONCE === 0) await setImmediate();
       const parent = this.#byPath.get(parentOf(member.path));
       if (parent !== undefined && parent.type !== 'directory') {
-        throw invalid(`${quote(member.path)} is below ${quote(parent.path)}, which is no directory`);
+        throw invalid(`${quote(member.path)} is below ${quote(parent.path)}, which is not a directory`);
       }
       if (member.type !== 'directory') {
         others.push(member);
@@ -106,13 +106,16 @@ class Members {
     if (type === 'directory') return { path, type, mode, size: 0 };
     if (type === 'symlink') {
       if (target === '' || target.length > MAX_LINK_TARGET_BYTES || target.includes('\0')) {
-        throw invalid(`${quote(path)} is a symbolic link without a proper target`);
+        throw invalid(
+          `${quote(path)} is a symbolic link whose target is empty, has a NUL, or has more than ${MAX_LINK_TARGET_BYTES} bytes`,
+        );
       }
       return { path, type, target, size: 0 };
     }
     if (type === 'link') {
       const of = this.#byPath.get(memberPath(target));
-      if (of?.type !== 'file') throw invalid(`${quote(path)} is a link to what is no file before it in the archive`);
+      if (of?.type !== 'file')
+        throw invalid(`${quote(path)} is a hard link to a path that is not an earlier file of the archive`);
       return { ...of, path, size: 0 };
     }
     const handle = await stageContent(this.#files, entry.content);
@@ -127,11 +130,11 @@ function memberPath(path: ByteString): ByteString {
   const names = splitPath(path).filter((name) => name !== '' && name !== '.');
   const at = joinNames(names);
   if (path.startsWith('/')) throw invalid(`${quote(path)} is an absolute path`);
-  if (names.includes(DOT_DOT)) throw invalid(`${quote(path)} has ".." in it`);
-  if (path.includes('\0')) throw invalid(`${quote(path)} has a NUL in it`);
+  if (names.includes(DOT_DOT)) throw invalid(`${quote(path)} contains ".."`);
+  if (path.includes('\0')) throw invalid(`${quote(path)} contains a NUL`);
   if (at.length > MAX_PATH_BYTES) throw invalid(`${quote(path)} has more than ${MAX_PATH_BYTES} bytes`);
   if (names.some((name) => name.length > MAX_NAME_BYTES)) {
-    throw invalid(`${quote(path)} has more than ${MAX_NAME_BYTES} bytes between slashes`);
+    throw invalid(`${quote(path)} has more than ${MAX_NAME_BYTES} bytes in one name`);
   }
   return at;
 }

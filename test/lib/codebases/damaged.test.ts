@@ -46,13 +46,15 @@ describe.each(DAMAGES)('a codebase that lost its %s', (what, damage) => {
 });
 
 it.each([
-  ['EDQUOT', 'RESOURCE_EXHAUSTED'],
-  ['ENOSPC', 'RESOURCE_EXHAUSTED'],
-  ['ENOMEM', 'RESOURCE_EXHAUSTED'],
-  ['EROFS', 'UNAVAILABLE'],
-  ['EIO', 'UNAVAILABLE'],
-  ['ESTALE', 'UNAVAILABLE'],
-  ['ENODEV', 'UNAVAILABLE'],
-])('%s of the storage is %s', (errno, code) => {
-  expect(diskError(Object.assign(new Error(errno), { code: errno }))).toMatchObject({ code });
+  ['EDQUOT', 'RESOURCE_EXHAUSTED', 'the storage of codebases is full'],
+  ['ENOSPC', 'RESOURCE_EXHAUSTED', 'the storage of codebases is full'],
+  ['EFBIG', 'RESOURCE_EXHAUSTED', 'the file is larger than the storage can hold'],
+  ['EMFILE', 'RESOURCE_EXHAUSTED', 'too many files are open, try again'],
+  ['ENOMEM', 'RESOURCE_EXHAUSTED', 'the server is out of memory, try again'],
+  ['EROFS', 'UNAVAILABLE', 'the storage of codebases is read-only'],
+  ['EIO', 'UNAVAILABLE', 'the disk with the storage of codebases fails'],
+  ['ESTALE', 'UNAVAILABLE', 'the storage of codebases cannot be reached'],
+  ['ENODEV', 'UNAVAILABLE', 'the storage of codebases cannot be reached'],
+])('%s of the storage is %s: %s', (errno, code, message) => {
+  expect(diskError(Object.assign(new Error(errno), { code: errno }))).toMatchObject({ code, message });
 });

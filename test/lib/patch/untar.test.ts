@@ -86,28 +86,48 @@ describe('reading an archive', () => {
   });
 
   const refused: [string, Buffer, RegExp][] = [
-    ['an empty input', Buffer.alloc(0), /cut short/],
-    ['an archive without its end', header(), /cut short/],
-    ['contents that are truncated', Buffer.concat([header({ size: '00000002000\0' }), Buffer.alloc(512)]), /cut short/],
-    ['a compressed archive', Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2048, 1)]), /compressed/],
-    ['garbage', Buffer.alloc(2048, 'garbage'), /wrong checksum/],
-    ['a modified header', Buffer.concat([header({ sum: 1 }), END]), /wrong checksum/],
-    ['a size that is not a number', Buffer.concat([header({ size: '0000000zzzz\0' }), END]), /wrong size/],
+    ['an empty input', Buffer.alloc(0), /^the archive cannot be imported: it is truncated$/],
+    ['an archive without its end', header(), /^the archive cannot be imported: it is truncated$/],
+    [
+      'contents that are truncated',
+      Buffer.concat([header({ size: '00000002000\0' }), Buffer.alloc(512)]),
+      /^the archive cannot be imported: it is truncated$/,
+    ],
+    [
+      'a compressed archive',
+      Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2048, 1)]),
+      /: it is compressed; send it uncompressed$/,
+    ],
+    ['garbage', Buffer.alloc(2048, 'garbage'), /: a header has an invalid checksum$/],
+    ['a modified header', Buffer.concat([header({ sum: 1 }), END]), /: a header has an invalid checksum$/],
+    [
+      'a size that is not a number',
+      Buffer.concat([header({ size: '0000000zzzz\0' }), END]),
+      /: a header has an invalid size$/,
+    ],
     [
       'a size above the maximum of a file',
       Buffer.concat([header({ size: `\x80${'\xff'.repeat(11)}` }), END]),
-      /wrong size/,
+      /: a header has an invalid size$/,
     ],
-    ['a character device', Buffer.concat([header({ type: '3' }), END]), /"f" is a character device/],
+    [
+      'a character device',
+      Buffer.concat([header({ type: '3' }), END]),
+      /: "f" is a character device, which is not supported$/,
+    ],
     ['a block device', Buffer.concat([header({ type: '4' }), END]), /block device/],
     ['a FIFO', Buffer.concat([header({ type: '6' }), END]), /FIFO/],
     ['a sparse file', Buffer.concat([header({ type: 'S' }), END]), /sparse/],
-    ['an unknown kind', Buffer.concat([header({ type: 'Z' }), END]), /not known/],
+    [
+      'an unknown kind',
+      Buffer.concat([header({ type: 'Z' }), END]),
+      /: "f" is of an unknown type, which is not supported$/,
+    ],
     ['a huge record', Buffer.concat([header({ type: 'x', size: '77777777777\0' }), END]), /a record has more than/],
     [
       'a record of another length',
       Buffer.concat([header({ type: 'x', size: '00000000012\0' }), Buffer.alloc(512, '99 path=x\n'), END]),
-      /not well formed/,
+      /: a record is malformed$/,
     ],
   ];
   it.each(refused)('refuses %s', async (_, bytes, why) => {
