@@ -1,17 +1,18 @@
 /**
  * Measures the effect of a sandbox that exhausts a resource (a bomb) on other callers: the p99 of GET /health and of an
  * Exec in another sandbox, compared with a quiet server. It also measures the causes: the delay of the main thread's
- * event loop, and of requests to the request worker of the file system. The bombs are those of test/security and of
- * bombs/clients.mjs, or those named as arguments. Control rows without a target show what the machine itself costs: the
- * same program on a directory of the host, and beside it a bare `sh -c true`. Exit code 1 if a target is missed.
+ * event loop and its longest step in CPU time, and the delay of requests to the request worker of the file system. The
+ * bombs are those of test/security and of bombs/clients.mjs, or those named as arguments. What the machine itself costs
+ * is shown by a bare `sh -c true` beside each bomb, and by control rows without a target: the same program on a
+ * directory of the host, and a bare sh beside it. Exit code 1 if a target is missed.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
-import { request } from 'node:http';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
+import { BombClient } from './bombs/bomb-client.mjs';
 import { CLIENT_BOMBS } from './bombs/clients.mjs';
 import { loopDelay, measuredEnvironment, mountPointOf, requestDelay } from './bombs/delays.mjs';
 import { Server } from './exec/server.mjs';
@@ -28,7 +29,9 @@ const COLUMNS = {
   name: '',
   value: 'GET /health p99',
   beside: 'Exec of another sandbox, p50 and p99',
+  bare: 'a bare sh beside, p99',
   loop: 'event loop delay, p99 and maximum',
+  step: 'longest step of the main thread (CPU time)',
   worker: 'request worker delay, p99 and maximum',
   must: 'must reach',
   verdict: 'reached',
@@ -43,6 +46,7 @@ try {
   const bombs = all.filter(({ name }) => named.length === 0 || named.includes(name));
   const state = mkdtempSync(join(directory, 'server-'));
   const server = await Server.start(state, measuredEnvironment(directory));
+  const client = new BombClient(server.address);
   try {
     const other = await server.create();
     const mountPoint = mountPointOf(join(state, 'state/mounts'));
@@ -51,12 +55,13 @@ try {
     rows.push({ name: 'quiet', ...shown(quiet) });
     const quietHost = bombs.some(({ name }) => CONTROLLED.has(name)) ? await bareTimes(wait(QUIET_MS / 2)) : [];
     for (const bomb of bombs) {
-      const during = await probed(server, other, mountPoint, explode(server, bomb));
+      const during = await probed(server, other, mountPoint, explode(server, client, bomb));
       const ratio = at(during.exec, 0.99) / at(quiet.exec, 0.99);
+      const bareRatio = at(during.bare, 0.99) / at(quiet.bare, 0.99);
       const reached = at(during.health, 0.99) <= MOST_HEALTH_MS && ratio <= MOST_EXEC;
       rows.push({
         name: bomb.name,
-        ...shown(during, ratio),
+        ...shown(during, ratio, bareRatio),
         must: `${MOST_HEALTH_MS} ms; ${MOST_EXEC} × quiet`,
         verdict: judged(reached, false),
       });
@@ -64,6 +69,7 @@ try {
       process.stderr.write(`${bomb.name}: done\n`);
     }
   } finally {
+    await client.stop();
     await server.stop();
   }
 } finally {
@@ -74,14 +80,14 @@ process.stdout.write(`${cpus().length} cores, Node ${process.version}, load ${lo
 process.stdout.write(table([{ title: 'Latency during a bomb in another sandbox', rows }], COLUMNS));
 process.exitCode = rows.some(({ verdict }) => verdict === 'MISSED') ? 1 : 0;
 
-async function explode(server, bomb) {
+async function explode(server, client, bomb) {
   const { command, stdin = '', resources = {}, timeout, create = { resources }, run } = bomb;
   const id = await server.create(create);
   const began = performance.now();
   const until = (ms) => performance.now() - began < ms;
   const path = `/v1/sandboxes/${id}`;
   // The tests check its result.
-  const call = (method, below, body) => unread(server, method, `${path}${below}`, body).catch(() => {});
+  const call = (method, below, body) => client.send(method, `${path}${below}`, body);
   const exec = (text, more = {}) => call('POST', '/exec', { command: text, ...more });
   if (run) await run({ exec, call, until });
   else
@@ -98,6 +104,11 @@ function onHost({ command, stdin }) {
   return new Promise((done) => child.once('close', done));
 }
 
+/** In a session of its own, as a sandbox has: the kernel's autogroups divide the CPUs between sessions. */
+function bareShell() {
+  return new Promise((done) => spawn('sh', ['-c', 'true'], { stdio: 'ignore', detached: true }).once('close', done));
+}
+
 /** Returns the durations in ms of a bare `sh -c true`, one after the other until `end`. */
 async function bareTimes(end) {
   const times = [];
@@ -105,7 +116,7 @@ async function bareTimes(end) {
   const repeat = async () => {
     while (!ended) {
       const began = performance.now();
-      await new Promise((done) => spawn('sh', ['-c', 'true'], { stdio: 'ignore' }).once('close', done));
+      await bareShell();
       times.push(performance.now() - began);
       await wait(5);
     }
@@ -126,21 +137,10 @@ function control({ name }, times, quiet) {
   };
 }
 
-/** Discards the answer as it arrives, because parsing it would disturb the measurements of this process. */
-function unread({ address, agent }, method, path, body) {
-  return new Promise((done, failed) => {
-    const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-    const outgoing = request({ ...address, method, path, headers, agent }, (answer) => {
-      answer.once('close', done).resume();
-    });
-    outgoing.once('error', failed).end(body === undefined ? undefined : JSON.stringify(body));
-  });
-}
-
 async function probed(server, other, mountPoint, end) {
   await loopDelay(server, directory);
   let ended = false;
-  const times = { health: [], exec: [], worker: [] };
+  const times = { health: [], exec: [], worker: [], bare: [] };
   const repeat = async (all, once, pauseMs) => {
     while (!ended) {
       const began = performance.now();
@@ -153,6 +153,7 @@ async function probed(server, other, mountPoint, end) {
     repeat(times.health, () => server.call('GET', '/health'), 5),
     repeat(times.exec, () => server.exec(other), 5),
     repeat(times.worker, () => requestDelay(mountPoint), 5),
+    repeat(times.bare, bareShell, 20),
   ];
   await end;
   ended = true;
@@ -160,13 +161,15 @@ async function probed(server, other, mountPoint, end) {
   return { ...times, loop: await loopDelay(server, directory) };
 }
 
-function shown({ health, exec, worker, loop }, ratio) {
+function shown({ health, exec, worker, bare, loop }, ratio, bareRatio) {
   const ms = (value) => `${value.toFixed(1)} ms`;
-  const beside = ratio === undefined ? '' : `, ${ratio.toFixed(1)} × quiet`;
+  const compared = (times) => (times === undefined ? '' : `, ${times.toFixed(1)} × quiet`);
   return {
     value: ms(at(health, 0.99)),
-    beside: `${ms(at(exec, 0.5))}, ${ms(at(exec, 0.99))}${beside}`,
+    beside: `${ms(at(exec, 0.5))}, ${ms(at(exec, 0.99))}${compared(ratio)}`,
+    bare: `${ms(at(bare, 0.99))}${compared(bareRatio)}`,
     loop: `${ms(loop.p99)}, ${ms(loop.max)}`,
+    step: ms(loop.step),
     worker: `${ms(at(worker, 0.99))}, ${ms(Math.max(...worker))}`,
   };
 }
