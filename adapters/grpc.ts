@@ -15,7 +15,7 @@ import { Health } from './grpc/health.ts';
 import { listen } from './grpc/listen.ts';
 import { protos } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
-import { type CallAbort, type Listener, type ListenerOptions, MAX_REQUEST_BYTES } from './listener.ts';
+import { ABORT_GRACE_MS, type CallAbort, type Listener, type ListenerOptions, MAX_REQUEST_BYTES } from './listener.ts';
 
 const OPTIONS = {
   'grpc.max_receive_message_length': MAX_REQUEST_BYTES,
@@ -26,9 +26,6 @@ const OPTIONS = {
   'grpc.keepalive_timeout_ms': 20_000,
   'grpc.enable_channelz': 0,
 };
-
-/** Milliseconds between aborting a call and closing its connection, for the call to send its status. */
-const ABORT_GRACE_MS = 1000;
 
 /**
  * Starts the gRPC listener: all rpcs of the contract, health and reflection. Resolves when it listens. Rejects when the

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /**
  * Normalizes a host: lower case, without the trailing dot of a fully qualified name, the zone of an address, and the
  * IPv6 prefix of a mapped IPv4 address.
@@ -20,4 +22,9 @@ export function hostNameOf(authority: string): string | undefined {
 /** Whether both name the same host; their ports may differ. */
 export function isSameHost(one: string, other: string): boolean {
   return one === other || (hostNameOf(one) !== undefined && hostNameOf(one) === hostNameOf(other));
+}
+
+/** Whether only this machine reaches a listener bound to `host`; empty means all interfaces. */
+export function isLoopback(host: string): boolean {
+  return host === '::1' || host === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));
 }

@@ -6,7 +6,7 @@ import { AcceptedHosts } from './http/accepted-host.ts';
 import { errorBody } from './http/answer.ts';
 import { Connections } from './http/connections.ts';
 import { Requests } from './http/requests.ts';
-import { CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
+import { ABORT_GRACE_MS, CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
 
 const OPTIONS = {
   noDelay: true,
@@ -15,9 +15,6 @@ const OPTIONS = {
   // Interval of the check for slow headers. With the default of 30 s, a limit of 15 s could become 45 s.
   connectionsCheckingInterval: 5_000,
 };
-
-/** Milliseconds between aborting a call and closing its connection, for the call to send its response. */
-const ABORT_GRACE_MS = 1000;
 
 /**
  * Starts the REST listener. Resolves when it listens. Rejects when the address cannot be bound. The caller must close

@@ -37,8 +37,17 @@ export function requestIdFrom(header: unknown): string {
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID();
 }
 
+/** Milliseconds between aborting a call and closing its connection, for the call to send its response. */
+export const ABORT_GRACE_MS = 1000;
+
 /** The abort controller of a call; the abort reason is the error for the caller. */
 export class CallAbort extends AbortController {
+  /** Aborts the call, and runs `close` if it should not have ended after the grace period. */
+  refuse(reason: ServiceError, close: () => void): void {
+    this.abort(reason);
+    setTimeout(close, ABORT_GRACE_MS).unref();
+  }
+
   clientGone(): void {
     this.abort(new ServiceError('CANCELLED', 'the client disconnected'));
   }

@@ -6,6 +6,7 @@ import { createLog, type Log } from '../lib/log.ts';
 import { raisePriority } from '../lib/priority.ts';
 import { startCron } from './cron.ts';
 import { startGrpc } from './grpc.ts';
+import { isLoopback } from './host-name.ts';
 import { startHttp } from './http.ts';
 import { type ProcessLife, watchProcess } from './process.ts';
 
@@ -16,7 +17,7 @@ const GRACE_MS = 3000;
  */
 const RESUME_MS = 3000;
 
-type Serve = Extract<Invocation, { config: unknown }>;
+type Serve = Extract<Invocation, { action: 'serve' }>;
 
 interface Build {
   version: string;
@@ -41,11 +42,12 @@ export async function serve(invocation: Serve, build: Build): Promise<void> {
 }
 
 async function start(
-  { config, source, dockerEnvironment }: Serve,
+  { config, source, dockerEnvironment, adminKey }: Serve,
   { entry, version }: Build,
   { log, cleanups, life }: { log: Log; cleanups: CleanupStack; life: ProcessLife },
 ): Promise<void> {
-  const server = await compose(config, { entry, dockerEnvironment, niceness: raisePriority(), log });
+  warnIfOpen(config, log);
+  const server = await compose(config, { entry, dockerEnvironment, niceness: raisePriority(), adminKey, log });
   cleanups.add('server', () => server.close());
   life.lastResort = server.abandon;
   if (life.ending) return;
@@ -59,6 +61,16 @@ async function start(
   if (life.ending) return;
   const { grpc_addr, http_addr } = listeners;
   log.info('ready', { grpc_addr, http_addr, runtime: config.runtime.type, config: source, version });
+}
+
+function warnIfOpen({ auth, server: { grpcAddr, httpAddr } }: Serve['config'], log: Log): void {
+  if (auth.mode !== 'off') return;
+  const open = [grpcAddr, httpAddr].filter(({ host }) => !isLoopback(host)).map(textOf);
+  if (open.length === 0) return;
+  log.warn(
+    'auth.mode is off: whoever reaches these addresses can use, change and delete every sandbox and codebase and run commands',
+    { addresses: open },
+  );
 }
 
 async function resumeFor(ms: number, server: Composition): Promise<void> {

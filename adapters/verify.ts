@@ -1,7 +1,7 @@
 import type { Invocation } from '../lib/config/load.ts';
 import { verifyState } from '../lib/verify/verify-state.ts';
 
-type Verify = Extract<Invocation, { config: unknown }>;
+type Verify = Extract<Invocation, { action: 'verify' }>;
 
 /** Checks the stored state. Exit codes: 0: no damage; 1: damage found; 2: the check failed. */
 export async function verify({ config, warnings }: Verify): Promise<void> {

@@ -1,12 +1,7 @@
-import { define } from './define.ts';
-
-const noControl = { source: '[^\\p{Cc}\\p{Surrogate}]*', problem: 'must have no control characters' };
+import { define, plainName } from './define.ts';
 
 export const createCodebase = define(
   'CreateCodebase',
-  {
-    name: { required: true, maxLength: 255, pattern: noControl },
-    owner_id: { maxLength: 255, pattern: noControl },
-  },
+  { name: { required: true, ...plainName }, owner_id: plainName },
   ({ request }, { services }) => services.codebases.create(request),
 );

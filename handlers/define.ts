@@ -1,5 +1,6 @@
 import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
+import type { Guard } from '../lib/access/guard.ts';
 import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Services } from '../lib/services.ts';
@@ -31,6 +32,8 @@ export interface HandlerContext {
   requestId: string;
   /** Aborted when the client disconnects. */
   signal: AbortSignal;
+  /** The rights of the caller, who is authenticated. `define` checks every request with it. */
+  guard: Guard;
   services: Services;
   /** Registers a callback for when the response was sent or has failed. Absent: not available. */
   answered?: (release: () => void) => void;
@@ -62,13 +65,14 @@ type Handle<Request, Result> = (
 
 interface MiddyRequest {
   event: HandlerEvent & { request?: unknown };
+  context: HandlerContext;
   error: unknown;
 }
 
 /**
  * Creates the Middy handler of an rpc. A JSON body is parsed, and the request message is read according to the
- * contract's fields and `constraints` (INVALID_ARGUMENT naming the field) before `handle` is called. Errors of `handle`
- * reach the adapter unchanged.
+ * contract's fields and `constraints` (INVALID_ARGUMENT naming the field), and the caller's rights are checked, before
+ * `handle` is called. Errors of `handle` reach the adapter unchanged.
  */
 export function define<N extends Rpc, const C extends Constraints, Result>(
   rpc: N,
@@ -76,10 +80,10 @@ export function define<N extends Rpc, const C extends Constraints, Result>(
   handle: Handle<RequestOf<N, C>, Result>,
 ): RpcHandler<Result> {
   const fields = requestFields(rpc, constraints);
-  const read = (event: HandlerEvent) => {
+  const read = (event: HandlerEvent, { guard }: HandlerContext) => {
     const request = readRequest(fields, event);
     checkRequired(request, constraints);
-    return request;
+    return guard.narrow(request);
   };
   return Object.assign(middyHandler(read, handle as Handle<never, Result>), { rpc, constraints });
 }
@@ -98,7 +102,8 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
   const upload: Handle<Record<string, unknown>, Result> = async ({ request, stream }, context) => {
     const read = await readUpload(fields, request, stream);
     checkRequired(read.request, constraints);
-    return handle(read.request as RequestOf<N, C>, read.content, context);
+    // On gRPC the request is known only here: it is the first message of the stream.
+    return handle(context.guard.narrow(read.request) as RequestOf<N, C>, read.content, context);
   };
   const handler = middyHandler((event) => readRequest(fields, event), upload as Handle<never, Result>);
   return Object.assign(handler, { rpc, constraints });
@@ -109,9 +114,12 @@ export function defineWithoutRequest<Result>(handle: Handle<Record<string, never
   return middyHandler((event) => readRequest({}, event), handle as Handle<never, Result>);
 }
 
-function middyHandler<Result>(read: (event: HandlerEvent) => unknown, handle: Handle<never, Result>): Handler<Result> {
-  const before = ({ event }: MiddyRequest): void => {
-    event.request = read(event);
+function middyHandler<Result>(
+  read: (event: HandlerEvent, context: HandlerContext) => unknown,
+  handle: Handle<never, Result>,
+): Handler<Result> {
+  const before = ({ event, context }: MiddyRequest): void => {
+    event.request = read(event, context);
   };
   const handler: unknown = middy()
     .use(jsonBodyParser({ disableContentTypeError: true }))

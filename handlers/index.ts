@@ -1,6 +1,8 @@
+import type { Need } from '../lib/access/need.ts';
 import { commit } from './commit.ts';
 import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
+import { createKey } from './create-key.ts';
 import { createSandbox } from './create-sandbox.ts';
 import type { Download, Export, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
@@ -15,6 +17,7 @@ import { explainPermission } from './explain-permission.ts';
 import { exportChanges } from './export-changes.ts';
 import { exportFiles } from './export-files.ts';
 import { fork } from './fork.ts';
+import { getCaller } from './get-caller.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
@@ -24,12 +27,14 @@ import { listCheckpoints } from './list-checkpoints.ts';
 import { listCodebases } from './list-codebases.ts';
 import { listDirectory } from './list-directory.ts';
 import { listFiles } from './list-files.ts';
+import { listKeys } from './list-keys.ts';
 import { listPresets } from './list-presets.ts';
 import { listSandboxes } from './list-sandboxes.ts';
 import { makeDirectory } from './make-directory.ts';
 import { moveFile } from './move-file.ts';
 import { readFile } from './read-file.ts';
 import { removeFile } from './remove-file.ts';
+import { revokeKey } from './revoke-key.ts';
 import { rollback } from './rollback.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { statFile } from './stat-file.ts';
@@ -48,6 +53,8 @@ interface Route {
   path: string;
   /** Matches only requests with this query parameter, and then precedes the row of the same path without it. */
   query?: string;
+  /** What the operation needs from its caller. */
+  access: Need;
 }
 
 /**
@@ -70,45 +77,49 @@ const FILE = `${CODEBASE}/files/{file_path+}`;
 /** Everything the service does; both adapters mount this table. */
 // biome-ignore format: one operation, one row
 export const operations: readonly Operation[] = [
-  { operation: 'CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', handler: createSandbox },
-  { operation: 'GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', handler: getSandbox },
-  { operation: 'ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', handler: listSandboxes },
-  { operation: 'StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', handler: startSandbox },
-  { operation: 'StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', handler: stopSandbox },
-  { operation: 'DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', handler: destroySandbox },
-  { operation: 'Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', handler: exec },
-  { operation: 'ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', handler: execStream },
-  { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', handler: updatePermissions },
-  { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', handler: explainPermission },
-  { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', handler: listPresets },
-  { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', handler: exportChanges },
-  { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', handler: listChanges },
-  { operation: 'Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', handler: commit },
-  { operation: 'Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', handler: discard },
-  { operation: 'CreateCheckpoint', method: 'POST', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: createCheckpoint },
-  { operation: 'ListCheckpoints', method: 'GET', path: `${SANDBOX}/checkpoints`, kind: 'unary', handler: listCheckpoints },
-  { operation: 'DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', handler: deleteCheckpoint },
-  { operation: 'Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', handler: rollback },
-  { operation: 'Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', handler: fork },
-  { operation: 'StatFile', method: 'GET', path: `${SANDBOX}/stat`, kind: 'unary', handler: statFile },
-  { operation: 'ReadFile', method: 'GET', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
-  { operation: 'ReadFile', method: 'HEAD', path: `${SANDBOX}/files/{path+}`, kind: 'download', handler: readFile },
-  { operation: 'WriteFile', method: 'PUT', path: `${SANDBOX}/files/{path+}`, kind: 'raw', handler: writeFile },
-  { operation: 'DeleteFile', method: 'DELETE', path: `${SANDBOX}/files/{path+}`, kind: 'unary', handler: deleteFile },
-  { operation: 'ExportFiles', method: 'GET', path: `${SANDBOX}/files`, query: 'format', kind: 'bytes', handler: exportFiles },
-  { operation: 'ListDirectory', method: 'GET', path: `${SANDBOX}/files`, kind: 'unary', handler: listDirectory },
-  { operation: 'ImportFiles', method: 'PUT', path: `${SANDBOX}/files`, kind: 'raw', handler: importFiles },
-  { operation: 'MakeDirectory', method: 'POST', path: `${SANDBOX}/mkdir`, kind: 'unary', handler: makeDirectory },
-  { operation: 'MoveFile', method: 'POST', path: `${SANDBOX}/move`, kind: 'unary', handler: moveFile },
-  { operation: 'CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', handler: createCodebase },
-  { operation: 'GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', handler: getCodebase },
-  { operation: 'ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', handler: listCodebases },
-  { operation: 'DeleteCodebase', method: 'DELETE', path: CODEBASE, kind: 'unary', handler: deleteCodebase },
-  { operation: 'UploadFile', method: 'POST', path: `${CODEBASE}/files`, kind: 'multipart', handler: uploadFile },
-  { operation: 'DownloadFile', method: 'GET', path: FILE, kind: 'download', handler: downloadFile },
-  { operation: 'ListFiles', method: 'GET', path: `${CODEBASE}/files`, kind: 'unary', handler: listFiles },
-  { operation: 'UploadFile', method: 'PUT', path: FILE, kind: 'raw', handler: uploadFile },
-  { operation: 'DownloadFile', method: 'HEAD', path: FILE, kind: 'download', handler: downloadFile },
-  { operation: 'RemoveFile', method: 'DELETE', path: FILE, kind: 'unary', handler: removeFile },
-  { operation: 'Health', method: 'GET', path: '/health', kind: 'unary', handler: health },
+  { operation: 'CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'codebase' }, handler: createSandbox },
+  { operation: 'GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, handler: getSandbox },
+  { operation: 'ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'owner' }, handler: listSandboxes },
+  { operation: 'StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: startSandbox },
+  { operation: 'StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: stopSandbox },
+  { operation: 'DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: destroySandbox },
+  { operation: 'Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, handler: exec },
+  { operation: 'ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, handler: execStream },
+  { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, handler: updatePermissions },
+  { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, handler: explainPermission },
+  { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, handler: listPresets },
+  { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', access: { role: 'owner', scope: 'files:read', on: 'sandbox' }, handler: exportChanges },
+  { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', access: { role: 'owner', scope: 'files:read', on: 'sandbox' }, handler: listChanges },
+  { operation: 'Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', access: { role: 'owner', scope: 'changes:commit', on: 'sandbox' }, handler: commit },
+  { operation: 'Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', access: { role: 'owner', scope: 'files:write', on: 'sandbox' }, handler: discard },
+  { operation: 'CreateCheckpoint', method: 'POST', path: `${SANDBOX}/checkpoints`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: createCheckpoint },
+  { operation: 'ListCheckpoints', method: 'GET', path: `${SANDBOX}/checkpoints`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, handler: listCheckpoints },
+  { operation: 'DeleteCheckpoint', method: 'DELETE', path: `${SANDBOX}/checkpoints/{name}`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: deleteCheckpoint },
+  { operation: 'Rollback', method: 'POST', path: `${SANDBOX}/rollback`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: rollback },
+  { operation: 'Fork', method: 'POST', path: `${SANDBOX}/fork`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: fork },
+  { operation: 'StatFile', method: 'GET', path: `${SANDBOX}/stat`, kind: 'unary', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: statFile },
+  { operation: 'ReadFile', method: 'GET', path: `${SANDBOX}/files/{path+}`, kind: 'download', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: readFile },
+  { operation: 'ReadFile', method: 'HEAD', path: `${SANDBOX}/files/{path+}`, kind: 'download', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: readFile },
+  { operation: 'WriteFile', method: 'PUT', path: `${SANDBOX}/files/{path+}`, kind: 'raw', access: { role: 'agent', scope: 'files:write', on: 'sandbox' }, handler: writeFile },
+  { operation: 'DeleteFile', method: 'DELETE', path: `${SANDBOX}/files/{path+}`, kind: 'unary', access: { role: 'agent', scope: 'files:write', on: 'sandbox' }, handler: deleteFile },
+  { operation: 'ExportFiles', method: 'GET', path: `${SANDBOX}/files`, query: 'format', kind: 'bytes', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: exportFiles },
+  { operation: 'ListDirectory', method: 'GET', path: `${SANDBOX}/files`, kind: 'unary', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: listDirectory },
+  { operation: 'ImportFiles', method: 'PUT', path: `${SANDBOX}/files`, kind: 'raw', access: { role: 'agent', scope: 'files:write', on: 'sandbox' }, handler: importFiles },
+  { operation: 'MakeDirectory', method: 'POST', path: `${SANDBOX}/mkdir`, kind: 'unary', access: { role: 'agent', scope: 'files:write', on: 'sandbox' }, handler: makeDirectory },
+  { operation: 'MoveFile', method: 'POST', path: `${SANDBOX}/move`, kind: 'unary', access: { role: 'agent', scope: 'files:write', on: 'sandbox' }, handler: moveFile },
+  { operation: 'CreateCodebase', method: 'POST', path: '/v1/codebases', kind: 'unary', access: { role: 'owner', scope: 'codebases:write', on: 'owner' }, handler: createCodebase },
+  { operation: 'GetCodebase', method: 'GET', path: CODEBASE, kind: 'unary', access: { role: 'owner', scope: 'codebases:read', on: 'codebase' }, handler: getCodebase },
+  { operation: 'ListCodebases', method: 'GET', path: '/v1/codebases', kind: 'unary', access: { role: 'owner', scope: 'codebases:read', on: 'owner' }, handler: listCodebases },
+  { operation: 'DeleteCodebase', method: 'DELETE', path: CODEBASE, kind: 'unary', access: { role: 'owner', scope: 'codebases:write', on: 'codebase' }, handler: deleteCodebase },
+  { operation: 'UploadFile', method: 'POST', path: `${CODEBASE}/files`, kind: 'multipart', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, handler: uploadFile },
+  { operation: 'DownloadFile', method: 'GET', path: FILE, kind: 'download', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, handler: downloadFile },
+  { operation: 'ListFiles', method: 'GET', path: `${CODEBASE}/files`, kind: 'unary', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, handler: listFiles },
+  { operation: 'UploadFile', method: 'PUT', path: FILE, kind: 'raw', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, handler: uploadFile },
+  { operation: 'DownloadFile', method: 'HEAD', path: FILE, kind: 'download', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, handler: downloadFile },
+  { operation: 'RemoveFile', method: 'DELETE', path: FILE, kind: 'unary', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, handler: removeFile },
+  { operation: 'CreateKey', method: 'POST', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'new-key' }, handler: createKey },
+  { operation: 'ListKeys', method: 'GET', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'owner' }, handler: listKeys },
+  { operation: 'RevokeKey', method: 'DELETE', path: '/v1/keys/{key_id}', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'key' }, handler: revokeKey },
+  { operation: 'GetCaller', method: 'GET', path: '/v1/caller', kind: 'unary', access: { role: 'agent', on: 'nothing' }, handler: getCaller },
+  { operation: 'Health', method: 'GET', path: '/health', kind: 'unary', access: { role: 'public' }, handler: health },
 ];

@@ -1,4 +1,6 @@
 import { dirname, join } from 'node:path';
+import { openKeyAccess } from './access/key-access.ts';
+import { noKeys, openAccess } from './access/no-keys.ts';
 import { CleanupStack } from './cleanup-stack.ts';
 import { StoredCodebases } from './codebases/codebases.ts';
 import type { DockerEnvironment } from './config/load.ts';
@@ -9,7 +11,7 @@ import { removeTree } from './host-tree/remove-tree.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
-import type { Metadata } from './metadata/metadata.ts';
+import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
 import { runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
@@ -41,6 +43,8 @@ export interface Environment {
   dockerEnvironment: DockerEnvironment;
   /** Niceness of sandbox processes; undefined: the server's own. */
   niceness?: number | undefined;
+  /** An admin key that is not stored. */
+  adminKey?: KeyRecord | undefined;
   log: Log;
 }
 
@@ -88,7 +92,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   // Needs the sandboxes of the commits, and must precede the start of any sandbox.
   await codebases.finishCommits();
   return {
-    services: { sandboxes, codebases, limits: execLimits(config) },
+    services: { sandboxes, codebases, ...accessOf(config, metadata, environment), limits: execLimits(config) },
     maxConnections: platform.descriptors.maxConnections,
     resume,
     close: () => cleanup.unwind(),
@@ -188,6 +192,11 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
     },
     rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
   });
+}
+
+function accessOf({ auth, storage }: Config, metadata: Metadata, { adminKey, log }: Environment) {
+  if (auth.mode === 'off') return { access: openAccess, keys: noKeys };
+  return openKeyAccess({ metadata, dbPath: storage.dbPath, adminKey, log });
 }
 
 function execLimits({ limits: { execOutputBytes, execMemoryBytes } }: Config): Services['limits'] & object {

@@ -1,9 +1,15 @@
 import type { Readable } from 'node:stream';
+import type { Guard } from './access/guard.ts';
+import type { Need } from './access/need.ts';
+import type { Principal, Role } from './access/principal.ts';
 import type {
+  Caller,
   Checkpoint,
   Codebase,
   CommitRequest,
   CommitResponse,
+  CreatedKey,
+  CreateKeyRequest,
   CreateSandboxRequest,
   DeleteFileRequest,
   ExecRequest,
@@ -15,6 +21,7 @@ import type {
   ForkResult,
   ImportFilesRequest,
   ImportFilesResponse,
+  Key,
   ListDirectoryRequest,
   MakeDirectoryRequest,
   MoveFileRequest,
@@ -26,6 +33,7 @@ import type {
   UpdatePermissionsRequest,
   WriteFileRequest,
 } from './contract/messages.ts';
+import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice } from './field-values.ts';
 import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
@@ -48,7 +56,7 @@ export interface Sandboxes {
   /** The sandbox is RUNNING when the call resolves. */
   create(request: NewSandbox): Promise<Sandbox>;
   get(id: string): Sandbox;
-  list(filter: { codebase_id: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
+  list(filter: { codebase_id: string; owner_id?: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
   /**
@@ -158,10 +166,42 @@ export interface Codebases {
   ): Promise<{ files: FileInfo[]; next_page_token: string }>;
 }
 
+export type NewKey = Narrowed<CreateKeyRequest, { role: Role | '' }>;
+
+/** The keys that callers authenticate with. FAILED_PRECONDITION, except for `describe`, if authentication is off. */
+export interface Keys {
+  /** Durable when the call resolves. `createdBy`: the id of the key that creates it. */
+  create(request: NewKey, createdBy: string): Promise<CreatedKey>;
+  list(filter: { owner_id: string } & Page): { keys: Key[]; next_page_token: string };
+  /** Durable when the call resolves; the calls in progress with the key have been told to end. */
+  revoke(id: string): Promise<void>;
+  describe(principal: Principal): Caller;
+}
+
+/** Key of a call as it was sent. */
+export interface Credentials {
+  /** All values of the `authorization` header. */
+  authorization: readonly string[];
+  /** All values of the `x-api-key` header. */
+  apiKey: readonly string[];
+}
+
+/** Decides who may call what. */
+export interface Access {
+  /**
+   * Authenticates a call, and checks what does not depend on its request: UNAUTHENTICATED or PERMISSION_DENIED. `end` is
+   * called if the key is revoked or expires before the guard is released. The caller must release the guard.
+   * `credentials` is called only if a key is needed.
+   */
+  admit(credentials: () => Credentials, need: Need, end: (reason: ServiceError) => void): Guard;
+}
+
 /** The services that handlers use; tests pass fakes. */
 export interface Services {
   sandboxes: Sandboxes;
   codebases: Codebases;
+  keys: Keys;
+  access: Access;
   limits?: {
     /** Maximum bytes of each output stream that Exec returns; absent: DEFAULT_OUTPUT_BYTES. */
     execOutputBytes?: number;

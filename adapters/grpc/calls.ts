@@ -13,7 +13,7 @@ import {
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Services } from '../../lib/services.ts';
+import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { isSameHost } from '../host-name.ts';
 import { isLarge } from '../http/json-pieces.ts';
@@ -63,8 +63,10 @@ function contain(call: AnyCall, { log }: Mount, responding: Promise<void>): void
 }
 
 interface StartedCall {
-  context: HandlerContext;
+  context: Omit<HandlerContext, 'guard'>;
   headers: HandlerEvent['headers'];
+  /** Authenticates the call. Throws UNAUTHENTICATED, PERMISSION_DENIED, or INVALID_ARGUMENT for a malformed request. */
+  admit(operation: Operation): HandlerContext;
   end(): void;
 }
 
@@ -79,22 +81,36 @@ function startCall(call: AnyCall, { services, calls }: Mount): StartedCall {
   // grpc-js emits `cancelled` at the end of every call, including successful ones.
   call.once('cancelled', cancelled);
   const requestId = requestIdFrom(call.metadata.get('x-request-id')[0]);
-  return {
-    context: {
-      requestId,
-      signal: abort.signal,
-      services,
-      answered: (release) => {
-        if (abort.signal.aborted) release();
-        else call.once('cancelled', release);
-      },
+  const context: StartedCall['context'] = {
+    requestId,
+    signal: abort.signal,
+    services,
+    answered: (release) => {
+      if (abort.signal.aborted) release();
+      else call.once('cancelled', release);
     },
+  };
+  let guard: HandlerContext['guard'] | undefined;
+  return {
+    context,
     headers: { 'content-type': 'application/grpc', 'x-request-id': requestId },
+    admit(operation) {
+      requireOneHost(call);
+      const end = (reason: ServiceError) =>
+        abort.refuse(reason, () => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL));
+      guard = services.access.admit(() => credentialsOf(call), operation.access, end);
+      return { ...context, guard };
+    },
     end() {
+      guard?.release();
       call.off('cancelled', cancelled);
       calls.delete(abort);
     },
   };
+}
+
+function credentialsOf({ metadata }: AnyCall): Credentials {
+  return { authorization: metadata.get('authorization').map(String), apiKey: metadata.get('x-api-key').map(String) };
 }
 
 /** A Host header of another host than `:authority` makes a request malformed (RFC 9113 section 8.3.1). */
@@ -112,11 +128,11 @@ async function respond(
   input: Pick<HandlerEvent, 'body' | 'stream'>,
   serialize?: (message: object) => Buffer,
 ): Promise<void> {
-  const { context, headers, end } = startCall(call, mount);
+  const { context, headers, admit, end } = startCall(call, mount);
   try {
-    requireOneHost(call);
+    const admitted = admit(operation);
     if (input.body instanceof ServiceError) throw input.body;
-    const result = await operation.handler({ headers, ...input }, context);
+    const result = await operation.handler({ headers, ...input }, admitted);
     end();
     if (serialize && isLarge(result)) {
       await sendLarge(call as ServerUnaryCall<Message, Message>, result as Message, serialize, mount.turns);
@@ -129,11 +145,11 @@ async function respond(
 }
 
 async function send(operation: Operation, mount: Mount, call: ServerWritableStream<Message, Message>): Promise<void> {
-  const { context, headers, end } = startCall(call, mount);
+  const { context, headers, admit, end } = startCall(call, mount);
   try {
-    requireOneHost(call);
+    const admitted = admit(operation);
     if (call.request instanceof ServiceError) throw call.request;
-    const messages = await operation.handler({ headers, body: call.request }, context);
+    const messages = await operation.handler({ headers, body: call.request }, admitted);
     const writing = writer(call, context.signal);
     for await (const message of messages as AsyncIterable<Message>) {
       await writing(message);

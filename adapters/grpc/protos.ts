@@ -4,10 +4,13 @@ import health from '../../proto/grpc/health/v1/health.proto';
 import reflectionV1 from '../../proto/grpc/reflection/v1/reflection.proto';
 import reflectionV1alpha from '../../proto/grpc/reflection/v1alpha/reflection.proto';
 import codebase from '../../proto/service/v1/codebase.proto';
+import key from '../../proto/service/v1/key.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 
 /** The files of all services of the server, as reflection returns them. */
-export const protoFiles = [sandbox, codebase, health, reflectionV1, reflectionV1alpha].flatMap(({ files }) => files);
+export const protoFiles = [sandbox, codebase, key, health, reflectionV1, reflectionV1alpha].flatMap(
+  ({ files }) => files,
+);
 
 /**
  * Decodes messages to the types of lib/contract/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
@@ -20,6 +23,7 @@ const withOneofs: Options = { ...asMessages, oneofs: true };
 export const protos = {
   ...fromJSON(sandbox.json, asMessages),
   ...fromJSON(codebase.json, asMessages),
+  ...fromJSON(key.json, asMessages),
   ...fromJSON(health.json, asMessages),
   ...fromJSON(reflectionV1.json, withOneofs),
   ...fromJSON(reflectionV1alpha.json, withOneofs),

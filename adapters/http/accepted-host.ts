@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../lib/errors.ts';
-import { hostNameOf, isSameHost, normalizedHost } from '../host-name.ts';
+import { hostNameOf, isLoopback, isSameHost, normalizedHost } from '../host-name.ts';
 import { authorityOf } from './router.ts';
 
 /** Limit of the cache of accepted hosts, which makes the check one look-up per request. */
@@ -83,10 +83,6 @@ function countOf(name: string, rawHeaders: readonly string[]): number {
 
 function originHost(origin: string): string {
   return URL.canParse(origin) ? new URL(origin).host : origin;
-}
-
-function isLoopback(bound: string): boolean {
-  return bound === '::1' || bound === 'localhost' || (isIP(bound) === 4 && bound.startsWith('127.'));
 }
 
 function isOwnAddress(address: string): boolean {

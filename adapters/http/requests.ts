@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Operation, operations } from '../../handlers/index.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Services } from '../../lib/services.ts';
+import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { type CallAbort, errorFor } from '../listener.ts';
 import type { AcceptedHosts } from './accepted-host.ts';
@@ -87,21 +87,29 @@ export class Requests {
     }
   }
 
-  #carry({ req, res, call, requestId }: Incoming, operation: Operation, event: Exchange['event']): Promise<void> {
+  /** The caller is authenticated before the body is read. */
+  async #carry({ req, res, call, requestId }: Incoming, operation: Operation, event: Exchange['event']): Promise<void> {
     const { services, turns, log } = this.#shared;
+    const end = (reason: ServiceError) => call.refuse(reason, () => res.destroy());
+    const guard = services.access.admit(() => credentialsOf(req), operation.access, end);
     const answered = (release: () => void) => {
       if (res.closed) release();
       else res.once('close', release);
     };
-    const context = { requestId, signal: call.signal, services, answered };
+    const context = { requestId, signal: call.signal, guard, services, answered };
     const respond = responders[operation.kind] as (exchange: Exchange) => Promise<void>;
-    return respond({ req, res, operation, event, context, turns, log });
+    try {
+      await respond({ req, res, operation, event, context, turns, log });
+    } finally {
+      guard.release();
+    }
   }
 
   async #respondError({ req, res, call, requestId }: Incoming, operation: string, thrown: unknown): Promise<void> {
     const { turns, log } = this.#shared;
     const error = errorFor(thrown, { operation, requestId, signal: call.signal, log });
     const status = CODES[error.code].http;
+    if (error.code === 'UNAUTHENTICATED' && !res.headersSent) res.setHeader('www-authenticate', 'Bearer');
     if (res.headersSent) {
       res.destroy();
     } else if (hasMuchToCome(req) && !res.destroyed) {
@@ -112,6 +120,12 @@ export class Requests {
       await answerAny(res, status, errorBody(error), turns);
     }
   }
+}
+
+/** All values of the headers: Node drops the second of two `authorization` headers. */
+function credentialsOf({ headersDistinct }: IncomingMessage): Credentials {
+  const { authorization = [], 'x-api-key': apiKey = [] } = headersDistinct;
+  return { authorization, apiKey };
 }
 
 /** The body is not read: the connection belongs to the reserve and is closed at once. */

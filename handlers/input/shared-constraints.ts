@@ -10,6 +10,12 @@ import { MAX_RULES } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints, FieldConstraint } from './constraints.ts';
 
+/** Names of things and of owners. */
+export const plainName = {
+  maxLength: 255,
+  pattern: { source: '[^\\p{Cc}\\p{Surrogate}]*', problem: 'must have no control characters' },
+} as const satisfies FieldConstraint;
+
 /** Paging of a list. */
 export const page = { page_size: { minimum: 0, maximum: 1000, default: 100 } } as const satisfies Constraints;
 

@@ -5,6 +5,7 @@ import type { FileInfo } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import type { Log } from '../log.ts';
+import { notFound } from '../not-found.ts';
 import type { Page } from '../paging.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { StoredFile } from '../services.ts';
@@ -249,7 +250,7 @@ export class CodebaseTree {
   end(remove: () => Promise<void>): Promise<void> {
     // Does not finish a commit first: a codebase with an unfinishable commit can still be deleted.
     return this.#changes.run(async () => {
-      if (this.#gone) throw notFound(this.#id);
+      if (this.#gone) throw notFound('codebase', this.#id);
       await remove();
       this.#gone = true;
     });
@@ -257,7 +258,7 @@ export class CodebaseTree {
 
   #change<T>(change: () => Promise<T>): Promise<T> {
     return this.#changes.run(async () => {
-      if (this.#gone) throw notFound(this.#id);
+      if (this.#gone) throw notFound('codebase', this.#id);
       if (this.#unfinished) await this.#finish();
       return change();
     });
@@ -265,7 +266,7 @@ export class CodebaseTree {
 
   /** Replaces an error caused by the concurrent removal of the codebase by NOT_FOUND. */
   #fail(error: unknown): never {
-    if (this.#gone) throw notFound(this.#id);
+    if (this.#gone) throw notFound('codebase', this.#id);
     // A missing path of the caller's was reported by name already.
     throw errnoOf(error) === 'ENOENT' ? filesLost(error) : error;
   }
@@ -278,10 +279,4 @@ function notAll(leftOut: readonly ByteString[]): ServiceError {
     'FAILED_PRECONDITION',
     `the commit is made but for ${quote(leftOut[0]!)}${count}: the codebase has an entry of another type in the way`,
   );
-}
-
-/** The error for a codebase that does not exist. */
-export function notFound(id: string): ServiceError {
-  const shown = id.length > 64 ? `${id.slice(0, 64)}…` : id;
-  return new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(shown)} does not exist`);
 }

@@ -3,11 +3,12 @@ import type { Codebase, FileInfo } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import { notFound } from '../not-found.ts';
 import { type Page, pageById } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
 import type { Transfers } from '../transfers.ts';
 import { Checksums } from './checksums.ts';
-import { type Admit, CodebaseTree, FILES, notFound, type Plan, type RebaseSandbox } from './codebase-tree.ts';
+import { type Admit, CodebaseTree, FILES, type Plan, type RebaseSandbox } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
 import { parseFilePath } from './file-path.ts';
 import type { BaseObserver } from './observe-change.ts';
@@ -86,7 +87,7 @@ export class StoredCodebases implements Codebases {
    */
   require(id: string): Codebase {
     const record = isId('cb', id) ? this.#options.records.get(id) : undefined;
-    if (record === undefined) throw notFound(id);
+    if (record === undefined) throw notFound('codebase', id);
     return record;
   }
 

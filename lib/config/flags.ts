@@ -1,7 +1,7 @@
 import { nearest } from './nearest.ts';
 import { ConfigError } from './read.ts';
 
-interface Flag {
+export interface Flag {
   /** Dotted name of the configuration key that it overrides. */
   key?: string;
   /** Placeholder of its value; absent: a switch. */
@@ -18,8 +18,19 @@ export const FLAGS: Readonly<Record<string, Flag>> = {
   help: { meaning: 'prints this' },
 };
 
+/** Flags of `key create`. */
+export const KEY_FLAGS: Readonly<Record<string, Flag>> = {
+  config: FLAGS.config!,
+  admin: { meaning: 'creates a key of role admin' },
+  name: { value: 'name', meaning: 'name of the key' },
+  help: FLAGS.help!,
+};
+
 export const USAGE = `usage: paddock [flags]
        paddock verify [-config <path>]   checks the state on disk, changing nothing, while no server runs on it
+       paddock key create --admin [-name <name>] [-config <path>]
+                                         creates an admin key for the server on this state, which may be running, and
+                                         prints it, once
 
 ${Object.entries(FLAGS)
   .map(([name, { value, meaning }]) => `  ${`-${name}${value ? ` <${value}>` : ''}`.padEnd(20)} ${meaning}`)
@@ -30,15 +41,18 @@ ${Object.entries(FLAGS)
  * Parses `-flag v`, `-flag=v`, `--flag v` and `--flag=v`; the last occurrence of a flag counts. Switches have the value
  * "true". Throws ConfigError.
  */
-export function parseFlags(argv: readonly string[]): Map<string, string> {
+export function parseFlags(
+  argv: readonly string[],
+  flags: Readonly<Record<string, Flag>> = FLAGS,
+): Map<string, string> {
   const given = new Map<string, string>();
   for (let index = 0; index < argv.length; index++) {
     const argument = argv[index]!;
     const match = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(argument);
-    if (!match) throw new ConfigError(`${JSON.stringify(argument)}: only flags are taken: ${flagNames()}`);
+    if (!match) throw new ConfigError(`${JSON.stringify(argument)}: only flags are taken: ${flagNames(flags)}`);
     const name = match[1] === 'h' ? 'help' : match[1]!;
-    if (!Object.hasOwn(FLAGS, name)) throw new ConfigError(unknownFlag(name));
-    const flag = FLAGS[name]!;
+    if (!Object.hasOwn(flags, name)) throw new ConfigError(unknownFlag(name, flags));
+    const flag = flags[name]!;
     let value = match[2];
     if (flag.value === undefined) {
       if (value !== undefined && value !== 'true') throw new ConfigError(`-${name}: takes no value`);
@@ -52,13 +66,13 @@ export function parseFlags(argv: readonly string[]): Map<string, string> {
   return given;
 }
 
-function unknownFlag(name: string): string {
-  const known = nearest(name, Object.keys(FLAGS));
-  return `-${JSON.stringify(name).slice(1, -1)}: unknown flag: ${known ? `did you mean -${known}?` : flagNames()}`;
+function unknownFlag(name: string, flags: Readonly<Record<string, Flag>>): string {
+  const known = nearest(name, Object.keys(flags));
+  return `-${JSON.stringify(name).slice(1, -1)}: unknown flag: ${known ? `did you mean -${known}?` : flagNames(flags)}`;
 }
 
-function flagNames(): string {
-  return Object.keys(FLAGS)
+function flagNames(flags: Readonly<Record<string, Flag>>): string {
+  return Object.keys(flags)
     .map((name) => `-${name}`)
     .join(', ');
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { FLAGS, parseFlags, USAGE } from './flags.ts';
+import { KEY_SHAPE } from '../access/key-format.ts';
+import { fixedAdminKey } from '../access/new-key.ts';
+import type { KeyRecord } from '../metadata/metadata.ts';
+import { FLAGS, KEY_FLAGS, parseFlags, USAGE } from './flags.ts';
 import { ConfigError, parseYaml, readSection, type Source } from './read.ts';
 import { type Config, SCHEMA } from './schema.ts';
 
@@ -16,18 +19,26 @@ export interface ProcessEnvironment {
   home: string;
 }
 
+/** An invocation that reads the configuration. */
+interface Configured {
+  config: Config;
+  /** Name for the operator: the file, or "defaults". */
+  source: string;
+  warnings: readonly string[];
+}
+
 export type Invocation =
   | { action: 'version' }
   | { action: 'help'; usage: string }
-  | {
-      action: 'serve' | 'verify';
-      config: Config;
-      /** Name for the operator: the file, or "defaults". */
-      source: string;
-      warnings: readonly string[];
+  | (Configured & { action: 'verify' })
+  | (Configured & { action: 'create-key'; name: string })
+  | (Configured & {
+      action: 'serve';
       /** Environment variables of Docker's own clients, used if runtime.docker.host is empty. */
       dockerEnvironment: DockerEnvironment;
-    };
+      /** The key in PADDOCK_ADMIN_KEY, without its secret. */
+      adminKey: KeyRecord | undefined;
+    });
 
 /** https://docs.docker.com/reference/cli/docker/#environment-variables */
 export interface DockerEnvironment {
@@ -42,12 +53,9 @@ export interface DockerEnvironment {
  * Throws a ConfigError of one line.
  */
 export function loadConfig(environment: ProcessEnvironment = processEnvironment()): Invocation {
-  const verify = asksToVerify(environment.argv);
-  const flags = parseFlags(verify ? environment.argv.slice(1) : environment.argv);
+  const { action, flags } = readCommand(environment.argv);
   if (flags.has('help')) return { action: 'help', usage: USAGE };
   if (flags.has('version')) return { action: 'version' };
-  const unfit = verify ? [...flags.keys()].find((flag) => flag !== 'config') : undefined;
-  if (unfit !== undefined) throw new ConfigError(`-${unfit}: verify takes no flag but -config <path>`);
 
   const warnings: string[] = [];
   const warn = (message: string) => void warnings.push(message);
@@ -62,9 +70,41 @@ export function loadConfig(environment: ProcessEnvironment = processEnvironment(
   }
   const config = readSection(SCHEMA, given, source, overrides) as unknown as Config;
   checkTogether(config, source.name);
-  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = environment.env;
-  const dockerEnvironment = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH };
-  return { action: verify ? 'verify' : 'serve', config, source: source.name, warnings, dockerEnvironment };
+  const configured = { config, source: source.name, warnings };
+  if (action === 'create-key') return { action, name: flags.get('name') ?? 'admin', ...configured };
+  if (action === 'verify') return { action, ...configured };
+  const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, PADDOCK_ADMIN_KEY } = environment.env;
+  const adminKey = adminKeyOf(PADDOCK_ADMIN_KEY);
+  if (adminKey && config.auth.mode === 'off') warn('PADDOCK_ADMIN_KEY has no effect: auth.mode is off');
+  return { action, ...configured, dockerEnvironment: { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH }, adminKey };
+}
+
+/** The command, with its flags. Throws ConfigError. */
+function readCommand(argv: readonly string[]): {
+  action: 'serve' | 'verify' | 'create-key';
+  flags: Map<string, string>;
+} {
+  if (argv[0] === 'key') {
+    if (argv[1] !== 'create') throw new ConfigError('key: the only command is key create --admin');
+    const flags = parseFlags(argv.slice(2), KEY_FLAGS);
+    if (!flags.has('admin') && !flags.has('help')) {
+      throw new ConfigError('key create: --admin is required: other keys are created over the API');
+    }
+    return { action: 'create-key', flags };
+  }
+  if (!asksToVerify(argv)) return { action: 'serve', flags: parseFlags(argv) };
+  const flags = parseFlags(argv.slice(1));
+  const unfit = [...flags.keys()].find((flag) => !['config', 'help', 'version'].includes(flag));
+  if (unfit !== undefined) throw new ConfigError(`-${unfit}: verify takes no flag but -config <path>`);
+  return { action: 'verify', flags };
+}
+
+/** The error does not show the value, which is a secret. */
+function adminKeyOf(text: string | undefined): KeyRecord | undefined {
+  if (!text) return undefined;
+  const key = fixedAdminKey(text, 'PADDOCK_ADMIN_KEY');
+  if (key === undefined) throw new ConfigError(`PADDOCK_ADMIN_KEY: the value is not allowed: a key like ${KEY_SHAPE}`);
+  return key;
 }
 
 /** Whether the first argument is `verify`; its flags follow. */
@@ -72,10 +112,13 @@ export function asksToVerify([first]: readonly string[] = process.argv.slice(2))
   return first === 'verify';
 }
 
+/** The admin key is removed from the environment, so that no child process and no worker thread gets it. */
 function processEnvironment(): ProcessEnvironment {
+  const env = { ...process.env };
+  delete process.env.PADDOCK_ADMIN_KEY;
   return {
     argv: process.argv.slice(2),
-    env: process.env,
+    env,
     cwd: process.cwd(),
     root: process.getuid?.() === 0,
     home: ownHome(),

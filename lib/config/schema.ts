@@ -51,6 +51,9 @@ export const SCHEMA = {
     http_addr: key(address, ':8080'),
     allowed_hosts: key(hostNames, []),
   },
+  auth: {
+    mode: key(oneOf('off', 'keys'), 'off'),
+  },
   storage: {
     codebase_path: key(storagePath),
     mount_path: key(storagePath),

@@ -109,7 +109,10 @@ export interface Codebase {
 export interface CreateCodebaseRequest {
   /** Name of the codebase. */
   name: string;
-  /** User who owns the codebase; empty counts as one user. */
+  /**
+   * User who owns the codebase; empty counts as one user. With keys, empty is the key's own owner, and only admins may
+   * name another.
+   */
   owner_id: string;
 }
 
@@ -121,7 +124,7 @@ export interface GetCodebaseRequest {
 
 /** Request of ListCodebases. */
 export interface ListCodebasesRequest {
-  /** Only codebases of this owner; empty: of every owner. */
+  /** Only codebases of this owner; empty: of every owner whose codebases the caller may use. */
   owner_id: string;
   /** Maximum number of codebases in the answer; 0: 100. */
   page_size: number;
@@ -221,6 +224,97 @@ export interface FileInfo {
   mode: number;
 }
 
+/** A key without its secret. */
+export interface Key {
+  /** Identifier: 8 letters and digits, which are part of the key. */
+  id: string;
+  /** Name given at creation; names need not be unique. */
+  name: string;
+  /** Owner whose sandboxes and codebases the key may use; empty: a key of role admin. */
+  owner_id: string;
+  /** "admin": everything, of every owner; "owner": everything of one owner; "agent": commands and files of one sandbox. */
+  role: string;
+  /** The sandbox of a key of role agent; otherwise empty. */
+  sandbox_id: string;
+  /** Scopes that restrict the key further; none: all that its role may do. */
+  scopes: readonly string[];
+  /** Time of creation. */
+  created_at: number;
+  /** Time from which the key is refused; 0: never. */
+  expires_at: number;
+  /** Time of the last use, to the minute; 0: never used. */
+  last_used_at: number;
+  /** Identifier of the key that created this one; empty: it was created on the server's host. */
+  created_by: string;
+  /** Beginning and end of the key, to recognize it: "pdk_7f3a9c2e_…9c". */
+  mask: string;
+}
+
+/** Request of CreateKey. */
+export interface CreateKeyRequest {
+  /** Name of the key. */
+  name: string;
+  /** "admin", "owner" or "agent". */
+  role: string;
+  /** Owner of a key of role owner; empty: the caller's own. Only admins may name another. */
+  owner_id: string;
+  /** Sandbox of a key of role agent. */
+  sandbox_id: string;
+  /** Scopes that restrict the key further; none: all that its role may do. */
+  scopes: readonly string[];
+  /** Seconds until the key expires; 0: never. */
+  expires_in: number;
+}
+
+/** Response of CreateKey. */
+export interface CreatedKey {
+  /** The key without its secret. */
+  key?: Key;
+  /** The key itself, as callers send it. The server does not store it and cannot show it again. */
+  secret: string;
+}
+
+/** Request of ListKeys. */
+export interface ListKeysRequest {
+  /** Only keys of this owner; empty: of every owner (admins), or of the caller's own. */
+  owner_id: string;
+  /** Maximum number of keys in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListKeys. */
+export interface ListKeysResponse {
+  /** Keys of this page. */
+  keys: readonly Key[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of RevokeKey. */
+export interface RevokeKeyRequest {
+  /** Key to revoke. */
+  key_id: string;
+}
+
+/** Request of GetCaller. */
+export type GetCallerRequest = Record<string, never>;
+
+/** The rights of a caller. */
+export interface Caller {
+  /** "admin", "owner" or "agent"; "admin" if authentication is off. */
+  role: string;
+  /** Owner whose sandboxes and codebases the caller may use; empty: every owner. */
+  owner_id: string;
+  /** The only sandbox that the caller may use; empty: not restricted. */
+  sandbox_id: string;
+  /** Scopes that restrict the caller further; none: all that the role may do. */
+  scopes: readonly string[];
+  /** Key of the caller; absent if authentication is off. */
+  key?: Key;
+}
+
 /**
  * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
  * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
@@ -278,6 +372,8 @@ export interface Sandbox {
   auto_commit_error: string;
   /** True after an automatic commit met a conflict: no automatic commit is made until a Commit or Discard succeeds. */
   auto_commit_stopped: boolean;
+  /** Owner of the sandbox: that of its codebase; may be empty. */
+  owner_id: string;
 }
 
 /** Request of CreateSandbox. */
@@ -319,6 +415,8 @@ export interface ListSandboxesRequest {
   page_size: number;
   /** next_page_token of the previous page; empty: the first page. */
   page_token: string;
+  /** Only sandboxes of this owner; empty: of every owner whose sandboxes the caller may use. */
+  owner_id: string;
 }
 
 /** Response of ListSandboxes. */
@@ -842,6 +940,17 @@ export interface Rpcs {
   ListFiles: { request: ListFilesRequest; response: ListFilesResponse };
   /** Removes one file. Directories that it leaves empty stay. */
   RemoveFile: { request: RemoveFileRequest; response: Empty };
+  /**
+   * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
+   * itself. FAILED_PRECONDITION if authentication is off.
+   */
+  CreateKey: { request: CreateKeyRequest; response: CreatedKey };
+  /** Lists keys in order of their identifiers, page by page. */
+  ListKeys: { request: ListKeysRequest; response: ListKeysResponse };
+  /** Revokes a key. Calls that are in progress with it end with UNAUTHENTICATED. */
+  RevokeKey: { request: RevokeKeyRequest; response: Empty };
+  /** Returns the rights of the caller itself. */
+  GetCaller: { request: GetCallerRequest; response: Caller };
   /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */

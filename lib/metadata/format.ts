@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { CodebaseRecord, SandboxRecord } from './metadata.ts';
+import type { CodebaseRecord, KeyRecord, SandboxRecord } from './metadata.ts';
 
 export interface State {
   codebases: Map<string, CodebaseRecord>;
   sandboxes: Map<string, SandboxRecord>;
+  keys: Map<string, KeyRecord>;
 }
 
 const VERSION = 1;
@@ -16,7 +17,7 @@ export class DamagedError extends Error {}
 
 /** The state of a server without any records, in the present format version. */
 export function emptyState(): State {
-  return { codebases: new Map(), sandboxes: new Map() };
+  return { codebases: new Map(), sandboxes: new Map(), keys: new Map() };
 }
 
 /** Records are immutable, so the JSON of each is cached: writing 10,000 records costs one join. */
@@ -35,7 +36,9 @@ export function createSerializer(): (state: State) => string {
     return parts.length ? `[\n${parts.join(',\n')}\n]` : '[]';
   };
   return (state) => {
-    const body = `{"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}}`;
+    // Absent without keys: the file is then that of a server that has none.
+    const keys = state.keys.size > 0 ? `,"keys":${list(state.keys.values())}` : '';
+    const body = `{"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}${keys}}`;
     return `{"version":${VERSION},"sha256":"${sha256(body)}","state":${body}}\n`;
   };
 }
@@ -55,10 +58,11 @@ export function parseState(text: string): State {
     const body = text.slice(text.indexOf('"state":') + '"state":'.length, text.lastIndexOf('}'));
     if (sha256(body) !== file.sha256) throw new DamagedError('does not match its checksum');
   }
-  const state = file.state as { codebases?: unknown; sandboxes?: unknown } | null | undefined;
+  const state = file.state as { codebases?: unknown; sandboxes?: unknown; keys?: unknown } | null | undefined;
   return {
     codebases: byId<CodebaseRecord>('codebases', state?.codebases, ['name', 'owner_id']),
     sandboxes: byId<SandboxRecord>('sandboxes', state?.sandboxes, ['codebase_id', 'owner_id', 'status', 'runtime']),
+    keys: byId<KeyRecord>('keys', state?.keys ?? [], ['role', 'owner_id', 'sandbox_id', 'sha256']),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Checkpoint, Codebase, ResourceLimits, Sandbox } from '../contract/messages.ts';
+import type { Checkpoint, Codebase, Key, ResourceLimits, Sandbox } from '../contract/messages.ts';
 import type { AutoCommit } from '../field-values.ts';
 
 export type CodebaseRecord = Readonly<Codebase>;
@@ -6,13 +6,14 @@ export type CodebaseRecord = Readonly<Codebase>;
 /** With the frozen layer that contains it. */
 export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer: string }>;
 
+/** A key, with the SHA-256 of its secret in lower-case hexadecimal. */
+export type KeyRecord = Readonly<Key & { sha256: string }>;
+
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
   Sandbox & {
     resources: ResourceLimits;
     auto_commit: AutoCommit;
-    /** The codebase's owner, for `sandbox.max_per_user`. */
-    owner_id: string;
     /** Host uid (and gid), allocated as long as its delta exists. */
     uid: number;
     /** Stopped, with a pending automatic commit. */
@@ -49,6 +50,7 @@ export interface Metadata {
   readonly fresh: boolean;
   readonly codebases: Table<CodebaseRecord>;
   readonly sandboxes: Table<SandboxRecord>;
+  readonly keys: Table<KeyRecord>;
   /** Waits for the changes in progress and refuses further ones. */
   close(): Promise<void>;
 }

@@ -35,6 +35,7 @@ export async function openMetadata(path: string, log: Log, fileSystem?: FileSyst
     fresh: low.data === empty,
     codebases: tableOf(low.data.codebases, commit),
     sandboxes: tableOf(low.data.sandboxes, commit),
+    keys: tableOf(low.data.keys, commit),
     close: () => commit.close(),
   };
 }

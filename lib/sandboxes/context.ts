@@ -2,6 +2,7 @@ import type { ResourceLimits, Runtime as RuntimeName } from '../contract/message
 import { ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
+import { notFound } from '../not-found.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
@@ -52,7 +53,7 @@ export class SandboxContext {
   /** The sandbox, also one that is being created or destroyed. NOT_FOUND. */
   find(id: string): LiveSandbox {
     const sandbox = this.sandboxes.get(id);
-    if (!sandbox) throw new ServiceError('NOT_FOUND', `sandbox ${JSON.stringify(id)} does not exist`);
+    if (!sandbox) throw notFound('sandbox', id);
     return sandbox;
   }
 

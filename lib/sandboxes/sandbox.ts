@@ -121,7 +121,7 @@ export class LiveSandbox {
 
   /** The sandbox in the form of the API, without internal fields of its record. */
   view(): Sandbox {
-    const { owner_id, uid, commit_owed, origin, checkpoints, changed, ...sandbox } = this.#toRecord();
+    const { uid, commit_owed, origin, checkpoints, changed, ...sandbox } = this.#toRecord();
     return sandbox;
   }
 

@@ -71,11 +71,13 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
   return {
     create: (request) => createSandbox(request, context),
     get: (id) => context.find(id).view(),
-    list: ({ codebase_id, ...page }) => {
+    list: ({ codebase_id, owner_id = '', ...page }) => {
       const all = [...context.sandboxes.values()].filter(
-        ({ record }) => codebase_id === '' || record.codebase_id === codebase_id,
+        ({ record }) =>
+          (codebase_id === '' || record.codebase_id === codebase_id) &&
+          (owner_id === '' || record.owner_id === owner_id),
       );
-      const { items, next_page_token } = pageById(JSON.stringify(['sandboxes', codebase_id]), all, page);
+      const { items, next_page_token } = pageById(JSON.stringify(['sandboxes', codebase_id, owner_id]), all, page);
       return { sandboxes: items.map((sandbox) => sandbox.view()), next_page_token };
     },
     start: (id) => startSandbox(id, context),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
+import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
+import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
 import type { Codebases, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
@@ -20,6 +21,7 @@ export const aSandbox: Sandbox = {
   auto_commit: 'never',
   auto_commit_error: '',
   auto_commit_stopped: false,
+  owner_id: 'me',
 };
 
 export const aCodebase: Codebase = {
@@ -30,6 +32,20 @@ export const aCodebase: Codebase = {
   file_count: 2,
   total_size: 4_294_967_296,
   status_reason: '',
+};
+
+export const aKey: Key = {
+  id: '7f3a9c2e',
+  name: 'ci',
+  owner_id: 'me',
+  role: 'owner',
+  sandbox_id: '',
+  scopes: [],
+  created_at: 1_700_000_000,
+  expires_at: 0,
+  last_used_at: 0,
+  created_by: '',
+  mask: 'pdk_7f3a9c2e_…9c',
 };
 
 export function output(text: string | Buffer, stream: 'STDOUT' | 'STDERR' = 'STDOUT'): CommandEvent {
@@ -91,7 +107,9 @@ const NAMES = {
 
 /** Services of which only the given methods work. */
 export function fakeServices(
-  given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases>; limits?: Services['limits'] } = {},
+  given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases> } & Partial<
+    Pick<Services, 'limits' | 'keys' | 'access'>
+  > = {},
 ): Services {
   const of = (room: 'sandboxes' | 'codebases') => ({
     ...Object.fromEntries(NAMES[room].map((name) => [name, unexpected(`${room}.${name}`)])),
@@ -100,6 +118,8 @@ export function fakeServices(
   return {
     sandboxes: of('sandboxes') as unknown as Sandboxes,
     codebases: of('codebases') as unknown as Codebases,
+    keys: given.keys ?? noKeys,
+    access: given.access ?? openAccess,
     ...(given.limits ? { limits: given.limits } : {}),
   };
 }

@@ -32,6 +32,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     expect(reply?.list_services_response?.service.map(({ name }) => name)).toEqual([
       'service.v1.SandboxService',
       'service.v1.CodebaseService',
+      'service.v1.KeyService',
       'grpc.health.v1.Health',
       'grpc.reflection.v1.ServerReflection',
       'grpc.reflection.v1alpha.ServerReflection',

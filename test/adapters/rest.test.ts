@@ -43,7 +43,7 @@ describe('REST', () => {
     await rest.json('GET', '/v1/sandboxes?codebase_id=cb_1&page_size=5&page_token=t%201');
     const executed = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'x', timeout: '5' });
     expect(seen).toEqual([
-      { codebase_id: 'cb_1', page_size: 5, page_token: 't 1' },
+      { codebase_id: 'cb_1', page_size: 5, page_token: 't 1', owner_id: '' },
       { sandbox_id: 'sb_1', command: 'x', stdin: '', env: {}, workdir: '', timeout: 5 },
     ]);
     expect(executed.body).toEqual({ stdout: 'hi', stderr: '', exit_code: 3, duration_ms: 7 });
@@ -197,7 +197,9 @@ describe('REST', () => {
     await start();
     expect(await rest.json('GET', '/v1/sandboxes?pagesize=1')).toMatchObject({
       status: 400,
-      body: { message: 'pagesize is not a known query parameter; allowed are codebase_id, page_size, page_token' },
+      body: {
+        message: 'pagesize is not a known query parameter; allowed are codebase_id, page_size, page_token, owner_id',
+      },
     });
   });
 

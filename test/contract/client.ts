@@ -1,7 +1,9 @@
 import type {
+  Caller,
   Checkpoint,
   Codebase,
   CommitResponse,
+  CreatedKey,
   ExecResponse,
   ExecStreamChunk,
   FileChange,
@@ -9,6 +11,7 @@ import type {
   FileStat,
   ForkResult,
   ImportFilesResponse,
+  Key,
   PermissionExplanation,
   Preset,
   Sandbox,
@@ -48,6 +51,10 @@ export interface Unary {
   ListCodebases: { codebases: Codebase[]; next_page_token: string };
   DeleteCodebase: object;
   ListFiles: { files: FileInfo[]; next_page_token: string };
+  CreateKey: CreatedKey & { key: Key };
+  ListKeys: { keys: Key[]; next_page_token: string };
+  RevokeKey: object;
+  GetCaller: Caller;
 }
 
 export type Content = Uint8Array | string | AsyncIterable<Uint8Array>;

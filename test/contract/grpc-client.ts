@@ -9,6 +9,8 @@ import {
   credentials,
   type Client as GrpcBase,
   type ServiceError as GrpcError,
+  InterceptingCall,
+  type Interceptor,
   loadPackageDefinition,
   type Metadata,
   type ServiceClientConstructor,
@@ -32,16 +34,18 @@ const LOADING: Options = { keepCase: true, longs: Number, enums: String, default
 /** Of one message sent: far below the 4 MiB a server takes. */
 const MESSAGE_BYTES = 256 * 1024;
 
-const SERVICES = ['SandboxService', 'CodebaseService'] as const;
-const definitions = loadSync(['service/v1/sandbox.proto', 'service/v1/codebase.proto'], LOADING);
+const SERVICES = ['SandboxService', 'CodebaseService', 'KeyService'] as const;
+const FILES = ['sandbox', 'codebase', 'key'].map((name) => `service/v1/${name}.proto`);
+const definitions = loadSync(FILES, LOADING);
 const statusDefinitions = loadSync('google/rpc/status.proto', LOADING);
 
 export class GrpcClient implements Client {
   readonly protocol: Protocol = 'grpc';
   readonly #services: readonly GrpcBase[];
 
-  constructor(address: string) {
-    this.#services = SERVICES.map((name) => connect(definitions, `service.v1.${name}`, address));
+  /** `key`: sent with every call. */
+  constructor(address: string, key?: string) {
+    this.#services = SERVICES.map((name) => connect(definitions, `service.v1.${name}`, address, key));
   }
 
   call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]> {
@@ -115,14 +119,24 @@ export class GrpcClient implements Client {
 type Callback<T> = (error: GrpcError | null, answer?: T) => void;
 
 /** A client of one service of `packages`; the caller closes it. */
-function connect(packages: PackageDefinition, service: string, address: string): GrpcBase {
+function connect(packages: PackageDefinition, service: string, address: string, key?: string): GrpcBase {
   const names = service.split('.');
   const Service = names.reduce<unknown>(
     (at, name) => (at as Record<string, unknown>)[name],
     loadPackageDefinition(packages),
   ) as ServiceClientConstructor;
   const noLimit = { 'grpc.max_receive_message_length': -1, 'grpc.max_send_message_length': -1 };
-  return new Service(address, credentials.createInsecure(), noLimit);
+  return new Service(address, credentials.createInsecure(), { ...noLimit, interceptors: key ? [withKey(key)] : [] });
+}
+
+function withKey(key: string): Interceptor {
+  return (options, nextCall) =>
+    new InterceptingCall(nextCall(options), {
+      start: (metadata, listener, next) => {
+        metadata.set('x-api-key', key);
+        next(metadata, listener);
+      },
+    });
 }
 
 /** A service of another package of this server, like grpc.health.v1.Health, by its proto file. */

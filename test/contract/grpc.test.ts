@@ -6,7 +6,7 @@ import { expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 
 const PROTO = resolve(import.meta.dirname, '../../proto');
-const SERVICES = ['service.v1.CodebaseService', 'service.v1.SandboxService'];
+const SERVICES = ['service.v1.CodebaseService', 'service.v1.KeyService', 'service.v1.SandboxService'];
 
 interface ReflectionAnswer {
   list_services_response?: { service: { name: string }[] };

@@ -44,6 +44,10 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   ListCodebases: ['GET', '/v1/codebases'],
   DeleteCodebase: ['DELETE', '/v1/codebases/{codebase_id}'],
   ListFiles: ['GET', '/v1/codebases/{codebase_id}/files'],
+  CreateKey: ['POST', '/v1/keys'],
+  ListKeys: ['GET', '/v1/keys'],
+  RevokeKey: ['DELETE', '/v1/keys/{key_id}'],
+  GetCaller: ['GET', '/v1/caller'],
 };
 
 export interface RawRequest {
@@ -90,11 +94,13 @@ interface WireChunk {
 export class RestClient implements Client {
   readonly protocol: Protocol = 'rest';
   readonly #address: string;
+  readonly #authorization: Record<string, string>;
   readonly #agent = new Agent({ keepAlive: true });
 
-  /** `address`: host:port. */
-  constructor(address: string) {
+  /** `address`: host:port. `key`: sent with every request. */
+  constructor(address: string, key?: string) {
     this.#address = address;
+    this.#authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
   }
 
   async call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]> {
@@ -188,7 +194,7 @@ export class RestClient implements Client {
         port,
         method,
         path,
-        headers,
+        headers: { ...this.#authorization, ...headers },
         agent: this.#agent,
         ...(signal && { signal }),
       });

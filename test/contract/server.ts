@@ -89,6 +89,8 @@ export interface StartOptions {
   flags?: string[];
   /** Limit of open files of the process (RLIMIT_NOFILE). */
   maxDescriptors?: number;
+  /** Variables of its environment, besides PATH. */
+  env?: Record<string, string>;
 }
 
 /** The built server as a process of its own. */
@@ -115,7 +117,7 @@ export class Server {
     const command = [process.execPath, BUNDLE, '-config', config, ...(options.flags ?? [])];
     const child = spawn('/bin/sh', ['-c', `${limited}exec "$@"`, 'sh', ...command], {
       cwd,
-      env: { PATH: process.env.PATH, SERVER_SECRET: CANARY },
+      env: { PATH: process.env.PATH, SERVER_SECRET: CANARY, ...options.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const log: string[] = [];

@@ -1,9 +1,13 @@
 import type { Handler, HandlerContext, HandlerEvent } from '../../handlers/index.ts';
+import { type Guard, OPEN } from '../../lib/access/guard.ts';
 import type { Services } from '../../lib/services.ts';
 
 interface Given {
   sandboxes?: Partial<Services['sandboxes']>;
   codebases?: Partial<Services['codebases']>;
+  keys?: Partial<Services['keys']>;
+  /** Absent: the caller may do everything. */
+  guard?: Guard;
   limits?: Services['limits'];
   signal?: AbortSignal;
   answered?: HandlerContext['answered'];
@@ -11,8 +15,8 @@ interface Given {
 
 /** Calls a handler as an adapter does, with fakes of the services that it uses. */
 export function call<Result>(handler: Handler<Result>, event: Partial<HandlerEvent>, given: Given): Promise<Result> {
-  const { signal = new AbortController().signal, answered, ...services } = given;
-  const context = { requestId: 'r', signal, services: services as Services, ...(answered && { answered }) };
+  const { signal = new AbortController().signal, guard = OPEN, answered, ...services } = given;
+  const context = { requestId: 'r', signal, guard, services: services as Services, ...(answered && { answered }) };
   return handler({ headers: {}, ...event }, context);
 }
 

@@ -23,6 +23,12 @@ it('the table of operations has no duplicate route', () => {
   expect(new Set(routes).size).toBe(routes.length);
 });
 
+it('the routes of one operation need the same from their caller', () => {
+  for (const { operation, access } of operations) {
+    expect(access).toEqual(operations.find((each) => each.operation === operation)?.access);
+  }
+});
+
 it('each operation has a test file of its name', () => {
   const kebab = (name: string) => name.replace(/(?<=.)[A-Z]/g, '-$&').toLowerCase();
   const files = operations.map(({ operation }) => new URL(`${kebab(operation)}.test.ts`, import.meta.url));

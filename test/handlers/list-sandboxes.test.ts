@@ -21,7 +21,8 @@ async function asked(event: Partial<HandlerEvent>): Promise<Filter> {
 
 describe('ListSandboxes', () => {
   it('passes on the filter', async () => {
-    expect(await asked({ queryStringParameters: { codebase_id: 'cb_1' } })).toMatchObject({ codebase_id: 'cb_1' });
+    const filter = { codebase_id: 'cb_1', owner_id: 'me' };
+    expect(await asked({ queryStringParameters: filter })).toMatchObject(filter);
   });
 
   pages(asked);

@@ -2,6 +2,7 @@ import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../../cont
 import { invalidArgument, ServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { notFound } from '../../not-found.ts';
 import type { NewSandbox } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
 import { rulesOf } from '../permissions/rules.ts';
@@ -85,7 +86,7 @@ export function bringUpNew(
 
 function codebaseOf(id: string, context: SandboxContext) {
   const codebase = context.metadata.codebases.get(id);
-  if (!codebase) throw new ServiceError('NOT_FOUND', `codebase ${JSON.stringify(id)} does not exist`);
+  if (!codebase) throw notFound('codebase', id);
   return codebase;
 }
 

@@ -48,6 +48,7 @@ describe('every key', () => {
   const keys: [string, unknown, string, (config: Config) => unknown, unknown, unknown][] = [
     ['server', 'grpc_addr', '"[::1]:0"', (c) => c.server.grpcAddr, { host: '', port: 9000 }, { host: '::1', port: 0 }],
     ['server', 'http_addr', 'a.b:81', (c) => c.server.httpAddr, { host: '', port: 8080 }, { host: 'a.b', port: 81 }],
+    ['auth', 'mode', 'keys', (c) => c.auth.mode, 'off', 'keys'],
     ['runtime', 'type', 'mock', (c) => c.runtime.type, 'bwrap', 'mock'],
     ['runtime', 'bwrap_path', '/opt/bwrap', (c) => c.runtime.bwrapPath, '/usr/bin/bwrap', '/opt/bwrap'],
     ['runtime', 'default_timeout', '1.5s', (c) => c.runtime.defaultTimeout, 30_000, 1500],
@@ -350,6 +351,13 @@ describe('flags', () => {
     });
   });
 
+  it('after key create name the configuration whose server gets the key', () => {
+    const argv = ['key', 'create', '--admin', '-name', 'first', '-config', write(STORAGE)];
+    const config = { storage: { dbPath: '/s/db.json' } };
+    expect(load(argv)).toMatchObject({ action: 'create-key', name: 'first', source: 'my.yaml', config });
+    expect(load(['key', 'create', '--help']).action).toBe('help');
+  });
+
   it.each(['-h', '--help', '-help'])('%s requests the usage text, which names every flag', (flag) => {
     const invocation = load([flag]);
     expect(invocation.action === 'help' && invocation.usage).toMatch(
@@ -370,9 +378,33 @@ describe('flags', () => {
     [['-config', 'my.yaml', 'verify'], '"verify": only flags are taken'],
     [['verify', 'all'], '"all": only flags are taken'],
     [['verify', '-runtime', 'mock'], '-runtime: verify takes no flag but -config <path>'],
+    [['key'], 'key: the only command is key create --admin'],
+    [['key', 'create'], 'key create: --admin is required'],
+    [['key', 'create', '--admin', '-runtime', 'mock'], '-runtime: unknown flag: -config, -admin, -name, -help'],
     [['--'], '"--": only flags are taken'],
     [['-'], '"-": only flags are taken'],
   ])('%j is refused in one line', (argv, expected) => {
     expect(problem(() => load(argv))).toContain(expected);
+  });
+});
+
+describe('PADDOCK_ADMIN_KEY', () => {
+  const secret = 'S'.repeat(43);
+  const env = { PADDOCK_ADMIN_KEY: `pdk_operator_${secret}` };
+
+  it('is an admin key of which only the hash is kept', () => {
+    const { adminKey } = serve(['-config', write(`${STORAGE}auth: {mode: keys}`)], { env });
+    expect(adminKey).toMatchObject({ id: 'operator', role: 'admin' });
+    expect(JSON.stringify(adminKey)).not.toContain(secret);
+  });
+
+  it('is refused without being shown if it does not have the shape of a key', () => {
+    const refused = problem(() => load([], { env: { PADDOCK_ADMIN_KEY: 'hunter2' } }));
+    expect(refused).toMatch(/^PADDOCK_ADMIN_KEY: the value is not allowed: a key like pdk_/);
+    expect(refused).not.toContain('hunter2');
+  });
+
+  it('has a warning if authentication is off', () => {
+    expect(serve([], { env }).warnings).toContain('PADDOCK_ADMIN_KEY has no effect: auth.mode is off');
   });
 });

@@ -71,6 +71,17 @@ describe('metadata', () => {
     expect((await open()).fresh).toBe(false);
   });
 
+  it('has the keys after it is opened again, and no list of keys in the file without any', async () => {
+    const metadata = await open();
+    await metadata.codebases.put(codebase('cb_1'));
+    expect(await fs.readFile(path, 'utf8')).not.toContain('"keys"');
+    const rights = { name: 'k', role: 'owner', owner_id: 'ann', sandbox_id: '', scopes: ['exec'], created_by: '' };
+    const key = { id: '7f3a9c2e', ...rights, created_at: 1, expires_at: 0, last_used_at: 0, mask: '', sha256: '00' };
+    await metadata.keys.put(key);
+    const again = await open();
+    expect([...again.keys.values(), ...again.codebases.values()]).toEqual([key, codebase('cb_1')]);
+  });
+
   it('has every acknowledged change after it is opened again', async () => {
     const metadata = await open();
     await Promise.all([metadata.codebases.put(codebase('cb_1')), metadata.codebases.put(codebase('cb_2'))]);

@@ -43,6 +43,7 @@ describe('create', () => {
       auto_commit: 'never',
       auto_commit_error: '',
       auto_commit_stopped: false,
+      owner_id: 'ann',
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
       id: sandbox.id,

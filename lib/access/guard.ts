@@ -1,0 +1,56 @@
+import { ServiceError } from '../errors.ts';
+import { notFound } from '../not-found.ts';
+import { type Decision, decide } from './decide.ts';
+import type { Need } from './need.ts';
+import { ANYONE, type Principal } from './principal.ts';
+import { type Owners, targetOf } from './target.ts';
+
+/** The rights of one call. */
+export interface Guard {
+  readonly principal: Principal;
+  /**
+   * Checks a validated request; must precede every use of it. Returns the request to use, in which `owner_id` is the
+   * caller's own unless it is an admin. Throws NOT_FOUND for what the caller must not know of, and PERMISSION_DENIED.
+   */
+  narrow<R extends object>(request: R): R;
+  /** Must be called once, at the end of the call. */
+  release(): void;
+}
+
+/** The guard of callers that may do everything. */
+export const OPEN: Guard = Object.freeze({
+  principal: ANYONE,
+  narrow: <R extends object>(request: R) => request,
+  release: () => undefined,
+});
+
+/** Throws PERMISSION_DENIED unless `decision` allows the call. `hide` is impossible before the target is known. */
+export function requireAllowed(decision: Decision): void {
+  if (decision.effect === 'deny') throw new ServiceError('PERMISSION_DENIED', decision.reason);
+}
+
+interface GuardParts {
+  principal: Principal;
+  need: Need;
+  owners: Owners;
+  /** Wall-clock time in milliseconds since the epoch. */
+  now: () => number;
+  release: () => void;
+}
+
+export function createGuard({ principal, need, owners, now, release }: GuardParts): Guard {
+  return {
+    principal,
+    release,
+    narrow(request) {
+      if (need.role === 'public') return request;
+      const target = targetOf(need.on, request, owners, Math.floor(now() / 1000));
+      const decision = decide(principal, need, target);
+      if (decision.effect === 'hide')
+        throw 'id' in target ? notFound(target.on, target.id) : new Error('nothing to hide');
+      requireAllowed(decision);
+      if (decision.effect !== 'allow' || decision.owner_id === undefined) return request;
+      return { ...request, owner_id: decision.owner_id };
+    },
+  };
+}

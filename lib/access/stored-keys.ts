@@ -1,0 +1,165 @@
+import type { Caller, CreatedKey, Key } from '../contract/messages.ts';
+import { invalidArgument, ServiceError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { KeyRecord, Table } from '../metadata/metadata.ts';
+import { notFound } from '../not-found.ts';
+import { type Page, pageById } from '../paging.ts';
+import type { Keys, NewKey } from '../services.ts';
+import { invalidKey, unauthenticated } from './credentials.ts';
+import type { KeyFiles } from './key-files.ts';
+import { type KeyParts, matches } from './key-format.ts';
+import { newKey } from './new-key.ts';
+import type { Principal, Role, Scope } from './principal.ts';
+import type { Owners } from './target.ts';
+
+/** The last use of a key is stored at most this often. */
+const USE_SECONDS = 60;
+
+export interface StoredKeysOptions {
+  records: Table<KeyRecord>;
+  /** Keys created on the host. */
+  files: KeyFiles;
+  /** The admin key of the environment, which is not stored. */
+  fixed: KeyRecord | undefined;
+  owners: Pick<Owners, 'sandbox'>;
+  /** Called when a key is revoked, durably. */
+  revoked: (id: string, reason: ServiceError) => void;
+  /** Wall-clock time in milliseconds since the epoch. */
+  now: () => number;
+  log: Log;
+}
+
+/** The keys in the metadata. */
+export class StoredKeys implements Keys {
+  readonly #options: StoredKeysOptions;
+
+  constructor(options: StoredKeysOptions) {
+    this.#options = options;
+    for (const id of options.files.ids()) this.#take(id);
+  }
+
+  /** Whether there is a key of role admin, without which no other key can be created. */
+  get hasAdmin(): boolean {
+    const { fixed, records } = this.#options;
+    return fixed !== undefined || [...records.values()].some(({ role }) => role === 'admin');
+  }
+
+  /** Owner of a key; undefined if it does not exist. */
+  ownerOf(id: string): string | undefined {
+    return this.#find(id)?.owner_id;
+  }
+
+  /** The caller who has the key. UNAUTHENTICATED for one that is not valid or has expired. Records the use. */
+  authenticate({ id, secret }: KeyParts): Principal {
+    const record = this.#find(id);
+    if (!matches(secret, record?.sha256) || record === undefined) throw invalidKey();
+    const now = this.#seconds();
+    if (record.expires_at !== 0 && record.expires_at <= now) throw expiredKey();
+    if (now - record.last_used_at >= USE_SECONDS && id !== this.#options.fixed?.id) this.#recordUse(record, now);
+    const { role, owner_id, sandbox_id, scopes, expires_at } = record;
+    return { key_id: id, role: role as Role, owner_id, sandbox_id, scopes: scopes as readonly Scope[], expires_at };
+  }
+
+  async create(request: NewKey, createdBy: string): Promise<CreatedKey> {
+    const { name, scopes, expires_in } = request;
+    const { now, records } = this.#options;
+    const expires_at = expires_in === 0 ? 0 : this.#seconds() + expires_in;
+    const { record, text } = newKey(
+      { name, ...this.#holder(request), scopes, expires_at, created_by: createdBy },
+      now(),
+    );
+    if (this.#find(record.id)) return this.create(request, createdBy);
+    await records.put(record);
+    return { key: keyOf(record), secret: text };
+  }
+
+  list({ owner_id, ...page }: { owner_id: string } & Page): { keys: Key[]; next_page_token: string } {
+    const all = [...this.#options.records.values()].filter((each) => owner_id === '' || each.owner_id === owner_id);
+    const { items, next_page_token } = pageById(JSON.stringify(['keys', owner_id]), all, page);
+    return { keys: items.map(keyOf), next_page_token };
+  }
+
+  async revoke(id: string): Promise<void> {
+    const { fixed, files, records, revoked } = this.#options;
+    if (id === fixed?.id) {
+      throw new ServiceError(
+        'FAILED_PRECONDITION',
+        'the key is set by PADDOCK_ADMIN_KEY; restart the server without it',
+      );
+    }
+    if (!this.#find(id)) throw notFound('key', id);
+    // First, so that the key does not come back with the next start.
+    files.remove(id);
+    await records.remove(id);
+    revoked(id, unauthenticated('the key was revoked'));
+  }
+
+  describe({ key_id, role, owner_id, sandbox_id, scopes }: Principal): Caller {
+    const record = this.#find(key_id);
+    return { role, owner_id, sandbox_id, scopes, ...(record && { key: keyOf(record) }) };
+  }
+
+  #find(id: string): KeyRecord | undefined {
+    const { fixed, records } = this.#options;
+    if (fixed !== undefined && id === fixed.id) return fixed;
+    return records.get(id) ?? this.#take(id);
+  }
+
+  /** Moves a key that was created on the host into the metadata. */
+  #take(id: string): KeyRecord | undefined {
+    const { files, log, records } = this.#options;
+    if (!/^[0-9a-z]{8}$/.test(id)) return undefined;
+    try {
+      const record = files.read(id);
+      if (record === undefined) return undefined;
+      const failed = (err: unknown) => log.error('key of the host could not be stored', { key_id: id, err });
+      records
+        .put(record)
+        .then(() => files.remove(id))
+        .catch(failed);
+      log.info('key created on the host is in use', { key_id: id });
+      return record;
+    } catch (err) {
+      log.error('key of the host cannot be read', { key_id: id, err });
+      return undefined;
+    }
+  }
+
+  /** The role of a new key, with its owner and sandbox. */
+  #holder({ role, owner_id, sandbox_id }: NewKey): { role: Role; owner_id: string; sandbox_id: string } {
+    if (role !== 'agent' && sandbox_id !== '') throw invalidArgument('sandbox_id', 'is only for keys of role agent');
+    switch (role) {
+      case 'admin':
+        if (owner_id !== '') throw invalidArgument('owner_id', 'must be empty for a key of role admin');
+        return { role, owner_id, sandbox_id };
+      case 'agent': {
+        if (sandbox_id === '') throw invalidArgument('sandbox_id', 'is required for a key of role agent');
+        const owner = this.#options.owners.sandbox(sandbox_id);
+        if (owner === undefined || (owner_id !== '' && owner_id !== owner)) throw notFound('sandbox', sandbox_id);
+        return { role, owner_id: owner, sandbox_id };
+      }
+      default:
+        if (owner_id === '') throw invalidArgument('owner_id', 'is required for a key of role owner');
+        return { role: 'owner', owner_id, sandbox_id };
+    }
+  }
+
+  #recordUse(record: KeyRecord, now: number): void {
+    const { log, records } = this.#options;
+    records.put({ ...record, last_used_at: now }).catch((err: unknown) => {
+      log.warn('last use of a key could not be stored', { key_id: record.id, err });
+    });
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#options.now() / 1000);
+  }
+}
+
+export function expiredKey(): ServiceError {
+  return unauthenticated('the key has expired');
+}
+
+function keyOf({ sha256, ...key }: KeyRecord): Key {
+  return key;
+}

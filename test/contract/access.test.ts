@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../lib/contract/messages.ts';
+import { CallError, type Client, collect, PROTOCOLS, type Protocol } from './client.ts';
+import { GrpcClient } from './grpc-client.ts';
+import { expectError } from './rest-answers.ts';
+import { RestClient } from './rest-client.ts';
+import { EVERYTHING } from './rules.ts';
+import { expectRefusal } from './scene.ts';
+import { BUNDLE, Server, State } from './server.ts';
+
+const ADMIN = `pdk_operator_${'k'.repeat(43)}`;
+const CONFIG = { auth: { mode: 'keys' } };
+
+let state: State;
+let server: Server;
+
+const start = async () => {
+  server = await Server.start(state, { config: CONFIG, env: { PADDOCK_ADMIN_KEY: ADMIN } });
+};
+beforeAll(async () => {
+  state = await State.create();
+  await start();
+});
+afterAll(async () => {
+  const log = server.log.join('\n');
+  const code = await server.stop();
+  const left = await state.leftovers();
+  const stored = await readFile(join(state.directory, 'metadata.json'), 'utf8');
+  await state.remove();
+  expect({ code, left }).toEqual({ code: 0, left: [] });
+  for (const text of [log, stored]) expect(secrets.filter((secret) => text.includes(secret.slice(13)))).toEqual([]);
+});
+
+/** Every key of the suite: none may be logged or stored. */
+const secrets = [ADMIN];
+
+/** Creates an admin key with the subcommand, as the operator does on the host. */
+async function hostKey(): Promise<string> {
+  const config = join(state.directory, 'server.yaml');
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    BUNDLE,
+    'key',
+    'create',
+    '--admin',
+    '-config',
+    config,
+  ]);
+  expect(stdout).toMatch(/^pdk_[0-9a-z]{8}_[\w-]{43}\n$/);
+  secrets.push(stdout.trim());
+  return stdout.trim();
+}
+
+describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
+  let admin: Client;
+  let clients: Client[];
+
+  const clientOf = (key?: string): Client => {
+    const client =
+      protocol === 'rest' ? new RestClient(server.httpAddress, key) : new GrpcClient(server.grpcAddress, key);
+    clients.push(client);
+    return client;
+  };
+  const createKey = async (request: object, creator = admin) => {
+    const created = await creator.call('CreateKey', { name: 'a key', ...request });
+    secrets.push(created.secret);
+    return created;
+  };
+  const ownerClient = async (owner_id: string) => clientOf((await createKey({ role: 'owner', owner_id })).secret);
+  const sandboxOf = async (owner: Client): Promise<Sandbox> => {
+    const codebase = await owner.call('CreateCodebase', { name: 'c' });
+    await owner.upload(codebase.id, 'a.txt', 'a');
+    await owner.upload(codebase.id, 'secret', 's');
+    const permissions = [
+      ...EVERYTHING,
+      { pattern: 'secret', permission: 'PERMISSION_NONE', type: 'PATTERN_FILE', priority: 9 },
+    ];
+    return owner.call('CreateSandbox', { codebase_id: codebase.id, permissions });
+  };
+
+  beforeEach(() => {
+    clients = [];
+    admin = clientOf(ADMIN);
+  });
+  afterEach(async () => {
+    const { sandboxes } = await admin.call('ListSandboxes', {});
+    for (const { id } of sandboxes) await admin.call('DestroySandbox', { sandbox_id: id, discard: true });
+    for (const client of clients) client.close();
+  });
+
+  it('are required', async () => {
+    await expectRefusal(clientOf().call('ListSandboxes', {}), 'UNAUTHENTICATED', /a key is required/);
+    await expectRefusal(clientOf(`${ADMIN}x`).call('GetCaller', {}), 'UNAUTHENTICATED', /^the key is not valid$/);
+  });
+
+  it('are created on the host for the server that runs', async () => {
+    const first = clientOf(await hostKey());
+    expect(await first.call('GetCaller', {})).toMatchObject({ role: 'admin', key: { name: 'admin', created_by: '' } });
+    expect((await first.call('ListKeys', {})).keys.map(({ name }) => name)).toContain('admin');
+  });
+
+  it('of an owner give everything of that owner, and nothing else', async () => {
+    const [ann, bob] = [await ownerClient(`ann-${protocol}`), await ownerClient(`bob-${protocol}`)];
+    const sandbox = await sandboxOf(ann);
+    expect(sandbox.owner_id).toBe(`ann-${protocol}`);
+    const { id: sandbox_id, codebase_id } = sandbox;
+    expect(await ann.call('Exec', { sandbox_id, command: 'cat a.txt' })).toMatchObject({ stdout: 'a' });
+    expect(await ann.call('GetCodebase', { codebase_id })).toMatchObject({ owner_id: `ann-${protocol}` });
+    expect((await ann.call('ListSandboxes', {})).sandboxes.map(({ id }) => id)).toEqual([sandbox_id]);
+    expect((await bob.call('ListSandboxes', { codebase_id })).sandboxes).toEqual([]);
+    expect((await bob.call('ListCodebases', {})).codebases).toEqual([]);
+
+    for (const [of, missing] of [
+      [
+        { sandbox_id, codebase_id },
+        { sandbox_id: 'sb_missing', codebase_id: 'cb_missing' },
+      ],
+    ] as const) {
+      const texts = async (ids: { sandbox_id: string; codebase_id: string }) => {
+        const refusals = [
+          await expectRefusal(bob.call('Exec', { sandbox_id: ids.sandbox_id, command: 'true' }), 'NOT_FOUND'),
+          await expectRefusal(bob.call('CreateSandbox', { codebase_id: ids.codebase_id }), 'NOT_FOUND'),
+          await expectRefusal(bob.upload(ids.codebase_id, 'x', 'x'), 'NOT_FOUND'),
+          await expectRefusal(bob.download(ids.codebase_id, 'a.txt'), 'NOT_FOUND'),
+          await expectRefusal(bob.call('DeleteCodebase', { codebase_id: ids.codebase_id }), 'NOT_FOUND'),
+        ];
+        return refusals.map(({ message }) => message.replace(/"(sb|cb)_\w+"/, '$1'));
+      };
+      expect(await texts(of)).toEqual(await texts(missing));
+    }
+    await expectRefusal(bob.call('CreateCodebase', { name: 'c', owner_id: 'ann' }), 'PERMISSION_DENIED', /owner_id/);
+    await expectRefusal(bob.call('ListCodebases', { owner_id: 'ann' }), 'PERMISSION_DENIED', /owner_id/);
+    await expectRefusal(createKey({ role: 'admin' }, bob), 'PERMISSION_DENIED', /may not create a key of role admin/);
+    await expectRefusal(createKey({ role: 'agent', sandbox_id }, bob), 'NOT_FOUND', /^sandbox ".*" does not exist$/);
+    expect(await admin.call('GetSandbox', { sandbox_id })).toMatchObject({ id: sandbox_id });
+  });
+
+  it('of an agent give the commands and files of one sandbox, as the agent', async () => {
+    const ann = await ownerClient('ann');
+    const [sandbox, other] = [await sandboxOf(ann), await sandboxOf(ann)];
+    const { id: sandbox_id } = sandbox;
+    const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
+    expect(await agent.call('GetCaller', {})).toMatchObject({ role: 'agent', sandbox_id, owner_id: 'ann' });
+    expect(await agent.call('Exec', { sandbox_id, command: 'cat a.txt' })).toMatchObject({ stdout: 'a' });
+    await agent.writeFile({ sandbox_id, path: 'new' }, 'n');
+    expect((await collect(agent.readFile({ sandbox_id, path: 'new' }))).toString()).toBe('n');
+    await expectRefusal(agent.readFile({ sandbox_id, path: 'secret' }), 'NOT_FOUND');
+    for (const refused of [
+      () => agent.readFile({ sandbox_id, path: 'secret', as: 'owner' }),
+      () => agent.writeFile({ sandbox_id, path: 'x', as: 'owner' }, 'x'),
+      () => agent.call('ListDirectory', { sandbox_id, as: 'owner' }),
+      () => agent.call('Commit', { sandbox_id }),
+      () => agent.call('UpdatePermissions', { sandbox_id, permissions: EVERYTHING }),
+      () => agent.call('GetSandbox', { sandbox_id }),
+      () => agent.call('ListChanges', { sandbox_id }),
+      () => agent.call('ListKeys', {}),
+    ]) {
+      await expectRefusal(refused(), 'PERMISSION_DENIED', /^a key of role agent may not /);
+    }
+    await expectRefusal(agent.call('Exec', { sandbox_id: other.id, command: 'true' }), 'NOT_FOUND');
+  });
+
+  it('with scopes do only what these allow', async () => {
+    const ann = await ownerClient('ann');
+    const { id: sandbox_id, codebase_id } = await sandboxOf(ann);
+    const scopes = ['sandboxes:write', 'keys:write'];
+    const narrow = clientOf((await createKey({ role: 'owner', scopes }, ann)).secret);
+    await narrow.call('StopSandbox', { sandbox_id });
+    await expectRefusal(narrow.call('Exec', { sandbox_id, command: 'true' }), 'PERMISSION_DENIED', /the scope exec$/);
+    await expectRefusal(createKey({ role: 'owner' }, narrow), 'PERMISSION_DENIED', /^scopes must be among/);
+    const committing = { codebase_id, auto_commit: 'on_exec' };
+    await expectRefusal(narrow.call('CreateSandbox', committing), 'PERMISSION_DENIED', /the scope changes:commit$/);
+  });
+
+  it('end a command in progress when they are revoked or expire', async () => {
+    const ann = await ownerClient('ann');
+    const { id: sandbox_id } = await sandboxOf(ann);
+    const running = async (key: string) => {
+      const stream = clientOf(key).execStream({ sandbox_id, command: 'echo up; sleep 300', timeout: 300 });
+      const chunks = stream[Symbol.asyncIterator]();
+      expect((await chunks.next()).value).toMatchObject({ stream: 'STDOUT' });
+      return { [Symbol.asyncIterator]: () => chunks };
+    };
+    /** The stream of a command that began before its key expires, also on a machine that stalls for a while. */
+    const beforeExpiry = async (expires_in: number): ReturnType<typeof running> => {
+      const { secret } = await createKey({ role: 'agent', sandbox_id, expires_in }, ann);
+      return running(secret).catch((error) => {
+        if (expires_in > 60 || !(error instanceof CallError) || error.code !== 'UNAUTHENTICATED') throw error;
+        return beforeExpiry(expires_in * 2);
+      });
+    };
+    const { secret, key } = await createKey({ role: 'agent', sandbox_id }, ann);
+    const stream = await running(secret);
+    await ann.call('RevokeKey', { key_id: key.id });
+    await expectRefusal(stream, 'UNAUTHENTICATED', /^the key was revoked$/);
+    await expectRefusal(clientOf(secret).call('GetCaller', {}), 'UNAUTHENTICATED', /^the key is not valid$/);
+
+    await expectRefusal(await beforeExpiry(2), 'UNAUTHENTICATED', /^the key has expired$/);
+  });
+});
+
+it('keys survive a restart of the server', async () => {
+  const key = await hostKey();
+  const before = new RestClient(server.httpAddress, key);
+  const { key: first } = await before.call('GetCaller', {});
+  before.close();
+  await server.stop();
+  await start();
+  const after = new RestClient(server.httpAddress, key);
+  expect((await after.call('GetCaller', {})).key?.id).toBe(first?.id);
+  after.close();
+});
+
+it('a key in a URL is refused, and REST names the scheme that it accepts', async () => {
+  const client = new RestClient(server.httpAddress);
+  const answer = await client.send('GET', `/v1/sandboxes?x-api-key=${ADMIN}&key=${ADMIN}&authorization=${ADMIN}`);
+  expectError(answer, 401, 16, /a key is required/);
+  expect(answer.headers['www-authenticate']).toBe('Bearer');
+  expect((await client.send('GET', '/health')).status).toBe(200);
+  client.close();
+});

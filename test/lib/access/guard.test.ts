@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest';
+import { createGuard } from '../../../lib/access/guard.ts';
+import type { Need } from '../../../lib/access/need.ts';
+import { ANYONE } from '../../../lib/access/principal.ts';
+
+const owners = {
+  sandbox: (id: string) => (id === 'sb_bob' ? 'bob' : undefined),
+  codebase: () => undefined,
+  key: () => undefined,
+};
+const ann = { ...ANYONE, role: 'owner', owner_id: 'ann' } as const;
+const guardFor = (need: Need, principal: Parameters<typeof createGuard>[0]['principal'] = ann) =>
+  createGuard({ principal, need, owners, now: () => 0, release: () => {} });
+
+it('restricts a list to the own owner', () => {
+  const need: Need = { role: 'owner', on: 'owner' };
+  expect(guardFor(need).narrow({ owner_id: '', page_size: 3 })).toEqual({ owner_id: 'ann', page_size: 3 });
+  expect(guardFor(need, ANYONE).narrow({ owner_id: '' })).toEqual({ owner_id: '' });
+  expect(() => guardFor(need).narrow({ owner_id: 'bob' })).toThrow('only admins name another');
+});
+
+it("answers for another owner's id as for one that does not exist", () => {
+  const { narrow } = guardFor({ role: 'owner', on: 'sandbox' });
+  const refusal = (sandbox_id: string) => {
+    try {
+      narrow({ sandbox_id });
+    } catch (error) {
+      return String(error).replace(sandbox_id, 'ID');
+    }
+    throw new Error('it is allowed');
+  };
+  expect(refusal('sb_bob')).toBe('ServiceError: sandbox "ID" does not exist');
+  expect(refusal('sb_none')).toBe(refusal('sb_bob'));
+});
