@@ -1,7 +1,7 @@
-import { define } from './define.ts';
+import { actor, define } from './define.ts';
 
 export const explainPermission = define(
   'ExplainPermission',
-  { path: { format: 'directory-path' } },
-  ({ request }, { services }) => services.sandboxes.explainPermission(request.sandbox_id, request.path),
+  { ...actor, path: { format: 'directory-path' } },
+  ({ request }, { services }) => services.sandboxes.explainPermission(request.sandbox_id, request.path, request.as),
 );

@@ -1,9 +1,9 @@
 import { CHANGE_FORMATS } from '../lib/field-values.ts';
-import { define, type Export, exported } from './define.ts';
+import { actor, define, type Export, exported } from './define.ts';
 
 export const exportChanges = define(
   'ExportChanges',
-  { format: { required: true, values: CHANGE_FORMATS } },
+  { ...actor, format: { required: true, values: CHANGE_FORMATS } },
   async ({ request }, { services }): Promise<Export> =>
-    exported(await services.sandboxes.exportChanges(request.sandbox_id, request.format)),
+    exported(await services.sandboxes.exportChanges(request.sandbox_id, request.format, request.as)),
 );

@@ -1,5 +1,5 @@
-import { define } from './define.ts';
+import { actor, define } from './define.ts';
 
-export const getSandbox = define('GetSandbox', {}, ({ request }, { services }) =>
-  services.sandboxes.get(request.sandbox_id),
+export const getSandbox = define('GetSandbox', actor, ({ request }, { services }) =>
+  services.sandboxes.get(request.sandbox_id, request.as),
 );

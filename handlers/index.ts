@@ -78,7 +78,7 @@ const FILE = `${CODEBASE}/files/{file_path+}`;
 // biome-ignore format: one operation, one row
 export const operations: readonly Operation[] = [
   { operation: 'CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'codebase' }, handler: createSandbox },
-  { operation: 'GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, handler: getSandbox },
+  { operation: 'GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, handler: getSandbox },
   { operation: 'ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'owner' }, handler: listSandboxes },
   { operation: 'StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: startSandbox },
   { operation: 'StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: stopSandbox },
@@ -86,10 +86,10 @@ export const operations: readonly Operation[] = [
   { operation: 'Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, handler: exec },
   { operation: 'ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, handler: execStream },
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, handler: updatePermissions },
-  { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'sandbox' }, handler: explainPermission },
+  { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, handler: listPresets },
-  { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', access: { role: 'owner', scope: 'files:read', on: 'sandbox' }, handler: exportChanges },
-  { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', access: { role: 'owner', scope: 'files:read', on: 'sandbox' }, handler: listChanges },
+  { operation: 'ExportChanges', method: 'GET', path: `${SANDBOX}/changes`, query: 'format', kind: 'bytes', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: exportChanges },
+  { operation: 'ListChanges', method: 'GET', path: `${SANDBOX}/changes`, kind: 'unary', access: { role: 'agent', scope: 'files:read', on: 'sandbox' }, handler: listChanges },
   { operation: 'Commit', method: 'POST', path: `${SANDBOX}/commit`, kind: 'unary', access: { role: 'owner', scope: 'changes:commit', on: 'sandbox' }, handler: commit },
   { operation: 'Discard', method: 'POST', path: `${SANDBOX}/discard`, kind: 'unary', access: { role: 'owner', scope: 'files:write', on: 'sandbox' }, handler: discard },
   { operation: 'CreateCheckpoint', method: 'POST', path: `${SANDBOX}/checkpoints`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: createCheckpoint },

@@ -55,7 +55,8 @@ export type ArchiveAccess<Request> = Narrowed<Request, { as: Actor | ''; format:
 export interface Sandboxes {
   /** The sandbox is RUNNING when the call resolves. */
   create(request: NewSandbox): Promise<Sandbox>;
-  get(id: string): Sandbox;
+  /** `as` "agent": without what its rules may hide: the rules themselves and the error of an automatic commit. */
+  get(id: string, as?: Actor | ''): Sandbox;
   list(filter: { codebase_id: string; owner_id?: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
@@ -67,15 +68,19 @@ export interface Sandboxes {
   exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
   /** In force and durable when the call resolves. */
   updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;
-  explainPermission(id: string, path: string): Promise<PermissionExplanation>;
+  /** `as` "agent": NOT_FOUND for a path that the rules hide, and only the rule that wins for others. */
+  explainPermission(id: string, path: string, as?: Actor | ''): Promise<PermissionExplanation>;
   presets(): readonly Preset[];
-  /** The differences between the sandbox and its codebase, in byte order of their paths. */
-  listChanges(id: string, page: Page): Promise<{ changes: FileChange[]; next_page_token: string }>;
+  /**
+   * The differences between the sandbox and its codebase, in byte order of their paths. `as` "agent": only those at paths
+   * that the sandbox sees.
+   */
+  listChanges(id: string, page: Page, as?: Actor | ''): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /**
    * Exports the changes as a `patch` for git apply, or the changed files as a `tar`. The stream has started when the
-   * call resolves.
+   * call resolves. `as` "agent": only those that the sandbox can read.
    */
-  exportChanges(id: string, format: ChangeFormat): Promise<ByteStream>;
+  exportChanges(id: string, format: ChangeFormat, as?: Actor | ''): Promise<ByteStream>;
   /** Atomic, also across a crash. Rejects with ABORTED and the conflicting paths in the details. */
   commit(request: CommitChanges): Promise<CommitResponse>;
   /**

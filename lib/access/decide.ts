@@ -3,10 +3,13 @@ import { type Principal, ROLES, type Role, type Scope } from './principal.ts';
 import type { Target } from './target.ts';
 
 /**
- * `hide`: the caller must not learn whether the target exists, so the answer is that of a missing one. `owner_id`: the
- * value of this field that the operation must use instead of the requested one.
+ * `hide`: the caller must not learn whether the target exists, so the answer is that of a missing one. `use`: values of
+ * fields, as far as the request has them, that the operation must use instead of the requested ones.
  */
-export type Decision = { effect: 'allow'; owner_id?: string } | { effect: 'hide' } | { effect: 'deny'; reason: string };
+export type Decision =
+  | { effect: 'allow'; use?: { owner_id: string } | { as: 'agent' } }
+  | { effect: 'hide' }
+  | { effect: 'deny'; reason: string };
 
 const ALLOW: Decision = { effect: 'allow' };
 const HIDE: Decision = { effect: 'hide' };
@@ -52,6 +55,8 @@ function decideExisting(principal: Principal, { on, id, owner, asOwner, commits 
   if (principal.role === 'agent') {
     if (on !== 'sandbox' || id !== principal.sandbox_id) return HIDE;
     if (asOwner) return deny('a key of role agent may not use as "owner"');
+    if (commits) return lacks('changes:commit');
+    return { effect: 'allow', use: { as: 'agent' } };
   }
   if (principal.role === 'owner' && owner !== principal.owner_id) return HIDE;
   return commits && !hasScope(principal, 'changes:commit') ? lacks('changes:commit') : ALLOW;
@@ -61,7 +66,7 @@ function decideOwner({ role, owner_id: own }: Principal, asked: string): Decisio
   if (role === 'admin') return ALLOW;
   if (role === 'agent') return deny('a key of role agent has one sandbox only');
   if (asked !== '' && asked !== own) return deny('owner_id must be empty or that of the key: only admins name another');
-  return { effect: 'allow', owner_id: own };
+  return { effect: 'allow', use: { owner_id: own } };
 }
 
 /** A key must not create a key that may do more, or longer, than itself. */

@@ -10,7 +10,7 @@ export interface Guard {
   readonly principal: Principal;
   /**
    * Checks a validated request; must precede every use of it. Returns the request to use, in which `owner_id` is the
-   * caller's own unless it is an admin. Throws NOT_FOUND for what the caller must not know of, and PERMISSION_DENIED.
+   * caller's own unless it is an admin, and `as` is "agent" if the caller is one. Throws NOT_FOUND for what the caller must not know of, and PERMISSION_DENIED.
    */
   narrow<R extends object>(request: R): R;
   /** Must be called once, at the end of the call. */
@@ -49,8 +49,9 @@ export function createGuard({ principal, need, owners, now, release }: GuardPart
       if (decision.effect === 'hide')
         throw 'id' in target ? notFound(target.on, target.id) : new Error('nothing to hide');
       requireAllowed(decision);
-      if (decision.effect !== 'allow' || decision.owner_id === undefined) return request;
-      return { ...request, owner_id: decision.owner_id };
+      if (decision.effect !== 'allow' || decision.use === undefined) return request;
+      const [[name, value]] = Object.entries(decision.use) as [[string, string]];
+      return name in request ? { ...request, [name]: value } : request;
     },
   };
 }

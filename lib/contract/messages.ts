@@ -405,6 +405,11 @@ export interface CreateSandboxRequest {
 export interface GetSandboxRequest {
   /** Sandbox to return. */
   sandbox_id: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
 }
 
 /** Request of ListSandboxes. */
@@ -506,6 +511,11 @@ export interface ExplainPermissionRequest {
   sandbox_id: string;
   /** Path from the codebase root; empty: the root itself. */
   path: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
 }
 
 /** A rule that matches a path. */
@@ -559,6 +569,11 @@ export interface ListChangesRequest {
   page_size: number;
   /** next_page_token of the previous page; empty: the first page. */
   page_token: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
 }
 
 /** A path at which a sandbox differs from its codebase. */
@@ -601,6 +616,11 @@ export interface ExportChangesRequest {
   sandbox_id: string;
   /** "patch": a unified diff for git apply; "tar": an archive of the added and modified files. */
   format: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as: string;
 }
 
 /** Response of ExportChanges. */

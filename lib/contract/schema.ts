@@ -162,6 +162,7 @@ export const fields = {
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },
+    as: { type: 'string' },
   },
   ListSandboxesRequest: {
     codebase_id: { type: 'string' },
@@ -211,6 +212,7 @@ export const fields = {
   ExplainPermissionRequest: {
     sandbox_id: { type: 'string' },
     path: { type: 'string' },
+    as: { type: 'string' },
   },
   MatchingRule: {
     index: { type: 'int32' },
@@ -237,6 +239,7 @@ export const fields = {
     sandbox_id: { type: 'string' },
     page_size: { type: 'int32' },
     page_token: { type: 'string' },
+    as: { type: 'string' },
   },
   FileChange: {
     path: { type: 'string' },
@@ -258,6 +261,7 @@ export const fields = {
   ExportChangesRequest: {
     sandbox_id: { type: 'string' },
     format: { type: 'string' },
+    as: { type: 'string' },
   },
   ExportChangesResponse: {
     data: { type: 'bytes' },

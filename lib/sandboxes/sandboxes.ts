@@ -31,6 +31,7 @@ import { recoverSandboxes } from './lifecycle/recover.ts';
 import { reviveSandboxes } from './lifecycle/revive.ts';
 import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
 import { each } from './limiter.ts';
+import { agentView } from './permissions/agent-view.ts';
 import { explainPermission, updatePermissions } from './permissions/permissions.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
@@ -70,7 +71,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
   const jumps = new JumpDetector(context.clock);
   return {
     create: (request) => createSandbox(request, context),
-    get: (id) => context.find(id).view(),
+    get: (id, as) => (as === 'agent' ? agentView(context.find(id).view()) : context.find(id).view()),
     list: ({ codebase_id, owner_id = '', ...page }) => {
       const all = [...context.sandboxes.values()].filter(
         ({ record }) =>
@@ -85,10 +86,10 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     destroy: (id, discard) => destroySandbox(id, context, discard),
     exec: (request, signal) => execInSandbox(request, signal, context),
     updatePermissions: (request) => updatePermissions(request, context),
-    explainPermission: (id, path) => explainPermission(id, path, context),
+    explainPermission: (id, path, as) => explainPermission(id, path, as ?? '', context),
     presets: () => PRESETS,
-    listChanges: (id, page) => listChanges(id, page, context),
-    exportChanges: (id, format) => exportChanges(id, format, context),
+    listChanges: (id, page, as) => listChanges(id, page, as ?? '', context),
+    exportChanges: (id, format, as) => exportChanges(id, format, as ?? '', context),
     discard: (id, paths) => discardChanges(id, paths, context),
     commit: (request) => commitChanges(request, context),
     createCheckpoint: async (id, name) => createCheckpoint(id, name, context),

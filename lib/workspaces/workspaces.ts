@@ -2,6 +2,7 @@ import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import type { HostFile } from '../host-tree/host-file.ts';
 import type { Time } from '../linux/time.ts';
+import type { Level } from '../permissions/index.ts';
 
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {
@@ -85,6 +86,8 @@ export interface WorkspaceChange {
   movedFrom?: ByteString;
   /** The codebase no longer has the version that the sandbox copied up or whited out here. */
   conflict: boolean;
+  /** The strictest level of the path, of the base path that it shows, and of all links of the file. */
+  level: Level;
   /** The rules grant WRITE for the path, and for the base path that it shows. */
   writable: boolean;
   /** Contents of the codebase that the rules hide from the sandbox: not listed as a change, and not committed. */

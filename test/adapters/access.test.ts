@@ -64,7 +64,7 @@ const REQUESTS: Readonly<Record<Rpc | 'Health', Readonly<Record<string, unknown>
  */
 const ALLOWED: Readonly<Record<Rpc | 'Health', string>> = {
   CreateSandbox: '--+0+',
-  GetSandbox: '--+0+',
+  GetSandbox: '+0+0+',
   ListSandboxes: '--+++',
   StartSandbox: '--+0+',
   StopSandbox: '--+0+',
@@ -72,10 +72,10 @@ const ALLOWED: Readonly<Record<Rpc | 'Health', string>> = {
   Exec: '+0+0+',
   ExecStream: '+0+0+',
   UpdatePermissions: '--+0+',
-  ExplainPermission: '--+0+',
+  ExplainPermission: '+0+0+',
   ListPresets: '+++++',
-  ExportChanges: '--+0+',
-  ListChanges: '--+0+',
+  ExportChanges: '+0+0+',
+  ListChanges: '+0+0+',
   Commit: '--+0+',
   Discard: '--+0+',
   CreateCheckpoint: '--+0+',

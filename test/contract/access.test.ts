@@ -154,13 +154,60 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
       () => agent.call('ListDirectory', { sandbox_id, as: 'owner' }),
       () => agent.call('Commit', { sandbox_id }),
       () => agent.call('UpdatePermissions', { sandbox_id, permissions: EVERYTHING }),
-      () => agent.call('GetSandbox', { sandbox_id }),
-      () => agent.call('ListChanges', { sandbox_id }),
+      () => agent.call('ListChanges', { sandbox_id, as: 'owner' }),
+      () => agent.call('Discard', { sandbox_id }),
       () => agent.call('ListKeys', {}),
     ]) {
       await expectRefusal(refused(), 'PERMISSION_DENIED', /^a key of role agent may not /);
     }
     await expectRefusal(agent.call('Exec', { sandbox_id: other.id, command: 'true' }), 'NOT_FOUND');
+  });
+
+  it('of an agent show nothing of what its rules hide', async () => {
+    const ann = await ownerClient('ann');
+    const { id: sandbox_id } = await sandboxOf(ann);
+    const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
+    // Changes of the owner: hidden ones first, last and in between.
+    for (const path of ['secret', 'hidden/a', 'hidden/z']) {
+      await ann.writeFile({ sandbox_id, path, as: 'owner' }, 'private');
+    }
+    await ann.writeFile({ sandbox_id, path: 'seen', as: 'owner' }, 'private');
+    await ann.call('MoveFile', { sandbox_id, from: 'hidden/z', to: 'z', as: 'owner' });
+    await agent.call('Exec', { sandbox_id, command: 'echo new > a.txt; echo new > middle; ln middle link' });
+    const permissions = [
+      ...EVERYTHING,
+      { pattern: '{secret,link}', permission: 'PERMISSION_NONE', type: 'PATTERN_GLOB', priority: 9 },
+      { pattern: 'hidden', permission: 'PERMISSION_NONE', type: 'PATTERN_DIRECTORY', priority: 9 },
+      { pattern: 'seen', permission: 'PERMISSION_VIEW', type: 'PATTERN_FILE', priority: 9 },
+    ];
+    await ann.call('UpdatePermissions', { sandbox_id, permissions });
+
+    const answers: unknown[] = [await agent.call('GetSandbox', { sandbox_id })];
+    const paths: string[] = [];
+    for (let page_token = ''; ; ) {
+      const page = await agent.call('ListChanges', { sandbox_id, page_size: 1, page_token });
+      paths.push(...page.changes.map(({ path }) => path));
+      answers.push(page.changes, Buffer.from(page.next_page_token, 'base64url').toString());
+      page_token = page.next_page_token;
+      if (page_token === '') break;
+      expect(page.changes).toHaveLength(1);
+    }
+    // The other link of `middle` is hidden, and so is its content.
+    expect(paths).toEqual(['a.txt', 'seen', 'z']);
+    expect(await ann.call('ListChanges', { sandbox_id, as: 'agent' })).toMatchObject({ changes: { length: 3 } });
+    for (const format of ['patch', 'tar']) {
+      const exported = (await collect(agent.exportChanges(sandbox_id, format))).toString('latin1');
+      expect(exported).toContain('a.txt');
+      expect(exported).not.toContain('seen');
+      answers.push(exported);
+    }
+    answers.push(await agent.call('ExplainPermission', { sandbox_id, path: 'a.txt' }));
+    for (const path of ['secret', 'hidden/a', 'hidden/missing']) {
+      const text = await expectRefusal(agent.call('ExplainPermission', { sandbox_id, path }), 'NOT_FOUND');
+      expect(text.message).toBe(`"${path}" is not visible to the sandbox's commands`);
+    }
+    expect(JSON.stringify(answers)).not.toMatch(/secret|hidden|link/);
+    expect(await ann.call('GetSandbox', { sandbox_id })).toMatchObject({ permissions });
   });
 
   it('with scopes do only what these allow', async () => {

@@ -12,14 +12,14 @@ const answer: PermissionExplanation = {
 };
 
 describe('ExplainPermission', () => {
-  it('passes on the sandbox and the path', async () => {
+  it('passes on the sandbox, the path and the view', async () => {
     const seen: unknown[] = [];
     const explain = async (...args: unknown[]) => {
       seen.push(args);
       return answer;
     };
-    const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { path: 'a/b' } };
+    const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { path: 'a/b', as: 'agent' } };
     expect(await call(explainPermission, event, { sandboxes: { explainPermission: explain } })).toEqual(answer);
-    expect(seen).toEqual([['sb_1', 'a/b']]);
+    expect(seen).toEqual([['sb_1', 'a/b', 'agent']]);
   });
 });

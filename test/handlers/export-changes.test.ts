@@ -13,9 +13,9 @@ async function exported(parts: Uint8Array[]) {
       },
     };
   };
-  const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { format: 'patch' } };
+  const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { format: 'patch', as: 'agent' } };
   const result = await call(exportChanges, event, { sandboxes: { exportChanges: stream } });
-  expect(seen).toEqual([['sb_1', 'patch']]);
+  expect(seen).toEqual([['sb_1', 'patch', 'agent']]);
   const messages: { data: Uint8Array }[] = [];
   for await (const message of result) messages.push(message);
   return { contentType: result.contentType, messages };

@@ -7,10 +7,10 @@ import { pages } from './lists.ts';
 
 const answer = { changes: [], next_page_token: 'n' };
 
-async function asked(event: Partial<HandlerEvent>): Promise<Page & { id: string }> {
-  const seen: (Page & { id: string })[] = [];
-  const list = async (id: string, page: Page) => {
-    seen.push({ id, ...page });
+async function asked(event: Partial<HandlerEvent>): Promise<Page & { id: string; as?: string | undefined }> {
+  const seen: (Page & { id: string; as?: string | undefined })[] = [];
+  const list = async (id: string, page: Page, as?: string) => {
+    seen.push({ id, ...page, as });
     return answer;
   };
   expect(await call(listChanges, event, { sandboxes: { listChanges: list } })).toEqual(answer);
@@ -18,8 +18,9 @@ async function asked(event: Partial<HandlerEvent>): Promise<Page & { id: string 
 }
 
 describe('ListChanges', () => {
-  it('passes on the sandbox', async () => {
-    expect(await asked({ pathParameters: { sandbox_id: 'sb_1' } })).toMatchObject({ id: 'sb_1' });
+  it('passes on the sandbox and the view', async () => {
+    const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { as: 'agent' } };
+    expect(await asked(event)).toMatchObject({ id: 'sb_1', as: 'agent' });
   });
 
   pages(asked);

@@ -1,14 +1,16 @@
 import { type ByteString, ROOT_PATH, toBuffer } from '../../byte-string.ts';
-import type { ChangeFormat } from '../../field-values.ts';
+import type { Actor, ChangeFormat } from '../../field-values.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
 import { type Member, tar } from '../../patch/tar.ts';
+import { READ } from '../../permissions/index.ts';
 import type { ByteStream } from '../../services.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
 import { PresentContents } from './present-contents.ts';
+import { visibleChanges } from './visible-changes.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 /** Changes requested at once; the file system serves programs in between. */
@@ -38,7 +40,12 @@ const FORMATS: Readonly<
  * Exports the changes at the time of the call. Contents are read while streaming: a file that is written to meanwhile
  * is exported in one of its later states, or ends the stream with ABORTED if its size has changed.
  */
-export async function exportChanges(id: string, format: ChangeFormat, context: SandboxContext): Promise<ByteStream> {
+export async function exportChanges(
+  id: string,
+  format: ChangeFormat,
+  as: Actor | '',
+  context: SandboxContext,
+): Promise<ByteStream> {
   const made = FORMATS[format];
   const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
@@ -47,7 +54,9 @@ export async function exportChanges(id: string, format: ChangeFormat, context: S
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
-    return [all.filter(({ hidden }) => !hidden), context.platform.basePath(sandbox.record.codebase_id)] as const;
+    const { codebase_id, permissions } = sandbox.record;
+    const shown = as === 'agent' ? visibleChanges(all, READ, permissions) : all.filter(({ hidden }) => !hidden);
+    return [shown, context.platform.basePath(codebase_id)] as const;
   });
   const bytes = async function* () {
     const end = await context.platform.descriptors.transfers.begin(id, EXPORT_DESCRIPTORS);

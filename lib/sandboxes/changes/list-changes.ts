@@ -1,8 +1,11 @@
-import { fromLatin1, toText } from '../../byte-string.ts';
-import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
+import { type ByteString, fromLatin1, toText } from '../../byte-string.ts';
+import type { ChangeKind, FileChange, FileType, PermissionRule } from '../../contract/messages.ts';
+import type { Actor } from '../../field-values.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
-import type { ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import { VIEW } from '../../permissions/index.ts';
+import type { ChangePage, ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
+import { visibleChanges } from './visible-changes.ts';
 import { withWorkspace } from './with-workspace.ts';
 
 const KINDS: Readonly<Record<WorkspaceChange['kind'], ChangeKind>> = {
@@ -21,15 +24,40 @@ const TYPES: ReadonlyMap<number, FileType> = new Map([
 export async function listChanges(
   id: string,
   page: Page,
+  as: Actor | '',
   context: SandboxContext,
 ): Promise<{ changes: FileChange[]; next_page_token: string }> {
   const limit = page.page_size;
   const scope = JSON.stringify(['changes', id]);
   const after = fromLatin1(cursorOf(scope, page.page_token) ?? '');
-  const { changes, more } = await withWorkspace(id, context, (mount) => mount.changes(id, after, limit));
+  const { changes, more } = await withWorkspace(id, context, async (mount, { record }) => {
+    const pageAfter = (path: ByteString, size: number) => mount.changes(id, path, size);
+    return as === 'agent' ? agentPage(pageAfter, record.permissions, after, limit) : pageAfter(after, limit);
+  });
   const last = changes.at(-1);
   const shown = changes.filter(({ hidden }) => !hidden);
   return { changes: shown.map(shownChange), next_page_token: more && last ? tokenOf(scope, last.path) : '' };
+}
+
+/**
+ * A page of the changes that the agent sees. It is shorter than `limit` only at the end, and the token of the next page
+ * has a visible path: neither shows that there are hidden changes.
+ */
+async function agentPage(
+  pageAfter: (path: ByteString, size: number) => Promise<ChangePage>,
+  permissions: readonly PermissionRule[],
+  after: ByteString,
+  limit: number,
+): Promise<ChangePage> {
+  const visible: WorkspaceChange[] = [];
+  let from = after;
+  for (let more = true; more && visible.length <= limit; ) {
+    const page = await pageAfter(from, limit + 1);
+    visible.push(...visibleChanges(page.changes, VIEW, permissions));
+    from = page.changes.at(-1)?.path ?? from;
+    more = page.more;
+  }
+  return { changes: visible.slice(0, limit), more: visible.length > limit };
 }
 
 /** A change in the form of the API: sizes in bytes, modes without type bits, 0 for a side that is absent. */

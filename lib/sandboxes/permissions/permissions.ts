@@ -1,10 +1,12 @@
 import { type ByteString, joinNames, toText } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../contract/messages.ts';
+import type { Actor } from '../../field-values.ts';
 import { compileRules, type Explanation, explain, levelOf } from '../../permissions/index.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
+import { agentExplanation } from './agent-view.ts';
 import { rulesOf } from './rules.ts';
 
 /**
@@ -34,8 +36,14 @@ export function updatePermissions(request: UpdatePermissionsRequest, context: Sa
 export async function explainPermission(
   id: string,
   path: string,
+  as: Actor | '',
   context: SandboxContext,
 ): Promise<PermissionExplanation> {
+  const explanation = await explainAsOwner(id, path, context);
+  return as === 'agent' ? agentExplanation(explanation) : explanation;
+}
+
+async function explainAsOwner(id: string, path: string, context: SandboxContext): Promise<PermissionExplanation> {
   const sandbox = context.find(id);
   const bytes = joinNames(parseDirectoryPath('path', path));
   const rules = compileRules(sandbox.record.permissions);

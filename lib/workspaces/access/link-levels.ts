@@ -21,7 +21,7 @@ export class LinkLevels {
   }
 
   /** Returns the level of a file, from the cache if it was computed before. */
-  *find(inode: Inode): Steps<Level> {
+  *find(inode: Inode): Steps<Level, undefined> {
     const known = this.#levels.get(inode);
     if (known !== undefined) return known;
     const counted = new Counted(ITEMS_PER_STEP);

@@ -3,7 +3,8 @@ import { ServiceError } from '../../errors.ts';
 import { Counted, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
-import { READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import { type Level, READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
+import { LinkLevels } from '../access/link-levels.ts';
 import type { BaseStat } from '../base/base.ts';
 import { hasLaterEntries } from '../base/later-entries.ts';
 import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
@@ -68,7 +69,7 @@ export function* changesBelow(
   after: ByteString,
 ): Generator<WorkspaceChange | undefined> {
   const now = { inode, base: undefined, basePath };
-  const walk: Walk = { workspace, origins: undefined };
+  const walk: Walk = { workspace, origins: undefined, links: undefined };
   // The tree can be deeper than the stack, so there is no recursion.
   const stack = [
     open(walk, { path, now, wasDirectory: true, hidesKnown: false, rule: workspace.stateOf(path) }, after),
@@ -85,6 +86,7 @@ interface Walk {
   workspace: Workspace;
   /** The result of `originsOf`. */
   origins: ReadonlySet<ByteString> | undefined;
+  links: LinkLevels | undefined;
 }
 
 /** The base paths of directories that the sandbox renamed. */
@@ -148,7 +150,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
       yield change && {
         ...change,
         conflict: yield* isConflict(walk, path, now, was),
-        ...access(walk, dir, { path, name, now, rule }),
+        ...access(walk, dir, { path, name, now, rule }, yield* levelOfLinks(walk, now)),
       };
       continue;
     }
@@ -169,11 +171,21 @@ function access(
   { workspace }: Walk,
   dir: Compared,
   { path, name, now, rule }: { path: ByteString; name: ByteString; now: Present | undefined; rule: RuleState },
-): Pick<WorkspaceChange, 'writable' | 'hidden'> {
+  ofLinks: Level,
+): Pick<WorkspaceChange, 'level' | 'writable' | 'hidden'> {
   const elsewhere = now !== undefined && now.inode === undefined && now.basePath !== undefined && now.basePath !== path;
   const level = elsewhere ? strictest(rule.level, workspace.stateOf(now.basePath!).level) : rule.level;
   const follows = elsewhere || (now === undefined && dir.now?.inode?.entries?.has(name) !== true);
-  return { writable: level === WRITE, ...(follows && level < READ && { hidden: true }) };
+  const shown = strictest(level, ofLinks);
+  return { level: shown, writable: level === WRITE, ...(follows && level < READ && { hidden: true }) };
+}
+
+/** The strictest level of all links of a file. */
+function* levelOfLinks(walk: Walk, now: Present | undefined): Steps<Level, undefined> {
+  const inode = now?.inode;
+  if (inode === undefined || inode.isDirectory || inode.linkCount < 2) return WRITE;
+  walk.links ??= new LinkLevels(walk.workspace.rules);
+  return yield* walk.links.find(inode);
 }
 
 function isDirectoryNow({ now }: Compared, name: ByteString): boolean {

@@ -12,7 +12,7 @@ export function* compare(
   path: ByteString,
   now: Present | undefined,
   was: BaseStat | undefined,
-): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'writable' | 'hidden'> | undefined, void> {
+): Generator<undefined, Omit<WorkspaceChange, 'conflict' | 'level' | 'writable' | 'hidden'> | undefined, void> {
   if (now === undefined) return was && { path, kind: 'deleted', contentChanged: true, base: sideOf(was) };
   const present = { ...sideOf(now.inode ?? now.base!), ...contentsOf(workspace, now) };
   const movedFrom = movedFromOf(workspace, path, now);

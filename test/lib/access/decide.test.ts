@@ -18,8 +18,9 @@ const anyNewKey = { on: 'new-key', role: 'owner', owner_id: '', scopes: [], expi
 /** Each kind of target; the effects for admin, owner and agent, for an operation that agents may call. */
 const targets: [string, Target, string, string, string][] = [
   ['nothing', { on: 'nothing' }, 'allow', 'allow', 'allow'],
-  ['a sandbox of the owner', own, 'allow', 'allow', 'allow'],
+  ['a sandbox of the owner', own, 'allow', 'allow', 'allow agent'],
   ['the same as the owner of its files', { ...own, asOwner: true }, 'allow', 'allow', 'deny'],
+  ['the same, with automatic commits', { ...own, commits: true }, 'allow', 'allow', 'deny'],
   ['another sandbox of the owner', { ...own, id: 'sb_2' }, 'allow', 'allow', 'hide'],
   ['the same as the owner of its files', { ...own, id: 'sb_2', asOwner: true }, 'allow', 'allow', 'hide'],
   ['a sandbox of another owner', { ...own, id: 'sb_2', owner: 'bob' }, 'allow', 'hide', 'hide'],
@@ -41,7 +42,7 @@ const targets: [string, Target, string, string, string][] = [
 ];
 
 function shown(decision: Decision): string {
-  return 'owner_id' in decision ? `allow ${decision.owner_id}` : decision.effect;
+  return 'use' in decision ? `allow ${Object.values(decision.use!)}` : decision.effect;
 }
 
 describe('the decision by role and target', () => {

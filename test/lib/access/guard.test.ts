@@ -19,6 +19,14 @@ it('restricts a list to the own owner', () => {
   expect(() => guardFor(need).narrow({ owner_id: 'bob' })).toThrow('only admins name another');
 });
 
+it("sees as the agent with an agent's key, where a request has a view", () => {
+  const agent = { ...ANYONE, role: 'agent', sandbox_id: 'sb_1' } as const;
+  const { narrow } = guardFor({ role: 'agent', on: 'sandbox' }, agent);
+  expect(narrow({ sandbox_id: 'sb_1', as: '' })).toEqual({ sandbox_id: 'sb_1', as: 'agent' });
+  expect(narrow({ sandbox_id: 'sb_1' })).toEqual({ sandbox_id: 'sb_1' });
+  expect(() => narrow({ sandbox_id: 'sb_1', as: 'owner' })).toThrow('may not use as "owner"');
+});
+
 it("answers for another owner's id as for one that does not exist", () => {
   const { narrow } = guardFor({ role: 'owner', on: 'sandbox' });
   const refusal = (sandbox_id: string) => {

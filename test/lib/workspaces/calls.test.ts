@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
+import { WRITE } from '../../../lib/permissions/index.ts';
 import { callsThrough, TRAITS } from '../../../lib/workspaces/calls.ts';
+import type { ChangePage } from '../../../lib/workspaces/workspaces.ts';
 
 const SPEC = { id: 'sb', codebaseId: 'cb', base: '/b', delta: '/d', uid: 1, rules: [], maxBytes: 0, maxFiles: 0 };
 const STAGE = { commit: 'c', stage: 0, paths: [], revertPaths: [], resumed: false };
@@ -38,9 +40,9 @@ it('arguments of a wrong type, and operations of the worker only, do not compile
 });
 
 it('pages of changes that arrive in parts are joined, and only the first one writes mapped pages back', () => {
-  const page = (path: string, more: boolean) => ({
+  const page = (path: string, more: boolean): ChangePage => ({
     changes: [
-      { path: fromText(path), kind: 'deleted' as const, contentChanged: true, conflict: false, writable: true },
+      { path: fromText(path), kind: 'deleted', contentChanged: true, conflict: false, level: WRITE, writable: true },
     ],
     more,
   });

@@ -1,4 +1,5 @@
 import { fromText } from '../../../../lib/byte-string.ts';
+import { WRITE } from '../../../../lib/permissions/index.ts';
 import type { ChangeSide, WorkspaceChange } from '../../../../lib/workspaces/workspaces.ts';
 
 const MODES = { directory: 0o040755, file: 0o100644, link: 0o120777 };
@@ -11,6 +12,7 @@ export function changesOf(...given: [path: string, base: Type, now: Type, confli
     kind: base === undefined ? 'added' : now === undefined ? 'deleted' : 'modified',
     contentChanged: true,
     conflict: conflict !== undefined,
+    level: WRITE,
     writable: true,
     ...(base && { base: side(MODES[base]) }),
     ...(now && { now: side(MODES[now]) }),

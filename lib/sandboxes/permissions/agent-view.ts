@@ -1,0 +1,20 @@
+import type { PermissionExplanation, Sandbox } from '../../contract/messages.ts';
+import { ServiceError } from '../../errors.ts';
+import { levelOf, NONE } from '../../permissions/index.ts';
+
+/** A sandbox without what can name a hidden path: its rules and the error of an automatic commit. */
+export function agentView(sandbox: Sandbox): Sandbox {
+  return { ...sandbox, permissions: [], auto_commit_error: '' };
+}
+
+/**
+ * An explanation without the rules that lose, whose patterns can name hidden paths. Throws NOT_FOUND for a path whose
+ * permission is NONE, whether or not there is a file.
+ */
+export function agentExplanation(explanation: PermissionExplanation): PermissionExplanation {
+  const { path, permission } = explanation;
+  if (levelOf(permission) === NONE) {
+    throw new ServiceError('NOT_FOUND', `${JSON.stringify(path)} is not visible to the sandbox's commands`);
+  }
+  return { ...explanation, beaten: [], reason: `A rule grants ${permission} at this path.` };
+}
