@@ -1,4 +1,4 @@
-import { createServer, type Server, STATUS_CODES } from 'node:http';
+import { createServer, maxHeaderSize, type Server, STATUS_CODES } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
@@ -81,7 +81,11 @@ function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
     return;
   }
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const body = JSON.stringify(errorBody(new ServiceError('INVALID_ARGUMENT', 'this is not a valid HTTP request')));
+  const message =
+    status === 431
+      ? `the request line and the headers must have at most ${maxHeaderSize} bytes`
+      : 'this is not a valid HTTP request';
+  const body = JSON.stringify(errorBody(new ServiceError('INVALID_ARGUMENT', message)));
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\nconnection: close\r\n`;
   socket.end(`${head}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () => socket.destroy());
 }

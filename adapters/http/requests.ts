@@ -16,6 +16,7 @@ import type { Exchange } from './exchange.ts';
 import { respondUnary } from './json.ts';
 import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
 import { respondMultipart } from './multipart.ts';
+import { readQuery } from './query.ts';
 import { parseTarget, Router } from './router.ts';
 
 const responders: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
@@ -79,7 +80,7 @@ export class Requests {
         // The content type describes `body`, which is not read yet; json.ts sets both.
         headers: { ...req.headers, 'content-type': undefined },
         pathParameters: route.pathParameters,
-        ...(query ? { queryStringParameters: Object.fromEntries(new URLSearchParams(query)) } : {}),
+        ...(query ? { queryStringParameters: readQuery(query) } : {}),
       };
       await this.#carry(incoming, route.operation, event);
     } catch (thrown) {

@@ -203,6 +203,23 @@ describe('REST', () => {
     });
   });
 
+  it('refuses a query parameter that occurs twice or is not UTF-8', async () => {
+    await start();
+    const refused = async (query: string) => (await rest.json('GET', `/v1/sandboxes/sb_1/stat?${query}`)).body;
+    expect(await refused('path=a&as=agent&as=owner')).toMatchObject({
+      code: 3,
+      message: 'query parameter as must occur only once',
+    });
+    expect(await refused('path=%ff')).toMatchObject({ code: 3, message: 'query parameter path must be UTF-8' });
+    expect(await refused('path=%EF%BF%BD')).not.toMatchObject({ code: 3 });
+  });
+
+  it('names the limit that headers exceed', async () => {
+    await start();
+    const answer = await rawRequest(rest.port, `GET /health HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`);
+    expect(answer).toMatch(/HTTP\/1.1 431 .*"the request line and the headers must have at most \d+ bytes"/s);
+  });
+
   it('refuses a body whose sandbox differs from that of the path', async () => {
     await start();
     const answer = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { sandbox_id: 'sb_2', command: 'x' });
@@ -266,7 +283,6 @@ describe('REST', () => {
     'GET /health HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
     'POST /v1/codebases HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}x',
     'POST /v1/codebases HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
-    `GET /health HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
     'GET /health HTTP/1.1\r\nhost : x\r\n\r\n',
     '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
   ])('answers invalid HTTP with an error body, case %#', async (bytes) => {
