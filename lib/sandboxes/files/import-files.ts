@@ -13,7 +13,7 @@ import { drop, stageContent } from './write-file.ts';
 /** Members are held in memory until the end and linked at once, while the sandbox waits. */
 const MAX_MEMBERS = 100_000;
 /** Members put in order in one step. */
-const LOOKED_AT_ONCE = 1000;
+const MEMBERS_PER_STEP = 1000;
 
 /**
  * Imports an archive atomically: contents are staged as they arrive and linked at the end. If an archive has a path
@@ -69,7 +69,7 @@ class Members {
     const others: Unpacked[] = [];
     let looked = 0;
     for (const { size: _, ...member } of this.#byPath.values()) {
-      if (++looked % LOOKED_AT_ONCE === 0) await setImmediate();
+      if (++looked % MEMBERS_PER_STEP === 0) await setImmediate();
       const parent = this.#byPath.get(parentOf(member.path));
       if (parent !== undefined && parent.type !== 'directory') {
         throw invalid(`${quote(member.path)} is below ${quote(parent.path)}, which is not a directory`);

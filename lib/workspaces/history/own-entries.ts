@@ -15,7 +15,7 @@ import { isBelow, pathsByOrigin, renamedDirectories, shownAt } from './renamed-d
 /** Names examined in one step. */
 const ITEMS_PER_STEP = 16;
 
-/** An entry of the delta that is no directory, in a directory that shows one of the base. */
+/** An entry of the delta other than a directory, in a directory that shows one of the base. */
 export interface OwnEntry {
   dir: Inode;
   /** Path of `dir`. */

@@ -79,8 +79,8 @@ const WAYS: [string, (s: Sandbox) => unknown][] = [
   ],
 ];
 
-describe('a file of the sandbox that is the same as in the codebase', () => {
-  it.each(WAYS)('%s, shows what comes to the codebase, and is no conflict', (_, act) => {
+describe('a file of the sandbox that equals the one of the codebase', () => {
+  it.each(WAYS)('%s, shows the new version of the codebase, and is no conflict', (_, act) => {
     const s = new Sandbox(BASE);
     act(s);
     expect(changes(s)).toEqual([]);
@@ -91,7 +91,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'd/f', kind: 'modified', conflict: false }]);
   });
 
-  it.each(WAYS.slice(0, 4))('%s, before a restart, is reverted without being opened before', (_, act) => {
+  it.each(WAYS.slice(0, 4))('%s, is reverted after a restart although it was not opened', (_, act) => {
     const s = new Sandbox(BASE);
     act(s);
     s.restart();
@@ -103,7 +103,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(s.read('d/f')).toBe('second');
   });
 
-  it('is removed with that of the codebase', () => {
+  it('is removed when the codebase removes its file', () => {
     const s = new Sandbox(BASE);
     s.set('d/f', { mtime: MTIME });
     changeBase(s, ['d/f'], (at) => rmSync(at('d/f')), ['d/f']);
@@ -120,7 +120,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(s.stat('d/f').mtime).not.toEqual(MTIME);
   });
 
-  it('stays what it was for who has it open', () => {
+  it('keeps its old contents for programs that have it open', () => {
     const s = new Sandbox(BASE);
     s.set('d/f', { mtime: MTIME });
     const open = s.id('d/f');
@@ -132,7 +132,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(s.read('d/f')).toBe('second');
   });
 
-  it('is a conflict when it is written to between the comparison and the change', () => {
+  it('is a conflict if it is written to between the comparison and the change', () => {
     const s = new Sandbox(BASE);
     s.set('d/f', { mtime: MTIME });
     const open = s.id('d/f');
@@ -146,7 +146,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'd/f', kind: 'modified', conflict: true }]);
   });
 
-  it('keeps the other names that it got', () => {
+  it('keeps hard links that the sandbox created', () => {
     const s = new Sandbox(BASE);
     s.link('d/f', 'h');
     upload(s, 'd/f', 'second');
@@ -156,7 +156,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'h', kind: 'added', conflict: false }]);
   });
 
-  it('of several names in the codebase shows what comes to one of them', () => {
+  it('with several names in the codebase shows a new version of one of them', () => {
     const s = new Sandbox(BASE);
     linkSync(join(s.spec.base, 'd/f'), join(s.spec.base, 'd/k'));
     s.set('d/f', { mtime: MTIME });
@@ -174,7 +174,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(changes(s).filter(({ conflict }) => conflict)).toEqual([]);
   });
 
-  it('stays in a directory that the sandbox renamed when the codebase loses it', () => {
+  it('is kept in a directory that the sandbox renamed when the codebase removes it', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'r');
     s.set('r/f', { mtime: MTIME });
@@ -201,7 +201,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(changes(s)).toEqual([]);
   });
 
-  it('came to be the same by a commit of another', () => {
+  it('that became equal by a commit of another sandbox is reverted', () => {
     const s = new Sandbox(BASE);
     s.write('d/f', 'FIRST');
     upload(s, 'd/f', 'FIRST');
@@ -223,7 +223,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(s.read('large')).toBe('small');
   });
 
-  it('too large to be compared stays the own one, and is a conflict', () => {
+  it('too large to be compared is kept, and is a conflict', () => {
     const s = new Sandbox({ large: '' });
     truncateSync(join(s.spec.base, 'large'), (64 << 20) + 1);
     // A copy of it would take the disk a second.
@@ -235,7 +235,7 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'large', kind: 'modified', conflict: true }]);
   });
 
-  it('goes with its record in the directory', () => {
+  it('is reverted together with the record of its base version', () => {
     const s = new Sandbox(BASE);
     s.set('d/e/x', { mtime: MTIME });
     expect(s.fs.usage('sb_1').files).toBeGreaterThan(1);
@@ -246,8 +246,8 @@ describe('a file of the sandbox that is the same as in the codebase', () => {
   });
 });
 
-describe('what else is the same as in the codebase', () => {
-  it('is a symlink that was made anew', () => {
+describe('an unchanged entry that is reverted', () => {
+  it('is a recreated symlink', () => {
     const s = new Sandbox(BASE);
     s.linkBase('top', 'l');
     s.unlink('l');
@@ -261,7 +261,7 @@ describe('what else is the same as in the codebase', () => {
     expect(changes(s)).toEqual([]);
   });
 
-  it('is a file that both removed, and that comes back', () => {
+  it('is the removal of a file that the codebase removed too, and creates again', () => {
     const s = new Sandbox(BASE);
     s.unlink('d/f');
     changeBase(s, ['d/f'], (at) => rmSync(at('d/f')), ['d/f']);
@@ -272,7 +272,7 @@ describe('what else is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'd/f', kind: 'modified', conflict: false }]);
   });
 
-  it('is a directory that both removed, and that comes back', () => {
+  it('is the removal of a directory that the codebase removed too, and creates again', () => {
     const s = new Sandbox(BASE);
     s.unlink('d/e/x');
     s.rmdir('d/e');
@@ -284,7 +284,7 @@ describe('what else is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'd/e/x', kind: 'modified', conflict: false }]);
   });
 
-  it('is a directory that was made anew with the same in it', () => {
+  it('is a recreated directory with the same entries', () => {
     const s = new Sandbox(BASE);
     remake(s);
     expect(changes(s)).toEqual([]);
@@ -297,7 +297,7 @@ describe('what else is the same as in the codebase', () => {
     expect(changes(s)).toEqual([{ path: 'd/e/x', kind: 'modified', conflict: false }]);
   });
 
-  it('is no directory that was made anew with something else in it', () => {
+  it('is not a recreated directory with other entries', () => {
     const s = new Sandbox(BASE);
     remake(s);
     s.write('d/g', 'OTHER');
@@ -310,7 +310,7 @@ describe('what else is the same as in the codebase', () => {
     ]);
   });
 
-  it('is a directory that was touched, or given another mode and back', () => {
+  it('is a directory that was touched, or whose mode was changed and restored', () => {
     const s = new Sandbox(BASE);
     s.set('d', { mtime: MTIME });
     s.set('d/e', { mode: 0o700 });
@@ -324,7 +324,7 @@ describe('what else is the same as in the codebase', () => {
   });
 });
 
-describe('what is a change', () => {
+describe('an entry that is changed', () => {
   it.each<[string, (s: Sandbox) => unknown]>([
     ['contents of the same size', (s) => s.write('d/f', 'FIRST')],
     ['a mode', (s) => s.set('d/f', { mode: 0o755 })],
@@ -339,7 +339,7 @@ describe('what is a change', () => {
     expect(changes(s)).toMatchObject([{ path: 'd/f', conflict: true }]);
   });
 
-  it('is not looked at for a sandbox that commits it itself', () => {
+  it('is not compared for the sandbox that commits', () => {
     const s = new Sandbox(BASE);
     s.set('d/f', { mtime: MTIME });
     expect(s.fs.findUnchanged('cb_1', changing('d/f'), 'sb_1')).toEqual({ open: [], candidates: [] });
@@ -349,8 +349,8 @@ describe('what is a change', () => {
   });
 });
 
-describe('the paths at which a sandbox has something of its own', () => {
-  it('are all that may be reverted', () => {
+describe("the filter of a sandbox's own paths", () => {
+  it('contains every path that may be reverted', () => {
     const s = new Sandbox(BASE);
     s.rename('d', 'r');
     s.set('r/f', { mtime: MTIME });
@@ -363,7 +363,7 @@ describe('the paths at which a sandbox has something of its own', () => {
     expect(mayHave(filter, hashOf(fromText('d/e/x')))).toBe(false);
   });
 
-  it('are told from others', () => {
+  it('excludes most other paths', () => {
     const path = (n: number) => `some/directory/file-${n}.txt`;
     const filter = filterOf(Array.from({ length: 5000 }, (_, n) => hashOf(fromText(path(n)))));
     const found = Array.from({ length: 20_000 }, (_, n) => mayHave(filter, hashOf(fromText(path(n)))));
