@@ -8,7 +8,7 @@ import { BODY_IDLE_MS } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { JsonBounds } from './json-bounds.ts';
 
-/** Characters of a body that is parsed in a turn of its own. */
+/** Bytes of a body that is parsed in a turn of its own. */
 const LARGE = 65_536;
 
 export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
@@ -19,14 +19,15 @@ export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
 /** Returns the event with the text of the body. Any body of a POST or PUT must be JSON, whatever its content type. */
 export async function withJsonBody({ req, event, turns }: Exchange): Promise<HandlerEvent> {
   if (req.method !== 'POST' && req.method !== 'PUT') return event;
-  const body = await readText(req);
-  if (body === '') return event;
-  // Parsing takes milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
-  if (body.length > LARGE) await turns.next();
+  const bytes = await readBody(req);
+  if (bytes.length === 0) return event;
+  // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
+  if (bytes.length > LARGE) await turns.next();
+  const body = textOf(bytes);
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }
 
-function readText(req: IncomingMessage): Promise<string> {
+function readBody(req: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const bounds = new JsonBounds();
@@ -52,12 +53,7 @@ function readText(req: IncomingMessage): Promise<string> {
     });
     req.once('end', () => {
       req.setTimeout(0);
-      const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
-      try {
-        resolve(textOf(bytes));
-      } catch (error) {
-        reject(error);
-      }
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size));
     });
     req.once('error', () => reject(new ServiceError('CANCELLED', 'the request body was cut short')));
   });
