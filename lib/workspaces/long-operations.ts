@@ -140,7 +140,7 @@ function* revertingUnchanged(
 function* freezing(workspace: Workspace, limited: boolean): Steps<Frozen> {
   const { delta } = workspace;
   if (limited) requireRoom(workspace);
-  const layer = yield* stepsOnHost(delta.freezing());
+  const layer = yield* stepsOnHost(delta.layers.freezing());
   return { layer, files: delta.inodes, bytes: delta.bytes };
 }
 
@@ -150,7 +150,7 @@ function compacting(
   layers: readonly string[],
   limit: number,
 ): Steps<'more' | 'done' | 'kept'> {
-  return delta.compactingLayers(layers, limit, (inode) => {
+  return delta.layers.compacting(layers, limit, (inode) => {
     const node = tree.nodeOf(inode);
     if (node !== undefined) files.close(node);
   });

@@ -9,9 +9,10 @@ import { Base } from './base/base.ts';
 import type { ChangingPaths } from './base/base-trees.ts';
 import { OwnSyncs } from './delta/contents/host-syncs.ts';
 import { Damage } from './delta/damage.ts';
-import { Delta, type LayersOf } from './delta/delta.ts';
+import { Delta } from './delta/delta.ts';
 import type { Inode } from './delta/index/inode.ts';
 import { pathOf } from './delta/index/path-of.ts';
+import type { LayersOf } from './delta/layers/layers-of.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
 import { recordOlderDirectories } from './history/older-directories.ts';
@@ -176,7 +177,7 @@ export class Workspace implements MemoryHolder {
 
   /** Makes index and contents durable (fsync(2)), in steps. Throws host errors. */
   *syncing(): Steps<void> {
-    if (this.#opened !== undefined) yield* this.#opened.delta.syncing();
+    if (this.#opened !== undefined) yield* this.#opened.delta.syncs.syncing();
   }
 
   /** Releases everything, without a sync. Later use throws ESTALE. */

@@ -80,13 +80,13 @@ export class Change {
 
   #abandon(): void {
     const { delta } = this.#workspace;
-    for (const { contents } of this.#staged.values()) if (contents !== undefined) delta.discard(contents);
+    for (const { contents } of this.#staged.values()) if (contents !== undefined) delta.copyIn.discard(contents);
   }
 
   /** Creates an unlinked inode and returns its id. */
   create(mode: number, uid: number, gid: number, { target, rdev, merges }: Special): number {
     const { table } = this.#workspace.delta;
-    const id = this.#workspace.delta.newId();
+    const id = this.#workspace.delta.table.newId();
     const type = mode & S_IFMT;
     const body: Body =
       type === S_IFREG ? this.#empty(id) : type === S_IFDIR ? (merges ? MERGES : OPAQUE) : (target ?? rdev ?? 0);
@@ -107,7 +107,7 @@ export class Change {
       missing.push(at);
     for (const dir of missing.reverse()) {
       const link = dir.links[0];
-      known = dir === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.newId();
+      known = dir === this.#workspace.tree.root ? ROOT_ID : this.#workspace.delta.table.newId();
       this.#stage(dir, known, dir.basePath ?? null);
       if (link !== undefined) this.#add(['link', this.#idOf(link.parent)!, link.name, known]);
     }
@@ -126,7 +126,7 @@ export class Change {
     if (node.isDirectory) return this.directory(node);
     const known = node.inode?.id ?? this.#staged.get(node)?.id;
     if (known !== undefined) return known;
-    const id = this.#workspace.delta.newId();
+    const id = this.#workspace.delta.table.newId();
     const copied = contents && node.type === S_IFREG && node.base!.size > 0 ? this.#copy(node, id) : undefined;
     this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
     for (const { parent, name } of node.links) {
@@ -240,10 +240,10 @@ export class Change {
     const { base, delta, shared } = this.#workspace;
     const { size } = node.base!;
     const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
-    delta.awaitCopy(fd);
-    delta.claimBytes(size);
-    delta.claimInodes(1);
-    const copied = delta.copyIn(fd, size, id);
+    delta.copyIn.wait(fd);
+    delta.claims.bytes(size);
+    delta.claims.inodes(1);
+    const copied = delta.copyIn.copy(fd, size, id);
     this.#newBytes += size;
     return copied;
   }
@@ -265,8 +265,8 @@ export class Change {
 
   #claim(makesRoom: boolean): void {
     const { delta, shared } = this.#workspace;
-    delta.claimInodes(this.#newInodes);
-    delta.claimBytes(this.#newBytes);
+    delta.claims.inodes(this.#newInodes);
+    delta.claims.bytes(this.#newBytes);
     shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
   }
 
@@ -278,7 +278,7 @@ export class Change {
     const counted = new Counted(ITEMS_PER_STEP);
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;
-      if (contents !== undefined) delta.adopt(inode);
+      if (contents !== undefined) delta.copyIn.adopt(inode);
       tree.binding.copiedUp(node, inode);
       yield* counted.one();
     }

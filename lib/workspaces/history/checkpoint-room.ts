@@ -3,8 +3,8 @@ import type { Workspace } from '../workspace.ts';
 
 /** Throws RESOURCE_EXHAUSTED if the sandbox would exceed its quota with a new checkpoint. */
 export function requireRoom({ delta, spec }: Workspace): void {
-  const more = delta.indexToFreeze;
-  if (!delta.isAboveQuota(more)) return;
+  const more = delta.layers.indexToFreeze;
+  if (!delta.claims.isAboveQuota(more)) return;
   const { bytes, files } = delta.retained;
   const limit = (most: number) => (most > 0 ? String(most) : 'any number of');
   throw new ServiceError(

@@ -9,7 +9,7 @@ import type { Workspace } from '../workspace.ts';
  */
 export function* requireForkRoom({ delta, spec }: Workspace, checkpoint: string): Steps<void> {
   const most = spec.maxBytes;
-  const remains = most === 0 ? undefined : yield* delta.findingRemainsAbove(most, checkpoint);
+  const remains = most === 0 ? undefined : yield* delta.layers.findingRemainsAbove(most, checkpoint);
   if (remains === undefined) return;
   throw new ServiceError(
     'RESOURCE_EXHAUSTED',

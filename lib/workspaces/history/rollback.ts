@@ -32,7 +32,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     if (!node.isDirectory) continue;
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
-  yield* delta.rollingBack(layer);
+  yield* delta.layers.rollingBack(layer);
   workspace.countChange();
   const { orphans: loose } = tree;
   const orphans = new Set<Node>(loose);
@@ -62,7 +62,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   }
   for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counted);
   // Last, because the nodes must match the delta even if this throws.
-  yield* delta.confirming();
+  yield* delta.layers.confirming();
 }
 
 /** All names that may resolve differently than before. */

@@ -57,7 +57,7 @@ export function write(
   const end = offset + data.length;
   if (end > MAX_SIZE) throw EFBIG;
   const inode = ownInode(workspace, node);
-  workspace.delta.claimWrite(inode, end);
+  workspace.delta.claims.write(inode, end);
   if (killSuidgid) dropSetid(workspace, node, inode);
   thaw(workspace, node, inode, true);
   try {
@@ -72,7 +72,7 @@ export function truncate(workspace: Workspace, node: Node, inode: Inode, size: n
   if (size > MAX_SIZE) throw EFBIG;
   const { delta } = workspace;
   // Truncating a file that a checkpoint shares frees no space, but must be possible at a full quota.
-  if (size > inode.size) delta.claimWrite(inode, size);
+  if (size > inode.size) delta.claims.write(inode, size);
   thaw(workspace, node, inode, size > 0);
   try {
     delta.truncate(inode, size, () => dataFd(workspace, node, inode));
@@ -93,7 +93,7 @@ export function fsync(workspace: Workspace, node: Node, datasync: boolean): void
   const { inode } = node;
   // An unchanged file is the codebase's, which is durable.
   if (inode === undefined) return;
-  const cause = workspace.delta.syncFile(inode, datasync);
+  const cause = workspace.delta.syncs.syncFile(inode, datasync);
   if (cause !== undefined) throw new AnsweredLater(cause);
 }
 

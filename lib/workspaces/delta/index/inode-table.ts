@@ -1,5 +1,6 @@
 import type { ByteString } from '../../../byte-string.ts';
 import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { ENOSPC } from '../../../linux/errno.ts';
 import { Aliases } from './aliases.ts';
 import { BaseVersions } from './base-versions.ts';
 import { FIRST_INO, Inode, type Owner, WHITEOUT } from './inode.ts';
@@ -9,6 +10,8 @@ import { hashOfNumber, RowIndex } from './row-index.ts';
 
 /** Id of the root directory. */
 export const ROOT_ID = 1;
+/** Largest id of an inode: `RowIndex` stores ids in 32 bits. */
+const MAX_ID = 2 ** 31 - 3;
 /** Inodes examined in one step. */
 const AT_ONCE = 64;
 /** Upper limit of `reach`: longer paths cannot be created. */
@@ -175,6 +178,12 @@ export class InodeTable implements Owner {
       if (table.#byBaseIno.find(hash, kept) !== undefined) return true;
     }
     return false;
+  }
+
+  /** Allocates an inode id. Throws ENOSPC if all were used. */
+  newId(): number {
+    if (this.nextId > MAX_ID) throw ENOSPC;
+    return this.nextId++;
   }
 
   /** Adds a new inode, without links. */

@@ -9,7 +9,7 @@ import { InodeTable, ROOT_ID } from '../../../../../lib/workspaces/delta/index/i
 import { MERGES, type Op, type Times } from '../../../../../lib/workspaces/delta/index/records.ts';
 
 /** Entries of one directory: just above a power of two, where the maps of V8 have most unused room. */
-const COUNT = 17_500;
+const COUNT = 35_000;
 /** Memory that an entry may need, in bytes. */
 const MOST = 400;
 const LAYER = 'sb_1.1';
@@ -106,7 +106,7 @@ class Index {
 /** Makes entries of a kind. Returns the memory of one in bytes, as measured and as counted. */
 function measure(make: Make): { measured: number; counted: number } {
   // The first entries have the code compiled and optimized, which needs memory, too.
-  new Index().fill(make, COUNT / 4);
+  new Index().fill(make, COUNT / 8);
   const index = new Index();
   const [used, before] = [memoryUsed(), index.table.ownMemory];
   index.fill(make, COUNT);

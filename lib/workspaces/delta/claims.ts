@@ -1,0 +1,51 @@
+import type { ContentStore } from './contents/content-store.ts';
+import type { DeltaIndex } from './delta-index.ts';
+import type { Inode } from './index/inode.ts';
+import { sharedContents } from './layers/live-contents.ts';
+import type { Retained } from './layers/retained.ts';
+import type { Usage } from './usage.ts';
+
+/** The quota of one delta, for what is to be added. */
+export class Claims {
+  readonly #index: DeltaIndex;
+  readonly #contents: ContentStore;
+  readonly #retained: Retained;
+  readonly #usage: Usage;
+
+  constructor(index: DeltaIndex, contents: ContentStore, retained: Retained, usage: Usage) {
+    this.#index = index;
+    this.#contents = contents;
+    this.#retained = retained;
+    this.#usage = usage;
+  }
+
+  /** Throws EDQUOT if the quota does not permit `count` more inodes. */
+  inodes(count: number): void {
+    this.#usage.claimInodes(count, this.#index.table.size);
+  }
+
+  /** Throws EDQUOT if the quota does not permit `count` more bytes. */
+  bytes(count: number): void {
+    this.#usage.claimBytes(count, this.#contents.pendingBytes);
+  }
+
+  /**
+   * Called before a file is written up to byte `end`. Throws EDQUOT if the quota does not permit its growth plus what
+   * checkpoints retain of its old contents.
+   */
+  write(inode: Inode, end: number): void {
+    const growth = Math.max(0, end - inode.size);
+    const shared = sharedContents(inode, this.#index.top);
+    if (shared === undefined || !this.#retained.isNeeded(shared.layer)) {
+      this.bytes(growth);
+      return;
+    }
+    this.bytes(growth + this.#retained.cost(shared.layer, shared.size));
+    this.inodes(1);
+  }
+
+  /** Whether files and retained contents exceed the quota with `more` bytes added. */
+  isAboveQuota(more: number): boolean {
+    return this.#usage.isAbove(more + this.#contents.pendingBytes, this.#index.table.size);
+  }
+}

@@ -1,0 +1,263 @@
+import { rmSync } from 'node:fs';
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { apply } from './index/apply.ts';
+import { flattening } from './index/flatten.ts';
+import { InodeTable } from './index/inode-table.ts';
+import { Journal } from './index/journal.ts';
+import { resolvingMerges } from './index/older-merges.ts';
+import { removingOrphans } from './index/orphans.ts';
+import { FORMAT, type Header, headerOf, type Op, VERSION } from './index/records.ts';
+import { snapshot } from './index/snapshot.ts';
+import type { FrozenIndex } from './layers/frozen-layers.ts';
+import { hasContents } from './layers/layer-contents.ts';
+import { countOf, indexPath, newLayer } from './layers/layer-path.ts';
+import type { LayersOf } from './layers/layers-of.ts';
+
+/** Operations applied in one step. */
+const AT_ONCE = 16;
+
+/**
+ * The index of one delta: the table in memory, and on disk the journal with the indexes of frozen layers that it
+ * extends. Both are equal between two calls. The owner calls `close`.
+ */
+export class DeltaIndex {
+  table = new InodeTable();
+  /** The present state was written by an older server. */
+  older = false;
+  /** Unlinked inodes of the parent table: open, or not linked yet. */
+  orphans: readonly number[] = [];
+  readonly journal: Journal;
+  readonly #layers: LayersOf;
+  #top = '';
+  /** The other layers that are needed. */
+  #below: readonly string[] = [];
+  /** Frozen layer whose index this journal extends, or ''. */
+  #parentLayer = '';
+  /** The index that `table` extends, and others that it keeps in memory. */
+  readonly #indexes: FrozenIndex[] = [];
+  /** Number of journals in the chain, including this one. */
+  #chainLength = 1;
+  #rewrittenSize = 0;
+  /** Size of a journal with only its header, in bytes. */
+  #headerSize = 0;
+
+  constructor(dir: string, layers: LayersOf) {
+    this.journal = new Journal(`${dir}/journal`, layers.syncs);
+    this.#layers = layers;
+  }
+
+  /** The writable layer. */
+  get top(): string {
+    return this.#top;
+  }
+
+  /** The frozen layers that are needed. */
+  get below(): readonly string[] {
+    return this.#below;
+  }
+
+  get parentLayer(): string {
+    return this.#parentLayer;
+  }
+
+  get chainLength(): number {
+    return this.#chainLength;
+  }
+
+  /** The index that `table` extends. */
+  get parent(): FrozenIndex | undefined {
+    return this.#indexes[0];
+  }
+
+  /** Size of the journal when it was last rewritten, in bytes. */
+  get rewrittenSize(): number {
+    return this.#rewrittenSize;
+  }
+
+  /** Whether the journal has records. */
+  get isChanged(): boolean {
+    return this.journal.size !== this.#headerSize;
+  }
+
+  /** Reads header and parent index, in steps. Returns the other records, for `replaying`. */
+  *reading(): Steps<readonly Op[][]> {
+    const { prefix, root, frozen, origin } = this.#layers;
+    const records = yield* this.journal.loading();
+    const header = records.length === 0 ? undefined : headerOf(records);
+    if (header === undefined) {
+      this.#top = newLayer(prefix);
+      this.#parentLayer = origin ?? '';
+    } else {
+      const [, version] = header;
+      [, , , , this.#top, this.#below, this.#parentLayer] = header;
+      this.older = version !== VERSION;
+      // Left by a crash before the journal was replaced.
+      rmSync(indexPath(root, this.#top), { force: true });
+    }
+    if (this.#parentLayer !== '') {
+      const index = yield* frozen.acquiring(root, this.#parentLayer);
+      this.#indexes.push(index);
+      this.orphans = index.orphans;
+      this.table = new InodeTable(index.table);
+      this.#chainLength = index.chainLength + 1;
+      if (header === undefined) {
+        this.older = index.older;
+        this.#below = index.layers;
+      }
+    }
+    if (header !== undefined) {
+      const [, , nextId, nextIno] = header;
+      raiseCounters(this.table, { nextId, nextIno });
+    }
+    return records.slice(1) as Op[][];
+  }
+
+  /** Applies records that were read, in steps. */
+  *replaying(lines: readonly Op[][]): Steps<void> {
+    const counted = new Counted(AT_ONCE);
+    for (const line of lines) {
+      for (const op of line) {
+        apply(this.table, op);
+        yield* counted.one();
+      }
+    }
+    yield* resolvingMerges(this.table);
+    yield* removingOrphans(this.table, this.orphans);
+    this.#wasRewritten(lines.length === 0);
+  }
+
+  /** Converts the journal of an older server, in steps. On a full disk it keeps its format for now. */
+  *converting(lines: readonly Op[][]): Steps<void> {
+    if (this.journal.sealed || this.journal.size === 0) return;
+    try {
+      yield* this.journal.rewriting([this.#header(this.#parentLayer, this.#below), ...lines]);
+      this.#wasRewritten(lines.length === 0);
+    } catch {
+      // Tried again at the next load.
+    }
+  }
+
+  /** Writes the header of a new journal. A layer with contents needs a journal. */
+  begin(): void {
+    if (this.journal.size > 0) return;
+    this.journal.begin(this.#header(this.#parentLayer, this.#below, this.table, this.#top, 0));
+    this.#headerSize = this.journal.size;
+  }
+
+  /**
+   * Replaces the journal by one that extends a frozen layer, with a new writable layer, in steps. The caller continues
+   * the last step with the change in memory. `below`: the frozen layers that it needs.
+   */
+  *startingJournal(parentLayer: string, below: readonly string[], table = this.table): Steps<void> {
+    const top = newLayer(this.#layers.prefix, countOf(this.#layers.prefix, this.#top));
+    const header = this.#header(parentLayer, below, table, top);
+    this.journal.replace(yield* this.journal.preparing([header]));
+    this.#parentLayer = parentLayer;
+    this.#below = below;
+    this.#top = top;
+    this.#wasRewritten(true);
+  }
+
+  /** Rewrites the index as one journal of its own, in steps. Throws host errors with nothing changed. */
+  *rewriting(): Steps<void> {
+    const counted = new Counted(AT_ONCE);
+    const needed = new Set<string>();
+    for (const inode of this.table.found()) {
+      if (hasContents(inode)) needed.add(inode.data!.layer);
+      yield* counted.one();
+    }
+    needed.delete(this.#top);
+    const below = [...needed];
+    yield* this.journal.rewriting(wholeJournal(this.#header('', below), this.table));
+    this.#below = below;
+    this.#parentLayer = '';
+    this.#chainLength = 1;
+    this.#wasRewritten(false);
+  }
+
+  /** Counts the journal as rewritten, after an attempt that failed. */
+  postponeRewrite(): void {
+    this.#wasRewritten(false);
+  }
+
+  #wasRewritten(hasOnlyHeader: boolean): void {
+    this.#rewrittenSize = this.journal.size;
+    if (hasOnlyHeader) this.#headerSize = this.journal.size;
+  }
+
+  #header(
+    parentLayer: string,
+    below: readonly string[],
+    { nextId, nextIno } = this.table,
+    top = this.#top,
+    generation = this.journal.nextGeneration,
+  ): Header {
+    return [FORMAT, VERSION, nextId, nextIno, top, below, parentLayer, generation];
+  }
+
+  /** Turns the table into the index of a layer that was frozen, and extends it. */
+  share(layer: string, state: Pick<FrozenIndex, 'bytes' | 'contents' | 'orphans'>): void {
+    const { table } = this;
+    table.frozen = true;
+    this.orphans = state.orphans;
+    const { root, frozen } = this.#layers;
+    const index = { ...state, table, layers: this.#below, chainLength: this.#chainLength, older: false };
+    this.#indexes.push(frozen.add(root, layer, index));
+    this.table = new InodeTable(table);
+    this.#chainLength++;
+  }
+
+  /** Replaces a chain of tables by one, in steps; right after `share`, when only nodes refer to inodes. */
+  *flattening(): Steps<void> {
+    const { table } = this;
+    table.frozen = true;
+    const flat = yield* flattening(table);
+    this.table = new InodeTable(flat);
+    // Deltas that extend the new layer use the same table; nothing else keeps the others in memory.
+    this.#indexes.at(-1)!.table = flat;
+    this.#releaseUnused(flat);
+  }
+
+  /** Returns a table that extends the index of a frozen layer, for `extend`. */
+  tableOn({ table: below }: FrozenIndex): InodeTable {
+    const table = new InodeTable(below);
+    raiseCounters(table, this.table);
+    return table;
+  }
+
+  /** Replaces the table by one that extends an index, which was acquired. */
+  extend(index: FrozenIndex, table: InodeTable): void {
+    this.#chainLength = index.chainLength + 1;
+    this.#indexes.push(index);
+    this.#releaseUnused(table);
+    this.orphans = index.orphans;
+    this.table = table;
+    this.older = index.older;
+  }
+
+  /** Releases the indexes that `table` does not extend. */
+  #releaseUnused(table: InodeTable): void {
+    const used = new Set<FrozenIndex>();
+    for (const index of this.#indexes.splice(0)) {
+      if (table.extends(index.table) && !used.has(index)) used.add(index);
+      else this.#layers.frozen.release(index);
+    }
+    this.#indexes.push(...used);
+  }
+
+  /** Closes the journal and releases all indexes. */
+  close(): void {
+    this.journal.close();
+    for (const index of this.#indexes.splice(0)) this.#layers.frozen.release(index);
+  }
+}
+
+function raiseCounters(table: InodeTable, { nextId, nextIno }: Pick<InodeTable, 'nextId' | 'nextIno'>): void {
+  table.nextId = Math.max(table.nextId, nextId);
+  table.nextIno = Math.max(table.nextIno, nextIno);
+}
+
+function* wholeJournal(header: Header, table: InodeTable): Generator<Header | Op[]> {
+  yield header;
+  yield* snapshot(table);
+}

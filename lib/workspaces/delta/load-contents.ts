@@ -1,0 +1,39 @@
+import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { sameTime } from '../clock.ts';
+import type { ContentStore } from './contents/content-store.ts';
+import { findFrozen, markLost } from './contents/find-files.ts';
+import { type Inode, NO_SLOT } from './index/inode.ts';
+import type { InodeTable } from './index/inode-table.ts';
+
+/** Inodes examined in one step. */
+const AT_ONCE = 16;
+
+/**
+ * Completes the inodes of a table that was read from their data files, in steps. `written` receives those that were
+ * written to since their record.
+ */
+export function* loadContents(
+  root: string,
+  table: InodeTable,
+  contents: ContentStore,
+  written: (inode: Inode) => void,
+): Steps<void> {
+  yield* findFrozen(
+    root,
+    [...table.own()].filter((inode) => contents.isFrozen(inode)),
+  );
+  yield* contents.load(table.own(), (inode, size, mtime) => {
+    inode.size = size;
+    // The next record has the new size.
+    if (inode.expected !== size) written(inode);
+    if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
+  });
+  const counted = new Counted(AT_ONCE);
+  for (const inode of table.own()) {
+    yield* counted.one();
+    if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
+    // Of a file that was never synced, a power failure may leave nothing.
+    if (inode.expected === undefined || inode.expected === 0) inode.size = 0;
+    else markLost(inode);
+  }
+}
