@@ -39,16 +39,16 @@ export class RowIndex {
     this.#count++;
   }
 
-  /** Removes an added row. */
+  /** Removes a row, if it is in the table. */
   remove(hash: number, row: number): void {
-    const mask = this.#slots.length - 1;
-    let at = hash & mask;
-    while (this.#slots[at] !== row + 1) {
-      if (this.#slots[at] === 0) return;
-      at = (at + 1) & mask;
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    for (let at = hash & mask; mask > 0 && slots[at] !== 0; at = (at + 1) & mask) {
+      if (slots[at] !== row + 1) continue;
+      slots[at] = REMOVED;
+      this.#count--;
+      return;
     }
-    this.#slots[at] = REMOVED;
-    this.#count--;
   }
 
   #put(hash: number, row: number): void {
