@@ -8,6 +8,7 @@ import type { Config } from './config/schema.ts';
 import type { Runtime as RuntimeName } from './contract/messages.ts';
 import { Descriptors } from './descriptors.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
+import { SlowRemovals } from './host-tree/slow-removals.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
@@ -147,6 +148,7 @@ function openSandboxes(
   log: Log,
 ): SandboxKeeper {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
+  const removals = new SlowRemovals(log);
   const context = new SandboxContext({
     metadata,
     platform: {
@@ -158,6 +160,7 @@ function openSandboxes(
       apply: (id, plan) => codebases.apply(id, plan),
       finishCommit: (id) => codebases.finishCommit(id),
       removeTree,
+      removeLayer: (path) => removals.remove(path),
       maxDeltaBytes,
       maxDeltaFiles,
       maxIndexBytes,

@@ -29,6 +29,8 @@ export interface Platform {
   /** Finishes a commit that a disk failure interrupted; throws if that is still not possible. */
   finishCommit(codebaseId: string): Promise<void>;
   removeTree(path: string): Promise<void>;
+  /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
+  removeLayer(path: string): Promise<void>;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
@@ -150,7 +152,7 @@ function left(id: string, what: string, err: unknown, { log }: Platform): void {
 
 /**
  * Removes the sandbox's delta; shared layers are kept. Returns whether layers may have become unneeded. Throws if a
- * part could not be removed.
+ * part could not be removed. Large files of its top layer may be removed later.
  */
 export async function removeDelta(id: string, platform: Platform): Promise<boolean> {
   const { layout } = platform;
@@ -158,7 +160,7 @@ export async function removeDelta(id: string, platform: Platform): Promise<boole
   const layers = await layersOfDelta(delta).catch(() => 'unknown' as const);
   await platform.removeTree(delta);
   // No other sandbox can refer to the top layer. Lower ones may belong to a fork.
-  if (layers !== undefined && layers !== 'unknown') await platform.removeTree(join(layout.layers, layers.top));
+  if (layers !== undefined && layers !== 'unknown') await platform.removeLayer(join(layout.layers, layers.top));
   await rm(join(layout.run, id), { recursive: true, force: true });
   return layers === 'unknown' || (layers !== undefined && layers.below.length > 0);
 }

@@ -210,6 +210,7 @@ export class Fixture {
         },
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
+        removeLayer: (path) => this.removeTree(path),
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,

@@ -69,6 +69,7 @@ export class Server {
           apply: (id, plan) => codebases.apply(id, plan),
           finishCommit: (id) => codebases.finishCommit(id),
           removeTree,
+          removeLayer: removeTree,
           maxDeltaBytes: 0,
           maxDeltaFiles: 0,
           maxIndexBytes: 0,
