@@ -1,5 +1,7 @@
 import {
+  closeSync,
   existsSync,
+  fstatSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,7 +15,11 @@ import { constants } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { Postponed } from '../../../lib/fuse/filesystem.ts';
-import { type BackgroundFree, BackgroundFrees } from '../../../lib/workspaces/delta/contents/background-free.ts';
+import {
+  type BackgroundFree,
+  BackgroundFrees,
+  fileOf,
+} from '../../../lib/workspaces/delta/contents/background-free.ts';
 import { until } from '../runtime/bwrap/fixture.ts';
 import { outcome, Sandbox } from './sandbox.ts';
 
@@ -76,6 +82,7 @@ it('a truncation that frees much space waits for the other thread, and others ar
   const { id, fd, size } = frees[0] as { id: number; fd: number; size: number };
   truncateSync(`/proc/self/fd/${fd}`, size);
   s.fs.copied(id, 0);
+  expect(() => fstatSync(fd), 'the descriptor is closed').toThrow('EBADF');
   s.set('big', { size: 10 });
   s.fs.requestEnded();
   expect(s.read('big')).toBe('x'.repeat(10));
@@ -101,12 +108,18 @@ it('the other thread removes files, and truncates open ones to the given size', 
   const thread = new BackgroundFrees((...answer) => answers.push(answer));
   thread.start({ kind: 'remove', path: join(s.home, 'absent') });
   thread.start({ kind: 'remove', path: removed });
-  thread.start({ kind: 'truncate', id: 1, fd: openSync(truncated, 'r+'), size: 3 });
-  thread.start({ kind: 'truncate', id: 2, fd: openSync(truncated, 'r'), size: 0 });
-  await until('both truncations have ended', () => answers.length === 2 && !existsSync(removed));
+  const fd = openSync(truncated, 'r+');
+  const file = fileOf(fd);
+  thread.start({ kind: 'truncate', id: 1, fd, file, size: 3 });
+  // The number of a closed descriptor may be that of another file.
+  thread.start({ kind: 'truncate', id: 2, fd, file: '1:2', size: 0 });
+  closeSync(fd);
+  thread.start({ kind: 'truncate', id: 3, fd, file, size: 0 });
+  await until('all truncations have ended', () => answers.length === 3 && !existsSync(removed));
   expect(answers).toEqual([
     [1, 0],
-    [2, constants.errno.EINVAL],
+    [2, constants.errno.EBADF],
+    [3, constants.errno.ENOENT],
   ]);
   expect(readFileSync(truncated, 'utf8')).toBe('con');
 });

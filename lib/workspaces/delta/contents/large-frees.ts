@@ -2,7 +2,7 @@ import { constants, fstatSync, lstatSync, openSync, renameSync, unlinkSync } fro
 import { Postponed } from '../../../fuse/filesystem.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { Errno } from '../../../linux/errno.ts';
-import type { BackgroundFree } from './background-free.ts';
+import { type BackgroundFree, fileOf } from './background-free.ts';
 
 /** The disk space of more bytes than this is freed while other requests are served. */
 const LARGE = 1 << 20;
@@ -12,6 +12,8 @@ const REMOVED_NAME = /^removed-\d+$/;
 
 interface Truncation {
   file: string;
+  /** Closed at the end of the truncation. */
+  fd: number;
   /** undefined: in progress. 0: complete. */
   errno: number | undefined;
 }
@@ -57,8 +59,8 @@ export class LargeFrees {
    */
   truncating(fd: number, size: number): void {
     if (this.#start === undefined) return;
-    const { dev, ino, blocks, size: before } = fstatSync(fd);
-    const file = `${dev}:${ino}`;
+    const { blocks, size: before } = fstatSync(fd);
+    const file = fileOf(fd);
     for (const [id, known] of this.#truncations) {
       if (known.file !== file) continue;
       if (known.errno === undefined) throw new Postponed(id);
@@ -72,7 +74,9 @@ export class LargeFrees {
   /** Called when the other thread has completed a truncation (errno 0) or failed. */
   done(id: number, errno: number): void {
     const truncation = this.#truncations.get(id);
-    if (truncation !== undefined) truncation.errno = errno;
+    if (truncation === undefined) return;
+    truncation.errno = errno;
+    closeQuietly(truncation.fd);
   }
 
   /** Forgets truncations whose requests did not run again. Called after all postponed requests ran again. */
@@ -84,12 +88,12 @@ export class LargeFrees {
     const id = ++this.#lastId;
     const own = openSync(`/proc/self/fd/${fd}`, constants.O_RDWR);
     try {
-      this.#start!({ kind: 'truncate', id, fd: own, size });
+      this.#start!({ kind: 'truncate', id, fd: own, file, size });
     } catch (error) {
       closeQuietly(own);
       throw error;
     }
-    this.#truncations.set(id, { file, errno: undefined });
+    this.#truncations.set(id, { file, fd: own, errno: undefined });
     return id;
   }
 }
