@@ -80,6 +80,7 @@ describe('a full disk of the host', () => {
     const second = new Scene(server, state, 'bwrap', 'rest');
     expect(await second.output(sandbox, look)).toBe(before);
     await second.output(sandbox, 'rm fill');
+    await eventually('the room is there again', async () => (free() > 16 << 20 ? true : undefined));
     await second.output(sandbox, 'echo new > new && cat new');
     await second.client.call('DestroySandbox', { sandbox_id: sandbox.id });
     expect(await second.content(codebase, 'stored')).toBe('stored\n');

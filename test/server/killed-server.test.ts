@@ -27,9 +27,10 @@ afterEach(async () => {
   await state.remove();
 });
 
-/** What the threads of a process wait for in the kernel. */
+/** The kernel functions in which the threads of a process wait, sorted. */
 function waitsOf(pid: number): string[] {
-  return readdirSync(`/proc/${pid}/task`).map((thread) => readFileSync(`/proc/${pid}/task/${thread}/wchan`, 'latin1'));
+  const threads = readdirSync(`/proc/${pid}/task`);
+  return threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/wchan`, 'latin1')).sort();
 }
 
 it('a start after a kill -9 that left a thread blocked in the kernel ends the old server, and logs it', async () => {
