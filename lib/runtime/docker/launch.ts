@@ -168,6 +168,8 @@ export class DockerSandbox implements RunningSandbox {
       this.#init = state.Pid;
     } catch (cause) {
       if (cause instanceof ServiceError || isHostFault(cause)) throw cause;
+      // It may have ended since the daemon was asked.
+      if (!isRunning(state.Pid)) throw this.#notUp((await this.#endEvent()) ?? { reason: 'its container ended' });
       throw new ServiceError('FAILED_PRECONDITION', CANNOT_GROUP, [], { cause });
     }
   }
@@ -183,8 +185,13 @@ export class DockerSandbox implements RunningSandbox {
   /** Returns a reason if the container is ending and the daemon has not reported it yet. */
   async #pendingEnd(): Promise<string | undefined> {
     if (this.#init === undefined || isRunning(this.#init)) return undefined;
-    const end = await Promise.race([this.#ended, delay(END_EVENT_MS, undefined, { ref: false })]);
+    const end = await this.#endEvent();
     return this.#life.failureReason ?? end?.reason ?? 'its container ended';
+  }
+
+  /** Waits for the daemon's report of the container's end, which may be late. */
+  #endEvent(): Promise<ContainerEnd | undefined> {
+    return Promise.race([this.#ended, delay(END_EVENT_MS, undefined, { ref: false })]);
   }
 
   #onEnd({ reason }: ContainerEnd): void {
