@@ -9,8 +9,9 @@ import { type Owners, targetOf } from './target.ts';
 export interface Guard {
   readonly principal: Principal;
   /**
-   * Checks a validated request; must precede every use of it. Returns the request to use, in which `owner_id` is the
-   * caller's own unless it is an admin, and `as` is "agent" if the caller is one. Throws NOT_FOUND for what the caller must not know of, and PERMISSION_DENIED.
+   * Checks a validated request; must precede every use of it. Returns the request to use: `owner_id` is the caller's own
+   * unless it is an admin, and `as` is "agent" if it is an agent. Throws NOT_FOUND for what the caller must not know of,
+   * and PERMISSION_DENIED for what its role or scopes do not permit.
    */
   narrow<R extends object>(request: R): R;
   /** Must be called once, at the end of the call. */
