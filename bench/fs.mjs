@@ -70,9 +70,9 @@ async function measureWorkloads(directories) {
     let requests;
     for (let round = 0; round < rounds; round++) {
       for (const [name, directory] of Object.entries(directories)) {
-        workload.prepare?.(directory);
+        await workload.prepare?.(directory);
         const before = await requestCounts();
-        all[name].push(workload.run(directory));
+        all[name].push(await workload.run(directory));
         if (name === 'ours') requests = difference(await requestCounts(), before);
       }
     }

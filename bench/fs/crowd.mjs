@@ -1,29 +1,31 @@
 /** Measures the file system against itself: many rules, many sandboxes, a sandbox that floods it with requests. */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { ALL_WRITE, spec, UID } from './systems.mjs';
 import { MANY_FILES, name } from './trees.mjs';
 import { dropCaches, LOAD, walk } from './workloads.mjs';
 
+const run = promisify(execFile);
 const SANDBOXES = 1000;
 const UNUSED = 4000;
 const walkMany = walk('many');
 
 /** Returns rows of {label, unit, before, after, target}: the best of alternating rounds; for the p99 their median. */
 export async function measureCrowds({ workspaces, fileSystem, base, home, rounds, median }) {
-  const turns = (ways) => {
+  const turns = async (ways) => {
     const times = ways.map(() => []);
-    for (let round = 0; round < rounds; round++) ways.forEach((way, i) => void times[i].push(way()));
+    for (let round = 0; round < rounds; round++) for (const [i, way] of ways.entries()) times[i].push(await way());
     return times.map((each) => Math.min(...each));
   };
-  const colds = (dir) => () => {
-    dropCaches();
+  const colds = (dir) => async () => {
+    await dropCaches();
     return walkMany(dir);
   };
-  const warms = (dir) => () => {
-    walkMany(dir);
+  const warms = (dir) => async () => {
+    await walkMany(dir);
     return walkMany(dir);
   };
   const rows = [];
@@ -32,7 +34,7 @@ export async function measureCrowds({ workspaces, fileSystem, base, home, rounds
 
   const few = await workspaces.attach(spec('few', base, join(home, 'few'), { rules: FEW }));
   const many = await workspaces.attach(spec('many', base, join(home, 'many'), { rules: MANY }));
-  row('10,000 rules against 4, walk of 10,000 files, cold', 's', turns([colds(few), colds(many)]), {
+  row('10,000 rules against 4, walk of 10,000 files, cold', 's', await turns([colds(few), colds(many)]), {
     ratio: [1.3, 1.05],
   });
 
@@ -43,8 +45,8 @@ export async function measureCrowds({ workspaces, fileSystem, base, home, rounds
     const attach = (i) => crowd.attach(spec(`sandbox-${i}`, base, join(home, 'deltas', String(i)), { uid: UID }));
     const one = await attach(0);
     for (let i = 1; i < SANDBOXES; i++) await attach(i);
-    row('1,000 sandboxes against one, walk, warm', 's', turns([warms(alone), warms(one)]), { ratio: [1.2, 1] });
-    row('1,000 sandboxes against one, walk, cold', 's', turns([colds(alone), colds(one)]), { ratio: [1.2, 1] });
+    row('1,000 sandboxes against one, walk, warm', 's', await turns([warms(alone), warms(one)]), { ratio: [1.2, 1] });
+    row('1,000 sandboxes against one, walk, cold', 's', await turns([colds(alone), colds(one)]), { ratio: [1.2, 1] });
 
     const before = process.memoryUsage().rss;
     for (let i = 0; i < UNUSED; i++) await attach(SANDBOXES + i);
@@ -67,16 +69,16 @@ async function flooded(flooder, other, rounds, median) {
   const groups = cpuGroups('flooder', 'other');
   const among = (group, directory, ...args) =>
     ['-c', 'echo $$ >"$0" && exec perl -U "$@"', group, LOAD, UID, directory, ...args].map(String);
-  const p99 = (path) =>
-    Number(execFileSync('/bin/sh', among(groups.other, other, 'p99', 500, path), { cwd: '/', encoding: 'utf8' }));
+  const p99 = async (path) =>
+    Number((await run('/bin/sh', among(groups.other, other, 'p99', 500, path), { cwd: '/' })).stdout);
   try {
     for (let round = 0; round < rounds; round++) {
-      quiet.push(p99(`many/q${round}`));
+      quiet.push(await p99(`many/q${round}`));
       const flood = spawn('/bin/sh', among(groups.flooder, flooder, 'flood', 16), { cwd: '/', stdio: 'ignore' });
       const ended = new Promise((end) => flood.on('exit', end));
       await sleep(500);
       try {
-        loud.push(p99(`many/l${round}`));
+        loud.push(await p99(`many/l${round}`));
       } finally {
         flood.kill('SIGTERM');
         await ended;

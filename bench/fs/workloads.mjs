@@ -1,12 +1,14 @@
 /**
- * The rows of the table. `run` returns the seconds (for loops: microseconds per call) that the workload took in a
+ * The rows of the table. `run` resolves to the seconds (for loops: microseconds per call) that the workload took in a
  * directory; `prepare` runs before it, unmeasured. `target` gives the compared figure, and the required and desired value:
  *   speed: native time / ours, at least     time: ours / native time, at most
  *   rival: ours / fuse-overlayfs, at most   above: microseconds above native, at most
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { UID } from './systems.mjs';
 import { BIG_MIB, MANY_FILES, name } from './trees.mjs';
 
@@ -16,19 +18,20 @@ const SETTLE_MS = 300;
 /** Makes the names of each run new, so that the kernel has none of them cached. */
 let fresh = 0;
 
-/** Runs a load of load.pl in a directory; paths are relative to it, like those of a program in its workspace. */
-function load(directory, ...args) {
-  const { status, stdout, stderr } = spawnSync('perl', ['-U', LOAD, UID, directory, ...args].map(String), {
-    cwd: '/',
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+const run = promisify(execFile);
+
+/**
+ * Runs a load of load.pl in a directory; paths are relative to it, like those of a program in its workspace. This thread
+ * must not wait for the load synchronously: it runs the syncs of the file system that is measured.
+ */
+async function load(directory, ...args) {
+  const { stdout } = await run('perl', ['-U', LOAD, UID, directory, ...args].map(String), { cwd: '/' });
   return Number(stdout.trim().split('\n').at(-1));
 }
 
-export function dropCaches() {
+export async function dropCaches() {
   writeFileSync('/proc/sys/vm/drop_caches', '3');
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
+  await sleep(SETTLE_MS);
 }
 
 const command =
@@ -39,9 +42,9 @@ const shell = (script) => command('/bin/sh', '-c', script);
 const cold = (run) => ({ prepare: dropCaches, run });
 /** Warms up twice, because after the first run the kernel requests the attributes of the files that were read once more. */
 const warmed = (run) => ({
-  prepare(dir) {
-    run(dir);
-    run(dir);
+  async prepare(dir) {
+    await run(dir);
+    await run(dir);
   },
   run,
 });
@@ -98,10 +101,10 @@ export const WORKLOADS = [
   {
     label: 'git status, first',
     unit: 's',
-    prepare(dir) {
+    async prepare(dir) {
       // Records the inode numbers in the index, like the first status of a checkout.
-      status(dir);
-      dropCaches();
+      await status(dir);
+      await dropCaches();
     },
     run: status,
     target: { time: [4, 2.5] },
@@ -118,9 +121,9 @@ export const WORKLOADS = [
   {
     label: 'rm -rf of it',
     unit: 's',
-    prepare(dir) {
-      remove('untar')(dir);
-      untar(dir);
+    async prepare(dir) {
+      await remove('untar')(dir);
+      await untar(dir);
     },
     run: remove('untar'),
     target: { rival: [0.6, 0.35] },
@@ -137,9 +140,9 @@ export const WORKLOADS = [
     label: 'unlink',
     unit: 'µs',
     calls: FILES,
-    prepare(dir) {
-      emptied(dir);
-      load(dir, 'create', FILES, 'new/file');
+    async prepare(dir) {
+      await emptied(dir);
+      await load(dir, 'create', FILES, 'new/file');
     },
     run: (dir) => load(dir, 'unlink', FILES, 'new/file'),
     target: { above: [45, 30] },
