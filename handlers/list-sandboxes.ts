@@ -1,5 +1,5 @@
-import { define, page } from './define.ts';
+import { define, labels, page } from './define.ts';
 
-export const listSandboxes = define('ListSandboxes', page, ({ request }, { services }) =>
+export const listSandboxes = define('ListSandboxes', { ...page, labels }, ({ request }, { services }) =>
   services.sandboxes.list(request),
 );

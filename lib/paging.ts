@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { invalidArgument } from './errors.ts';
 
 /** Paging parameters of a list request. */
@@ -54,4 +55,29 @@ export function pageById<T extends { readonly id: string }>(
   const taken = rest.slice(0, size);
   const last = taken.at(-1);
   return { items: taken, next_page_token: rest.length > size && last ? tokenOf(scope, last.id) : '' };
+}
+
+/** The scope of a listing with filters, whose length does not depend on theirs. */
+export function scopeOf(listing: string, filters: readonly unknown[]): string {
+  return `${listing} ${createHash('sha256').update(JSON.stringify(filters)).digest('base64url')}`;
+}
+
+/**
+ * Returns one page of the items that match, from the newest to the oldest. Items added or removed between two pages do
+ * not cause others to be missed or repeated: those added later are newer than every page but the first. `newestFirst`
+ * returns the items older than an id. All pages together read each item once or twice.
+ */
+export function newestPage<T extends { readonly id: string }>(
+  scope: string,
+  newestFirst: (before?: string) => Iterable<T>,
+  matches: (item: T) => boolean,
+  page: Page,
+): { items: T[]; next_page_token: string } {
+  const items: T[] = [];
+  for (const item of newestFirst(cursorOf(scope, page.page_token))) {
+    if (!matches(item)) continue;
+    if (items.length === page.page_size) return { items, next_page_token: tokenOf(scope, items.at(-1)!.id) };
+    items.push(item);
+  }
+  return { items, next_page_token: '' };
 }

@@ -29,6 +29,7 @@ import type {
   Preset,
   ReadFileRequest,
   Sandbox,
+  SandboxStatus,
   StatFileRequest,
   UpdatePermissionsRequest,
   WriteFileRequest,
@@ -51,13 +52,23 @@ export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoic
 export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
 export type ArchiveAccess<Request> = Narrowed<Request, { as: Actor | ''; format: ArchiveFormat | '' }>;
 
+/** Selects the sandboxes of a list. Empty and absent parts match every sandbox. */
+export interface SandboxFilter {
+  codebase_id: string;
+  owner_id?: string;
+  status?: SandboxStatus;
+  /** All must be labels of the sandbox, with these values. */
+  labels?: Readonly<Record<string, string>>;
+}
+
 /** The life cycle of sandboxes and the commands in them. Errors are ServiceErrors with the codes of the contract. */
 export interface Sandboxes {
   /** The sandbox is RUNNING when the call resolves. */
   create(request: NewSandbox): Promise<Sandbox>;
   /** `as` "agent": without what its rules may hide: the rules themselves and the error of an automatic commit. */
   get(id: string, as?: Actor | ''): Sandbox;
-  list(filter: { codebase_id: string; owner_id?: string } & Page): { sandboxes: Sandbox[]; next_page_token: string };
+  /** The newest first. */
+  list(filter: SandboxFilter & Page): { sandboxes: Sandbox[]; next_page_token: string };
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
   /**
@@ -151,6 +162,7 @@ export interface StoredFile extends ReadableFile {
 export interface Codebases {
   create(request: { name: string; owner_id: string }): Promise<Codebase>;
   get(id: string): Promise<Codebase>;
+  /** The newest first. */
   list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }>;
   delete(id: string): Promise<void>;
   /**

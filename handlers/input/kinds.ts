@@ -10,6 +10,8 @@ export interface Kind<T> {
   /** The value of an absent or null field. */
   absent(): T;
   read(value: unknown, at: string): T;
+  /** The value is a map: in a query each entry is a parameter `field.key`. */
+  readonly isMap?: true;
 }
 
 /** The fields of a request: field name to kind. Names are those of the proto; other names are refused. */
@@ -106,6 +108,7 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
 /** map<string, string>. The result has no prototype, so that no key is special. */
 export function stringMap(keys: Kind<string>, values: Kind<string>): Kind<Record<string, string>> {
   return {
+    isMap: true,
     absent: () => Object.create(null),
     read(value, at) {
       const map: Record<string, string> = Object.create(null);

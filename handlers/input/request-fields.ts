@@ -88,6 +88,7 @@ function stringWithin(constraint: FieldConstraint): Kind<string> {
 function mapOf(constraint: FieldConstraint): Kind<Record<string, string>> {
   const kind = stringMap(stringWithin(constraint.keys ?? {}), stringWithin(constraint.items ?? {}));
   return {
+    isMap: true,
     absent: kind.absent,
     read(value, at) {
       if (typeof value === 'object' && value !== null) checkCount(Object.keys(value).length, at, constraint);

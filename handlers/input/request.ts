@@ -13,16 +13,33 @@ export interface RequestParts {
 export function readRequest(fields: Fields, parts: RequestParts): Record<string, unknown> {
   const { body, pathParameters, queryStringParameters } = parts;
   if (!pathParameters && !queryStringParameters) return readFields(fields, bodyObject(body), '');
-  for (const name of Object.keys(queryStringParameters ?? {})) {
-    if (!Object.hasOwn(fields, name)) throw unknownName(quoteName(name), 'query parameter', fields);
-  }
+  const query = queryObject(fields, queryStringParameters ?? {});
   const source = bodyObject(body);
   for (const [name, value] of Object.entries(pathParameters ?? {})) {
-    if (conflicts(source, name, value) || conflicts(queryStringParameters ?? {}, name, value)) {
+    if (conflicts(source, name, value) || conflicts(query, name, value)) {
       throw invalidArgument(name, 'is not the one in the path; leave it out');
     }
   }
-  return readFields(fields, { ...source, ...queryStringParameters, ...pathParameters }, '');
+  return readFields(fields, { ...source, ...query, ...pathParameters }, '');
+}
+
+/** The fields in a query. An entry of a map is `field.key=value`. */
+function queryObject(fields: Fields, parameters: Readonly<Record<string, string>>): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(parameters)) {
+    const dot = name.indexOf('.');
+    const field = dot < 0 ? name : name.slice(0, dot);
+    const kind = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    if (kind === undefined || (dot >= 0 && !kind.isMap)) throw unknownName(quoteName(name), 'query parameter', fields);
+    if (!kind.isMap) query[field] = value;
+    else if (dot < 0) throw invalidArgument(field, `is a map: in a query each entry is ${field}.<key>=<value>`);
+    else {
+      const map = query[field] ?? Object.create(null);
+      query[field] = map;
+      (map as Record<string, string>)[name.slice(dot + 1)] = value;
+    }
+  }
+  return query;
 }
 
 function bodyObject(body: unknown): object {

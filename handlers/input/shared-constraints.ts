@@ -30,10 +30,16 @@ export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfie
 /** A list of rules. */
 export const rules = { maxItems: MAX_RULES } as const satisfies FieldConstraint;
 
+export const labels = {
+  maxItems: 64,
+  keys: { minLength: 1, maxLength: 128 },
+  items: { maxLength: 1024 },
+} as const satisfies FieldConstraint;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
-  labels: { maxItems: 64, keys: { minLength: 1, maxLength: 128 }, items: { maxLength: 1024 } },
+  labels,
   /** At most ten years. */
   expires_in: { minimum: 0, maximum: 315_360_000, unit: 'seconds' },
   resources: {

@@ -4,7 +4,7 @@ import { invalidArgument, ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { notFound } from '../not-found.ts';
-import { type Page, pageById } from '../paging.ts';
+import { newestPage, type Page, scopeOf } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
 import type { Transfers } from '../transfers.ts';
 import { Checksums } from './checksums.ts';
@@ -19,6 +19,7 @@ import { Storage } from './storage.ts';
 interface CodebaseRecords {
   get(id: string): Codebase | undefined;
   values(): Iterable<Codebase>;
+  newestFirst(before?: string): Iterable<Codebase>;
   put(record: Codebase): Promise<void>;
   remove(id: string): Promise<void>;
 }
@@ -124,10 +125,12 @@ export class StoredCodebases implements Codebases {
   }
 
   async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {
-    const owned = Array.from(this.#options.records.values()).filter(
+    const { items, next_page_token } = newestPage(
+      scopeOf('codebases', [filter.owner_id]),
+      (before) => this.#options.records.newestFirst(before),
       ({ owner_id }) => filter.owner_id === '' || owner_id === filter.owner_id,
+      filter,
     );
-    const { items, next_page_token } = pageById(JSON.stringify(['codebases', filter.owner_id]), owned, filter);
     const codebases: Codebase[] = [];
     for (const { id } of items) {
       const codebase = await this.get(id).catch((error) => this.#damaged(id, error));

@@ -422,6 +422,10 @@ export interface ListSandboxesRequest {
   page_token: string;
   /** Only sandboxes of this owner; empty: of every owner whose sandboxes the caller may use. */
   owner_id: string;
+  /** Only sandboxes in this state; absent: in every state. */
+  status?: SandboxStatus;
+  /** Only sandboxes that have all these labels, with these values. In a REST query: labels.<key>=<value> for each. */
+  labels: Record<string, string>;
 }
 
 /** Response of ListSandboxes. */
@@ -945,7 +949,7 @@ export interface Rpcs {
   CreateCodebase: { request: CreateCodebaseRequest; response: Codebase };
   /** Returns one codebase with its file count and total size. */
   GetCodebase: { request: GetCodebaseRequest; response: Codebase };
-  /** Lists codebases in order of creation, page by page. */
+  /** Lists codebases, the newest first, page by page. */
   ListCodebases: { request: ListCodebasesRequest; response: ListCodebasesResponse };
   /** Deletes a codebase and its files. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
   DeleteCodebase: { request: DeleteCodebaseRequest; response: Empty };
@@ -975,7 +979,7 @@ export interface Rpcs {
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */
   GetSandbox: { request: GetSandboxRequest; response: Sandbox };
-  /** Lists sandboxes in order of creation, page by page. */
+  /** Lists sandboxes, the newest first, page by page. */
   ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
   /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */
   StartSandbox: { request: StartSandboxRequest; response: Sandbox };

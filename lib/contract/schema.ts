@@ -169,6 +169,8 @@ export const fields = {
     page_size: { type: 'int32' },
     page_token: { type: 'string' },
     owner_id: { type: 'string' },
+    status: { type: 'SandboxStatus', optional: true },
+    labels: { type: 'string', map: true },
   },
   ListSandboxesResponse: {
     sandboxes: { type: 'Sandbox', repeated: true },

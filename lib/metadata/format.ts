@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { IdMap } from '../id-map.ts';
 import type { CodebaseRecord, KeyRecord, SandboxRecord } from './metadata.ts';
 
 export interface State {
-  codebases: Map<string, CodebaseRecord>;
-  sandboxes: Map<string, SandboxRecord>;
-  keys: Map<string, KeyRecord>;
+  codebases: IdMap<CodebaseRecord>;
+  sandboxes: IdMap<SandboxRecord>;
+  keys: IdMap<KeyRecord>;
 }
 
 const VERSION = 1;
@@ -17,7 +18,7 @@ export class DamagedError extends Error {}
 
 /** The state of a server without any records, in the present format version. */
 export function emptyState(): State {
-  return { codebases: new Map(), sandboxes: new Map(), keys: new Map() };
+  return { codebases: new IdMap(), sandboxes: new IdMap(), keys: new IdMap() };
 }
 
 /** Records are immutable, so the JSON of each is cached: writing 10,000 records costs one join. */
@@ -80,7 +81,7 @@ function parseObject(text: string): Record<string, unknown> {
 
 function byId<R extends { readonly id: string }>(kind: string, list: unknown, strings: readonly string[]) {
   if (!Array.isArray(list)) throw new DamagedError(`has no list of ${kind}`);
-  const records = new Map<string, R>();
+  const records = new IdMap<R>();
   for (const record of list as unknown[]) {
     const fields = record as Record<string, unknown> | null;
     if ([...strings, 'id'].some((name) => typeof fields?.[name] !== 'string')) {

@@ -36,6 +36,8 @@ export interface Table<R extends { readonly id: string }> {
   get(id: string): R | undefined;
   /** In no particular order. */
   values(): IterableIterator<R>;
+  /** From the newest id to the oldest; with `before`, only those older than this id. See `IdMap.newestFirst`. */
+  newestFirst(before?: string): Iterable<R>;
   /**
    * Visible to reads at once; resolves when durable. Rejects with UNAVAILABLE if it could not be stored: memory is then
    * rolled back to before this change and all other unacknowledged ones.

@@ -1,5 +1,6 @@
 import { type Adapter, Low } from 'lowdb';
 import { ServiceError } from '../errors.ts';
+import type { IdMap } from '../id-map.ts';
 import type { Log } from '../log.ts';
 import { DurableFile, type FileSystem } from './durable-file.ts';
 import { createSerializer, DamagedError, emptyState, parseState, type State } from './format.ts';
@@ -53,7 +54,7 @@ function durableAdapter(file: DurableFile): Adapter<State> {
   };
 }
 
-function tableOf<R extends { readonly id: string }>(records: Map<string, R>, commit: GroupCommit): Table<R> {
+function tableOf<R extends { readonly id: string }>(records: IdMap<R>, commit: GroupCommit): Table<R> {
   const change = (id: string, next: R | undefined) => {
     if (commit.closed) return Promise.reject(new ServiceError('UNAVAILABLE', 'the server is shutting down'));
     const previous = records.get(id);
@@ -66,6 +67,7 @@ function tableOf<R extends { readonly id: string }>(records: Map<string, R>, com
     },
     get: (id) => records.get(id),
     values: () => records.values(),
+    newestFirst: (before) => records.newestFirst(before),
     put: (record) => change(record.id, Object.freeze(record)),
     remove: (id) => (records.has(id) ? change(id, undefined) : Promise.resolve()),
   };

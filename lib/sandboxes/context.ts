@@ -1,5 +1,6 @@
 import type { ResourceLimits, Runtime as RuntimeName } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
+import { IdMap } from '../id-map.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { notFound } from '../not-found.ts';
@@ -32,7 +33,7 @@ export class SandboxContext {
   readonly clock: Clock;
   readonly log: Log;
   /** All sandboxes, including those being created or destroyed. */
-  readonly sandboxes = new Map<string, LiveSandbox>();
+  readonly sandboxes = new IdMap<LiveSandbox>();
   /** Deltas of destroyed sandboxes that could not be removed yet: sandbox id and the uid that owns the files. */
   readonly leftovers = new Map<string, number | undefined>();
   readonly layers: LayerReclaimer;

@@ -2,7 +2,6 @@
 import type { ByteString } from '../byte-string.ts';
 import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
 import type { ComingChange } from '../codebases/observe-change.ts';
-import { pageById } from '../paging.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';
@@ -31,6 +30,7 @@ import { recoverSandboxes } from './lifecycle/recover.ts';
 import { reviveSandboxes } from './lifecycle/revive.ts';
 import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
 import { each } from './limiter.ts';
+import { listSandboxes } from './list.ts';
 import { agentView } from './permissions/agent-view.ts';
 import { explainPermission, updatePermissions } from './permissions/permissions.ts';
 import type { LiveSandbox } from './sandbox.ts';
@@ -72,15 +72,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
   return {
     create: (request) => createSandbox(request, context),
     get: (id, as) => (as === 'agent' ? agentView(context.find(id).view()) : context.find(id).view()),
-    list: ({ codebase_id, owner_id = '', ...page }) => {
-      const all = [...context.sandboxes.values()].filter(
-        ({ record }) =>
-          (codebase_id === '' || record.codebase_id === codebase_id) &&
-          (owner_id === '' || record.owner_id === owner_id),
-      );
-      const { items, next_page_token } = pageById(JSON.stringify(['sandboxes', codebase_id, owner_id]), all, page);
-      return { sandboxes: items.map((sandbox) => sandbox.view()), next_page_token };
-    },
+    list: (filter) => listSandboxes(filter, context),
     start: (id) => startSandbox(id, context),
     stop: (id) => stopSandbox(id, context),
     destroy: (id, discard) => destroySandbox(id, context, discard),

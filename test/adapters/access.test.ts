@@ -4,6 +4,7 @@ import type { Rpc } from '../../handlers/input/request-fields.ts';
 import { openKeyAccess } from '../../lib/access/key-access.ts';
 import { newKey } from '../../lib/access/new-key.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import { IdMap } from '../../lib/id-map.ts';
 import { silentLog } from '../../lib/log.ts';
 import type { KeyRecord, Metadata, Table } from '../../lib/metadata/metadata.ts';
 import type { Services } from '../../lib/services.ts';
@@ -112,13 +113,15 @@ const OUTCOMES: Readonly<Record<string, Outcome>> = { '+': 'reached', '-': 'PERM
 const NOW = Date.now();
 
 function tableOf<R extends { readonly id: string }>(records: readonly R[]): Table<R> {
-  const map = new Map(records.map((record) => [record.id, record]));
+  const map = new IdMap<R>();
+  for (const record of records) map.set(record.id, record);
   return {
     get size() {
       return map.size;
     },
     get: (id) => map.get(id),
     values: () => map.values(),
+    newestFirst: (before) => map.newestFirst(before),
     put: async (record) => void map.set(record.id, record),
     remove: async (id) => void map.delete(id),
   };

@@ -198,7 +198,8 @@ describe('REST', () => {
     expect(await rest.json('GET', '/v1/sandboxes?pagesize=1')).toMatchObject({
       status: 400,
       body: {
-        message: 'pagesize is not a known query parameter; allowed are codebase_id, page_size, page_token, owner_id',
+        message:
+          'pagesize is not a known query parameter; allowed are codebase_id, page_size, page_token, owner_id, status, labels',
       },
     });
   });

@@ -34,7 +34,7 @@ const cases: Case[] = [
     },
   },
   {
-    name: 'lists the codebases of one owner, page by page',
+    name: 'lists the codebases of one owner, the newest first, page by page',
     async run(scene) {
       const ids = [];
       for (let count = 0; count < 5; count++) ids.push((await scene.codebase({})).id);
@@ -47,7 +47,7 @@ const cases: Case[] = [
         seen.push(...page.codebases.map(({ id }) => id));
         page_token = page.next_page_token;
       } while (page_token !== '');
-      expect(seen).toEqual(ids);
+      expect(seen).toEqual(ids.reverse());
     },
   },
   {

@@ -250,7 +250,12 @@ function succeeded(answer: RawAnswer): unknown {
   return JSON.parse(answer.body.toString());
 }
 
+/** An entry of a map is a parameter `field.key`. */
 function query(fields: Record<string, unknown>): string {
-  const entries = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+  const entries = Object.entries(fields).flatMap(([name, value]) =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).map(([key, each]) => [`${name}.${key}`, String(each)])
+      : [[name, String(value)]],
+  );
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries as [string, string][])}`;
 }

@@ -56,7 +56,7 @@ const lifeCycle: Case[] = [
       const mine = [await scene.sandbox(one), await scene.sandbox(one)];
       await scene.sandbox(other);
       const { sandboxes, next_page_token } = await scene.client.call('ListSandboxes', { codebase_id: one.id });
-      expect({ sandboxes, next_page_token }).toEqual({ sandboxes: mine, next_page_token: '' });
+      expect({ sandboxes, next_page_token }).toEqual({ sandboxes: mine.reverse(), next_page_token: '' });
     },
   },
   {
@@ -69,13 +69,13 @@ const lifeCycle: Case[] = [
     },
   },
   {
-    name: 'lists each sandbox once, page by page',
+    name: 'lists each sandbox once, the newest first, page by page, also if others come and go between pages',
     async run(scene) {
       const codebase = await scene.codebase({});
       const all: Sandbox[] = [];
       for (let count = 0; count < 5; count++) all.push(await scene.sandbox(codebase));
       const sizes = [];
-      const seen = [];
+      const seen: Sandbox[] = [];
       let page_token = '';
       do {
         const request = { codebase_id: codebase.id, page_size: 2, page_token };
@@ -83,9 +83,34 @@ const lifeCycle: Case[] = [
         sizes.push(page.sandboxes.length);
         seen.push(...page.sandboxes);
         page_token = page.next_page_token;
+        if (seen.length !== 2) continue;
+        await scene.sandbox(codebase);
+        await scene.client.call('DestroySandbox', { sandbox_id: seen[1]?.id });
       } while (page_token !== '');
       expect(sizes).toEqual([2, 2, 1]);
-      expect(seen).toEqual(all);
+      expect(seen).toEqual(all.reverse());
+    },
+  },
+  {
+    name: 'lists the sandboxes that have a status and all named labels',
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const labels = { team: 'a', 'app.example/name': 'x=y&z' };
+      const both = await scene.sandbox(codebase, [], { labels });
+      const one = await scene.sandbox(codebase, [], { labels: { team: 'a' } });
+      await scene.client.call('StopSandbox', { sandbox_id: one.id });
+      const found = async (filter: object) => {
+        const page = await scene.client.call('ListSandboxes', { codebase_id: codebase.id, ...filter });
+        return page.sandboxes.map(({ id }) => id);
+      };
+      expect(await found({ labels: { team: 'a' } })).toEqual([one.id, both.id]);
+      expect(await found({ labels })).toEqual([both.id]);
+      expect(await found({ labels: { team: 'b' } })).toEqual([]);
+      expect(await found({ status: 'SANDBOX_STOPPED' })).toEqual([one.id]);
+      expect(await found({ status: 'SANDBOX_RUNNING', labels: { team: 'a' } })).toEqual([both.id]);
+      expect(await found({ status: 'SANDBOX_PENDING' })).toEqual([]);
+      expect(await found({ owner_id: scene.owner, status: 'SANDBOX_RUNNING' })).toEqual([both.id]);
+      expect(await found({ owner_id: `${scene.owner}-other` })).toEqual([]);
     },
   },
   {
@@ -279,6 +304,15 @@ const refusals: Case[] = [
           'page_token',
         );
       }
+    },
+  },
+  {
+    name: 'refuses a label filter with an empty key or more than 64 labels',
+    async run(scene) {
+      const list = (labels: object) => scene.client.call('ListSandboxes', { labels });
+      await expectRefusal(list({ '': 'a' }), 'INVALID_ARGUMENT', /^a key of labels must not be empty$/);
+      const many = Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, '']));
+      await expectRefusal(list(many), 'INVALID_ARGUMENT', /^labels must have at most 64 entries, not 65$/);
     },
   },
   {

@@ -3,7 +3,7 @@ import type { HandlerEvent } from '../../handlers/index.ts';
 import { listSandboxes } from '../../handlers/list-sandboxes.ts';
 import type { Sandboxes } from '../../lib/services.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
-import { call } from './call.ts';
+import { call, message } from './call.ts';
 import { pages } from './lists.ts';
 
 type Filter = Parameters<Sandboxes['list']>[0];
@@ -21,8 +21,42 @@ async function asked(event: Partial<HandlerEvent>): Promise<Filter> {
 
 describe('ListSandboxes', () => {
   it('passes on the filter', async () => {
-    const filter = { codebase_id: 'cb_1', owner_id: 'me' };
-    expect(await asked({ queryStringParameters: filter })).toMatchObject(filter);
+    const filter = { codebase_id: 'cb_1', owner_id: 'me', status: 'SANDBOX_STOPPED' };
+    expect(await asked({ queryStringParameters: filter })).toMatchObject({ ...filter, labels: {} });
+  });
+
+  it('reads labels from parameters of a query, and from the map of a message', async () => {
+    const labels = { team: 'a', 'app.example/name': 'x=y' };
+    const queryStringParameters = { 'labels.team': 'a', 'labels.app.example/name': 'x=y', page_size: '1' };
+    expect((await asked({ queryStringParameters })).labels).toEqual(labels);
+    expect((await asked(message({ labels }))).labels).toEqual(labels);
+    const special = await asked({ queryStringParameters: { 'labels.__proto__': 'a', 'labels.constructor': 'b' } });
+    expect(Object.entries(special.labels ?? {})).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+  });
+
+  it('leaves out the status that is not in the request, also where that of number 0 is', async () => {
+    expect('status' in (await asked({}))).toBe(false);
+    expect((await asked(message({ status: 'SANDBOX_PENDING' }))).status).toBe('SANDBOX_PENDING');
+  });
+
+  it.each([
+    [{ labels: 'a' }, 'labels is a map: in a query each entry is labels.<key>=<value>'],
+    [{ 'labels.': 'a' }, 'a key of labels must not be empty'],
+    [{ [`labels.${'x'.repeat(129)}`]: '' }, 'a key of labels must have at most 128 characters'],
+    [{ 'labels.a': 'x'.repeat(1025) }, /^labels.a. must have at most 1024 characters$/],
+    [{ 'codebase_id.a': '' }, /^"codebase_id.a" is not a known query parameter; allowed are codebase_id, /],
+    [{ 'constructor.a': '' }, /^"constructor.a" is not a known query parameter/],
+    [{ status: 'RUNNING' }, /^status must be one of SANDBOX_PENDING, SANDBOX_RUNNING, SANDBOX_STOPPED, SANDBOX_ERROR$/],
+  ])('refuses %j', async (queryStringParameters, text) => {
+    await expect(
+      asked({ queryStringParameters: queryStringParameters as Record<string, string> }),
+    ).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(text),
+    });
   });
 
   pages(asked);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cursorOf, pageById, tokenOf } from '../../lib/paging.ts';
+import { IdMap } from '../../lib/id-map.ts';
+import { cursorOf, newestPage, pageById, scopeOf, tokenOf } from '../../lib/paging.ts';
 
 const items = ['b', 'd', 'a', 'c', 'e'].map((id) => ({ id }));
 const refusal = expect.objectContaining({ code: 'INVALID_ARGUMENT' });
@@ -28,6 +29,53 @@ describe('a page', () => {
       { id: 'd' },
     ]);
   });
+});
+
+describe('a page of the newest items', () => {
+  const of = (ids: string) => {
+    const map = new IdMap<{ id: string }>();
+    for (const id of ids) map.set(id, { id });
+    return map;
+  };
+  const letters = (map: IdMap<{ id: string }>, page_token: string, matches = (_: { id: string }) => true) => {
+    const page = newestPage('letters', (before) => map.newestFirst(before), matches, { page_size: 2, page_token });
+    return [page.items.map(({ id }) => id).join(''), page.next_page_token] as const;
+  };
+
+  it('continues the previous one without gap or repetition, also if items come and go between pages', () => {
+    const map = of('badfec');
+    const [first, second] = letters(map, '');
+    expect(first).toBe('fe');
+    map.set('g', { id: 'g' });
+    map.delete('e');
+    map.delete('c');
+    const [next, last] = letters(map, second);
+    expect([next, last]).toEqual(['db', tokenOf('letters', 'b')]);
+    expect(letters(map, last)).toEqual(['a', '']);
+  });
+
+  it('has only matching items, and no next page if none matches there', () => {
+    const map = of('abcdef');
+    const [vowels, next] = letters(map, '', ({ id }) => 'ae'.includes(id));
+    expect([vowels, next]).toEqual(['ea', '']);
+  });
+
+  it('reads each item at most twice over all pages', () => {
+    const map = of('abcdefghijklmnopqrst');
+    let read = 0;
+    let page_token = '';
+    do {
+      const matches = ({ id }: { id: string }) => ++read > 0 && id < 's';
+      [, page_token] = letters(map, page_token, matches);
+    } while (page_token !== '');
+    expect(read).toBeLessThanOrEqual(2 * map.size);
+  });
+});
+
+it('the scope of a listing depends on its name and filters, and has one length', () => {
+  const scopes = [scopeOf('a', ['x']), scopeOf('b', ['x']), scopeOf('a', ['y'.repeat(10_000)])];
+  expect(new Set(scopes).size).toBe(3);
+  expect(new Set(scopes.map(({ length }) => length)).size).toBe(1);
 });
 
 describe('a page token', () => {

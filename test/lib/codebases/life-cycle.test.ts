@@ -47,17 +47,20 @@ describe('an id of another form', () => {
 });
 
 describe('listing codebases', () => {
-  it('pages by id and filters by owner', async () => {
+  it('lists the newest first, in pages, and filters by owner', async () => {
     const ids: string[] = [];
     for (const owner_id of ['a', 'b', 'a', 'a']) ids.push((await scratch.codebases.create({ name: 'x', owner_id })).id);
-    const mine = ids.filter((_, i) => i !== 1).toSorted();
+    const mine = ids
+      .filter((_, i) => i !== 1)
+      .toSorted()
+      .reverse();
     const first = await scratch.codebases.list({ owner_id: 'a', page_size: 2, page_token: '' });
     expect(first.codebases.map(({ id }) => id)).toEqual(mine.slice(0, 2));
     const second = await scratch.codebases.list({ owner_id: 'a', page_size: 2, page_token: first.next_page_token });
     expect(second.codebases.map(({ id }) => id)).toEqual(mine.slice(2));
     expect(second.next_page_token).toBe('');
     const all = await scratch.codebases.list({ owner_id: '', page_size: 100, page_token: '' });
-    expect(all.codebases.map(({ id }) => id)).toEqual(ids.toSorted());
+    expect(all.codebases.map(({ id }) => id)).toEqual(ids.toSorted().reverse());
     const foreign = { owner_id: 'b', page_size: 2, page_token: first.next_page_token };
     expect(await codeOf(scratch.codebases.list(foreign))).toBe('INVALID_ARGUMENT');
   });

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
 import type { Codebase } from '../../../lib/contract/messages.ts';
+import { IdMap } from '../../../lib/id-map.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Transfers } from '../../../lib/transfers.ts';
 
 /** Records that are durable at once; `fail` makes the next change fail as a full disk would. */
 class FakeRecords {
-  readonly map = new Map<string, Codebase>();
+  readonly map = new IdMap<Codebase>();
   fail: Error | undefined;
 
   get(id: string) {
@@ -17,6 +18,9 @@ class FakeRecords {
   }
   values() {
     return this.map.values();
+  }
+  newestFirst(before?: string) {
+    return this.map.newestFirst(before);
   }
   async put(record: Codebase) {
     this.#maybeFail();

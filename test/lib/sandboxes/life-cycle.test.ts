@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import type { SandboxFilter } from '../../../lib/services.ts';
 import { createRequest, execRequest, Fixture, never } from './fixture.ts';
 
 let fixture: Fixture;
@@ -394,15 +395,46 @@ describe('expire', () => {
 });
 
 describe('list', () => {
-  it('returns the sandboxes of one codebase, in pages', async () => {
+  it('returns the sandboxes of one codebase, in pages, the newest first', async () => {
     await fixture.addCodebase('cb_2');
     const others = [];
     for (let n = 0; n < 3; n++) others.push((await sandboxes.create(createRequest({ codebase_id: 'cb_2' }))).id);
     const first = sandboxes.list({ codebase_id: 'cb_2', page_size: 2, page_token: '' });
     const second = sandboxes.list({ codebase_id: 'cb_2', page_size: 2, page_token: first.next_page_token });
-    expect([...first.sandboxes, ...second.sandboxes].map(({ id }) => id)).toEqual(others.sort());
+    expect([...first.sandboxes, ...second.sandboxes].map(({ id }) => id)).toEqual(others.sort().reverse());
     expect(second.next_page_token).toBe('');
     expect(sandboxes.list({ codebase_id: '', page_size: 100, page_token: '' }).sandboxes).toHaveLength(4);
+  });
+
+  it('has the sandboxes that match the status and all labels', async () => {
+    const labels = { team: 'a', 'app.example/name': 'x', __proto__: null } as unknown as Record<string, string>;
+    const both = await sandboxes.create(createRequest({ labels }));
+    const one = await sandboxes.create(createRequest({ labels: { team: 'a', empty: '' } }));
+    await sandboxes.stop(both.id);
+    const found = (filter: Partial<SandboxFilter>) => {
+      const page = { codebase_id: '', page_size: 100, page_token: '' };
+      return sandboxes.list({ ...page, ...filter }).sandboxes.map(({ id }) => id);
+    };
+    expect(found({ labels: { team: 'a' } }).sort()).toEqual([both.id, one.id].sort());
+    expect(found({ labels: { team: 'a', 'app.example/name': 'x' } })).toEqual([both.id]);
+    expect(found({ labels: { team: 'a', 'app.example/name': 'y' } })).toEqual([]);
+    expect(found({ labels: { empty: '' } })).toEqual([one.id]);
+    expect(found({ labels: { toString: '' } })).toEqual([]);
+    expect(found({ status: 'SANDBOX_STOPPED' })).toEqual([both.id]);
+    expect(found({ status: 'SANDBOX_RUNNING', labels: { team: 'a' } })).toEqual([one.id]);
+    expect(found({ status: 'SANDBOX_ERROR' })).toEqual([]);
+    expect(found({ owner_id: 'bob' })).toEqual([]);
+  });
+
+  it('refuses the page token of another filter', async () => {
+    await sandboxes.create(createRequest());
+    const list = (filter: Partial<SandboxFilter & { page_token: string }>) =>
+      sandboxes.list({ codebase_id: '', page_size: 1, page_token: '', ...filter });
+    const page_token = list({}).next_page_token;
+    expect(list({ page_token }).sandboxes).toHaveLength(1);
+    for (const filter of [{ labels: { a: '' } }, { status: 'SANDBOX_RUNNING' as const }, { owner_id: 'ann' }]) {
+      expect(() => list({ ...filter, page_token })).toThrow('page_token must be the next_page_token');
+    }
   });
 });
 
