@@ -5,6 +5,7 @@ import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Services } from '../lib/services.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
+import { fromMergePatch, type MergePatch } from './input/merge-patch.ts';
 import { readRequest } from './input/request.ts';
 import { type Rpc, requestFields } from './input/request-fields.ts';
 import { readUpload } from './input/upload.ts';
@@ -79,9 +80,28 @@ export function define<N extends Rpc, const C extends Constraints, Result>(
   constraints: C,
   handle: Handle<RequestOf<N, C>, Result>,
 ): RpcHandler<Result> {
+  return unary(rpc, constraints, handle, (event) => event);
+}
+
+/** Like `define`, for an rpc whose JSON body is a merge patch. */
+export function definePatch<N extends Rpc, const C extends Constraints, Result>(
+  rpc: N,
+  constraints: C,
+  patch: MergePatch,
+  handle: Handle<RequestOf<N, C>, Result>,
+): RpcHandler<Result> {
+  return unary(rpc, constraints, handle, (event) => ({ ...event, body: fromMergePatch(event.body, patch) }));
+}
+
+function unary<N extends Rpc, const C extends Constraints, Result>(
+  rpc: N,
+  constraints: C,
+  handle: Handle<RequestOf<N, C>, Result>,
+  prepare: (event: HandlerEvent) => HandlerEvent,
+): RpcHandler<Result> {
   const fields = requestFields(rpc, constraints);
   const read = (event: HandlerEvent, { guard }: HandlerContext) => {
-    const request = readRequest(fields, event);
+    const request = readRequest(fields, prepare(event));
     checkRequired(request, constraints);
     return guard.narrow(request);
   };

@@ -40,6 +40,7 @@ import { startSandbox } from './start-sandbox.ts';
 import { statFile } from './stat-file.ts';
 import { stopSandbox } from './stop-sandbox.ts';
 import { updatePermissions } from './update-permissions.ts';
+import { updateSandbox } from './update-sandbox.ts';
 import { uploadFile } from './upload-file.ts';
 import { writeFile } from './write-file.ts';
 
@@ -48,7 +49,7 @@ export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
 interface Route {
   /** Name of the rpc; Health has its own gRPC service. gRPC uses the first of several rows of an rpc. */
   operation: Rpc | 'Health';
-  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `{name}` matches one segment, for the request field of that name; `{name+}` matches the rest of the path. */
   path: string;
   /** Matches only requests with this query parameter, and then precedes the row of the same path without it. */
@@ -80,6 +81,7 @@ export const operations: readonly Operation[] = [
   { operation: 'CreateSandbox', method: 'POST', path: '/v1/sandboxes', kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'codebase' }, handler: createSandbox },
   { operation: 'GetSandbox', method: 'GET', path: SANDBOX, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, handler: getSandbox },
   { operation: 'ListSandboxes', method: 'GET', path: '/v1/sandboxes', kind: 'unary', access: { role: 'owner', scope: 'sandboxes:read', on: 'owner' }, handler: listSandboxes },
+  { operation: 'UpdateSandbox', method: 'PATCH', path: SANDBOX, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: updateSandbox },
   { operation: 'StartSandbox', method: 'POST', path: `${SANDBOX}/start`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: startSandbox },
   { operation: 'StopSandbox', method: 'POST', path: `${SANDBOX}/stop`, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: stopSandbox },
   { operation: 'DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, handler: destroySandbox },

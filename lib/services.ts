@@ -32,6 +32,7 @@ import type {
   SandboxStatus,
   StatFileRequest,
   UpdatePermissionsRequest,
+  UpdateSandboxRequest,
   WriteFileRequest,
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
@@ -69,6 +70,8 @@ export interface Sandboxes {
   get(id: string, as?: Actor | ''): Sandbox;
   /** The newest first. */
   list(filter: SandboxFilter & Page): { sandboxes: Sandbox[]; next_page_token: string };
+  /** Only what the request names, all or nothing. Durable when the call resolves. */
+  update(request: UpdateSandboxRequest): Promise<Sandbox>;
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
   /**

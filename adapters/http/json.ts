@@ -16,9 +16,11 @@ export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
   await answerAny(res, 200, await operation.handler(await withJsonBody(exchange), context), turns);
 }
 
-/** Returns the event with the text of the body. Any body of a POST or PUT must be JSON, whatever its content type. */
+const METHODS_WITH_BODY: ReadonlySet<string | undefined> = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Returns the event with the text of the body, which must be JSON whatever its content type. */
 export async function withJsonBody({ req, event, turns }: Exchange): Promise<HandlerEvent> {
-  if (req.method !== 'POST' && req.method !== 'PUT') return event;
+  if (!METHODS_WITH_BODY.has(req.method)) return event;
   const bytes = await readBody(req);
   if (bytes.length === 0) return event;
   // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.

@@ -6,6 +6,7 @@ import {
   MAX_WORKDIR_BYTES,
 } from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts';
+import { MAX_LABELS } from '../../lib/label-limits.ts';
 import { MAX_RULES } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints, FieldConstraint } from './constraints.ts';
@@ -31,17 +32,19 @@ export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfie
 export const rules = { maxItems: MAX_RULES } as const satisfies FieldConstraint;
 
 export const labels = {
-  maxItems: 64,
+  maxItems: MAX_LABELS,
   keys: { minLength: 1, maxLength: 128 },
   items: { maxLength: 1024 },
 } as const satisfies FieldConstraint;
+
+/** Seconds; at most ten years. */
+export const lifetime = { minimum: 0, maximum: 315_360_000, unit: 'seconds' } as const satisfies FieldConstraint;
 
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
   labels,
-  /** At most ten years. */
-  expires_in: { minimum: 0, maximum: 315_360_000, unit: 'seconds' },
+  expires_in: lifetime,
   resources: {
     fields: {
       memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },

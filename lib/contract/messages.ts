@@ -352,7 +352,7 @@ export interface Sandbox {
   status: SandboxStatus;
   /** Rules in force. */
   permissions: readonly PermissionRule[];
-  /** Labels given at creation. */
+  /** Labels; see UpdateSandbox. */
   labels: Record<string, string>;
   /** Time of creation. */
   created_at: number;
@@ -434,6 +434,26 @@ export interface ListSandboxesResponse {
   sandboxes: readonly Sandbox[];
   /** page_token of the next page; empty: this was the last page. */
   next_page_token: string;
+}
+
+/** Request of UpdateSandbox. What is absent is not changed. */
+export interface UpdateSandboxRequest {
+  /** Sandbox to change. */
+  sandbox_id: string;
+  /**
+   * Labels to add, or whose values are replaced. The sandbox may then have at most 64. In a merge patch null removes a
+   * label.
+   */
+  labels: Record<string, string>;
+  /** Keys of labels to remove; a key that the sandbox does not have changes nothing. None may be in `labels`. */
+  remove_labels: readonly string[];
+  /** Remove all labels, before those of `labels` are added. In a merge patch: null instead of the map of labels. */
+  clear_labels: boolean;
+  /**
+   * Seconds from now until the sandbox expires; 0, and null in a merge patch: the server's default. Absent: the time of
+   * expiry is not changed.
+   */
+  expires_in?: number;
 }
 
 /** Request of StartSandbox. */
@@ -981,6 +1001,11 @@ export interface Rpcs {
   GetSandbox: { request: GetSandboxRequest; response: Sandbox };
   /** Lists sandboxes, the newest first, page by page. */
   ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
+  /**
+   * Changes the labels and the lifetime of a sandbox, in every state: what the request names, all or nothing.
+   * FAILED_PRECONDITION if the sandbox has expired. Over REST the body is a JSON merge patch (RFC 7396).
+   */
+  UpdateSandbox: { request: UpdateSandboxRequest; response: Sandbox };
   /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */
   StartSandbox: { request: StartSandboxRequest; response: Sandbox };
   /** Ends every process in the sandbox and keeps its files. Succeeds and changes nothing if it is stopped. */

@@ -176,6 +176,13 @@ export const fields = {
     sandboxes: { type: 'Sandbox', repeated: true },
     next_page_token: { type: 'string' },
   },
+  UpdateSandboxRequest: {
+    sandbox_id: { type: 'string' },
+    labels: { type: 'string', map: true },
+    remove_labels: { type: 'string', repeated: true },
+    clear_labels: { type: 'bool' },
+    expires_in: { type: 'int64', optional: true },
+  },
   StartSandboxRequest: {
     sandbox_id: { type: 'string' },
   },
@@ -439,6 +446,7 @@ export const rpcs = {
   CreateSandbox: { service: 'SandboxService', request: 'CreateSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   GetSandbox: { service: 'SandboxService', request: 'GetSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   ListSandboxes: { service: 'SandboxService', request: 'ListSandboxesRequest', response: 'ListSandboxesResponse', requestStream: false, responseStream: false },
+  UpdateSandbox: { service: 'SandboxService', request: 'UpdateSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   StartSandbox: { service: 'SandboxService', request: 'StartSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   StopSandbox: { service: 'SandboxService', request: 'StopSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   DestroySandbox: { service: 'SandboxService', request: 'DestroySandboxRequest', response: 'Empty', requestStream: false, responseStream: false },

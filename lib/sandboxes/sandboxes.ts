@@ -29,6 +29,7 @@ import { markFailed } from './lifecycle/failure.ts';
 import { recoverSandboxes } from './lifecycle/recover.ts';
 import { reviveSandboxes } from './lifecycle/revive.ts';
 import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
+import { updateSandbox } from './lifecycle/update.ts';
 import { each } from './limiter.ts';
 import { listSandboxes } from './list.ts';
 import { agentView } from './permissions/agent-view.ts';
@@ -73,6 +74,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     create: (request) => createSandbox(request, context),
     get: (id, as) => (as === 'agent' ? agentView(context.find(id).view()) : context.find(id).view()),
     list: (filter) => listSandboxes(filter, context),
+    update: (request) => updateSandbox(request, context),
     start: (id) => startSandbox(id, context),
     stop: (id) => stopSandbox(id, context),
     destroy: (id, discard) => destroySandbox(id, context, discard),

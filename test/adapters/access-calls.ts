@@ -26,7 +26,7 @@ export async function callRest(url: string, row: Operation, request: Fields, key
     form.append('file', new Blob(['x']), String(left.file_path));
     return outcomeOf(await fetch(url + target, { method, headers, body: form }));
   }
-  if ((method === 'POST' || method === 'PUT') && kind !== 'raw') {
+  if (['POST', 'PUT', 'PATCH'].includes(method) && kind !== 'raw') {
     return outcomeOf(await fetch(url + target, { method, headers, body: JSON.stringify(left) }));
   }
   const query = new URLSearchParams(left as Record<string, string>).toString();

@@ -75,6 +75,7 @@ const NAMES = {
     'create',
     'get',
     'list',
+    'update',
     'start',
     'stop',
     'destroy',

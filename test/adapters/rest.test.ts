@@ -43,7 +43,7 @@ describe('REST', () => {
     await rest.json('GET', '/v1/sandboxes?codebase_id=cb_1&page_size=5&page_token=t%201');
     const executed = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { command: 'x', timeout: '5' });
     expect(seen).toEqual([
-      { codebase_id: 'cb_1', page_size: 5, page_token: 't 1', owner_id: '' },
+      { codebase_id: 'cb_1', page_size: 5, page_token: 't 1', owner_id: '', labels: {} },
       { sandbox_id: 'sb_1', command: 'x', stdin: '', env: {}, workdir: '', timeout: 5 },
     ]);
     expect(executed.body).toEqual({ stdout: 'hi', stderr: '', exit_code: 3, duration_ms: 7 });
@@ -62,6 +62,7 @@ describe('REST', () => {
         stop: note('stop', aSandbox),
         destroy: note('destroy', undefined),
         create: note('create', aSandbox),
+        update: note('update', aSandbox),
       },
       codebases: {
         create: note('createCodebase', aCodebase),
@@ -76,6 +77,7 @@ describe('REST', () => {
       ['POST', '/v1/sandboxes/sb_2/stop'],
       ['DELETE', '/v1/sandboxes/sb_3'],
       ['POST', '/v1/sandboxes', { codebase_id: 'cb_1' }],
+      ['PATCH', '/v1/sandboxes/sb_4', { labels: { a: null } }],
       ['POST', '/v1/codebases', { name: 'n', owner_id: 'o' }],
       ['GET', '/v1/codebases?owner_id=o'],
       ['DELETE', '/v1/codebases/cb_1'],
@@ -88,6 +90,7 @@ describe('REST', () => {
       'stop sb_2',
       'destroy sb_3',
       'create',
+      'update',
       'createCodebase',
       'list',
       'delete cb_1',
@@ -242,7 +245,7 @@ describe('REST', () => {
     await start();
     const answer = await rest.json('PUT', '/v1/sandboxes/sb_1');
     expect(answer).toMatchObject({ status: 405, body: { code: 12 } });
-    expect(answer.headers.get('allow')).toBe('GET, DELETE');
+    expect(answer.headers.get('allow')).toBe('GET, PATCH, DELETE');
   });
 
   it.each(['/v1/sandboxes/%', '/v1/sandboxes/%zz', '/v1/codebases/cb_1/files/a%ff'])(
@@ -328,10 +331,11 @@ describe('REST', () => {
     }
   });
 
-  it('refuses POST requests of a web page from another origin', async () => {
-    const { codebases } = await start({ codebases: { create: async () => aCodebase } });
-    expect(codebases).toBeDefined();
-    const body = '{"name":"a"}';
+  it.each([
+    ['POST', '/v1/codebases', '{"name":"a"}'],
+    ['PATCH', '/v1/sandboxes/sb_1', '{"labels":{"a":"b"}}'],
+  ])('refuses %s requests of a web page from another origin', async (method, path, body) => {
+    await start({ codebases: { create: async () => aCodebase }, sandboxes: { update: async () => aSandbox } });
     const post = async (headers: Record<string, string>) => {
       const lines = Object.entries({
         host: 'localhost:8080',
@@ -339,7 +343,7 @@ describe('REST', () => {
         'content-length': String(body.length),
         ...headers,
       }).map((each) => each.join(': '));
-      const answer = await rawRequest(rest.port, `POST /v1/codebases HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
+      const answer = await rawRequest(rest.port, `${method} ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`);
       return Number(answer.slice(9, 12));
     };
     expect(await post({ origin: 'https://evil.example' })).toBe(403);

@@ -26,6 +26,7 @@ export interface Unary {
   CreateSandbox: Sandbox;
   GetSandbox: Sandbox;
   ListSandboxes: { sandboxes: Sandbox[]; next_page_token: string };
+  UpdateSandbox: Sandbox;
   StartSandbox: Sandbox;
   StopSandbox: Sandbox;
   DestroySandbox: object;

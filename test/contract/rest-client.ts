@@ -19,6 +19,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   CreateSandbox: ['POST', '/v1/sandboxes'],
   GetSandbox: ['GET', '/v1/sandboxes/{sandbox_id}'],
   ListSandboxes: ['GET', '/v1/sandboxes'],
+  UpdateSandbox: ['PATCH', '/v1/sandboxes/{sandbox_id}'],
   StartSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/start'],
   StopSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/stop'],
   DestroySandbox: ['DELETE', '/v1/sandboxes/{sandbox_id}'],
@@ -111,10 +112,9 @@ export class RestClient implements Client {
       delete rest[name];
       return name === 'path' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
     });
-    const answer =
-      method === 'POST' || method === 'PUT'
-        ? await this.json(method, path, rest, signal)
-        : await this.send(method, `${path}${query(rest)}`, { signal });
+    const answer = ['POST', 'PUT', 'PATCH'].includes(method)
+      ? await this.json(method, path, rest, signal)
+      : await this.send(method, `${path}${query(rest)}`, { signal });
     return succeeded(answer) as Unary[O];
   }
 

@@ -114,6 +114,62 @@ const lifeCycle: Case[] = [
     },
   },
   {
+    name: 'updates labels and lifetime of a sandbox, and nothing that the request does not name',
+    async run(scene) {
+      const labels = { team: 'a', old: 'x', 'key with spaces': '' };
+      const sandbox = await scene.sandboxOn({}, undefined, { labels, expires_in: 600 });
+      const update = (fields: object) => scene.client.call('UpdateSandbox', { sandbox_id: sandbox.id, ...fields });
+      const relabelled = { ...sandbox, labels: { team: 'b', 'key with spaces': '', new: 'y' } };
+      expect(await update({ labels: { team: 'b', new: 'y' }, remove_labels: ['old', 'absent'] })).toEqual(relabelled);
+      expect(await update({})).toEqual(relabelled);
+      const before = Math.floor(Date.now() / 1000);
+      const { expires_at, ...rest } = await update({ expires_in: 7200 });
+      expect({ ...rest, expires_at: sandbox.expires_at }).toEqual(relabelled);
+      expect(expires_at).toBeGreaterThanOrEqual(before + 7200);
+      expect(expires_at).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 7200);
+      expect((await update({ expires_in: 0 })).expires_at).toBeGreaterThanOrEqual(before + 24 * 3600);
+      await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
+      const stopped = await update({ clear_labels: true, labels: { only: 'this' } });
+      expect(stopped).toMatchObject({ status: 'SANDBOX_STOPPED', labels: { only: 'this' } });
+      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual(stopped);
+    },
+  },
+  {
+    name: 'refuses an update as a whole, and changes nothing',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({}, undefined, { labels: { team: 'a' } });
+      const update = (fields: object) => scene.client.call('UpdateSandbox', { sandbox_id: sandbox.id, ...fields });
+      const many = Object.fromEntries(Array.from({ length: 64 }, (_, index) => [`l${index}`, '']));
+      await expectRefusal(update({ labels: many, expires_in: 9 }), 'INVALID_ARGUMENT', /^labels .* at most 64 labels/);
+      await expectRefusal(update({ labels: { a: 'b' }, expires_in: -1 }), 'INVALID_ARGUMENT', /^expires_in /);
+      const both = { labels: { a: 'b' }, remove_labels: ['a'], expires_in: 9 };
+      await expectRefusal(update(both), 'INVALID_ARGUMENT', /^remove_labels must not have "a", which is in labels$/);
+      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual(sandbox);
+    },
+  },
+  {
+    name: 'reads a JSON merge patch over REST, in which null removes',
+    protocols: ['rest'],
+    runtimes: ['mock'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({}, undefined, { labels: { team: 'a', old: 'x' } });
+      const patch = async (body: string, type: string) => {
+        const headers = { 'content-type': type };
+        return JSON.parse(
+          (await scene.rest.send('PATCH', `/v1/sandboxes/${sandbox.id}`, { body, headers })).body.toString(),
+        );
+      };
+      const merged = await patch('{"labels": {"old": null, "new": "y"}}', 'application/merge-patch+json');
+      expect(merged).toEqual({ ...sandbox, labels: { team: 'a', new: 'y' } });
+      expect((await patch('{"labels": null}', 'application/json')).labels).toEqual({});
+      const jsonPatch = '[{"op": "add", "path": "/labels/a", "value": "b"}]';
+      expect(await patch(jsonPatch, 'application/json-patch+json')).toMatchObject({
+        code: 3,
+        message: 'the request body must be a JSON object',
+      });
+    },
+  },
+  {
     name: 'stops and starts a sandbox, and both can be repeated',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});
@@ -156,7 +212,13 @@ const lifeCycle: Case[] = [
         const request = { sandbox_id: sandbox.id };
         if (stopped) await scene.client.call('StopSandbox', request);
         expect(await scene.client.call('DestroySandbox', request)).toEqual({});
-        for (const operation of ['GetSandbox', 'StartSandbox', 'StopSandbox', 'DestroySandbox'] as const) {
+        for (const operation of [
+          'GetSandbox',
+          'UpdateSandbox',
+          'StartSandbox',
+          'StopSandbox',
+          'DestroySandbox',
+        ] as const) {
           await expectRefusal(scene.client.call(operation, request), 'NOT_FOUND', sandbox.id);
         }
         await expectRefusal(scene.run(sandbox, 'true'), 'NOT_FOUND', sandbox.id);
@@ -319,7 +381,13 @@ const refusals: Case[] = [
     name: 'answers NOT_FOUND, naming the id, for an unknown sandbox',
     async run(scene) {
       const request = { sandbox_id: 'sb_absent' };
-      for (const operation of ['GetSandbox', 'StartSandbox', 'StopSandbox', 'DestroySandbox'] as const) {
+      for (const operation of [
+        'GetSandbox',
+        'UpdateSandbox',
+        'StartSandbox',
+        'StopSandbox',
+        'DestroySandbox',
+      ] as const) {
         await expectRefusal(scene.client.call(operation, request), 'NOT_FOUND', 'sb_absent');
       }
       await expectRefusal(scene.client.call('Exec', { ...request, command: 'true' }), 'NOT_FOUND', 'sb_absent');

@@ -95,18 +95,17 @@ function recordOf(
   runtime: RuntimeName,
   owner: string,
   uid: number,
-  { clock, settings }: SandboxContext,
+  context: SandboxContext,
 ): SandboxRecord {
-  const now = Math.floor(clock.now() / 1000);
-  const lifetime = request.expires_in || Math.ceil(settings.defaultExpiration / 1000);
+  const { clock, settings } = context;
   return {
     id: newId('sb'),
     codebase_id: request.codebase_id,
     status: 'SANDBOX_RUNNING',
     permissions: request.permissions,
     labels: request.labels,
-    created_at: now,
-    expires_at: lifetime === 0 ? 0 : now + lifetime,
+    created_at: Math.floor(clock.now() / 1000),
+    expires_at: expiryOf(request.expires_in, context),
     runtime,
     image: runtime === 'RUNTIME_DOCKER' ? request.image || settings.defaultImage : '',
     resources: withDefaults(request.resources, settings.defaultResources),
@@ -117,6 +116,12 @@ function recordOf(
     owner_id: owner,
     uid,
   };
+}
+
+/** Time of expiry in `expiresIn` seconds; 0: after the server's default lifetime, which may be for ever (0). */
+export function expiryOf(expiresIn: number, { clock, settings }: SandboxContext): number {
+  const lifetime = expiresIn || Math.ceil(settings.defaultExpiration / 1000);
+  return lifetime === 0 ? 0 : Math.floor(clock.now() / 1000) + lifetime;
 }
 
 function withDefaults(asked: ResourceLimits, defaults: ResourceLimits): ResourceLimits {

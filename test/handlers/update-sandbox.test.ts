@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { updateSandbox } from '../../handlers/update-sandbox.ts';
+import type { UpdateSandboxRequest } from '../../lib/contract/messages.ts';
+import { aSandbox } from '../adapters/fake-services.ts';
+import { call, json, message } from './call.ts';
+
+async function requestOf(event: Parameters<typeof call>[1]): Promise<UpdateSandboxRequest> {
+  const seen: UpdateSandboxRequest[] = [];
+  const update = async (request: UpdateSandboxRequest) => {
+    seen.push(request);
+    return aSandbox;
+  };
+  const at = { ...event, ...(event.body instanceof Object ? {} : { pathParameters: { sandbox_id: 'sb_1' } }) };
+  expect(await call(updateSandbox, at, { sandboxes: { update } })).toEqual(aSandbox);
+  return seen[0]!;
+}
+
+const nothing = { sandbox_id: 'sb_1', labels: {}, remove_labels: [], clear_labels: false };
+
+describe('UpdateSandbox', () => {
+  it('passes on the same request for JSON with a path and for a decoded message', async () => {
+    const body = { labels: { team: 'a' }, remove_labels: ['old'], clear_labels: true, expires_in: 60 };
+    expect(await requestOf(json(body))).toEqual({ sandbox_id: 'sb_1', ...body });
+    expect(await requestOf(message({ sandbox_id: 'sb_1', ...body }))).toEqual({ sandbox_id: 'sb_1', ...body });
+  });
+
+  it('leaves out what the request does not name, and keeps a 0', async () => {
+    expect(await requestOf({})).toEqual(nothing);
+    expect(await requestOf(json({}))).toEqual(nothing);
+    expect(await requestOf(message({ sandbox_id: 'sb_1', expires_in: 0 }))).toEqual({ ...nothing, expires_in: 0 });
+  });
+
+  it('reads a merge patch: null removes labels, and resets a field to its default', async () => {
+    const patch = json({ labels: { a: 'b', old: null, older: null }, expires_in: null });
+    expect(await requestOf(patch)).toEqual({
+      ...nothing,
+      labels: { a: 'b' },
+      remove_labels: ['old', 'older'],
+      expires_in: 0,
+    });
+    expect(await requestOf(json({ labels: null }))).toEqual({ ...nothing, clear_labels: true });
+    expect(await requestOf(json({ labels: { a: null }, remove_labels: ['b'] }))).toEqual({
+      ...nothing,
+      remove_labels: ['b', 'a'],
+    });
+  });
+
+  it('keeps label keys that are property names in JavaScript', async () => {
+    const { labels, remove_labels } = await requestOf({
+      headers: { 'content-type': 'application/json' },
+      body: '{"labels":{"__proto__":"a","constructor":null}}',
+    });
+    expect([Object.entries(labels), remove_labels]).toEqual([[['__proto__', 'a']], ['constructor']]);
+  });
+
+  it.each([
+    [[], 'the request body must be a JSON object'],
+    [[{ op: 'add', path: '/labels/a', value: 'b' }], 'the request body must be a JSON object'],
+    ['labels', 'the request body must be a JSON object'],
+    [{ labels: 'a' }, 'labels must be an object'],
+    [{ labels: { a: 1 } }, 'labels[a] must be a string'],
+    [{ labels: { '': 'a' } }, 'a key of labels must not be empty'],
+    [{ labels: { '': null } }, 'remove_labels[0] must not be empty'],
+    [{ labels: { a: 'x'.repeat(1025) } }, 'labels[a] must have at most 1024 characters'],
+    [{ labels: { a: null }, remove_labels: 'b' }, 'remove_labels must be a list'],
+    [{ remove_labels: Array.from({ length: 65 }, () => 'a') }, 'remove_labels must have at most 64 entries, not 65'],
+    [{ expires_in: -1 }, 'expires_in must be between 0 and 315360000 seconds'],
+    [{ permissions: [] }, /^permissions is not a known field; allowed are sandbox_id, labels, /],
+    [{ sandbox_id: 'sb_2' }, 'sandbox_id is not the one in the path; leave it out'],
+  ])('refuses %j', async (body, text) => {
+    await expect(requestOf(json(body))).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENT',
+      message: expect.stringMatching(typeof text === 'string' ? text.replace(/[[\]]/g, '\\$&') : text),
+    });
+  });
+});

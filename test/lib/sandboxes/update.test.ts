@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Sandbox, UpdateSandboxRequest } from '../../../lib/contract/messages.ts';
+import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import { createRequest, Fixture } from './fixture.ts';
+
+let fixture: Fixture;
+let sandboxes: SandboxKeeper;
+let sandbox: Sandbox;
+
+beforeEach(async () => {
+  fixture = new Fixture();
+  sandboxes = await fixture.start();
+  await fixture.addCodebase();
+  sandbox = await sandboxes.create(createRequest({ labels: { team: 'a', old: 'x' } }));
+});
+afterEach(() => fixture.remove());
+
+const update = (fields: Partial<UpdateSandboxRequest>) =>
+  sandboxes.update({ sandbox_id: sandbox.id, labels: {}, remove_labels: [], clear_labels: false, ...fields });
+const stored = () => fixture.metadata.sandboxes.get(sandbox.id);
+
+it('changes only what it names, durably', async () => {
+  const labelled = await update({ labels: { team: 'b', new: '' }, remove_labels: ['old', 'absent'] });
+  expect(labelled).toEqual({ ...sandbox, labels: { team: 'b', new: '' } });
+  expect(stored()?.labels).toEqual({ team: 'b', new: '' });
+  fixture.elapsed = 60_000;
+  const prolonged = await update({ expires_in: 120 });
+  expect(prolonged).toEqual({ ...labelled, expires_at: sandbox.created_at + 60 + 120 });
+  expect(stored()).toMatchObject({ labels: { team: 'b', new: '' }, expires_at: prolonged.expires_at });
+  expect((await update({ labels: { one: '1' }, clear_labels: true })).labels).toEqual({ one: '1' });
+  expect((await update({ clear_labels: true })).labels).toEqual({});
+});
+
+it('counts the default lifetime from now if expires_in is 0, which may be for ever', async () => {
+  fixture.elapsed = 60_000;
+  expect((await update({ expires_in: 0 })).expires_at).toBe(sandbox.created_at + 60 + 3600);
+  fixture.settings.defaultExpiration = 0;
+  expect((await update({ expires_in: 0 })).expires_at).toBe(0);
+});
+
+it('without any field stores nothing', async () => {
+  const { put } = fixture.metadata.sandboxes;
+  let puts = 0;
+  fixture.metadata.sandboxes.put = (record) => {
+    puts++;
+    return put.call(fixture.metadata.sandboxes, record);
+  };
+  expect(await update({})).toEqual(sandbox);
+  expect(puts).toBe(0);
+});
+
+it('changes nothing if one part is refused or it cannot be stored', async () => {
+  const many = Object.fromEntries(Array.from({ length: 63 }, (_, index) => [`l${index}`, '']));
+  const refused = { code: 'INVALID_ARGUMENT', message: 'labels must leave the sandbox at most 64 labels, not 65' };
+  await expect(update({ labels: many, expires_in: 7200 })).rejects.toMatchObject(refused);
+  await expect(update({ labels: { a: '' }, remove_labels: ['b', 'a'] })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENT',
+    message: 'remove_labels must not have "a", which is in labels',
+  });
+  await fixture.metadata.close();
+  await expect(update({ labels: { a: '' }, expires_in: 7200 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  expect(sandboxes.get(sandbox.id)).toEqual(sandbox);
+});
+
+it('of a stopped and of a failed sandbox leaves its state as it is', async () => {
+  await sandboxes.stop(sandbox.id);
+  expect((await update({ labels: { a: '' } })).status).toBe('SANDBOX_STOPPED');
+  fixture.runtime.before = async () => {
+    throw new Error('no room');
+  };
+  await expect(sandboxes.start(sandbox.id)).rejects.toThrow();
+  const { status, status_reason } = sandboxes.get(sandbox.id);
+  expect(await update({ expires_in: 9 })).toMatchObject({ status, status_reason });
+  expect(stored()).toMatchObject({ status: 'SANDBOX_ERROR', status_reason });
+});
+
+it('of an expired sandbox is refused, and of one that is being destroyed NOT_FOUND', async () => {
+  const destroyed = sandboxes.destroy(sandbox.id);
+  await expect(update({ expires_in: 9 })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await destroyed;
+  sandbox = await sandboxes.create(createRequest({ expires_in: 10 }));
+  fixture.elapsed = 10_000;
+  await expect(update({ expires_in: 9 })).rejects.toMatchObject({
+    code: 'FAILED_PRECONDITION',
+    message: `sandbox ${sandbox.id} has expired`,
+  });
+});
+
+it('of one sandbox at once leaves the labels of each', async () => {
+  await Promise.all(Array.from({ length: 20 }, (_, index) => update({ labels: { [`l${index}`]: '' } })));
+  expect(Object.keys(sandboxes.get(sandbox.id).labels)).toHaveLength(22);
+});
