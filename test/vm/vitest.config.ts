@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { compileProto } from '../../proto/compile.mjs';
+import type {} from '../slowness.ts';
 
 /** Configuration of the tests in the virtual machine (scripts/vm.mjs): the host built dist/, and an emulator is slow. */
 export default defineConfig({
@@ -16,6 +17,7 @@ export default defineConfig({
     hookTimeout: 240_000,
     teardownTimeout: 60_000,
     expect: { poll: { timeout: 120_000 } },
+    provide: { slowness: 10 },
     allowOnly: false,
   },
 });

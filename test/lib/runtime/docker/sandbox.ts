@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../../lib/log.ts';
 import { createDockerRuntime, type DockerOptions } from '../../../../lib/runtime/docker/index.ts';
+import { type DockerTimes, TIMES } from '../../../../lib/runtime/docker/times.ts';
 import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../../lib/runtime/runtime.ts';
 import type { Daemon } from '../../../docker/daemon.ts';
+import { slowness } from '../../../slowness.ts';
 
 export interface Scene {
   runtime: Runtime;
@@ -28,6 +30,7 @@ export async function openScene(dockerd: Pick<Daemon, 'host'>, options: Partial<
     enableNetworking: false,
     log: silentLog,
     stateDir: join(directory, 'state'),
+    times: onThisMachine(TIMES),
     ...options,
   });
   const launched: RunningSandbox[] = [];
@@ -57,6 +60,17 @@ export async function openScene(dockerd: Pick<Daemon, 'host'>, options: Partial<
       await runtime.close?.();
       await rm(directory, { recursive: true, force: true });
     },
+  };
+}
+
+/** The service's limits, which are too short for a daemon in an emulated machine. */
+function onThisMachine({ callMs, pullMs, startMs, removeMs, retryMs }: DockerTimes): DockerTimes {
+  return {
+    callMs: callMs * slowness,
+    pullMs: pullMs * slowness,
+    startMs: startMs * slowness,
+    removeMs: removeMs * slowness,
+    retryMs,
   };
 }
 
