@@ -407,7 +407,7 @@ describe('a download', () => {
     const answer = await get('f', { range });
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toBe('bytes */10');
-    expect(await answer.json()).toMatchObject({ code: 11 });
+    expect(await answer.json()).toMatchObject({ code: 11, message: 'the file has 10 bytes' });
   });
 
   it.each(['bytes=1-2,4-5', 'bytes=5-2', 'lines=1-2', 'bytes=x', 'bytes=-'])('ignores the range %s', async (range) => {

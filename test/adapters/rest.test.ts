@@ -244,7 +244,8 @@ describe('REST', () => {
   it('answers a wrong method with the methods of the path', async () => {
     await start();
     const answer = await rest.json('PUT', '/v1/sandboxes/sb_1');
-    expect(answer).toMatchObject({ status: 405, body: { code: 12 } });
+    const message = 'there is no PUT /v1/sandboxes/sb_1; this path has GET, PATCH, DELETE';
+    expect(answer).toMatchObject({ status: 405, body: { code: 12, message } });
     expect(answer.headers.get('allow')).toBe('GET, PATCH, DELETE');
   });
 

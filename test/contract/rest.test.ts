@@ -37,7 +37,9 @@ const shape: Case[] = [
       ] as const) {
         const answer = await rest.send(method, path);
         expect([method, path, [404, 405, 501].includes(answer.status)]).toEqual([method, path, true]);
-        expect(json<ErrorBody>(answer).message).toMatch(/./);
+        expect(json<ErrorBody>(answer).message).toMatch(
+          new RegExp(`^there is no ${method} ${path}(; this path has [A-Z, ]+)?$`),
+        );
       }
     },
   },

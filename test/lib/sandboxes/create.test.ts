@@ -96,7 +96,12 @@ describe('create', () => {
   const refused: [string, Partial<NewSandbox>, string, RegExp][] = [
     ['an unknown codebase', { codebase_id: 'cb_no' }, 'NOT_FOUND', /codebase "cb_no" does not exist/],
     ['the codebase __proto__', { codebase_id: '__proto__' }, 'NOT_FOUND', /does not exist/],
-    ['an image without docker', { image: 'ubuntu' }, 'INVALID_ARGUMENT', /^image/],
+    [
+      'an image without docker',
+      { image: 'ubuntu' },
+      'INVALID_ARGUMENT',
+      /^image is only for RUNTIME_DOCKER, this sandbox would be RUNTIME_BWRAP$/,
+    ],
     ['a runtime that does not work here', { runtime: 'RUNTIME_DOCKER' }, 'FAILED_PRECONDITION', /no docker/],
     [
       'a rule that cannot be parsed',

@@ -287,6 +287,20 @@ describe('destroy', () => {
     await expect(sandboxes.exec(execRequest(sandbox.id), never)).resolves.toBeDefined();
   });
 
+  it('refuses commands and access to files while it takes place', async () => {
+    let proceed = () => {};
+    fixture.runtime.beforeStop = () => new Promise((resolve) => (proceed = resolve));
+    const destroying = sandboxes.destroy(sandbox.id);
+    await vi.waitUntil(() => fixture.runtime.stops.length === 1, { timeout: 30_000 });
+    const refusal = { code: 'FAILED_PRECONDITION', message: `sandbox ${sandbox.id} is being destroyed` };
+    await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject(refusal);
+    await expect(sandboxes.statFile({ sandbox_id: sandbox.id, path: 'file', as: 'owner' })).rejects.toMatchObject(
+      refusal,
+    );
+    proceed();
+    await destroying;
+  });
+
   it('whose delta cannot be removed reserves its user until a cleanup removes it', async () => {
     fixture.removeTree = async () => {
       throw new Error('EBUSY');
@@ -297,6 +311,18 @@ describe('destroy', () => {
     fixture.removeTree = async () => {};
     await sandboxes.expire();
     expect(fixture.context.uids.reserve(1000)).toBe(true);
+  });
+});
+
+describe('a checkpoint', () => {
+  it('is refused if the sandbox has the maximum of them', async () => {
+    const checkpoint = { created_at: 0, files: 0, bytes: 0, layer: 'layer' };
+    const checkpoints = Array.from({ length: 100 }, (_, index) => ({ ...checkpoint, name: `c${index}` }));
+    await fixture.context.find(sandbox.id).update({ checkpoints }, fixture.metadata.sandboxes);
+    await expect(sandboxes.createCheckpoint(sandbox.id, 'more')).rejects.toMatchObject({
+      code: 'RESOURCE_EXHAUSTED',
+      message: `sandbox ${sandbox.id} has 100 checkpoints, the maximum`,
+    });
   });
 });
 

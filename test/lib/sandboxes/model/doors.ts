@@ -12,7 +12,7 @@ import type { Server } from './server.ts';
 import { directory, file, symlink } from './tree.ts';
 
 const ROOT = 1;
-const READ_AT_ONCE = 1 << 18;
+const READ_BYTES = 1 << 18;
 
 /** In the place of what is shown and may not be read. */
 export const UNREADABLE = 'x';
@@ -22,7 +22,7 @@ export class SandboxPrograms extends Programs {
   readonly fs;
   readonly workspaceId: string;
   readonly caller;
-  readonly #into = Buffer.alloc(READ_AT_ONCE);
+  readonly #into = Buffer.alloc(READ_BYTES);
   readonly #names: readonly string[];
   /** Of everything that was shown, since it was last emptied. */
   readonly inodes = new Set<number>();
