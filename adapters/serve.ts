@@ -2,6 +2,7 @@ import { CleanupStack } from '../lib/cleanup-stack.ts';
 import { type Composition, compose } from '../lib/composition.ts';
 import type { Invocation } from '../lib/config/load.ts';
 import { ServiceError } from '../lib/errors.ts';
+import { errorCode } from '../lib/linux/errno.ts';
 import { createLog, type Log } from '../lib/log.ts';
 import { raisePriority } from '../lib/priority.ts';
 import { startCron } from './cron.ts';
@@ -112,7 +113,7 @@ function textOf({ host, port }: { host: string; port: number }): string {
 }
 
 function oneLine(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
+  const code = errorCode(error);
   const message = error instanceof Error ? error.message : String(error);
   const told = code && !(error instanceof ServiceError) && !message.includes(code) ? `${code}: ${message}` : message;
   return told.replace(/\s*\n\s*/g, ' ');

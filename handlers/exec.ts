@@ -11,7 +11,7 @@ import { command, define } from './define.ts';
  * The threat: a command with endless output keeps the server busy reading data that is discarded. Discarded output is
  * read at 200 MB/s at most; the command blocks meanwhile.
  */
-const DROPPED_AT_ONCE = 1024 * 1024;
+const DISCARDED_PER_PAUSE = 1024 * 1024;
 const PAUSE_MS = 5;
 
 /** An ExecResponse whose long texts are encoded in pieces. */
@@ -43,7 +43,7 @@ async function collect(execution: Execution, limit: number, memory: ExecMemory):
     for await (const event of execution) {
       if (event.kind === 'output') {
         dropped += output[event.stream].append(event.data);
-        if (dropped < DROPPED_AT_ONCE) continue;
+        if (dropped < DISCARDED_PER_PAUSE) continue;
         dropped = 0;
         await delay(PAUSE_MS);
         continue;

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { errorCode } from './linux/errno.ts';
 import { Shares } from './shares.ts';
 import { Transfers } from './transfers.ts';
 
@@ -19,7 +20,7 @@ const LEAST_LIMIT = 1024;
 
 /** EMFILE: the process has reached its limit; ENFILE: the system has. See open(2). */
 export function isOutOfDescriptors(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   return code === 'EMFILE' || code === 'ENFILE';
 }
 

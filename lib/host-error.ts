@@ -1,6 +1,6 @@
 import { getSystemErrorName } from 'node:util';
 import { ServiceError } from './errors.ts';
-import { Errno } from './linux/errno.ts';
+import { Errno, errorCode } from './linux/errno.ts';
 
 /** The exhausted resource of the host, by errno. */
 const SHORT_OF: Readonly<Record<string, string>> = {
@@ -64,5 +64,5 @@ export function toServiceError(thrown: unknown): ServiceError {
 /** The errno of a failed system call; undefined for other errors. */
 function errnoName(error: unknown): string | undefined {
   if (error instanceof Errno) return getSystemErrorName(-error.errno);
-  return (error as NodeJS.ErrnoException | undefined)?.code;
+  return errorCode(error);
 }

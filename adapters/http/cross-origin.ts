@@ -2,10 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../lib/errors.ts';
 
 /**
- * Refuses state-changing requests of web pages from another origin. The threat: the service has no authentication of
- * its own, and a web page in a developer's browser can post to localhost without a CORS preflight (a "simple" request).
- * Browsers send the origin of such a request; other clients send neither header and are not affected. Throws
- * PERMISSION_DENIED.
+ * Refuses state-changing requests of web pages from another origin. The threat: with authentication off, a web page in a
+ * developer's browser can post to localhost without a CORS preflight (a "simple" request). Browsers send the origin of
+ * such a request; other clients send neither header and are not affected. Throws PERMISSION_DENIED.
  */
 export function refuseCrossOrigin(req: IncomingMessage): void {
   if (req.method === 'GET' || req.method === 'HEAD') return;

@@ -14,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { errorCode } from '../linux/errno.ts';
 import type { KeyRecord } from '../metadata/metadata.ts';
 
 const NAME = /^([0-9a-z]{8})\.json$/;
@@ -36,7 +37,7 @@ export class KeyFiles {
     try {
       return readdirSync(this.#directory).flatMap((name) => NAME.exec(name)?.[1] ?? []);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+      if (errorCode(error) === 'ENOENT') return [];
       throw error;
     }
   }
@@ -47,7 +48,7 @@ export class KeyFiles {
     try {
       fd = openSync(this.#path(id), O_RDONLY | O_NOFOLLOW);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
     try {
@@ -92,7 +93,7 @@ export class KeyFiles {
     try {
       rmSync(this.#path(id));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      if (errorCode(error) === 'ENOENT') return;
       throw error;
     }
     this.#inDirectory(fsyncSync);

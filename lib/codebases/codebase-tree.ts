@@ -4,6 +4,7 @@ import { type ByteString, quote, quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
+import { errorCode } from '../linux/errno.ts';
 import type { Log } from '../log.ts';
 import { notFound } from '../not-found.ts';
 import type { Page } from '../paging.ts';
@@ -12,7 +13,7 @@ import type { StoredFile } from '../services.ts';
 import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
 import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
-import { errnoOf, notSynced } from './disk-errors.ts';
+import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
@@ -268,7 +269,7 @@ export class CodebaseTree {
   #fail(error: unknown): never {
     if (this.#gone) throw notFound('codebase', this.#id);
     // A missing path of the caller's was reported by name already.
-    throw errnoOf(error) === 'ENOENT' ? filesLost(error) : error;
+    throw errorCode(error) === 'ENOENT' ? filesLost(error) : error;
   }
 }
 

@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
+import { errorCode } from '../linux/errno.ts';
 import type { RebasedPath } from '../workspaces/workspaces.ts';
 import { applySteps, type Step } from './commit-steps.ts';
-import { errnoOf } from './disk-errors.ts';
 
 export const JOURNAL = 'commit.json';
 export const STAGING = 'commit';
@@ -105,7 +105,7 @@ export class CommitJournal {
     try {
       text = await readFile(join(this.#directory, JOURNAL), 'utf8');
     } catch (error) {
-      if (errnoOf(error) === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
     return parseCommit(text);

@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { type ByteString, baseNameOf, parentOf, splitPath } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
-import { errnoOf, ignoreAbsent } from './disk-errors.ts';
+import { errorCode, ignoreAbsent } from '../linux/errno.ts';
 import { resolvePath } from './resolve-path.ts';
 
 /**
@@ -62,7 +62,7 @@ const IN_THE_WAY = Symbol('an entry of another type');
 
 /** For errors of a step that creates an entry. */
 function inTheWay(error: unknown): typeof IN_THE_WAY {
-  const errno = errnoOf(error) ?? '';
+  const errno = errorCode(error) ?? '';
   const refused = error instanceof ServiceError && error.code === 'FAILED_PRECONDITION';
   if (refused || ['EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'].includes(errno)) return IN_THE_WAY;
   throw error;
@@ -119,7 +119,7 @@ async function enter(root: string, names: readonly ByteString[], create: boolean
     }
     for (const name of names) {
       const child = await directory.directory(name).catch((error) => {
-        if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errnoOf(error) ?? '')) return undefined;
+        if (['ENOENT', 'ENOTDIR', 'ELOOP'].includes(errorCode(error) ?? '')) return undefined;
         throw error;
       });
       await directory.close();
@@ -151,7 +151,7 @@ async function make(
     case 'put':
       if (staged === undefined) return;
       return directory.take(staged, step[2], name).catch((error) => {
-        return errnoOf(error) === 'ENOENT' ? undefined : inTheWay(error);
+        return errorCode(error) === 'ENOENT' ? undefined : inTheWay(error);
       });
     case 'chmod':
       return chmod(directory, name, step[2]);
@@ -171,6 +171,6 @@ async function chmod(directory: Directory, name: ByteString, mode: number): Prom
 
 function unless(...errnos: string[]): (error: unknown) => void {
   return (error) => {
-    if (!errnos.includes(errnoOf(error) ?? '')) throw error;
+    if (!errnos.includes(errorCode(error) ?? '')) throw error;
   };
 }

@@ -1,14 +1,5 @@
 import { ServiceError } from '../errors.ts';
-
-/** The errno name of a failed system call; undefined for any other error. */
-export function errnoOf(error: unknown): string | undefined {
-  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
-}
-
-/** For `catch`: returns undefined for ENOENT and rethrows other errors. */
-export function ignoreAbsent(error: unknown): undefined {
-  if (errnoOf(error) !== 'ENOENT') throw error;
-}
+import { errorCode } from '../linux/errno.ts';
 
 /** For a change that was made but could not be synced: it should not be repeated. */
 export function notSynced(done: string): (error: unknown) => never {
@@ -20,7 +11,7 @@ export function notSynced(done: string): (error: unknown) => never {
 
 /** Converts a disk failure to the error for the caller. */
 export function diskError(error: unknown): unknown {
-  switch (errnoOf(error)) {
+  switch (errorCode(error)) {
     case 'ENOSPC':
     case 'EDQUOT':
       return new ServiceError('RESOURCE_EXHAUSTED', 'the storage of codebases is full', [], { cause: error });

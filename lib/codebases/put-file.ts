@@ -1,7 +1,7 @@
 import { type ByteString, joinNames, quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
-import { errnoOf } from './disk-errors.ts';
+import { errorCode } from '../linux/errno.ts';
 import type { FilePath } from './file-path.ts';
 import type { ObserveChange } from './observe-change.ts';
 import type { Quota } from './quota.ts';
@@ -58,7 +58,7 @@ function appearing(path: FilePath, there: number): ByteString[] {
 async function enterNew(resolved: ResolvedPath, name: ByteString): Promise<void> {
   const { directory, trail } = resolved;
   await directory.makeDirectory(name).catch((error) => {
-    if (errnoOf(error) !== 'EEXIST') throw error;
+    if (errorCode(error) !== 'EEXIST') throw error;
   });
   const child = await directory.directory(name);
   resolved.directory = child;

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type ByteString, fromLatin1 } from '../byte-string.ts';
 import { Directory } from '../host-tree/directory.ts';
-import { ignoreAbsent } from './disk-errors.ts';
+import { ignoreAbsent } from '../linux/errno.ts';
 
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 

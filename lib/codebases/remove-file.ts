@@ -1,7 +1,8 @@
 import { type ByteString, joinNames, quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
-import { errnoOf, notSynced } from './disk-errors.ts';
+import { errorCode } from '../linux/errno.ts';
+import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import type { ObserveChange } from './observe-change.ts';
 import { type ResolvedPath, resolveAll } from './resolve-path.ts';
@@ -61,7 +62,7 @@ async function removeEmptied(
       await (open[up] as Directory).removeDirectory(parents[parents.length - up]!);
       totals.addDirectories(-1);
     } catch (error) {
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errnoOf(error) ?? '')) throw error;
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
       return open[up - 1] as Directory;
     }
   }

@@ -1,7 +1,7 @@
 import { type ByteString, joinNames, quote } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
-import { errnoOf } from './disk-errors.ts';
+import { errorCode } from '../linux/errno.ts';
 
 /** The result of resolving `names`. The caller must close `directory`. */
 export interface ResolvedPath {
@@ -15,7 +15,7 @@ export interface ResolvedPath {
  */
 export async function resolvePath(root: string, names: readonly ByteString[]): Promise<ResolvedPath> {
   let directory = await Directory.open(root).catch((error) => {
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT') throw error;
     throw filesLost(error);
   });
   const trail = [directory];
@@ -47,8 +47,8 @@ async function absentOrRefused(
   names: readonly ByteString[],
   depth: number,
 ): Promise<undefined> {
-  if (errnoOf(error) === 'ENOENT') return undefined;
-  if (errnoOf(error) !== 'ENOTDIR') throw error;
+  if (errorCode(error) === 'ENOENT') return undefined;
+  if (errorCode(error) !== 'ENOTDIR') throw error;
   const found = await directory.lstat(names[depth - 1]!);
   const path = quote(joinNames(names.slice(0, depth)));
   const what = found?.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'not a directory';

@@ -2,10 +2,10 @@ import { mkdir, open, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '../host-tree/remove-tree.ts';
 import { isId } from '../ids.ts';
+import { ignoreAbsent } from '../linux/errno.ts';
 import type { Log } from '../log.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
 import { JOURNAL, STAGING } from './commit-journal.ts';
-import { ignoreAbsent } from './disk-errors.ts';
 
 const DELETING = '.deleting-';
 

@@ -3,9 +3,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
+import { errorCode } from '../linux/errno.ts';
 import type { StoredFile } from '../services.ts';
 import type { Checksums } from './checksums.ts';
-import { errnoOf } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';
 
@@ -44,8 +44,8 @@ async function openRegular(root: string, path: FilePath): Promise<FileHandle> {
     // NONBLOCK and NOFOLLOW, in case it was replaced by a FIFO or a symlink since.
     return await resolved.directory.open(path.name, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') throw absent(path);
-    if (errnoOf(error) === 'ELOOP') throw notRegular(path, 'a symbolic link, which is not followed');
+    if (errorCode(error) === 'ENOENT') throw absent(path);
+    if (errorCode(error) === 'ELOOP') throw notRegular(path, 'a symbolic link, which is not followed');
     throw error;
   } finally {
     await resolved?.directory.close();

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { type ByteString, fromLatin1, joinNames, NO_BYTES, ROOT_PATH, withSlash } from '../byte-string.ts';
 import type { Directory } from '../host-tree/directory.ts';
-import { errnoOf } from './disk-errors.ts';
+import { errorCode } from '../linux/errno.ts';
 import { type ResolvedPath, resolveAll } from './resolve-path.ts';
 
 export interface Found {
@@ -169,5 +169,5 @@ async function ascend(root: string, done: Directory, levels: Level[]): Promise<D
 }
 
 function ignoreVanished(error: unknown): undefined {
-  if (errnoOf(error) !== 'ENOENT' && errnoOf(error) !== 'ENOTDIR') throw error;
+  if (errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR') throw error;
 }

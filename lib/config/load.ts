@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { KEY_SHAPE } from '../access/key-format.ts';
 import { fixedAdminKey } from '../access/new-key.ts';
+import { errorCode } from '../linux/errno.ts';
 import type { KeyRecord } from '../metadata/metadata.ts';
 import { FLAGS, KEY_FLAGS, parseFlags, USAGE } from './flags.ts';
 import { ConfigError, parseYaml, readSection, type Source } from './read.ts';
@@ -140,7 +141,7 @@ function readFile(named: string | undefined, { env, cwd }: ProcessEnvironment): 
   try {
     return { file, content: readFileSync(resolve(cwd, file), 'utf8') };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (chosen === undefined && (code === 'ENOENT' || code === 'ENOTDIR')) return {};
     throw new ConfigError(`${file}: the configuration file cannot be read: ${code}`);
   }

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { type ByteString, fromLatin1, toBuffer } from '../byte-string.ts';
+import { errorCode } from '../linux/errno.ts';
 
 /** Flags to open a directory for lookups in it; fails for everything else, including a symbolic link to a directory. */
 export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -28,6 +29,6 @@ export function itself(descriptor: number): string {
 
 /** Whether the error means that a path does not lead to an entry in the tree. */
 export function isAbsence(error: unknown): boolean {
-  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const code = errorCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'ENAMETOOLONG';
 }

@@ -10,12 +10,13 @@ import {
   realpathSync,
 } from 'node:fs';
 import { type ByteString, baseNameOf, parentOf, ROOT_PATH, sliceOf } from '../byte-string.ts';
+import { errorCode } from '../linux/errno.ts';
 import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
 import { type OpenDirectory, TransientChain } from './transient-chain.ts';
 
 /** Entries of a directory that are read by one call. */
-const READ_AT_ONCE = 64;
+const ENTRIES_PER_READ = 64;
 
 /**
  * Synchronous reads of a host directory tree in which tenants choose names and symbolic links. A path ('' is the root)
@@ -64,7 +65,7 @@ export class HostTree {
 
   /** As `readdir`, read from the disk while it is gone through. What is added or removed meanwhile may be missed. */
   *entries(path: ByteString): Generator<Dirent, void, void> {
-    const options = { encoding: 'latin1', bufferSize: READ_AT_ONCE } as const;
+    const options = { encoding: 'latin1', bufferSize: ENTRIES_PER_READ } as const;
     const directory = this.#in(path, (fd) => opendirSync(itself(fd), options));
     if (directory === undefined) return;
     try {
@@ -189,6 +190,6 @@ export class HostTree {
 }
 
 function isShortOfDescriptors(error: unknown): boolean {
-  const { code } = error as NodeJS.ErrnoException;
+  const code = errorCode(error);
   return code === 'EMFILE' || code === 'ENFILE';
 }

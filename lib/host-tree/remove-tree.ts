@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { type ByteString, fromLatin1, fromText } from '../byte-string.ts';
+import { errorCode, ignoreAbsent } from '../linux/errno.ts';
 import { Directory } from './directory.ts';
 
 /** Files of one directory removed in parallel, unless the caller gives another number. */
@@ -79,7 +80,7 @@ async function entered(parent: Directory, name: ByteString): Promise<Directory> 
   try {
     return await parent.directory(name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EACCES') throw error;
+    if (errorCode(error) !== 'EACCES') throw error;
     // Only for a server without root: its own directory has a mode that denies access.
     await parent.unlock(name);
     return await parent.directory(name);
@@ -92,11 +93,7 @@ async function moveUp(from: Directory, name: ByteString, top: Directory, newName
       return await top.take(from, name, newName()).catch(ignoreAbsent);
     } catch (error) {
       // The name exists already, from a run that a crash ended or by chance in the tree itself.
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+      if (!['ENOTEMPTY', 'EEXIST', 'ENOTDIR'].includes(errorCode(error) ?? '')) throw error;
     }
   }
-}
-
-function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }

@@ -1,10 +1,10 @@
 import { closeSync } from 'node:fs';
 
-/** For a close that must not fail what it follows. The descriptor is closed also where close(2) reports an error. */
+/** Closes a descriptor and ignores errors: close(2) closes it in any case. */
 export function closeQuietly(fd: number): void {
   try {
     closeSync(fd);
   } catch {
-    // Whatever must be on the disk was synced before.
+    // An error could only concern the writing of earlier data; data that must be durable was synced before.
   }
 }

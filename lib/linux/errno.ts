@@ -2,9 +2,12 @@ import { constants } from 'node:os';
 
 const { errno } = constants;
 
-/** Thrown to answer a request with an error. Not an Error: making one costs no stack trace. Instances are reused. */
+/**
+ * Thrown to answer a request with an error. Not a subclass of Error, so that no stack trace is captured. Instances are
+ * reused.
+ */
 export class Errno {
-  /** Positive, as in errno(3). */
+  /** Above 0, as in errno(3). */
   readonly errno: number;
   constructor(errno: number) {
     this.errno = errno;
@@ -30,7 +33,24 @@ export const EPROTO = new Errno(errno.EPROTO);
 export const EPERM = new Errno(errno.EPERM);
 export const ESTALE = new Errno(errno.ESTALE);
 
-/** What a host call threw, as the program is to see it: its errno kept (ENOSPC, EIO …); a defect stays what it is. */
+/** The name of the errno of a failed system call (`ENOENT`), or the code of another error of Node; otherwise undefined. */
+export function errorCode(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
+  return typeof thrown.code === 'string' ? thrown.code : undefined;
+}
+
+/** For `catch`: returns undefined for ENOENT and throws any other error. */
+export function ignoreAbsent(thrown: unknown): undefined {
+  if (errorCode(thrown) !== 'ENOENT') throw thrown;
+}
+
+/** The errno of a failed system call, above 0. EIO for any other error. */
+export function errnoOf(thrown: unknown): number {
+  const error = hostErrno(thrown);
+  return error instanceof Errno ? error.errno : EIO.errno;
+}
+
+/** Converts the error of a system call to an `Errno`. Returns any other value unchanged. */
 export function hostErrno(thrown: unknown): unknown {
   if (thrown instanceof Errno || !(thrown instanceof Error) || !('errno' in thrown)) return thrown;
   return typeof thrown.errno === 'number' && thrown.errno < 0 ? new Errno(-thrown.errno) : thrown;

@@ -16,7 +16,10 @@ export function isDirectory(mode: number): boolean {
   return (mode & S_IFMT) === S_IFDIR;
 }
 
-/** A mode with what a write or a change of owner takes off it: setuid, and setgid where the group may execute. */
+/**
+ * The mode of a file after a write or a change of owner, which clear the set-uid bit, and the set-gid bit of a file that
+ * its group may execute (chown(2)).
+ */
 export function withoutSetid(mode: number): number {
   return mode & ~(S_ISUID | (mode & S_IXGRP ? S_ISGID : 0));
 }

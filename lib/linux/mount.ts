@@ -3,25 +3,25 @@ import { run } from './run.ts';
 
 export interface MountRequest {
   type: string;
-  /** As mount(8) takes them after -o, separated by commas. */
+  /** Argument of -o of mount(8): options separated by commas. */
   options: string;
   /** Shown by mountinfo as the source. */
   source: string;
   /** Absolute; an existing directory. */
   mountPoint: string;
-  /** Descriptor that the options name as 3; stays the caller's. */
+  /** Passed to mount(8) as descriptor 3, which the options refer to. The caller closes it. */
   fd3?: number;
 }
 
 /**
- * How umount2(2) is asked to unmount. `force` (MNT_FORCE): FUSE fails every pending request; refused with EBUSY if the
+ * Flag of umount2(2). `force` (MNT_FORCE): FUSE fails every pending request; refused with EBUSY if the
  * mount is in use. `detach` (MNT_DETACH): removes the mount from the tree at once, even if it is in use.
  */
 export type UnmountMode = 'force' | 'detach';
 
 /**
- * -i (--internal-only): no helper program, which might touch the mount. -c (--no-canonicalize): does not resolve the
- * path, which would ask a file system that may not answer.
+ * -i (--internal-only): no helper program, which might access the mount. -c (--no-canonicalize): the path is not resolved,
+ * which could block on a file system that does not answer.
  */
 const UNMOUNT_FLAGS = { force: ['-i', '-c', '-f'], detach: ['-i', '-c', '-l'] } as const;
 
@@ -35,7 +35,7 @@ export async function mount({ type, options, source, mountPoint, fd3 }: MountReq
 }
 
 /**
- * Unmounts what is visible at an absolute path without symlinks: umount(8), umount2(2). Rejects with an Error that has the
+ * Removes the topmost mount at an absolute path without symlinks: umount(8), umount2(2). Rejects with an Error that has the
  * message of umount(8): not mounted, in use (`force` only) or not permitted.
  */
 export async function unmount(mountPoint: string, mode: UnmountMode): Promise<void> {

@@ -18,8 +18,8 @@ export interface MountInfo {
 }
 
 /**
- * All mounts that a process sees (this one, unless `pid` is given), in the order of mounting: of several on one path, the
- * last one is visible. Reading the table touches no mounted file system, so it does not wait for one that hangs.
+ * The mounts in the mount namespace of a process (by default this one), in the order of mounting: of several on one path,
+ * the last one is visible. Accesses no mounted file system, so it does not wait for one that hangs.
  */
 export function readMountsSync(pid: number | 'self' = 'self'): MountInfo[] {
   return parseMounts(fromLatin1(readFileSync(`/proc/${pid}/mountinfo`, 'latin1')));

@@ -10,8 +10,8 @@ export interface Outcome {
 
 /**
  * Runs a program and waits for its end, however long that takes. Its working directory is '/', which is never inside a
- * mount that does not answer. `fd3`, if given, is its descriptor 3 and stays the caller's. Rejects only if the program
- * cannot be started.
+ * mount that does not answer. `fd3`, if given, becomes its descriptor 3; the caller closes it. Rejects only if the
+ * program cannot be started.
  */
 export function run(command: string, args: readonly string[], fd3?: number): Promise<Outcome> {
   return new Promise((resolve, reject) => {
@@ -21,7 +21,7 @@ export function run(command: string, args: readonly string[], fd3?: number): Pro
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    // What could not be read is missing from the messages.
+    // If reading fails, the rest of the messages is lost.
     child.stderr?.on('error', () => {});
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stderr: stderr.trim().replaceAll('\n', '; ') }));

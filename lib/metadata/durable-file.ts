@@ -1,5 +1,6 @@
 import * as fs from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../linux/errno.ts';
 
 /** The file operations in use; tests replace them to inject failures. */
 export type FileSystem = Pick<typeof fs, 'open' | 'link' | 'rename' | 'rm' | 'readFile' | 'readdir'>;
@@ -26,7 +27,7 @@ export class DurableFile {
     try {
       return await this.#fs.readFile(this.path);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
   }

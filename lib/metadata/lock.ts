@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, constants, existsSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { errorCode } from '../linux/errno.ts';
 
 const { O_CREAT, O_NOFOLLOW, O_RDONLY, O_RDWR } = constants;
 
@@ -29,7 +30,7 @@ function openLock(path: string, flags: number): number {
   try {
     return openSync(path, flags | O_NOFOLLOW, 0o600);
   } catch (error) {
-    throw new Error(`the lock ${path} cannot be opened: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+    throw new Error(`the lock ${path} cannot be opened: ${errorCode(error)}`, { cause: error });
   }
 }
 
@@ -38,7 +39,7 @@ function lockOpen(fd: number, path: string): () => void {
   const { status, error } = spawnSync('flock', ['-n', '3'], { stdio: ['ignore', 'ignore', 'ignore', fd], env: {} });
   if (status === 0) return () => closeSync(fd);
   closeSync(fd);
-  if (error) throw new Error(`flock (of util-linux) cannot be run: ${(error as NodeJS.ErrnoException).code}`);
+  if (error) throw new Error(`flock (of util-linux) cannot be run: ${errorCode(error)}`);
   throw new LockedError(`another server runs on this state: ${path} is locked`);
 }
 
@@ -48,6 +49,6 @@ export function makeFolder(path: string, key: string, mode: number): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o711 });
     mkdirSync(path, { recursive: true, mode });
   } catch (error) {
-    throw new Error(`${key}: ${path} cannot be made: ${(error as NodeJS.ErrnoException).code}`, { cause: error });
+    throw new Error(`${key}: ${path} cannot be made: ${errorCode(error)}`, { cause: error });
   }
 }

@@ -1,4 +1,4 @@
-import { type Slices, STEPS_AT_ONCE } from './slices.ts';
+import { ITERATIONS_PER_SLICE, type Slices } from './slices.ts';
 
 /** Lines a0 to a1 (exclusive) of the old text become lines b0 to b1 of the new; one range may be empty. */
 export interface Block {
@@ -22,13 +22,13 @@ export function* diffLines(a: readonly string[], b: readonly string[]): Slices<B
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) {
     start++;
-    if (start % STEPS_AT_ONCE === 0) yield;
+    if (start % ITERATIONS_PER_SLICE === 0) yield;
   }
   let [aEnd, bEnd] = [a.length, b.length];
   while (aEnd > start && bEnd > start && a[aEnd - 1] === b[bEnd - 1]) {
     aEnd--;
     bEnd--;
-    if (aEnd % STEPS_AT_ONCE === 0) yield;
+    if (aEnd % ITERATIONS_PER_SLICE === 0) yield;
   }
   if (start === aEnd && start === bEnd) return [];
   if (start === aEnd || start === bEnd) return [{ a0: start, a1: aEnd, b0: start, b1: bEnd }];
@@ -50,7 +50,7 @@ function* numbered(
     const number = numbers.get(line) ?? numbers.size;
     numbers.set(line, number);
     result[at - start] = number;
-    if (at % STEPS_AT_ONCE === 0) yield;
+    if (at % ITERATIONS_PER_SLICE === 0) yield;
   }
   return result;
 }
@@ -70,7 +70,7 @@ function* shortest(a: Int32Array, b: Int32Array): Slices<Block[]> {
       let x = down ? furthest[middle + k + 1]! : furthest[middle + k - 1]! + 1;
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) {
         x++;
-        if (++equal % STEPS_AT_ONCE === 0) yield;
+        if (++equal % ITERATIONS_PER_SLICE === 0) yield;
       }
       furthest[middle + k] = x;
       if (x >= a.length && x - k >= b.length) return walkBack(trace, a.length, b.length);

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 export type Slices<T> = Generator<void, T, void>;
 
 /** Iterations of loops over lines between two yields. */
-export const STEPS_AT_ONCE = 4096;
+export const ITERATIONS_PER_SLICE = 4096;
 
 /** Maximum milliseconds for which such work blocks the event loop. */
 const SLICE_MS = 4;

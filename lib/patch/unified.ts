@@ -1,5 +1,5 @@
 import { type Block, diffLines } from './line-diff.ts';
-import { type Slices, STEPS_AT_ONCE } from './slices.ts';
+import { ITERATIONS_PER_SLICE, type Slices } from './slices.ts';
 
 const CONTEXT = 3;
 
@@ -29,11 +29,11 @@ function* hunk(a: readonly string[], b: readonly string[], blocks: readonly Bloc
     for (; at < block.a0; at++) text += line(' ', a[at]!);
     for (; at < block.a1; at++) {
       text += line('-', a[at]!);
-      if (at % STEPS_AT_ONCE === 0) yield;
+      if (at % ITERATIONS_PER_SLICE === 0) yield;
     }
     for (let added = block.b0; added < block.b1; added++) {
       text += line('+', b[added]!);
-      if (added % STEPS_AT_ONCE === 0) yield;
+      if (added % ITERATIONS_PER_SLICE === 0) yield;
     }
     yield;
   }
@@ -56,7 +56,7 @@ function* linesOf(text: string): Slices<string[]> {
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf('\n', from) + 1 || text.length;
     lines.push(text.slice(from, end));
-    if (lines.length % STEPS_AT_ONCE === 0) yield;
+    if (lines.length % ITERATIONS_PER_SLICE === 0) yield;
     from = end;
   }
   return lines;

@@ -1,5 +1,5 @@
 import { getSystemErrorName } from 'node:util';
-import { Errno } from '../linux/errno.ts';
+import { Errno, errorCode } from '../linux/errno.ts';
 import { Damage } from '../workspaces/delta/damage.ts';
 
 /** Counts for the last line. */
@@ -75,5 +75,5 @@ function oneLine(text: string): string {
 export function reasonOf(error: unknown): string {
   if (error instanceof Errno) return getSystemErrorName(-error.errno);
   if (!(error instanceof Error)) return String(error);
-  return (error as NodeJS.ErrnoException).code ?? error.message;
+  return errorCode(error) ?? error.message;
 }

@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { fromText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
-import { Counted, complete, type Steps } from '../fuse/connection/steps.ts';
+import { complete, StepCounter, type Steps } from '../fuse/connection/steps.ts';
 import { AnsweredLater, type Notifier, Postponed } from '../fuse/filesystem.ts';
 import type { Errno } from '../linux/errno.ts';
 import { BaseTrees } from './base/base-trees.ts';
@@ -125,11 +125,11 @@ export class AttachedWorkspaces {
     const { id } = workspace.spec;
     this.current.set(id);
     if (workspace.isOpen) {
-      const counted = new Counted(ITEMS_PER_STEP);
+      const counter = new StepCounter(ITEMS_PER_STEP);
       for (const node of workspace.tree.nodes()) {
         this.#notifier.invalInode(node.id);
         this.files.close(node);
-        yield* counted.one();
+        yield* counter.count();
       }
       workspace.handles.closeAll(workspace.tree);
       workspace.tree.releaseOrphans();

@@ -24,7 +24,7 @@ import type { Shared } from './shared.ts';
 import type { WorkspaceSpec } from './workspaces.ts';
 
 /** Steps that one request runs before other requests are served. */
-const STEPS_AT_ONCE = 32;
+const STEPS_PER_REQUEST = 32;
 /** The same for the steps that open a workspace; some of them read 64 KiB. */
 const OPENING_STEPS = 8;
 
@@ -153,7 +153,7 @@ export class Workspace implements MemoryHolder {
     const found = this.#results.take(key, this.generation);
     if (found !== undefined) return found.result() as T;
     const steps = find();
-    for (let step = 0; step < STEPS_AT_ONCE; step++) {
+    for (let step = 0; step < STEPS_PER_REQUEST; step++) {
       const { done, value } = steps.next();
       if (done) return value;
     }

@@ -1,5 +1,5 @@
 import { type Code, ServiceError } from '../../errors.ts';
-import { Errno } from '../../linux/errno.ts';
+import { Errno, errorCode } from '../../linux/errno.ts';
 import type { FileSystem, Notifier } from '../filesystem.ts';
 import type { Steps } from './steps.ts';
 
@@ -79,7 +79,7 @@ export function encodeError(thrown: unknown): ControlError {
   if (thrown instanceof ServiceError) {
     const { code, message, details, stack = '', cause } = thrown;
     const hosts = cause instanceof Error && {
-      cause: { code: (cause as NodeJS.ErrnoException).code, message: cause.message },
+      cause: { code: errorCode(cause), message: cause.message },
     };
     return { code, message, details, stack, ...hosts };
   }

@@ -1,4 +1,5 @@
 import { readSync } from 'node:fs';
+import { errorCode } from '../../linux/errno.ts';
 import type { Session } from '../session/session.ts';
 import type { LateReplies } from './late-replies.ts';
 import type { Descriptor, RequestReader } from './request-reader.ts';
@@ -17,12 +18,10 @@ export interface PostponedRequest {
   request: Buffer;
 }
 
-const codeOf = (thrown: unknown): string | undefined => (thrown as NodeJS.ErrnoException).code;
-
 /**
  * Serves requests until the connection ends or `served`, which is called after each request, returns false. Postponed
- * requests are run again once released; late replies are sent by their owner. Blocks its thread: only a request wakes it from read(2) (see `ControlNode`).
- * Throws unexpected errors of read(2).
+ * requests are run again once released; late replies are sent by their owner. Blocks its thread: only a request wakes it
+ * from read(2) (see `ControlNode`). Throws unexpected errors of read(2).
  */
 export function serve(
   reader: RequestReader,
@@ -36,7 +35,7 @@ export function serve(
     try {
       received = reader.next(session.request);
     } catch (thrown) {
-      switch (codeOf(thrown)) {
+      switch (errorCode(thrown)) {
         case 'ENODEV':
           return 'unmounted';
         case 'ECONNABORTED':
@@ -81,7 +80,7 @@ export function descriptor(fd: number): Descriptor {
       } catch (thrown) {
         // Transient: no request, a signal, or a request that the kernel failed because it could not copy it. ENOENT:
         // the request was interrupted before it was read.
-        if (isTransient(thrown) || codeOf(thrown) === 'ENOENT') return undefined;
+        if (isTransient(thrown) || errorCode(thrown) === 'ENOENT') return undefined;
         throw thrown;
       } finally {
         Error.stackTraceLimit = stackTraceLimit;
@@ -95,7 +94,7 @@ function sendReply(fd: number, session: Session, size: number): void {
     writeDevice(fd, session.reply, 0, size, RETRY_MS);
   } catch (thrown) {
     session.revertLookups();
-    switch (codeOf(thrown)) {
+    switch (errorCode(thrown)) {
       // The request was aborted, or the connection has ended, which the next read(2) reports.
       case 'ENOENT':
       case 'ENODEV':

@@ -1,5 +1,6 @@
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { ignoreAbsent } from '../../linux/errno.ts';
 import { mount, unmount, unmountSync } from '../../linux/mount.ts';
 import { findMount, type MountInfo } from '../../linux/mountinfo.ts';
 import { run } from '../../linux/run.ts';
@@ -99,9 +100,6 @@ export async function syncMount(mountPoint: string): Promise<void> {
 async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return false;
-      throw error;
-    },
+    (error: unknown) => ignoreAbsent(error) ?? false,
   );
 }

@@ -1,4 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
+import { errorCode } from '../../linux/errno.ts';
 import { writeDevice } from './write-device.ts';
 
 /**
@@ -46,7 +47,7 @@ export function writeNotifications(fd: number, messages: Buffer, patienceMs: num
     try {
       writeDevice(fd, messages, at, size, patienceMs);
     } catch (thrown) {
-      const { code } = thrown as NodeJS.ErrnoException;
+      const code = errorCode(thrown);
       if (code === 'ENODEV' || code === 'ECONNABORTED' || code === 'EPERM') return;
       // ENOENT: the kernel holds no such node or dentry. ENOTEMPTY, EBUSY: a mount point, which the kernel keeps.
       // ENOTDIR: the parent is no directory any more.

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { ServiceError } from '../../errors.ts';
+import { errorCode } from '../../linux/errno.ts';
 
 /**
  * Opens /dev/fuse for blocking reads and writes. The caller closes it, which aborts the connection. Throws
@@ -10,7 +11,7 @@ export async function openDevice(): Promise<FileHandle> {
   try {
     return await open('/dev/fuse', constants.O_RDWR);
   } catch (thrown) {
-    const { code } = thrown as NodeJS.ErrnoException;
+    const code = errorCode(thrown);
     const advice =
       code === 'EACCES' || code === 'EPERM'
         ? 'run the server as root, or allow its user to read and write /dev/fuse'

@@ -23,18 +23,18 @@ export function* resumed<T>(value: unknown, steps: Steps<T>): Steps<T> {
   return yield* steps;
 }
 
-/** Ends a step after every `of` items of a loop. */
-export class Counted {
-  readonly #of: number;
-  #count = 0;
+/** Counts the items of a loop, and ends a step after every `itemsPerStep` of them. */
+export class StepCounter {
+  readonly #itemsPerStep: number;
+  #items = 0;
 
-  constructor(of: number) {
-    this.#of = of;
+  constructor(itemsPerStep: number) {
+    this.#itemsPerStep = itemsPerStep;
   }
 
   /** Counts one item. */
-  *one(): Steps<void, undefined> {
-    if (++this.#count % this.#of === 0) yield;
+  *count(): Steps<void, undefined> {
+    if (++this.#items % this.#itemsPerStep === 0) yield;
   }
 }
 

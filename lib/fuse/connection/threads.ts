@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { errorCode } from '../../linux/errno.ts';
 import type { Log } from '../../log.ts';
 import { decodeError, type WorkerMessage } from './control.ts';
 import { ControlClient } from './control-client.ts';
@@ -184,5 +185,5 @@ export class Threads {
 }
 
 function isOutOfMemory(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { errorCode } from '../../linux/errno.ts';
 
 /** Errors of a host that is short of memory for a moment: the same write can succeed later. */
 const TRANSIENT: ReadonlySet<string | undefined> = new Set(['EAGAIN', 'EINTR', 'ENOBUFS', 'ENOMEM']);
@@ -9,7 +10,7 @@ const nobody = new Int32Array(new SharedArrayBuffer(4));
 
 /** Whether an error of read(2) or write(2) on the device is worth a retry. */
 export function isTransient(thrown: unknown): boolean {
-  return TRANSIENT.has((thrown as NodeJS.ErrnoException).code);
+  return TRANSIENT.has(errorCode(thrown));
 }
 
 /**

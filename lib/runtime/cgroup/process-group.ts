@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, readSync, rmd
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { isOutOfDescriptors } from '../../descriptors.ts';
+import { errorCode } from '../../linux/errno.ts';
 
 /**
  * Maximum rounds of the slow kill. Each round kills all listed processes; frozen processes cannot fork between rounds.
@@ -13,7 +14,7 @@ const ENDING_ROUNDS = 50;
 const SLOW_ENDING_ROUNDS = 25;
 const SLOW_ROUND_MS = 20;
 /** Number of kills per step, which takes about a millisecond. */
-const KILLS_AT_ONCE = 512;
+const KILLS_PER_STEP = 512;
 /** Bytes that hold the first two pids of a list. */
 const TWO_PIDS = 32;
 
@@ -71,7 +72,7 @@ async function killEach(dirs: readonly string[]): Promise<void> {
       const pids = dirs.flatMap((each) => (existsSync(each) ? readPids(each) : []));
       for (const [index, pid] of pids.entries()) {
         signal(pid);
-        if (index % KILLS_AT_ONCE === KILLS_AT_ONCE - 1) await setImmediate();
+        if (index % KILLS_PER_STEP === KILLS_PER_STEP - 1) await setImmediate();
       }
       // The v1 freezer delays SIGKILL until it thaws.
       freeze(false);
@@ -170,7 +171,7 @@ export class CgroupProcessGroup {
       if (procs !== undefined) closeSync(procs);
       rmdirSync(this.#dir);
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'ENOENT';
+      return errorCode(error) === 'ENOENT';
     }
     return true;
   }

@@ -5,6 +5,7 @@ import { isOutOfDescriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
 import { closeQuietly } from '../../linux/close.ts';
+import { errorCode } from '../../linux/errno.ts';
 import type { ProcessGroup, ProcessGroups } from '../executor/groups.ts';
 import { type LimitWrite, limitWrites, pidsMax } from './limits.ts';
 import { CgroupProcessGroup, killTree, readPids } from './process-group.ts';
@@ -17,8 +18,9 @@ export interface CgroupRoots {
 }
 
 /** Cgroups removed in one call, which takes a few milliseconds. */
-const REMOVED_AT_ONCE = 128;
-const VACANT_AT_ONCE = 4;
+const REMOVALS_PER_CALL = 128;
+/** Empty cgroups of ended commands that each new command tries to remove. */
+const REMOVALS_PER_COMMAND = 4;
 const AGENT = 'agent';
 const COMMANDS = 'commands';
 
@@ -118,7 +120,7 @@ export class SandboxCgroup implements ProcessGroups {
 
   /** Bounded per call: there is one group for each process that a command left behind, possibly thousands. */
   #removeVacant(): void {
-    let tries = VACANT_AT_ONCE;
+    let tries = REMOVALS_PER_COMMAND;
     for (const stale of this.#vacant) {
       if (tries-- === 0) return;
       // Moved to the end of the list, so that the next call tries others.
@@ -168,10 +170,10 @@ export class SandboxCgroup implements ProcessGroups {
    * Returns false while a process is in it (including one that is exiting), or if there are more cgroups than one call
    * removes. Throws only if no descriptor is free.
    */
-  remove(atOnce = REMOVED_AT_ONCE): boolean {
+  remove(most = REMOVALS_PER_CALL): boolean {
     if (this.#oomEvents !== undefined) closeQuietly(this.#oomEvents);
     this.#oomEvents = undefined;
-    const budget = { left: atOnce };
+    const budget = { left: most };
     return this.#dirs.map((dir) => removeTree(dir, budget)).every(Boolean);
   }
 
@@ -196,7 +198,7 @@ export class SandboxCgroup implements ProcessGroups {
       if (write.optional) return;
       throw new ServiceError(
         'FAILED_PRECONDITION',
-        `resources: this host does not take ${write.file} = ${write.value} (${(error as NodeJS.ErrnoException).code})`,
+        `resources: this host does not take ${write.file} = ${write.value} (${errorCode(error)})`,
         [],
         { cause: error },
       );
@@ -229,7 +231,7 @@ export function removeTree(dir: string, budget = { left: Number.POSITIVE_INFINIT
     rmdirSync(dir);
   } catch (error) {
     if (isOutOfDescriptors(error)) throw error;
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+    return errorCode(error) === 'ENOENT';
   }
   return true;
 }

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
+import { errorCode } from '../../linux/errno.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from './mounts.ts';
 import { killTree, readPids } from './process-group.ts';
@@ -170,7 +171,7 @@ function enableController(dir: string, controller: string): string | undefined {
     writeFileSync(join(dir, 'cgroup.subtree_control'), `+${controller}`, { flag: 'r+' });
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+    return errorCode(error) ?? 'unknown';
   }
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
+import { errorCode } from '../../linux/errno.ts';
 
 /**
  * Environment variables of Docker's own clients that select the daemon. Passed in; never read from the process here.
@@ -67,7 +68,7 @@ function readTlsFiles(directory: string | undefined): TlsFiles {
     try {
       return readFileSync(join(directory, `${file}.pem`));
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = errorCode(error);
       throw new ServiceError('FAILED_PRECONDITION', `DOCKER_CERT_PATH: ${file}.pem cannot be read: ${code}`);
     }
   }) as [Buffer, Buffer, Buffer];

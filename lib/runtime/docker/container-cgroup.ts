@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
+import { errorCode } from '../../linux/errno.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from '../cgroup/mounts.ts';
 import { killTree, readPids } from '../cgroup/process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
@@ -188,7 +189,7 @@ function unlessGone<T>(access: () => T, otherwise: T): T {
   try {
     return access();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = errorCode(error);
     if (code === 'ENOENT' || code === 'ENODEV') return otherwise;
     throw error;
   }
@@ -211,7 +212,7 @@ function move(pid: number, file: string): void {
   try {
     writeFileSync(file, String(pid), { flag: 'r+' });
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    if (errorCode(error) !== 'ESRCH') throw error;
   }
 }
 

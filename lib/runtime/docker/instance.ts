@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
+import { errorCode } from '../../linux/errno.ts';
 
 const FILE = 'docker-instance';
 const ID = /^[0-9a-f]{16}$/;
@@ -34,7 +35,7 @@ function read(path: string): string | undefined {
   try {
     text = readFileSync(path, 'latin1').trim();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   if (ID.test(text)) return text;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../errors.ts';
+import { errorCode } from '../../linux/errno.ts';
 import type { CommandEvent, Execution } from '../runtime.ts';
 
 const KILLED = 137;
@@ -41,6 +42,6 @@ export function isRunning(pid: number): boolean {
     return (Number(fields[6]) & PF_EXITING) === 0;
   } catch (error) {
     // Any other error says nothing about the process.
-    return !['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '');
+    return !['ENOENT', 'ESRCH'].includes(errorCode(error) ?? '');
   }
 }

@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
+import { errorCode } from '../../linux/errno.ts';
 import type { Command, Execution } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
@@ -167,7 +168,7 @@ export class Executor {
         runner.execute(line);
         return runner;
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') {
+        if (errorCode(error) !== 'EAGAIN') {
           this.#pool.rest(runner);
           throw hostError(error, NOT_TAKEN);
         }
@@ -219,7 +220,7 @@ export class Executor {
     try {
       writeSync(this.#control, `${name}\n`);
     } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EAGAIN') throw cause;
+      if (errorCode(cause) !== 'EAGAIN') throw cause;
       throw new ServiceError('UNAVAILABLE', 'the sandbox’s agent does not read: its processes stopped it', [], {
         cause,
       });

@@ -1,5 +1,6 @@
 import { readSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { errorCode } from '../../linux/errno.ts';
 import type { ReadPace } from './read-pace.ts';
 
 /** Usual capacity of a pipe: the maximum of one read. */
@@ -98,7 +99,7 @@ export class PipeReader {
         quota.emptied = !this.#open || this.#socket.destroyed || !this.#drainOnce(quota);
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      if (errorCode(error) !== 'EAGAIN') throw error;
       quota.emptied = true;
     } finally {
       Error.stackTraceLimit = limit;

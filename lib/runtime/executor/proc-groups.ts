@@ -8,7 +8,7 @@ const KILL_ROUNDS = 200;
 const FIRST_MARK = 701;
 const LAST_MARK = 1000;
 /** Processes examined per step, which takes a few milliseconds. */
-const LOOKED_AT_ONCE = 64;
+const PROCESSES_PER_STEP = 64;
 
 /**
  * Process groups for a host without cgroups, distinguished by a mark that children always inherit (also across setsid
@@ -71,7 +71,7 @@ async function descendants(pid: number): Promise<number[]> {
       found.push(child);
       waiting.push(child);
     }
-    if (looked % LOOKED_AT_ONCE === 0) await setImmediate();
+    if (looked % PROCESSES_PER_STEP === 0) await setImmediate();
   }
   return found;
 }
@@ -106,7 +106,7 @@ async function marked(pids: readonly number[], mark: number): Promise<number[]> 
   const found: number[] = [];
   for (const [index, pid] of pids.entries()) {
     if (scoreOf(pid) === mark) found.push(pid);
-    if (index % LOOKED_AT_ONCE === LOOKED_AT_ONCE - 1) await setImmediate();
+    if (index % PROCESSES_PER_STEP === PROCESSES_PER_STEP - 1) await setImmediate();
   }
   return found;
 }

@@ -4,7 +4,7 @@ import { Turns } from '../../turns.ts';
 /** Fixed cost of a read in bytes, so that reads of single bytes are bounded, too. */
 const READ_COST = 4096;
 /** Maximum bytes of one read. */
-const MOST_AT_ONCE = 65_536;
+const MAX_READ_BYTES = 65_536;
 
 /** A reader that waits for its turn. */
 export interface Paced {
@@ -54,7 +54,7 @@ export class ReadPace {
   #next(): void {
     this.#scheduled = false;
     this.#read = 0;
-    let places = this.#slow ? 1 : Math.ceil(this.#bytes / MOST_AT_ONCE);
+    let places = this.#slow ? 1 : Math.ceil(this.#bytes / MAX_READ_BYTES);
     this.#slow = false;
     for (const reader of this.#waiting) {
       if (places-- === 0) break;

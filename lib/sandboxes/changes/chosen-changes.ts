@@ -54,13 +54,13 @@ function refuseHalf({ possible, left, own, covered }: Choice): void {
   }
 }
 
-/** A new directory that comes to be with something that is chosen in it. */
+/** Whether the change is a new directory that has a chosen change below it, and is therefore committed with that. */
 function isMadeFor({ path, now, base }: WorkspaceChange, aboveNew: ReadonlySet<ByteString>): boolean {
   if (base !== undefined || now === undefined || typeOf(now) !== 'TYPE_DIRECTORY') return false;
   return aboveNew.has(path);
 }
 
-/** Does not name hidden paths, only their number. */
+/** Throws PERMISSION_DENIED for changes that the rules forbid. The error has the number of hidden paths, not their names. */
 function refuseForbidden(forbidden: readonly WorkspaceChange[]): void {
   if (forbidden.length === 0) return;
   const known = forbidden.find(({ hidden }) => hidden !== true);

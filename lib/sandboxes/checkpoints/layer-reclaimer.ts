@@ -1,5 +1,6 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../../linux/errno.ts';
 import type { Log } from '../../log.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -112,11 +113,10 @@ export class LayerReclaimer {
       if (needs.isNeeded(layer) || this.#foreign.has(layer)) continue;
       const name = layer.startsWith(REMOVED) ? layer : `${REMOVED}${layer}`;
       // A sandbox destroyed meanwhile removed its own layer.
-      const gone = (error: NodeJS.ErrnoException) => error.code === 'ENOENT';
       const taken = await rename(join(this.#root, layer), join(this.#root, name)).then(
         () => true,
         (error) => {
-          if (gone(error)) return false;
+          if (errorCode(error) === 'ENOENT') return false;
           throw error;
         },
       );

@@ -1,4 +1,4 @@
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { type Level, type RuleSet, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
@@ -24,12 +24,12 @@ export class LinkLevels {
   *find(inode: Inode): Steps<Level, undefined> {
     const known = this.#levels.get(inode);
     if (known !== undefined) return known;
-    const counted = new Counted(ITEMS_PER_STEP);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const states = new Map<Inode, RuleState>();
     let level: Level = WRITE;
     for (const { dir, name } of inode.links) {
       level = strictest(level, this.#stateOf(dir, states).child(name).level);
-      yield* counted.one();
+      yield* counter.count();
     }
     this.#levels.set(inode, level);
     return level;

@@ -1,6 +1,6 @@
 import type { ByteString } from '../../byte-string.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import { applyRule } from '../nodes/directory-rules.ts';
@@ -66,7 +66,7 @@ export function* applyRulesToMoved(workspace: Workspace, node: Node): Steps<void
  * is computed once and must be final. The tree can be deeper than the stack, so there is no recursion.
  */
 function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const renewed: [dir: Node, was: RuleState][] = [];
   const renewDirectory = (dir: Node, to: RuleState) => {
     renewed.push([dir, dir.agentShownRule]);
@@ -76,7 +76,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
   // Grows during the loop.
   for (const [dir] of renewed) {
     for (const [name, child] of dir.children ?? []) {
-      yield* counted.one();
+      yield* counter.count();
       if (!child.isDirectory) continue;
       const before = isVisibleNode(AGENT, child);
       renewDirectory(child, dir.agentRule!.child(name));
@@ -85,7 +85,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
   }
   const linked = new Set<Node>();
   for (const [dir, was] of renewed) {
-    const untold = yield* updateFileLevels(workspace, dir, linked, counted);
+    const untold = yield* updateFileLevels(workspace, dir, linked, counter);
     yield* invalidateDirectory(workspace, dir, was, yield* invalidateUrgent(workspace, untold));
   }
 }
@@ -94,13 +94,13 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
  * Updates the levels of the files in a directory and returns those to invalidate. `linked`: files with several links
  * that already have their level.
  */
-function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, counted: Counted): Steps<Set<Node>> {
+function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, counter: StepCounter): Steps<Set<Node>> {
   const { uniformBelow } = dir.agentRule!;
   const levelOf = (name: ByteString) =>
     dir.baseRule === undefined && uniformBelow !== undefined ? uniformBelow : dir.agentRuleOf(name).level;
   const untold = new Set<Node>();
   for (const [name, child] of dir.children ?? []) {
-    yield* counted.one();
+    yield* counter.count();
     if (child.isDirectory) continue;
     const isNew = !linked.has(child);
     if (child.links.length > 1) linked.add(child);
@@ -130,10 +130,10 @@ function* invalidateUrgent({ shared }: Workspace, files: ReadonlySet<Node>): Ste
 }
 
 function* invalidateFile(notifier: Notifier, file: Node): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const { parent, name } of file.staleDentry ? file.links : []) {
     notifier.invalEntry(parent.id, name);
-    yield* counted.one();
+    yield* counter.count();
   }
   notifier.invalInode(file.id);
   file.needsInvalidation = file.staleDentry = false;
@@ -146,7 +146,7 @@ function* invalidateDirectory(
   was: RuleState,
   untold: Node[] | undefined,
 ): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const { notifier } = workspace.shared;
   const rule = dir.agentShownRule;
   const { uniformBelow } = rule;
@@ -156,6 +156,6 @@ function* invalidateDirectory(
   notifier.invalInode(dir.id);
   for (const name of yield* hiddenMisses(workspace, dir)) {
     if (isVisible(dir.agentRuleOf(name), true)) notifier.invalEntry(dir.id, name);
-    yield* counted.one();
+    yield* counter.count();
   }
 }

@@ -1,5 +1,5 @@
 import { type ByteString, baseNameOf, joinPath, parentOf } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { removeUnusedDirectories } from '../history/unused-directories.ts';
 import { mergeNodes } from '../nodes/merge-nodes.ts';
@@ -28,11 +28,11 @@ export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]
 /** Pins the files without a name at or below base paths. Both may be thousands, so each orphan is examined once. */
 function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): Steps<void> {
   const within = new PathMemo(false, (above, _name, path) => above || changing.has(path));
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const loose of workspace.tree.orphans) {
     const path = loose.basePath;
     if (path !== undefined && (changing.has(path) || within.at(parentOf(path)))) yield* pin(workspace, loose);
-    yield* counted.one();
+    yield* counter.count();
   }
 }
 
@@ -87,11 +87,11 @@ function pinFile(workspace: Workspace, node: Node): void {
 
 /** Detaches all nodes below a removed directory. */
 function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const below: Node[] = [];
   for (const node of nodesFrom(dir)) {
     below.push(node);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const node of below.reverse()) {
     if (node === dir) continue;
@@ -99,22 +99,22 @@ function* detachBelow(workspace: Workspace, dir: Node): Steps<void> {
       workspace.shared.notifier.invalEntry(parent.id, name);
       workspace.tree.detach(node, parent, name);
     }
-    yield* counted.one();
+    yield* counter.count();
   }
 }
 
 /** All names of a directory of which the kernel may hold a dentry, positive or negative. */
 function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const known of [dir.children?.keys(), dir.listing?.names()]) {
     for (const name of known ?? []) {
       names.add(name);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   for (const { name } of yield* workspace.base.reading(dir.basePath!)) {
-    yield* counted.one();
+    yield* counter.count();
     // Negative dentries of new names must be invalidated.
     if (dir.listing?.get(name) === undefined) names.add(name);
   }

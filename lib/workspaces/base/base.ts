@@ -1,6 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { type ByteString, fromLatin1 } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { HostTree } from '../../host-tree/host-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
@@ -63,12 +63,12 @@ export class Base {
 
   /** As `readdir`, in steps, for directories that may be large. */
   *reading(path: ByteString): Steps<BaseName[], undefined> {
-    const counted = new Counted(ITEMS_PER_STEP);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const names: BaseName[] = [];
     try {
       for (const dirent of this.#tree.entries(path)) {
         names.push({ name: fromLatin1(dirent.name), type: typeOf(dirent) });
-        yield* counted.one();
+        yield* counter.count();
       }
     } catch (error) {
       throw hostErrno(error);

@@ -1,5 +1,5 @@
 import { type ByteString, parentOf } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { MERGES, OPAQUE, type Op } from '../delta/index/records.ts';
 import { isBelow } from '../history/renamed-directories.ts';
 import { detachBelow } from '../history/show-base.ts';
@@ -29,9 +29,9 @@ export function* clearOrigins(
     ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, tops) ? OPAQUE : MERGES]),
     true,
   );
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const { id } of ended) {
-    yield* counted.one();
+    yield* counter.count();
     const inode = delta.table.get(id);
     const node = inode && tree.nodeOf(inode);
     if (node === undefined) continue;
@@ -40,7 +40,7 @@ export function* clearOrigins(
       yield* detachBelow(workspace, child);
       tree.detach(child, node, name);
       shared.notifier.invalEntry(node.id, name);
-      yield* counted.one();
+      yield* counter.count();
     }
     tree.binding.unmerge(node);
     shared.notifier.invalInode(node.id);

@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { apply } from './index/apply.ts';
 import { flattening } from './index/flatten.ts';
+import { encodeHeader, type HeaderRecord, VERSION } from './index/header.ts';
 import { InodeTable } from './index/inode-table.ts';
 import { Journal } from './index/journal.ts';
 import { resolvingMerges } from './index/older-merges.ts';
 import { removingOrphans } from './index/orphans.ts';
-import { FORMAT, type Header, headerOf, type Op, VERSION } from './index/records.ts';
+import type { Op } from './index/records.ts';
 import { snapshot } from './index/snapshot.ts';
 import type { FrozenIndex } from './layers/frozen-layers.ts';
 import { hasContents } from './layers/layer-contents.ts';
@@ -14,7 +15,7 @@ import { countOf, indexPath, newLayer } from './layers/layer-path.ts';
 import type { LayersOf } from './layers/layers-of.ts';
 
 /** Operations applied in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * The index of one delta: the table in memory, and on disk the journal with the indexes of frozen layers that it
@@ -82,15 +83,15 @@ export class DeltaIndex {
   /** Reads header and parent index, in steps. Returns the other records, for `replaying`. */
   *reading(): Steps<readonly Op[][]> {
     const { prefix, root, frozen, origin } = this.#layers;
-    const records = yield* this.journal.loading();
-    const header = records.length === 0 ? undefined : headerOf(records);
+    const { header, lines } = yield* this.journal.loading();
     if (header === undefined) {
       this.#top = newLayer(prefix);
       this.#parentLayer = origin ?? '';
     } else {
-      const [, version] = header;
-      [, , , , this.#top, this.#below, this.#parentLayer] = header;
-      this.older = version !== VERSION;
+      this.#top = header.top;
+      this.#below = header.below;
+      this.#parentLayer = header.parentLayer;
+      this.older = header.version !== VERSION;
       // Left by a crash before the journal was replaced.
       rmSync(indexPath(root, this.#top), { force: true });
     }
@@ -105,20 +106,17 @@ export class DeltaIndex {
         this.#below = index.layers;
       }
     }
-    if (header !== undefined) {
-      const [, , nextId, nextIno] = header;
-      raiseCounters(this.table, { nextId, nextIno });
-    }
-    return records.slice(1) as Op[][];
+    if (header !== undefined) this.table.raiseCounters(header);
+    return lines;
   }
 
   /** Applies records that were read, in steps. */
   *replaying(lines: readonly Op[][]): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     for (const line of lines) {
       for (const op of line) {
         apply(this.table, op);
-        yield* counted.one();
+        yield* counter.count();
       }
     }
     yield* resolvingMerges(this.table);
@@ -160,11 +158,11 @@ export class DeltaIndex {
 
   /** Rewrites the index as one journal of its own, in steps. Throws host errors with nothing changed. */
   *rewriting(): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const needed = new Set<string>();
     for (const inode of this.table.found()) {
       if (hasContents(inode)) needed.add(inode.data!.layer);
-      yield* counted.one();
+      yield* counter.count();
     }
     needed.delete(this.#top);
     const below = [...needed];
@@ -191,8 +189,8 @@ export class DeltaIndex {
     { nextId, nextIno } = this.table,
     top = this.#top,
     generation = this.journal.nextGeneration,
-  ): Header {
-    return [FORMAT, VERSION, nextId, nextIno, top, below, parentLayer, generation];
+  ): HeaderRecord {
+    return encodeHeader({ nextId, nextIno, top, below, parentLayer, generation });
   }
 
   /** Turns the table into the index of a layer that was frozen, and extends it. */
@@ -221,7 +219,7 @@ export class DeltaIndex {
   /** Returns a table that extends the index of a frozen layer, for `extend`. */
   tableOn({ table: below }: FrozenIndex): InodeTable {
     const table = new InodeTable(below);
-    raiseCounters(table, this.table);
+    table.raiseCounters(this.table);
     return table;
   }
 
@@ -252,12 +250,7 @@ export class DeltaIndex {
   }
 }
 
-function raiseCounters(table: InodeTable, { nextId, nextIno }: Pick<InodeTable, 'nextId' | 'nextIno'>): void {
-  table.nextId = Math.max(table.nextId, nextId);
-  table.nextIno = Math.max(table.nextIno, nextIno);
-}
-
-function* wholeJournal(header: Header, table: InodeTable): Generator<Header | Op[]> {
+function* wholeJournal(header: HeaderRecord, table: InodeTable): Generator<HeaderRecord | Op[]> {
   yield header;
   yield* snapshot(table);
 }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Compaction } from './compaction.ts';
 import type { ContentStore } from './contents/content-store.ts';
 import type { DeltaIndex } from './delta-index.ts';
@@ -24,7 +24,7 @@ const WASTE_BYTES = 64 << 10;
 /** Garbage in bytes from which on the rest of a layer is worth moving. */
 const WORTHWHILE = 4 << 20;
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 /** Largest difference between disk usage and size of a file, in bytes. */
 const BLOCK = 4096;
 
@@ -176,13 +176,13 @@ export class DeltaLayers {
     limit: number,
     moved: (inode: Inode) => void,
   ): Steps<'more' | 'done' | 'kept'> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const from = new Set(layers.filter((layer) => this.#index.below.includes(layer)));
     if (from.size === 0) return 'kept';
     const shared: number[] = [];
     let live = 0;
     for (const inode of this.#index.table.found()) {
-      yield* counted.one();
+      yield* counter.count();
       if (inode.data === undefined || !from.has(inode.data.layer)) continue;
       shared.push(inode.id);
       live += hasContents(inode) ? inode.size + BLOCK : 0;
@@ -195,7 +195,7 @@ export class DeltaLayers {
       const inode = this.#index.table.get(id)!;
       this.#contents.moveToTop(inode);
       moved(inode);
-      yield* counted.one();
+      yield* counter.count();
     }
     if (shared.length > limit) return 'more';
     this.#isCompacting = false;

@@ -78,14 +78,10 @@ export class DeltaSyncs {
   }
 
   *syncingJournal(): Steps<void> {
-    let begun: JournalSync | undefined;
-    yield* this.#layers.syncs.syncing(() => {
-      begun = this.#beginJournalSync();
-      return begun;
-    });
-    begun?.synced();
+    yield* this.#layers.syncs.syncing(() => this.#beginJournalSync());
   }
 
+  /** Begins a sync of the journal, whose end makes slots reusable. */
   #beginJournalSync(): JournalSync {
     const { files, synced } = this.#index.journal.beginSync();
     this.#contents.journalSyncBegins();
@@ -104,16 +100,11 @@ export class DeltaSyncs {
     if (!syncs.inBackground) complete(this.syncingJournal());
     else if (!this.#freeingSlots) {
       this.#freeingSlots = true;
-      let begun: JournalSync | undefined;
       syncs.add({
         mayBegin: () => this.#isFree(),
-        open: () => {
-          begun = this.#beginJournalSync();
-          return begun;
-        },
-        done: (result) => {
+        open: () => this.#beginJournalSync(),
+        done: () => {
           this.#freeingSlots = false;
-          if ('errnos' in result && result.errnos.every((errno) => errno === 0)) begun?.synced();
         },
       });
     }

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { HostFile } from '../../host-tree/host-file.ts';
 import type { Time } from '../../linux/time.ts';
 import { Claims } from './claims.ts';
@@ -26,7 +26,7 @@ import { type Quota, Usage } from './usage.ts';
 import { type Attributes, type Committer, WrittenFiles } from './written-files.ts';
 
 /** Operations applied in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * The delta of one sandbox on disk (the upper layer of the workspace): `journal` (the index) and layers (contents of
@@ -66,7 +66,7 @@ export class Delta implements Committer {
     const records = new ContentRecords(index, this, { retained, usage }, now, damaged);
     const contents = new ContentStore(root, index.top, options, records);
     const written = new WrittenFiles(contents, this);
-    const compaction = new Compaction(index, options, () => written.takingHostTimes());
+    const compaction = new Compaction(index, options, () => written.copyingHostTimes());
     const syncs = new DeltaSyncs(options, index, contents, written);
     this.layers = new DeltaLayers(options, { index, contents, retained, usage, written, compaction, syncs });
     this.claims = new Claims(index, contents, retained, usage);
@@ -151,10 +151,10 @@ export class Delta implements Committer {
   *committing(ops: readonly Op[], makesRoom = false): Steps<void> {
     this.#index.begin();
     yield* this.#index.journal.appending(ops, makesRoom);
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     for (const op of ops) {
       this.#apply(op);
-      yield* counted.one();
+      yield* counter.count();
     }
     this.#compaction.startWhenDue();
   }

@@ -1,4 +1,4 @@
-import { EIO, Errno, hostErrno } from '../../linux/errno.ts';
+import { EIO, Errno, errnoOf } from '../../linux/errno.ts';
 import type { SyncedFile } from './contents/background-sync.ts';
 import { closeSynced, type HostSync, type OwnSyncs } from './contents/host-syncs.ts';
 import type { JournalSync } from './index/durable-journal.ts';
@@ -117,10 +117,4 @@ export class FileSyncs {
 function journalErrno(batch: Batch, errnos: readonly number[]): number | undefined {
   const files = [...batch.values()].filter(({ index }) => index !== undefined).length;
   return errnos.slice(files).find((errno) => errno !== 0);
-}
-
-/** A defect is EIO, as for every request. */
-function errnoOf(thrown: unknown): number {
-  const error = hostErrno(thrown);
-  return error instanceof Errno ? error.errno : EIO.errno;
 }

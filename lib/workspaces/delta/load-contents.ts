@@ -1,4 +1,4 @@
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { sameTime } from '../clock.ts';
 import type { ContentStore } from './contents/content-store.ts';
 import { findFrozen, markLost } from './contents/find-files.ts';
@@ -6,7 +6,7 @@ import { type Inode, NO_SLOT } from './index/inode.ts';
 import type { InodeTable } from './index/inode-table.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Completes the inodes of a table that was read from their data files, in steps. `written` receives those that were
@@ -28,9 +28,9 @@ export function* loadContents(
     if (inode.expected !== size) written(inode);
     if (inode.hostMtime === undefined || !sameTime(inode.hostMtime, mtime)) inode.mtime = inode.ctime = mtime;
   });
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const inode of table.own()) {
-    yield* counted.one();
+    yield* counter.count();
     if (inode.data?.slot !== NO_SLOT || inode.hasFile) continue;
     // Of a file that was never synced, a power failure may leave nothing.
     if (inode.expected === undefined || inode.expected === 0) inode.size = 0;

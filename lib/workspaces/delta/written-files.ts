@@ -1,11 +1,11 @@
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Time } from '../../linux/time.ts';
 import type { ContentStore } from './contents/content-store.ts';
 import type { Inode } from './index/inode.ts';
 import { type Op, timesOf } from './index/records.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** Journals and applies operations; see `Delta`. */
 export interface Committer {
@@ -60,19 +60,19 @@ export class WrittenFiles {
 
   /** As `recordAll`, in steps. */
   *recording(): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const ops: Op[] = [];
     const inodes = [...this.#inodes];
     for (const inode of inodes) {
       ops.push(this.attrOp(inode, inode));
-      yield* counted.one();
+      yield* counter.count();
     }
     if (ops.length > 0) yield* this.#committer.committing(ops);
     for (const inode of inodes) this.#inodes.delete(inode);
   }
 
-  /** Takes the times of all data files to their inodes, in steps, before a snapshot of the table. */
-  *takingHostTimes(): Steps<void> {
+  /** Copies the mtime of each data file to its inode, in steps. Called before a snapshot of the table. */
+  *copyingHostTimes(): Steps<void> {
     for (const inode of this.#inodes) {
       if (inode.hasFile) inode.hostMtime = this.#contents.fileStat(inode).mtime;
       yield;

@@ -1,5 +1,5 @@
 import { type ByteString, joinPath, NO_BYTES, sliceOf, withSlash } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, ENOTDIR } from '../../linux/errno.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
@@ -43,14 +43,14 @@ export function* list(
   request.require(top, MAY_READ | MAY_PASS);
   const entries: FileStatus[] = [];
   const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: NO_BYTES, cut: true });
-  const counted = new Counted(ENTRIES_PER_STEP);
+  const counter = new StepCounter(ENTRIES_PER_STEP);
   const fill = function* (frame: Frame): Steps<Frame> {
     const { keys, cut } = yield* keysOf(request, frame, recursive, after, 2 * limit + 2);
     return Object.assign(frame, { keys: keys.values(), cut });
   };
   const stack = [yield* open(top, path)];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
-    yield* counted.one();
+    yield* counter.count();
     const { done, value: key } = frame.keys.next();
     if (done) {
       if (frame.cut) yield* fill(frame);
@@ -81,7 +81,7 @@ function* keysOf(
   after: ByteString,
   count: number,
 ): Steps<{ keys: ByteString[]; cut: boolean }> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   let keys: ByteString[] = [];
   let cut = false;
   const take = (key: ByteString) => {
@@ -90,7 +90,7 @@ function* keysOf(
   const allVisible = (access.shownRule(dir).uniformBelow ?? 0) >= VIEW;
   const listing = yield* cachedListing(workspace, dir);
   for (const { name, type } of listing.values()) {
-    yield* counted.one();
+    yield* counter.count();
     const directory = isDirectory(type);
     if (!allVisible && !isVisible(access.ruleOf(dir, name), directory)) continue;
     const at = joinPath(path, name);

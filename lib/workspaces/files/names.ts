@@ -1,5 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EEXIST, EISDIR, ENOENT } from '../../linux/errno.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import { WRITE } from '../../permissions/index.ts';
@@ -116,7 +116,7 @@ function* removeSome(
   recursive: boolean,
   limit: number,
 ): Steps<{ removed: number; more: boolean }> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const { workspace } = request;
   const enter = function* (at: Omit<RemovalFrame, 'below'>): Steps<RemovalFrame> {
     const into = recursive && at.node.isDirectory;
@@ -126,7 +126,7 @@ function* removeSome(
   const stack = [yield* enter(top)];
   let removed = 0;
   for (let at = stack.at(-1); at !== undefined; at = stack.at(-1)) {
-    yield* counted.one();
+    yield* counter.count();
     const next = at.below?.next();
     if (next !== undefined && !next.done) {
       const { name } = next.value;

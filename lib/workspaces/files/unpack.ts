@@ -1,6 +1,6 @@
 import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
@@ -49,11 +49,11 @@ export function* unpack(request: FileRequest, path: ByteString, members: readonl
   const top = request.walk(path, true, made);
   const node = top.node ?? made(top.dir!, top.name);
   if (!node.isDirectory) throw ENOTDIR;
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const unpacking = new Unpacking(request, path, node);
   yield* Change.making(request.workspace, function* (change) {
     for (const member of members) {
-      yield* counted.one();
+      yield* counter.count();
       try {
         unpacking.add(change, member);
       } catch (error) {
@@ -65,7 +65,7 @@ export function* unpack(request: FileRequest, path: ByteString, members: readonl
   yield* unpacking.finishing();
   for (const member of members) {
     if (member.type === 'file') request.workspace.handles.close(request.workspace.tree, member.handle);
-    yield* counted.one();
+    yield* counter.count();
   }
 }
 
@@ -106,7 +106,7 @@ class Unpacking {
 
   /** Updates nodes and listings. Called after the change was committed. */
   *finishing(): Steps<void> {
-    const counted = new Counted(ITEMS_PER_STEP);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     for (const { dir, name, type, old } of this.#newNames) {
       if (old !== undefined) {
         this.#request.workspace.tree.unlink(this.#request.access, old, dir, name);
@@ -115,7 +115,7 @@ class Unpacking {
       }
       dir.listing?.add(name, type);
       invalidateName(this.#request, dir, name);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
 

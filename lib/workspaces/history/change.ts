@@ -1,5 +1,5 @@
 import { type ByteString, fromBuffer, joinPath } from '../../byte-string.ts';
-import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import type { Time } from '../../linux/time.ts';
 import type { BaseStat } from '../base/base.ts';
@@ -275,12 +275,12 @@ export class Change {
     const { delta, tree } = this.#workspace;
     this.#workspace.generation++;
     this.#workspace.countChange();
-    const counted = new Counted(ITEMS_PER_STEP);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     for (const [node, { id, contents }] of this.#staged) {
       const inode = delta.table.get(id)!;
       if (contents !== undefined) delta.copyIn.adopt(inode);
       tree.binding.copiedUp(node, inode);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type ByteString, joinPath, withSlash } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { S_IFDIR } from '../../linux/mode.ts';
 import type { Base, BaseStat } from '../base/base.ts';
 import { sorted } from '../sorted.ts';
@@ -20,10 +20,10 @@ export function* keysAfter(
   after: ByteString,
   mayDescend: (name: ByteString) => boolean,
 ): Steps<ByteString[], undefined> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const keys: ByteString[] = [];
   for (const name of names) {
-    yield* counted.one();
+    yield* counter.count();
     if (name > after) keys.push(name);
     if (!mayDescend(name)) continue;
     const descend = withSlash(name);
@@ -48,11 +48,11 @@ export function* baseNames(
   const stat = (name: ByteString) => base.lstat(joinPath(path, name));
   const few = count < MANY_NAMES || (base.lstat(path)?.size ?? 0) / NAME_BYTES > count;
   if (few) return { stat, mayBeDirectory: () => true };
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const types = new Map<ByteString, number>();
   for (const { name, type } of yield* base.reading(path)) {
     types.set(name, type);
-    yield* counted.one();
+    yield* counter.count();
   }
   return {
     stat: (name) => (types.has(name) ? stat(name) : undefined),

@@ -1,6 +1,6 @@
 import { type ByteString, joinPath, NO_BYTES, ROOT_PATH, sliceOf, splitPath, toText } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { type Level, READ, type RuleState, strictest, WRITE } from '../../permissions/index.ts';
@@ -201,22 +201,22 @@ function inPlace(dir: Present, path: ByteString, wasDirectory: boolean): boolean
 }
 
 function* changedNames(dir: Present): Steps<Set<ByteString>, undefined> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const name of dir.inode?.entries?.keys() ?? []) {
     names.add(name);
-    yield* counted.one();
+    yield* counter.count();
   }
   return names;
 }
 
 function* allNames({ base }: Workspace, { path, now, wasDirectory }: Compared): Steps<Set<ByteString>, undefined> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const names = now === undefined ? new Set<ByteString>() : yield* changedNames(now);
   for (const each of [now?.basePath, wasDirectory ? path : undefined]) {
     for (const { name } of each === undefined ? [] : yield* base.reading(each)) {
       names.add(name);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   return names;

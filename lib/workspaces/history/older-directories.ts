@@ -1,5 +1,5 @@
 import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { Base } from '../base/base.ts';
@@ -18,7 +18,7 @@ const ITEMS_PER_STEP = 16;
  * For these, records the present base version, in steps. Called before any other use of the delta.
  */
 export function* recordOlderDirectories({ base, delta }: { readonly base: Base; readonly delta: Delta }): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return;
   const ops: Op[] = [];
@@ -31,7 +31,7 @@ export function* recordOlderDirectories({ base, delta }: { readonly base: Base; 
   const waiting = [{ dir: root, path: ROOT_PATH }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     for (const [name, entry] of next.dir.entries!.entries()) {
-      yield* counted.one();
+      yield* counter.count();
       const path = joinPath(next.path, name);
       if (path.length > MAX_PATH_BYTES) continue;
       const stat = base.lstat(path);

@@ -1,5 +1,5 @@
 import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { Base, BaseStat } from '../base/base.ts';
@@ -61,7 +61,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
   const found: OwnEntries = { entries: [], replaced: new Set(), shown: [] };
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return found;
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const ways = new PathMemo<Way>(
     { dir: root, path: ROOT_PATH, merged: ROOT_PATH, replaced: undefined },
     (above, name, path) => wayTo(base, above, name, path),
@@ -78,7 +78,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
       // A directory of the sandbox's own keeps the version that it started from.
       else if (way.dir?.entries?.get(baseNameOf(path)) === undefined) found.shown.push(path);
     }
-    yield* counted.one();
+    yield* counter.count();
   }
   const byOrigin = pathsByOrigin(elsewhere.length === 0 ? [] : yield* renamedDirectories(workspace));
   const kept = new Set(byOrigin.size === 0 ? [] : removed);
@@ -89,7 +89,7 @@ export function* ownEntries(workspace: Workspace, { paths, removed }: ChangingBa
       const own = way.merged === parentOf(path) ? ownEntry(base, way, at, path) : undefined;
       if (own !== undefined) found.entries.push(own);
     }
-    yield* counted.one();
+    yield* counter.count();
   }
   return found;
 }
@@ -134,11 +134,11 @@ function ownEntry(base: Base, way: Way, path: ByteString, basePath: ByteString):
 
 /** Returns a filter of all base paths, and their directories, for which `ownEntries` may find entries, in steps. */
 export function* ownPathFilter(workspace: Workspace): Steps<PathFilter> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const hashes: PathHash[] = [];
   for (const path of allOwnPaths(workspace)) {
     hashes.push(hashOf(path));
-    yield* counted.one();
+    yield* counter.count();
   }
   return filterOf(hashes);
 }

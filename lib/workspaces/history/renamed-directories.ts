@@ -1,5 +1,5 @@
 import { type ByteString, joinPath, NO_BYTES, parentOf, sliceOf } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Base } from '../base/base.ts';
 import { isBaseDirectory, mergedBase } from '../base/merged-base.ts';
 import type { Inode } from '../delta/index/inode.ts';
@@ -12,12 +12,12 @@ const ITEMS_PER_STEP = 16;
 
 /** Returns the directories of the delta that are not merged with the base at their own path, in steps. */
 export function* renamedDirectories(workspace: Workspace): Steps<OwnDirectory[], undefined> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const found: OwnDirectory[] = [];
   const origins = new Origins(workspace.base);
   const { table } = workspace.delta;
   for (const { id, isDirectory } of table.found()) {
-    yield* counted.one();
+    yield* counter.count();
     const inode = isDirectory ? table.get(id) : undefined;
     if (inode === undefined || inode.linkCount === 0) continue;
     const path = pathOf(inode);

@@ -1,5 +1,5 @@
 import { type ByteString, joinPath, ROOT_PATH } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { Errno } from '../../linux/errno.ts';
 import { WHITEOUT } from '../delta/index/inode.ts';
 import type { Op } from '../delta/index/records.ts';
@@ -47,8 +47,8 @@ export function* mayRevertUnchanged(workspace: Workspace, changing: ChangingBase
 export function* revertUnchanged(workspace: Workspace, changing: ChangingBase): Steps<number> {
   const { replaced } = yield* mayBeUnchanged(workspace, changing);
   const same: ByteString[] = [];
-  const counter = { left: MAX_BELOW };
-  for (const each of replaced) if (yield* isSameBelow(workspace, each, counter)) same.push(each.path);
+  const budget = { left: MAX_BELOW };
+  for (const each of replaced) if (yield* isSameBelow(workspace, each, budget)) same.push(each.path);
   const names = same.length > 0 ? yield* revert(workspace, same) : 0;
   return names + (yield* workspace.delta.releasing(revertSame(workspace, changing)));
 }
@@ -57,11 +57,11 @@ export function* revertUnchanged(workspace: Workspace, changing: ChangingBase): 
 function* isSameBelow(
   workspace: Workspace,
   { path, inode }: ReplacedDirectory,
-  counter: { left: number },
+  budget: { left: number },
 ): Steps<boolean> {
   try {
     for (const change of changesBelow(workspace, path, inode, undefined, ROOT_PATH)) {
-      if (change !== undefined || --counter.left < 0) return false;
+      if (change !== undefined || --budget.left < 0) return false;
       yield;
     }
   } catch (error) {
@@ -101,7 +101,7 @@ function* revertSame(workspace: Workspace, changing: ChangingBase): Steps<number
 }
 
 function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Unchanged> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const own = yield* ownEntries(workspace, changing);
   const entries: OwnEntry[] = [];
   for (const each of own.entries) {
@@ -109,7 +109,7 @@ function* mayBeUnchanged(workspace: Workspace, changing: ChangingBase): Steps<Un
     const removed = entry === WHITEOUT;
     const maySame = removed || base === undefined ? removed && base === undefined : mayBeAsInBase(entry, base);
     if (maySame && (base === undefined || base.size <= MAX_FILE)) entries.push(each);
-    yield* counted.one();
+    yield* counter.count();
   }
   const replaced = [...own.replaced].filter(({ inode, base }) => mayBeAsInBase(inode, base));
   return { entries, shown: own.shown, replaced };

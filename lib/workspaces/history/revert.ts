@@ -1,6 +1,6 @@
 import { ancestorsOf, type ByteString, joinPath, quote, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { mergedBase } from '../base/merged-base.ts';
 import { shownFrom } from '../base/shown-from.ts';
@@ -36,28 +36,28 @@ export function* revert(workspace: Workspace, paths: readonly ByteString[]): Ste
 }
 
 function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<number> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const root = workspace.delta.table.get(ROOT_ID);
   if (root === undefined) return 0;
   const places = new Map<ByteString, Place>();
   for (const path of paths) {
     for (const place of path === '' ? namesOf(root) : [find(workspace, root, path)]) {
       if (place !== undefined) places.set(joinPath(place.dirPath, place.name), place);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   // Contents of a reverted directory are reverted with it.
   const topmost = [...places].filter(([path]) => !isBelow(path, places));
   const ops: Op[] = [];
   const dropped = new Set<Inode>();
-  for (const [, { dir, name }] of topmost) yield* stageRemoval(dir, name, ops, dropped, counted);
-  const seen = yield* removedWith(workspace, dropped, places, counted);
+  for (const [, { dir, name }] of topmost) yield* stageRemoval(dir, name, ops, dropped, counter);
+  const seen = yield* removedWith(workspace, dropped, places, counter);
   // A discard must not fail: beyond the memory limit these removals become conflicts.
   if (!workspace.shared.memory.isOver(workspace, memoryOf(seen), true)) for (const op of seen) ops.push(op);
   if (topmost.length > 0) {
     for (const [seen] of workspace.delta.table.baseVersions.entries()) {
       if (places.has(seen) || isBelow(seen, places)) ops.push(['unseen', seen]);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   if (ops.length === 0) return 0;
@@ -66,11 +66,11 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
   for (const [, { dirPath, name }] of topmost) {
     const node = nodeAt(workspace, dirPath);
     if (node !== undefined) yield* showBase(workspace, node, name);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const inode of dropped) {
     if (inode.names === 0 && !workspace.tree.hasNode(inode)) workspace.delta.release(inode);
-    yield* counted.one();
+    yield* counter.count();
   }
   yield* removeUnusedDirectories(workspace, new Set(topmost.map(([, { dirPath }]) => dirPath)), 'always');
   return count;
@@ -119,13 +119,19 @@ function inside(path: ByteString, directory: ByteString): ServiceError {
  * Stages the removal of a name and everything below it, bottom-up. The tree can be deeper than the stack, so there is
  * no recursion.
  */
-function* stageRemoval(dir: Inode, name: ByteString, ops: Op[], dropped: Set<Inode>, counted: Counted): Steps<void> {
+function* stageRemoval(
+  dir: Inode,
+  name: ByteString,
+  ops: Op[],
+  dropped: Set<Inode>,
+  counter: StepCounter,
+): Steps<void> {
   const downwards: Op[] = [];
   const waiting: [Inode, ByteString][] = [[dir, name]];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const [above, at] = next;
     downwards.push(['drop', above.id, at]);
-    yield* counted.one();
+    yield* counter.count();
     const entry = above.entries!.get(at);
     if (entry === WHITEOUT || entry === undefined) continue;
     dropped.add(entry);
@@ -142,7 +148,7 @@ function* removedWith(
   workspace: Workspace,
   dropped: ReadonlySet<Inode>,
   places: ReadonlyMap<ByteString, Place>,
-  counted: Counted,
+  counter: StepCounter,
 ): Steps<Op[]> {
   const { base, delta } = workspace;
   const ops: Op[] = [];
@@ -156,7 +162,7 @@ function* removedWith(
     const waiting = [top];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
       for (const { name } of yield* base.reading(dir)) {
-        yield* counted.one();
+        yield* counter.count();
         const path = joinPath(dir, name);
         const stat = shown.has(path) ? undefined : base.lstat(path);
         if (stat === undefined) continue;

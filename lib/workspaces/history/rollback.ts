@@ -1,5 +1,5 @@
 import type { ByteString } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Inode } from '../delta/index/inode.ts';
 import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
@@ -22,13 +22,13 @@ interface Known {
  * counterpart of the same type expire. Throws Damage and host errors; RESOURCE_EXHAUSTED is the caller's.
  */
 export function* rollback(workspace: Workspace, layer: string): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const { delta, tree, shared } = workspace;
   // Handles of API clients become invalid; staged files belong to the replaced state.
   workspace.handles.closeAll(tree);
   const before = new Map<Node, Known>();
   for (const node of tree.nodes()) {
-    yield* counted.one();
+    yield* counter.count();
     if (!node.isDirectory) continue;
     before.set(node, { entries: node.inode?.entries, basePath: node.basePath });
   }
@@ -44,7 +44,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     shared.notifier.invalInode(dir.id);
     for (const [name, child] of [...(dir.children ?? [])]) {
-      yield* counted.one();
+      yield* counter.count();
       const first = !shown.has(child);
       if (!tree.rebind(child, dir, name, shown)) {
         child.removeLink(dir, name);
@@ -57,22 +57,22 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
     }
     for (const name of yield* namesOf(workspace, dir, before.get(dir)!)) {
       if (!dir.children?.has(name)) shared.notifier.invalEntry(dir.id, name);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
-  for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counted);
+  for (const node of orphans) if (node.links.length === 0) yield* expireTree(workspace, tree, node, counter);
   // Last, because the nodes must match the delta even if this throws.
   yield* delta.layers.confirming();
 }
 
 /** All names that may resolve differently than before. */
 function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<ByteString>> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const names = new Set<ByteString>();
   for (const entries of [before.entries, dir.inode?.entries]) {
     for (const name of entries?.keys() ?? []) {
       names.add(name);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   if (before.basePath === dir.basePath) return names;
@@ -83,7 +83,7 @@ function* namesOf(workspace: Workspace, dir: Node, before: Known): Steps<Set<Byt
 }
 
 /** Expires a node and everything below it that has no other link. */
-function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counted: Counted): Steps<void> {
+function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counter: StepCounter): Steps<void> {
   const { notifier } = workspace.shared;
   const waiting = [top];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
@@ -94,6 +94,6 @@ function* expireTree(workspace: Workspace, tree: NodeTree, top: Node, counted: C
     }
     notifier.invalInode(node.id);
     tree.expire(node);
-    yield* counted.one();
+    yield* counter.count();
   }
 }

@@ -1,5 +1,5 @@
 import { type ByteString, joinPath } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import type { BaseStat } from '../base/base.ts';
 import type { Node } from '../nodes/node.ts';
@@ -21,7 +21,7 @@ export function* showBase(
   known?: { stat: BaseStat | undefined },
   done?: Set<Node>,
 ): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   // The tree can be deeper than the stack, so there is no recursion.
   const waiting: [Node, ByteString][] = [[top, topName]];
   for (let next = waiting.pop(), stat = known; next !== undefined; next = waiting.pop(), stat = undefined) {
@@ -30,7 +30,7 @@ export function* showBase(
     const node = dir.children?.get(name);
     if (node !== undefined) done?.add(node);
     if (directory !== undefined) pushNames(waiting, directory);
-    yield* counted.one();
+    yield* counter.count();
   }
 }
 
@@ -78,18 +78,18 @@ function* showName(
 
 /** Detaches everything below a removed directory. */
 export function* detachBelow(workspace: OpenWorkspace, top: Node): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const below: [dir: Node, name: ByteString, child: Node][] = [];
   for (const dir of nodesFrom(top)) {
     for (const [name, child] of dir.children ?? []) {
       below.push([dir, name, child]);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   // Bottom-up.
   for (const [dir, name, child] of below.reverse()) {
     workspace.tree.detach(child, dir, name);
     workspace.shared.notifier.dropEntry(dir.id, name);
-    yield* counted.one();
+    yield* counter.count();
   }
 }

@@ -1,5 +1,5 @@
 import { type ByteString, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import { MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { BaseStat } from '../base/base.ts';
@@ -72,10 +72,10 @@ export function* removeUnusedDirectories(
 
 /** As `removeUnusedDirectories`, while no node is bound to an inode. */
 export function* removeUnusedWithoutNodes(workspace: OpenWorkspace, when: RemoveWhen): Steps<void> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], when)) {
     workspace.delta.release(inode);
-    yield* counted.one();
+    yield* counter.count();
   }
 }
 
@@ -92,7 +92,7 @@ function* removeRecords(
   const { baseVersions: seen } = delta.table;
   const ops: Op[] = [];
   const dropped = new Map<Inode, RemovedRecord>();
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const root = base.lstat(ROOT_PATH);
   const bases = new PathMemo<BaseStat | undefined>(root, (above, _name, path) => {
     const stat = above && base.lstat(path);
@@ -100,7 +100,7 @@ function* removeRecords(
   });
   for (const { inode, path, above } of yield* recordsAt(workspace, paths)) {
     yield;
-    const unused = yield* isUnused(inode, dropped, counted);
+    const unused = yield* isUnused(inode, dropped, counter);
     // A committed directory has the base's attributes.
     if (inode.origin === path && when === 'always' && !unused) continue;
     const now = bases.at(path);
@@ -112,7 +112,7 @@ function* removeRecords(
     if (unused && (now === undefined || (when === 'always' && inode.entries!.size === inode.subdirs))) {
       for (const [name, entry] of inode.entries!.found()) {
         if (entry === WHITEOUT) ops.push(['drop', inode.id, name]);
-        yield* counted.one();
+        yield* counter.count();
       }
       ops.push(['drop', above!.dir.id, above!.name]);
       dropped.set(inode, { inode, path, name: above!.name, base: now });
@@ -138,10 +138,10 @@ function* removeRecords(
 }
 
 /** Whether a directory has no entries of the sandbox's own except whiteouts. */
-function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, counted: Counted): Steps<boolean> {
+function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, counter: StepCounter): Steps<boolean> {
   for (const [, entry] of entries!.found()) {
     if (entry !== WHITEOUT && !dropped.has(entry)) return false;
-    yield* counted.one();
+    yield* counter.count();
   }
   return true;
 }
@@ -149,9 +149,9 @@ function* isUnused({ entries }: Inode, dropped: ReadonlyMap<Inode, unknown>, cou
 /** Removes the recorded base versions at and below these paths. */
 function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteString>, ops: Op[]): Steps<void> {
   if (paths.size === 0) return;
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const [path] of workspace.delta.table.baseVersions.entries()) {
-    yield* counted.one();
+    yield* counter.count();
     for (let at = path; at !== ''; at = parentOf(at)) {
       if (!paths.has(at)) continue;
       ops.push(['unseen', path]);
@@ -162,7 +162,7 @@ function* removeBaseVersions(workspace: OpenWorkspace, paths: ReadonlySet<ByteSt
 
 /** Directories of the index that show base directories: above, at and below the paths; parents last. */
 function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Steps<DirectoryRecord[]> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const found = new Map<Inode, DirectoryRecord>();
   const root = delta.table.get(ROOT_ID);
   if (root === undefined) return [];
@@ -177,12 +177,12 @@ function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Step
     const at = ways.at(path);
     const waiting = at === undefined ? [] : [at];
     for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
-      yield* counted.one();
+      yield* counter.count();
       if (looked.has(dir.inode)) continue;
       looked.add(dir.inode);
       if (dir.inode.subdirs === 0) continue;
       for (const [name, entry] of dir.inode.entries!.found()) {
-        yield* counted.one();
+        yield* counter.count();
         if (entry === WHITEOUT || !entry.isDirectory) continue;
         const held = recordIn(dir, name);
         if (held === undefined) continue;
@@ -190,24 +190,24 @@ function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Step
         waiting.push(held);
       }
     }
-    yield* counted.one();
+    yield* counter.count();
   }
-  return yield* longestFirst(found.values(), counted);
+  return yield* longestFirst(found.values(), counter);
 }
 
-function* longestFirst(all: Iterable<DirectoryRecord>, counted: Counted): Steps<DirectoryRecord[]> {
+function* longestFirst(all: Iterable<DirectoryRecord>, counter: StepCounter): Steps<DirectoryRecord[]> {
   const byLength: DirectoryRecord[][] = [];
   for (const held of all) {
     const { length } = held.path;
     byLength[length] ??= [];
     byLength[length].push(held);
-    yield* counted.one();
+    yield* counter.count();
   }
   const ordered: DirectoryRecord[] = [];
   for (const same of byLength.reverse()) {
     for (const held of same ?? []) {
       ordered.push(held);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
   return ordered;

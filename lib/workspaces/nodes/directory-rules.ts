@@ -1,5 +1,5 @@
 import { joinPath, ROOT_PATH } from '../../byte-string.ts';
-import { Counted, type Steps } from '../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { type RuleSet, type RuleState, strictest } from '../../permissions/index.ts';
 import type { Node } from './node.ts';
 
@@ -11,12 +11,12 @@ const NODES_PER_STEP = 16;
  * caller prevents other use of them. Files keep their level: everything that moves is WRITE before and after.
  */
 export function* applyRuleBelow(rules: RuleSet, top: Node, topState: RuleState): Steps<void> {
-  const counted = new Counted(NODES_PER_STEP);
+  const counter = new StepCounter(NODES_PER_STEP);
   applyRule(rules, top, topState);
   const waiting = [top];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {
     for (const [name, child] of dir.children ?? []) {
-      yield* counted.one();
+      yield* counter.count();
       if (!child.isDirectory) continue;
       applyRule(rules, child, dir.agentRule!.child(name));
       waiting.push(child);

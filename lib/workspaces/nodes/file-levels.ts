@@ -1,4 +1,4 @@
-import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
 import { type Level, type RuleSet, strictest } from '../../permissions/index.ts';
 import { LinkLevels } from '../access/link-levels.ts';
@@ -36,11 +36,11 @@ export class FileLevels {
    * the result.
    */
   *finding(node: Node, ofPath: Level): Steps<Level> {
-    const counted = new Counted(LINKS_PER_STEP);
+    const counter = new StepCounter(LINKS_PER_STEP);
     let level = ofPath;
     for (const { parent, name } of node.links.length > 1 ? node.links : []) {
       level = strictest(level, parent.agentRuleOf(name).level);
-      yield* counted.one();
+      yield* counter.count();
     }
     const { inode } = node;
     return inode === undefined || inode.linkCount < 2 ? level : strictest(level, yield* this.#ofLinks.find(inode));

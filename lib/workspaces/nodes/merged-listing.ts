@@ -1,4 +1,4 @@
-import { Counted, complete, type Steps } from '../../fuse/connection/steps.ts';
+import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
@@ -85,16 +85,16 @@ export function* listNames(
   { inode, basePath, listing: known }: DirectoryRef,
 ): Steps<Listing, undefined> {
   if (known !== undefined) return known;
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const listing = new Listing();
   const entries = inode?.entries;
   for (const { name, type } of basePath === undefined ? [] : yield* workspace.base.reading(basePath)) {
     if (!entries?.has(name)) listing.add(name, type);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const [name, entry] of entries?.found() ?? []) {
     if (entry !== WHITEOUT) listing.add(name, entry.mode & S_IFMT);
-    yield* counted.one();
+    yield* counter.count();
   }
   return listing;
 }
@@ -117,13 +117,13 @@ export function emptiness(workspace: RequestOwner, access: Access, dir: Node): E
 }
 
 function* findEmptiness(workspace: BaseOwner, access: Access, dir: Node): Steps<Emptiness> {
-  const counted = new Counted(ITEMS_PER_STEP);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const listing = yield* listNames(workspace, dir);
   if (listing.size === 0) return 'empty';
   if ((access.shownRule(dir).uniformBelow ?? 0) >= VIEW) return 'visible';
   for (const { name, type } of listing.values()) {
     if (isVisible(access.ruleOf(dir, name), isDirectory(type))) return 'visible';
-    yield* counted.one();
+    yield* counter.count();
   }
   return 'hidden';
 }

@@ -23,7 +23,7 @@ const RENAME_EXCHANGE = 2;
 /** Names examined in one step. */
 const ENTRIES_PER_STEP = 64;
 /** Steps for the rules of the new path that one request runs before other requests are served. */
-const STEPS_AT_ONCE = 200;
+const STEPS_PER_REQUEST = 200;
 
 /** Source or destination of a rename. */
 interface Place {
@@ -75,7 +75,7 @@ export function rename(
 
 /** Runs some steps at once and returns the others; undefined: all are done. */
 function restOf(steps: Steps<void>): Steps<void> | undefined {
-  for (let step = 0; step < STEPS_AT_ONCE; step++) if (steps.next().done) return undefined;
+  for (let step = 0; step < STEPS_PER_REQUEST; step++) if (steps.next().done) return undefined;
   return steps;
 }
 

@@ -1,5 +1,5 @@
 import { copyFile } from 'node:fs/promises';
-import { constants } from 'node:os';
+import { errnoOf } from '../../../linux/errno.ts';
 
 /** A copy for another thread: from an open file (by its path in /proc) to a new file. */
 export interface BackgroundCopy {
@@ -14,6 +14,6 @@ export async function copyInBackground({ from, to }: BackgroundCopy): Promise<nu
     await copyFile(from, to);
     return 0;
   } catch (error) {
-    return Math.abs((error as NodeJS.ErrnoException).errno ?? constants.errno.EIO);
+    return errnoOf(error);
   }
 }

@@ -3,6 +3,7 @@ import { unlink } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { promisify } from 'node:util';
 import { closeQuietly } from '../../../linux/close.ts';
+import { errnoOf } from '../../../linux/errno.ts';
 import { SerialQueue } from '../../../serial-queue.ts';
 
 /**
@@ -54,7 +55,7 @@ function openAgain(fd: number, file: string): number {
     closeQuietly(own);
     return -constants.errno.EBADF;
   } catch (error) {
-    return -errnoOf(error as NodeJS.ErrnoException);
+    return -errnoOf(error);
   }
 }
 
@@ -62,8 +63,4 @@ function openAgain(fd: number, file: string): number {
 export function fileOf(fd: number): string {
   const { dev, ino } = fstatSync(fd);
   return `${dev}:${ino}`;
-}
-
-function errnoOf(error: NodeJS.ErrnoException): number {
-  return Math.abs(error.errno ?? constants.errno.EIO);
 }

@@ -1,9 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { fdatasync, fdatasyncSync, fsync, fsyncSync, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { constants } from 'node:os';
 import { promisify } from 'node:util';
 import { closeQuietly } from '../../../linux/close.ts';
+import { errnoOf, errorCode } from '../../../linux/errno.ts';
 
 /** Number of files from which their whole file system is synced instead. */
 const MANY = 32;
@@ -34,7 +34,7 @@ export interface BackgroundSync extends SyncedFiles {
 export async function syncInBackground({ files, directory }: SyncedFiles): Promise<number[]> {
   if (directory !== undefined && files.length > MANY && (await syncFileSystem(directory))) return files.map(() => 0);
   const errnos: number[] = [];
-  for (const each of files) errnos.push(await syncFile(each).then(() => 0, errnoOf(each)));
+  for (const each of files) errnos.push(await syncFile(each).then(() => 0, errnoOfSync(each)));
   return errnos;
 }
 
@@ -49,7 +49,7 @@ export function syncNow({ files, directory }: SyncedFiles): number[] {
       syncFileNow(each);
       return 0;
     } catch (thrown) {
-      return errnoOf(each)(thrown);
+      return errnoOfSync(each)(thrown);
     }
   });
 }
@@ -81,9 +81,6 @@ function syncFileNow({ file, datasync }: SyncedFile): void {
   }
 }
 
-function errnoOf({ optional = false }: SyncedFile): (thrown: unknown) => number {
-  return (thrown) => {
-    const { code, errno = -constants.errno.EIO } = thrown as NodeJS.ErrnoException;
-    return code === 'ENOENT' && optional ? 0 : Math.abs(errno);
-  };
+function errnoOfSync({ optional = false }: SyncedFile): (thrown: unknown) => number {
+  return (thrown) => (optional && errorCode(thrown) === 'ENOENT' ? 0 : errnoOf(thrown));
 }

@@ -1,4 +1,4 @@
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import type { Time } from '../../../linux/time.ts';
@@ -17,7 +17,7 @@ import { TopLayer } from './top-layer.ts';
 import { Unsynced } from './unsynced.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * The contents of a delta's files. Small ones are in slots of slabs; the journal records location, size and time of
@@ -226,10 +226,10 @@ export class ContentStore {
    * receives size and mtime of each.
    */
   *load(inodes: Iterable<Inode>, found: (inode: Inode, size: number, mtime: Time) => void): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const byId = new Map<number, Inode>();
     for (const inode of inodes) {
-      yield* counted.one();
+      yield* counter.count();
       if (inode.data === undefined || this.#top.isFrozen(inode)) continue;
       if (inode.data.slot === NO_SLOT) byId.set(inode.data.id, inode);
       else this.#top.slabs.assign(inode.data.slot, inode);

@@ -12,10 +12,10 @@ import {
   rmSync,
 } from 'node:fs';
 import { fromLatin1 } from '../../../byte-string.ts';
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import { hostErrno } from '../../../linux/errno.ts';
+import { errorCode, hostErrno } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
 import { timeOf } from '../../clock.ts';
 import type { FileRef } from '../index/inode.ts';
@@ -27,7 +27,7 @@ import { LargeFrees } from './large-frees.ts';
 /** Data files in one host directory. */
 const SHARD = 1024;
 /** Files examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /**
  * Contents of large files, each in a host file named by its number: no name chosen by the sandbox reaches the disk. All
@@ -88,14 +88,14 @@ export class DataFiles {
 
   /** Returns the disk usage of a layer in bytes, in steps. */
   *diskSize(layer: string): Steps<number> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     let size = 0;
     for (const name of namesIn(`${this.#root}/${layer}`)) {
       const path = `${this.#root}/${layer}/${name}`;
       const names = isNumber(name) ? namesIn(path).map((each) => `${path}/${each}`) : [path];
       for (const each of names) {
         size += (lstatSync(each, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
-        yield* counted.one();
+        yield* counter.count();
       }
     }
     return size;
@@ -138,7 +138,7 @@ export class DataFiles {
 
   /** Removes each file of a layer that `keep` rejects, in steps. `keep` receives size and mtime of every file. */
   *sweep(layer: string, keep: (id: number, size: number, mtime: Time) => boolean): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const dir = `${this.#root}/${layer}`;
     for (const name of namesIn(dir)) {
       if (LargeCopies.isCopy(name) || LargeFrees.isRemoved(name)) this.#remove(`${dir}/${name}`, dir);
@@ -148,7 +148,7 @@ export class DataFiles {
         const path = `${dir}/${shard}/${name}`;
         const stat = lstatSync(path, { bigint: true });
         if (!keep(Number(name), Number(stat.size), timeOf(stat.mtimeNs))) this.#remove(path, dir);
-        yield* counted.one();
+        yield* counter.count();
       }
     }
   }
@@ -170,7 +170,7 @@ export class DataFiles {
       try {
         return make();
       } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        if (errorCode(error) !== 'ENOENT') throw error;
         mkdirSync(`${this.#root}/${layer}/${Math.floor(id / SHARD)}`, { recursive: true, mode: 0o700 });
         return make();
       }
@@ -193,7 +193,7 @@ function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if (errorCode(error) === 'ENOENT') return [];
     throw error;
   }
 }

@@ -1,10 +1,10 @@
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { type Inode, NO_SLOT } from '../index/inode.ts';
 import { DataFiles } from './data-files.ts';
 import { LargeCopies } from './large-copies.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** Marks an inode as lost: its data file is known to have existed. */
 export function markLost(inode: Inode): void {
@@ -15,9 +15,9 @@ export function markLost(inode: Inode): void {
 /** Completes inodes of frozen layers from their data files, in steps. `sizes`: whether recorded sizes are final. */
 export function* findFrozen(root: string, inodes: Iterable<Inode>, sizes = true): Steps<void> {
   const files = new DataFiles(root, new LargeCopies());
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   for (const inode of inodes) {
-    yield* counted.one();
+    yield* counter.count();
     if (inode.data === undefined || inode.data.slot !== NO_SLOT) continue;
     const stat = files.stat(inode.data);
     if (!sizes && (inode.expected ?? 0) > 0) inode.expected = -1;

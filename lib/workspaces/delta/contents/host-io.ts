@@ -1,5 +1,5 @@
 import { ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
-import { hostErrno } from '../../../linux/errno.ts';
+import { errorCode, hostErrno } from '../../../linux/errno.ts';
 
 /**
  * pread(2) of the whole range. Returns the number of bytes read, fewer only at the end of the file. Throws host errors
@@ -47,7 +47,7 @@ export function openIfExists(path: string): number | undefined {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw hostErrno(error);
   }
 }

@@ -8,12 +8,18 @@ const MAX_RUNNING = 2;
 /** Causes below are those of holds and copies. */
 const FIRST_CAUSE = 2 ** 40;
 
-const NONE: SyncedFiles = { files: [] };
+const NONE: BegunSync = { files: [] };
+
+/** The files of a sync that has begun. */
+export interface BegunSync extends SyncedFiles {
+  /** Called when all files are durable, before anything that waits for the sync continues. Must not throw. */
+  synced?(): void;
+}
 
 /** A sync that is made when it has its turn. */
 export interface HostSync {
   /** Called when the sync begins: returns the files, of which open ones are closed at its end. Throws host errors. */
-  open(): SyncedFiles;
+  open(): BegunSync;
   /** Whether it may begin now; false: at a later `resume`. Absent: always. */
   mayBegin?(): boolean;
   /** Called once at the end, with the error of `open` or the errno of each file (0: durable). */
@@ -24,7 +30,7 @@ interface Job {
   id: number;
   owner: object;
   sync: HostSync;
-  files: SyncedFiles;
+  begun: BegunSync;
   failure: { thrown: unknown } | undefined;
 }
 
@@ -63,7 +69,7 @@ export class HostSyncs {
 
   /** Appends a sync. Returns its cause, which is released after `done`, never before the return. */
   add(owner: object, sync: HostSync): number {
-    const job = { id: this.newCause(), owner, sync, files: NONE, failure: undefined };
+    const job = { id: this.newCause(), owner, sync, begun: NONE, failure: undefined };
     const jobs = this.#waiting.get(owner);
     if (jobs === undefined) this.#waiting.set(owner, [job]);
     else jobs.push(job);
@@ -82,7 +88,8 @@ export class HostSyncs {
     if (job === undefined) return;
     this.#running.delete(id);
     this.#busy.delete(job.owner);
-    closeSynced(job.files.files);
+    closeSynced(job.begun.files);
+    if (job.failure === undefined && areDurable(errnos)) job.begun.synced?.();
     job.sync.done(job.failure ?? { errnos });
     this.#released(id);
     this.#startNext();
@@ -105,12 +112,12 @@ export class HostSyncs {
     this.#busy.add(job.owner);
     this.#running.set(job.id, job);
     try {
-      job.files = job.sync.open();
+      job.begun = job.sync.open();
     } catch (thrown) {
       // Reported at the end, as every other failure.
       job.failure = { thrown };
     }
-    const { files, directory } = job.files;
+    const { files, directory } = job.begun;
     this.#start!({ id: job.id, files, ...(directory !== undefined && { directory }) });
   }
 }
@@ -137,7 +144,7 @@ export class OwnSyncs {
   }
 
   /** Makes host files durable, in steps; see `HostSync.open`. Throws its error, or the first errno. */
-  *syncing(open: () => SyncedFiles): Steps<void> {
+  *syncing(open: () => BegunSync): Steps<void> {
     let result: Parameters<HostSync['done']>[0] | undefined;
     const done: HostSync['done'] = (ended) => {
       result = ended;
@@ -150,12 +157,18 @@ export class OwnSyncs {
   }
 }
 
-function syncAndClose(files: SyncedFiles): number[] {
+function syncAndClose(begun: BegunSync): number[] {
   try {
-    return syncNow(files);
+    const errnos = syncNow(begun);
+    if (areDurable(errnos)) begun.synced?.();
+    return errnos;
   } finally {
-    closeSynced(files.files);
+    closeSynced(begun.files);
   }
+}
+
+function areDurable(errnos: readonly number[]): boolean {
+  return errnos.every((errno) => errno === 0);
 }
 
 /** Closes the files that were opened for a sync. */

@@ -2,7 +2,7 @@ import { constants, copyFileSync, existsSync, fstatSync, mkdirSync, openSync, re
 import { dirname } from 'node:path';
 import { Postponed } from '../../../fuse/filesystem.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import { Errno } from '../../../linux/errno.ts';
+import { Errno, errorCode } from '../../../linux/errno.ts';
 import type { BackgroundCopy } from './background-copy.ts';
 
 /** Files larger than this, in bytes, are copied while other requests are served. */
@@ -150,5 +150,5 @@ function removeQuietly(path: string): void {
 }
 
 function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? '';
+  return errorCode(error) ?? '';
 }

@@ -2,17 +2,12 @@ import { openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Steps } from '../../../fuse/connection/steps.ts';
 import type { SyncedFile } from '../contents/background-sync.ts';
-import type { OwnSyncs } from '../contents/host-syncs.ts';
+import type { BegunSync, OwnSyncs } from '../contents/host-syncs.ts';
 import { type Marked, writeMark } from './journal-mark.ts';
 import type { JournalReserve } from './journal-reserve.ts';
 
 /** A sync of a journal that has begun. */
-export interface JournalSync {
-  /** The files to sync; the caller closes the open ones. */
-  files: readonly SyncedFile[];
-  /** Is called when they are durable. */
-  synced(): void;
-}
+export type JournalSync = BegunSync & Required<Pick<BegunSync, 'synced'>>;
 
 /** What of a journal is durable, and what makes it durable. */
 export class DurableJournal {

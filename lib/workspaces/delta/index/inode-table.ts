@@ -1,8 +1,9 @@
 import type { ByteString } from '../../../byte-string.ts';
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { ENOSPC } from '../../../linux/errno.ts';
 import { Aliases } from './aliases.ts';
 import { BaseVersions } from './base-versions.ts';
+import type { Header } from './header.ts';
 import { FIRST_INO, Inode, type Owner, WHITEOUT } from './inode.ts';
 import { InodePages } from './inode-pages.ts';
 import { DIRECTORY_BYTES, ENTRY_BYTES, HARD_LINK_BYTES, INODE_BYTES } from './memory.ts';
@@ -13,7 +14,7 @@ export const ROOT_ID = 1;
 /** Largest id of an inode: `RowIndex` stores ids in 32 bits. */
 const MAX_ID = 2 ** 31 - 3;
 /** Inodes examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 /** Upper limit of `reach`: longer paths cannot be created. */
 const MAX_REACH = 4097;
 
@@ -70,6 +71,12 @@ export class InodeTable implements Owner {
     const inode = this.get(id);
     if (inode === undefined) throw new Error(`no inode ${id}`);
     return inode;
+  }
+
+  /** Raises the counters of ids and inode numbers to at least these. */
+  raiseCounters({ nextId, nextIno }: Pick<Header, 'nextId' | 'nextIno'>): void {
+    this.nextId = Math.max(this.nextId, nextId);
+    this.nextIno = Math.max(this.nextIno, nextIno);
   }
 
   copy<E extends Inode | typeof WHITEOUT>(shared: E): E {
@@ -149,15 +156,15 @@ export class InodeTable implements Owner {
 
   /** Returns the apparent size of all contents in bytes; `below` is that of the parent. */
   *countingBytes(below: number): Steps<number> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     let bytes = below;
     for (const { size } of this.replaced()) {
       bytes -= size;
-      yield* counted.one();
+      yield* counter.count();
     }
     for (const { size } of this.own()) {
       bytes += size;
-      yield* counted.one();
+      yield* counter.count();
     }
     return bytes;
   }
@@ -236,11 +243,11 @@ export class InodeTable implements Owner {
 
   /** Counts, in steps, the memory of the links and entries that an inode was added with. */
   *countingLinks(inode: Inode): Steps<void> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     this.#memory += HARD_LINK_BYTES * Math.max(0, inode.linkCount - 1);
     for (const name of inode.entries?.keys() ?? []) {
       this.#memory += memoryOfName(name);
-      yield* counted.one();
+      yield* counter.count();
     }
   }
 

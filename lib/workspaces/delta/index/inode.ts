@@ -1,7 +1,7 @@
 // Size: one class whose fields are packed; accessors keep its users from knowing how.
 
 import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { isDirectory, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
 import { Entries, type Sharing } from './entries.ts';
@@ -34,7 +34,7 @@ export const WHITEOUT = null;
 type Entry = Inode | typeof WHITEOUT;
 
 /** Names processed in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /** The table that an inode belongs to. */
 export interface Owner extends Sharing<Entry> {
@@ -435,11 +435,11 @@ export class Inode {
     Inode.#findLinks(this);
     const shared = Inode.#entriesOf(this);
     if (shared === undefined) return;
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const entries = new Entries<Entry>();
     for (const [name, entry] of shared.entries()) {
       entries.set(name, entry);
-      yield* counted.one();
+      yield* counter.count();
     }
     entries.subdirs = shared.subdirs;
     entries.reach = shared.reach;

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { Steps } from '../../../fuse/connection/steps.ts';
 import { Damage } from '../damage.ts';
-import { FORMAT } from './records.ts';
+import { FORMAT } from './header.ts';
 
 /**
  * Parsed lines of a journal. A line is a JSON array. From version 4 on it begins with a CRC-32 of the rest of its text,
@@ -23,15 +23,15 @@ export function sealedLine(record: readonly unknown[], before: number): { line: 
 }
 
 /** Elements of a record encoded in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /** As `sealedLine`, in steps and in parts. */
 export function* lineInParts(record: readonly unknown[], before: number): Steps<{ parts: string[]; sum: number }> {
   const parts = [''];
   let sum = before;
-  for (let start = 0; start < record.length; start += AT_ONCE) {
-    const text = JSON.stringify(record.slice(start, start + AT_ONCE)).slice(1, -1);
-    const part = start + AT_ONCE < record.length ? `${text},` : `${text}]`;
+  for (let start = 0; start < record.length; start += ITEMS_PER_STEP) {
+    const text = JSON.stringify(record.slice(start, start + ITEMS_PER_STEP)).slice(1, -1);
+    const part = start + ITEMS_PER_STEP < record.length ? `${text},` : `${text}]`;
     sum = crc32(part, sum);
     parts.push(part);
     yield;

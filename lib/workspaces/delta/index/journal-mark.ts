@@ -1,6 +1,7 @@
 import { constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { closeQuietly } from '../../../linux/close.ts';
+import { errorCode } from '../../../linux/errno.ts';
 
 const SIZE = 64;
 const { O_RDWR, O_CREAT } = constants;
@@ -41,7 +42,7 @@ export function readMark(journal: string): Marked | undefined {
   try {
     return parseMark(readFileSync(markPath(journal), 'latin1'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -7,7 +7,8 @@ import { DurableJournal, type JournalSync } from './durable-journal.ts';
 import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
 import { writeMark } from './journal-mark.ts';
 import { isFull, type JournalPosition, JournalReserve } from './journal-reserve.ts';
-import { readMarked } from './read-journal.ts';
+import { type JournalContents, readMarked } from './read-journal.ts';
+import type { Op } from './records.ts';
 import { type NewJournal, putInPlace, writeNewJournal } from './replace-journal.ts';
 
 /** Elements up to which a record is written at once. */
@@ -65,26 +66,26 @@ export class Journal {
    * Reads and parses all complete lines; none if there was never a journal. Throws Damage if a line other than the last
    * is unreadable, or if the mark says that there were more lines: a damaged journal is never mistaken for a short one.
    */
-  load(): unknown[] {
+  load(): JournalContents {
     return complete(this.loading());
   }
 
   /** As `load`, in steps. */
-  *loading(): Steps<unknown[]> {
+  *loading(): Steps<JournalContents> {
     rmSync(`${this.#path}.new`, { force: true });
     const read = yield* readMarked(this.#path);
-    if (read === undefined) return [];
+    if (read === undefined) return { header: undefined, lines: [] };
     const { header } = read;
     this.#open();
     if (read.torn) ftruncateSync(this.#fd, read.size);
     this.#size = read.size;
-    if (header === undefined) return [];
+    if (header === undefined) return { header, lines: [] };
     this.#sealed = read.sealed;
-    this.#generation = header[7];
+    this.#generation = header.generation;
     this.#reserve.load(this.#position);
     const more = readMore(this.#reserve.lines, read);
     this.#sum = more.sum;
-    return [...read.records, ...more.records];
+    return { header, lines: [...read.lines, ...(more.records as Op[][])] };
   }
 
   /**

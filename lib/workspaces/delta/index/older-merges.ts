@@ -1,37 +1,37 @@
 import { ancestorsOf, type ByteString, splitPath } from '../../../byte-string.ts';
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { type Inode, WHITEOUT } from './inode.ts';
 import { type InodeTable, ROOT_ID } from './inode-table.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /**
  * Decides, in steps, which directories from the journal of an older server are opaque: those below whose path the
  * sandbox removed something or moved a directory away.
  */
 export function* resolvingMerges(table: InodeTable): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const unknown = new Set<Inode>();
   for (const inode of table.own()) {
     if (inode.isDirectory && inode.merges === undefined) unknown.add(inode);
-    yield* counted.one();
+    yield* counter.count();
   }
   if (unknown.size === 0) return;
   for (const dir of unknown) dir.merges = true;
   const hidden = new Set<ByteString>();
   for (const [path] of table.baseVersions.entries()) {
     for (const above of ancestorsOf(path)) hidden.add(above);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const { origin } of table.found()) {
     for (const each of origin === undefined ? [] : [origin, ...ancestorsOf(origin)]) hidden.add(each);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const path of hidden) {
     const dir = directoryAt(table, path);
     if (dir !== undefined && unknown.has(dir)) dir.merges = false;
-    yield* counted.one();
+    yield* counter.count();
   }
 }
 

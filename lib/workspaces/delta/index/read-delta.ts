@@ -9,7 +9,6 @@ import { InodeTable } from './inode-table.ts';
 import { resolvingMerges } from './older-merges.ts';
 import { removingOrphans } from './orphans.ts';
 import { readRecords } from './read-journal.ts';
-import type { Op } from './records.ts';
 
 /** The present state of a delta, as `Delta` would load it. */
 export interface ReadDelta {
@@ -31,11 +30,11 @@ export interface ReadDelta {
 export function readDelta(dir: string, root: string, frozen: FrozenLayers): ReadDelta | undefined {
   const journal = readRecords(`${dir}/journal`);
   if (journal === undefined) return undefined;
-  const [, version, , , top, below, continues] = journal.header;
-  const index = continues === '' ? undefined : frozen.acquire(root, continues);
+  const { version, top, below, parentLayer } = journal.header;
+  const index = parentLayer === '' ? undefined : frozen.acquire(root, parentLayer);
   try {
     const table = new InodeTable(index?.table);
-    for (const line of journal.records.slice(1) as Op[][]) for (const op of line) apply(table, op);
+    for (const line of journal.lines) for (const op of line) apply(table, op);
     complete(resolvingMerges(table));
     complete(removingOrphans(table, index?.orphans));
     findFiles(root, top, table);

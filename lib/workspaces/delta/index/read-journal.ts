@@ -1,35 +1,44 @@
 import { openSync, readSync, statSync } from 'node:fs';
 import { complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
+import { errorCode } from '../../../linux/errno.ts';
 import { Damage } from '../damage.ts';
+import { decodeHeader, type Header } from './header.ts';
 import { type Lines, readLines, readMore } from './journal-lines.ts';
 import { markedLoss, readMark } from './journal-mark.ts';
 import { JournalReserve } from './journal-reserve.ts';
-import { type Header, headerOf } from './records.ts';
+import type { Op } from './records.ts';
 
 /** Bytes read in one step. */
 const BLOCK = 1 << 16;
 
 /** As `Journal.load`, without changing anything on disk. Returns undefined if there was never a journal. */
-export function readRecords(path: string): { records: unknown[][]; header: Header } | undefined {
+export function readRecords(path: string): { header: Header; lines: Op[][] } | undefined {
   const read = complete(readMarked(path));
   if (read?.header === undefined) return undefined;
-  const lines = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
-  return { records: [...read.records, ...readMore(lines, read).records], header: read.header };
+  const reserved = JournalReserve.read(`${path}.reserve`, { ino: statSync(path).ino, size: read.size });
+  return { header: read.header, lines: [...read.lines, ...(readMore(reserved, read).records as Op[][])] };
 }
 
-/** Reads a journal. Throws Damage if it is shorter than its mark says. `header`: undefined for an empty journal. */
-export function* readMarked(path: string): Steps<(JournalFile & { header: Header | undefined }) | undefined> {
+/** Reads a journal. Throws Damage if it is shorter than its mark says. */
+export function* readMarked(path: string): Steps<JournalFile | undefined> {
   const read = yield* readJournal(path);
-  const header = read === undefined || read.records.length === 0 ? undefined : headerOf(read.records);
-  const found = header && { generation: header[7], size: read!.size };
+  const found = read?.header && { generation: read.header.generation, size: read.size };
   const loss = markedLoss(readMark(path), found);
   if (loss !== undefined) throw new Damage(loss);
-  return read && { ...read, header };
+  return read;
+}
+
+/** The parsed lines of a journal. */
+export interface JournalContents {
+  /** Undefined if there was never a journal, or if its first line is incomplete. */
+  header: Header | undefined;
+  /** The complete lines after the first. */
+  lines: Op[][];
 }
 
 /** The contents of a journal file. */
-export interface JournalFile extends Lines {
+export interface JournalFile extends JournalContents, Pick<Lines, 'sealed' | 'sum'> {
   /** Size of the complete lines in bytes. */
   size: number;
   /** The last line is incomplete. */
@@ -38,14 +47,14 @@ export interface JournalFile extends Lines {
 
 /**
  * Reads all complete lines, in steps. Returns undefined if the file does not exist. Throws Damage if a line other than
- * a torn last one is unreadable.
+ * a torn last one is unreadable, or if it is not a journal of a supported version.
  */
 export function* readJournal(path: string): Steps<JournalFile | undefined> {
   let fd: number;
   try {
     fd = openSync(path, 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
   try {
@@ -75,5 +84,8 @@ function* readAll(fd: number): Steps<JournalFile> {
     }
     yield;
   }
-  return { ...(lines ?? readLines('')), records, size, torn: rest.length > 0 };
+  const { sealed, sum } = lines ?? readLines('');
+  const [first] = records;
+  const header = first && decodeHeader(first);
+  return { header, lines: records.slice(1) as Op[][], sealed, sum, size, torn: rest.length > 0 };
 }

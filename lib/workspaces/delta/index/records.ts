@@ -1,16 +1,8 @@
 import { type ByteString, NO_BYTES } from '../../../byte-string.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../../linux/mode.ts';
 import type { Time } from '../../../linux/time.ts';
-import { Damage } from '../damage.ts';
 import type { Identity } from './identity-rows.ts';
 import { type Inode, NO_SLOT } from './inode.ts';
-
-/** First field of the first line of a journal. */
-export const FORMAT = 'paddock-delta';
-/** The version that is written. */
-export const VERSION = 4;
-/** The version without checksums and generations; it is read and converted. */
-const UNSEALED_VERSION = 3;
 
 /** Times of an inode: atime, mtime, ctime, each in seconds and nanoseconds. */
 export type Times = [aSec: number, aNsec: number, mSec: number, mNsec: number, cSec: number, cNsec: number];
@@ -92,30 +84,6 @@ export type Op =
 
 /** The operation of a name. */
 export type OpNamed<Name extends Op[0]> = Extract<Op, [Name, ...unknown[]]>;
-
-/**
- * The first line of every journal: the writable layer, all other layers that are needed, the frozen layer whose index
- * this journal extends ('': none), and how many journals of this delta came before.
- */
-export type Header = [
-  typeof FORMAT,
-  version: number,
-  nextId: number,
-  nextIno: number,
-  top: string,
-  layers: readonly string[],
-  continues: string,
-  generation: number,
-];
-
-/** Returns the header of a journal. Throws Damage for another format or an unsupported version. */
-export function headerOf(records: readonly unknown[]): Header {
-  const [format, version, nextId, nextIno, top, layers, continues, generation = 0] = records[0] as Header;
-  if (format !== FORMAT || (version !== VERSION && version !== UNSEALED_VERSION)) {
-    throw new Damage(`it is not a delta of version ${UNSEALED_VERSION} or ${VERSION}`);
-  }
-  return [format, version, nextId, nextIno, top, layers, continues, generation];
-}
 
 /** Encodes the times of an inode. */
 export function timesOf(of: { atime: Time; mtime: Time; ctime: Time }): Times {

@@ -1,5 +1,5 @@
 import { fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import type { OwnSyncs } from '../contents/host-syncs.ts';
 import { sealedLine } from './journal-lines.ts';
@@ -7,7 +7,7 @@ import { sealedLine } from './journal-lines.ts';
 /** Size of the blocks, in bytes, in which the new journal is written. */
 const BLOCK = 1 << 16;
 /** Records encoded in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** A journal file that was written whole. */
 export interface NewJournal {
@@ -52,7 +52,7 @@ function newPathOf(path: string): string {
 }
 
 function* writeRecords(fd: number, records: Iterable<readonly unknown[]>): Steps<{ size: number; sum: number }> {
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   let size = 0;
   let last = 0;
   let block = '';
@@ -64,7 +64,7 @@ function* writeRecords(fd: number, records: Iterable<readonly unknown[]>): Steps
       size += writeAll(fd, block);
       block = '';
     }
-    yield* counted.one();
+    yield* counter.count();
   }
   return { size: size + writeAll(fd, block), sum: last };
 }

@@ -1,24 +1,25 @@
 import { openSync } from 'node:fs';
-import { Counted, complete, type Steps } from '../../../fuse/connection/steps.ts';
+import { complete, StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import { hostErrno } from '../../../linux/errno.ts';
+import { errorCode, hostErrno } from '../../../linux/errno.ts';
 import { findFrozen } from '../contents/find-files.ts';
 import { readFile } from '../contents/host-io.ts';
 import { placeOf } from '../contents/slabs.ts';
 import { Damage } from '../damage.ts';
 import { apply } from '../index/apply.ts';
+import { type Header, VERSION } from '../index/header.ts';
 import { InodeTable } from '../index/inode-table.ts';
 import { resolvingMerges } from '../index/older-merges.ts';
 import { findingOrphans } from '../index/orphans.ts';
 import { type JournalFile, readJournal } from '../index/read-journal.ts';
-import { type Header, headerOf, type Op, VERSION } from '../index/records.ts';
+import type { Op } from '../index/records.ts';
 import { countingContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
 /** Slabs of frozen layers kept open for all deltas together. */
 const MAX_OPEN = 64;
 /** Operations applied in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** The index of a frozen layer: the state of a delta when it was frozen. Immutable. */
 export interface FrozenIndex {
@@ -144,35 +145,34 @@ export class FrozenLayers {
   }
 
   *#load(root: string, layer: string): Steps<FrozenIndex> {
-    const counted = new Counted(AT_ONCE);
+    const counter = new StepCounter(ITEMS_PER_STEP);
     const table = new InodeTable();
     const segments = yield* segmentsOf(root, layer);
-    for (const [, ...lines] of segments) {
-      for (const line of lines as Op[][]) {
+    for (const { lines } of segments) {
+      for (const line of lines) {
         for (const op of line) {
           apply(table, op);
-          yield* counted.one();
+          yield* counter.count();
         }
       }
     }
     yield* resolvingMerges(table);
-    const [, , nextId, nextIno, , layers] = segments.at(-1)![0] as Header;
-    table.nextId = Math.max(table.nextId, nextId);
-    table.nextIno = Math.max(table.nextIno, nextIno);
+    const { header } = segments.at(-1)!;
+    table.raiseCounters(header);
     // Unlinked inodes stay: journals that extend this index may refer to them while they are open.
     const nameless = (yield* findingOrphans(table)).map(({ id }) => id);
     // Older servers froze files that were written before a kill without recording their new size.
-    const sizes = segments.every(([header]) => headerOf([header])[1] === VERSION);
+    const sizes = segments.every((segment) => segment.header.version === VERSION);
     yield* findFrozen(root, table.own(), sizes);
     table.frozen = true;
     return {
       table,
       bytes: yield* table.countingBytes(0),
-      layers: [...layers, layer],
+      layers: [...header.below, layer],
       contents: yield* countingContents(table.own()),
       chainLength: segments.length,
       orphans: nameless,
-      older: headerOf(segments.at(-1)!)[1] !== VERSION,
+      older: header.version !== VERSION,
       path: indexPath(root, layer),
     };
   }
@@ -194,7 +194,7 @@ export class FrozenLayers {
       }
       return fd;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      if (errorCode(error) === 'ENOENT') return undefined;
       throw hostErrno(error);
     }
   }
@@ -209,32 +209,39 @@ function memoryOf(all: Iterable<Used>): number {
   return bytes;
 }
 
+/** The parsed index of a frozen layer: the journal that was its writable layer's. */
+interface IndexFile {
+  header: Header;
+  lines: Op[][];
+}
+
 /**
- * Reads the records of a frozen layer's index, in steps. Throws Damage with the path of the index if it is missing or
+ * Reads a frozen layer's index, in steps. Throws Damage with the path of the index if it is missing or
  * damaged.
  */
-export function* readIndex(root: string, layer: string): Steps<unknown[][]> {
+export function* readIndex(root: string, layer: string): Steps<IndexFile> {
   const path = indexPath(root, layer);
   const damaged = (what: string) => new Damage(`the index of the frozen layer ${layer} is damaged: ${what}`, path);
   let read: JournalFile | undefined;
   try {
     read = yield* readJournal(path);
-    if (read !== undefined && read.records.length > 0) headerOf(read.records);
   } catch (error) {
     throw error instanceof Damage ? damaged(error.message) : error;
   }
-  if (read === undefined || read.records.length === 0) {
+  if (read?.header === undefined) {
     throw new Damage(`the frozen layer ${layer} is missing`, path);
   }
   if (read.torn) throw damaged('its last line is cut');
-  return read.records;
+  return { header: read.header, lines: read.lines };
 }
 
-/** Reads the records of all journals in the chain of a layer, the first one first. */
-function* segmentsOf(root: string, layer: string): Steps<unknown[][][]> {
-  const segments: unknown[][][] = [];
-  for (let at = layer; at !== ''; at = headerOf(segments[0]!)[6]) {
-    segments.unshift(yield* readIndex(root, at));
+/** Reads all journals in the chain of a layer, the first one first. */
+function* segmentsOf(root: string, layer: string): Steps<IndexFile[]> {
+  const segments: IndexFile[] = [];
+  for (let at = layer; at !== ''; ) {
+    const index = yield* readIndex(root, at);
+    segments.unshift(index);
+    at = index.header.parentLayer;
   }
   return segments;
 }

@@ -1,8 +1,8 @@
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { type Inode, NO_SLOT } from '../index/inode.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 64;
+const ITEMS_PER_STEP = 64;
 
 /** Total size in bytes and number of files with contents. */
 export interface Sum {
@@ -20,10 +20,10 @@ export function hasContents(inode: Inode): boolean {
 
 /** Counts the contents of inodes by layer, in steps. */
 export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents> {
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const contents: LayerContents = new Map();
   for (const inode of inodes) {
-    yield* counted.one();
+    yield* counter.count();
     if (hasContents(inode)) addContents(contents, inode.data!.layer, inode.size, 1);
   }
   return contents;

@@ -1,11 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { FrozenIndex, FrozenLayers } from './frozen-layers.ts';
 import { addContents, hasContents, type LayerContents } from './layer-contents.ts';
 import { indexPath, layerPath } from './layer-path.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** Totals of the index of a frozen layer. Immutable. */
 export interface LayerSummary {
@@ -45,7 +45,7 @@ export function readSummary(root: string, layer: string): LayerSummary | undefin
 
 /** Computes and writes the summary of a layer from its index, in steps. Writes none if the index cannot be read. */
 export function* makingSummary(root: string, layer: string, frozen: FrozenLayers): Steps<void> {
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   let taken: FrozenIndex | undefined;
   try {
     taken = yield* frozen.acquiring(root, layer);
@@ -54,7 +54,7 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
       if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.data!.layer, inode.size, 1);
-      yield* counted.one();
+      yield* counter.count();
     }
     writeSummary(root, layer, { index: statSync(indexPath(root, layer)).size, layers: taken.layers, contents });
   } catch {

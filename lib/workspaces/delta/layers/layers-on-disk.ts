@@ -1,10 +1,11 @@
 import { access, open, readdir, readFile, stat } from 'node:fs/promises';
 import { ServiceError } from '../../../errors.ts';
+import { errorCode, ignoreAbsent } from '../../../linux/errno.ts';
 import type { WorkspaceSpec } from '../../workspaces.ts';
 import { Damage } from '../damage.ts';
+import { decodeHeader, type Header } from '../index/header.ts';
 import { readLines } from '../index/journal-lines.ts';
 import { type Marked, markedLoss, markPath, parseMark } from '../index/journal-mark.ts';
-import { type Header, headerOf } from '../index/records.ts';
 import { indexPath } from './layer-path.ts';
 
 const BLOCK = 16 * 1024;
@@ -20,7 +21,7 @@ export interface DeltaLayers {
 /** Returns the layers of a delta; undefined if it has no journal. Throws Damage for a damaged or lost journal. */
 export async function layersOfDelta(delta: string): Promise<DeltaLayers | undefined> {
   const header = await headerOfDelta(delta);
-  return header && { top: header[4], below: [...header[5]] };
+  return header && { top: header.top, below: [...header.below] };
 }
 
 /** Returns a value that differs whenever the sandbox changed anything; undefined if it never did. */
@@ -33,7 +34,7 @@ export async function journalState(delta: string): Promise<string | undefined> {
 export async function layersOfFrozen(root: string, layer: string): Promise<string[]> {
   const read = await readHeader(indexPath(root, layer));
   if (read === undefined) throw new Damage(`the frozen layer ${layer} is missing`);
-  return [...read.header[5], layer];
+  return [...read.header.below, layer];
 }
 
 /** Whether a delta has a journal. */
@@ -65,7 +66,7 @@ export async function requireDelta(
 ): Promise<void> {
   const header = await headerOfDelta(delta);
   if (layers === undefined) return;
-  if (header !== undefined) await requireLayers(layers, header[5]);
+  if (header !== undefined) await requireLayers(layers, header.below);
   else if (expected || (await ownsLayers(layers, id))) throw new Damage('its journal is missing or empty');
   else if (origin !== undefined) await requireLayers(layers, await layersOfFrozen(layers, origin));
 }
@@ -86,16 +87,12 @@ async function isThere(path: string): Promise<boolean> {
   return (await found.catch(ignoreAbsent)) ?? false;
 }
 
-function ignoreAbsent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
-}
-
 async function headerOfDelta(delta: string): Promise<Header | undefined> {
   const path = `${delta}/journal`;
   // In this order: the mark describes what exists already.
   const marked = await markOf(path);
   const read = await readHeader(path);
-  const loss = markedLoss(marked, read && { generation: read.header[7], size: read.size });
+  const loss = markedLoss(marked, read && { generation: read.header.generation, size: read.size });
   if (loss !== undefined) throw new Damage(loss);
   return read?.header;
 }
@@ -104,7 +101,7 @@ async function markOf(journal: string): Promise<Marked | undefined> {
   try {
     return parseMark(await readFile(markPath(journal), 'latin1'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -119,8 +116,8 @@ async function readHeader(path: string): Promise<{ header: Header; size: number 
       text += buffer.toString('latin1', 0, bytesRead);
       const end = text.indexOf('\n');
       if (end !== -1) {
-        const { records } = readLines(text.slice(0, end + 1));
-        return { header: headerOf(records), size: (await handle.stat()).size };
+        const [first = []] = readLines(text.slice(0, end + 1)).records;
+        return { header: decodeHeader(first), size: (await handle.stat()).size };
       }
       // Torn, as left by a killed server: nothing was written yet.
       if (bytesRead === 0) return undefined;

@@ -1,24 +1,24 @@
-import { Counted, type Steps } from '../../../fuse/connection/steps.ts';
+import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import type { Inode } from '../index/inode.ts';
 import type { InodeTable } from '../index/inode-table.ts';
 import type { FrozenIndex } from './frozen-layers.ts';
 import { addContents, copyContents, hasContents, type LayerContents } from './layer-contents.ts';
 
 /** Inodes examined in one step. */
-const AT_ONCE = 16;
+const ITEMS_PER_STEP = 16;
 
 /** Counts, in steps, the contents of `table`, which extends `index`, in layers other than the writable one, `top`. */
 export function* liveContents(table: InodeTable, index: FrozenIndex | undefined, top: string): Steps<LayerContents> {
-  const counted = new Counted(AT_ONCE);
+  const counter = new StepCounter(ITEMS_PER_STEP);
   const live = copyContents(index?.contents ?? new Map());
   for (const before of table.replaced()) {
     if (hasContents(before)) addContents(live, before.data!.layer, -before.size, -1);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const inode of table.own()) {
     const { layer } = inode;
     if (layer !== undefined && layer !== top && hasContents(inode)) addContents(live, layer, inode.size, 1);
-    yield* counted.one();
+    yield* counter.count();
   }
   for (const [layer, { files }] of live) if (files <= 0) live.delete(layer);
   return live;
