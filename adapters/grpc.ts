@@ -15,6 +15,7 @@ import { Health } from './grpc/health.ts';
 import { listen } from './grpc/listen.ts';
 import { protos } from './grpc/protos.ts';
 import { reflection } from './grpc/reflection.ts';
+import { HeldRefusals } from './held-refusals.ts';
 import { ABORT_GRACE_MS, type CallAbort, type Listener, type ListenerOptions, MAX_REQUEST_BYTES } from './listener.ts';
 
 const OPTIONS = {
@@ -35,7 +36,7 @@ export async function startGrpc({ address, services, maxConnections, log }: List
   // Errors are thrown here or sent to the caller; grpc-js would print them a second time.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(OPTIONS);
-  const mount: Mount = { services, log, turns: new Turns(), calls: new Set() };
+  const mount: Mount = { services, log, turns: new Turns(), calls: new Set(), held: new HeldRefusals() };
   const serving = new Set(Object.values(rpcs).map(({ service }) => `service.v1.${service}`));
   for (const service of serving) {
     server.addService(withDataFirst(withBounds(definition(service))), implementationOf(service, mount));

@@ -19,6 +19,7 @@ import { exportFiles } from './export-files.ts';
 import { fork } from './fork.ts';
 import { getCaller } from './get-caller.ts';
 import { getCodebase } from './get-codebase.ts';
+import { getOwnerLimits } from './get-owner-limits.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
 import { importFiles } from './import-files.ts';
@@ -36,6 +37,7 @@ import { readFile } from './read-file.ts';
 import { removeFile } from './remove-file.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rollback } from './rollback.ts';
+import { setOwnerLimits } from './set-owner-limits.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { statFile } from './stat-file.ts';
 import { stopSandbox } from './stop-sandbox.ts';
@@ -123,5 +125,7 @@ export const operations: readonly Operation[] = [
   { operation: 'ListKeys', method: 'GET', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'owner' }, handler: listKeys },
   { operation: 'RevokeKey', method: 'DELETE', path: '/v1/keys/{key_id}', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'key' }, handler: revokeKey },
   { operation: 'GetCaller', method: 'GET', path: '/v1/caller', kind: 'unary', access: { role: 'agent', on: 'nothing' }, handler: getCaller },
+  { operation: 'SetOwnerLimits', method: 'PUT', path: '/v1/owners/{owner_id}/limits', kind: 'unary', access: { role: 'admin', scope: 'owners:write', on: 'nothing' }, handler: setOwnerLimits },
+  { operation: 'GetOwnerLimits', method: 'GET', path: '/v1/owners/{owner_id}/limits', kind: 'unary', access: { role: 'owner', on: 'owner' }, handler: getOwnerLimits },
   { operation: 'Health', method: 'GET', path: '/health', kind: 'unary', access: { role: 'public' }, handler: health },
 ];

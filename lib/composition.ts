@@ -10,6 +10,8 @@ import { Descriptors } from './descriptors.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
 import { SlowRemovals } from './host-tree/slow-removals.ts';
 import { takeLockOfDead } from './killed-server.ts';
+import { callLimits, ownerLimits } from './limits/configured.ts';
+import type { OwnerLimitSource } from './limits/stored-limits.ts';
 import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
@@ -77,15 +79,17 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   await lockState(storage, cleanup, log);
   const metadata = await openMetadata(storage.dbPath, log);
   cleanup.add('metadata', () => metadata.close());
+  const owners = ownerLimits(config, metadata);
   const platform = await openPlatform(config, environment, cleanup);
   const codebases = await StoredCodebases.open({
     path: storage.codebasePath,
     records: metadata.codebases,
     limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
+    owners,
     transfers: platform.descriptors.transfers,
     log,
   });
-  const sandboxes = openSandboxes(config, metadata, platform, codebases, log);
+  const sandboxes = openSandboxes(config, metadata, owners, platform, codebases, log);
   cleanup.add('sandboxes', () => sandboxes.close());
   connect(sandboxes, codebases, platform.mount);
 
@@ -93,7 +97,13 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   // Needs the sandboxes of the commits, and must precede the start of any sandbox.
   await codebases.finishCommits();
   return {
-    services: { sandboxes, codebases, ...accessOf(config, metadata, environment), limits: execLimits(config) },
+    services: {
+      sandboxes,
+      codebases,
+      owners,
+      ...accessOf(config, metadata, owners, environment),
+      limits: execLimits(config),
+    },
     maxConnections: platform.descriptors.maxConnections,
     resume,
     close: () => cleanup.unwind(),
@@ -143,6 +153,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
 function openSandboxes(
   config: Config,
   metadata: Metadata,
+  owners: OwnerLimitSource,
   { layout, descriptors, runtimes, mount }: Platform,
   codebases: StoredCodebases,
   log: Log,
@@ -166,7 +177,7 @@ function openSandboxes(
       maxIndexBytes,
       log,
     },
-    settings: settingsOf(config),
+    settings: settingsOf(config, owners),
     uids: new UidSlots(config.runtime.uidRange),
     clock: systemClock,
     log,
@@ -197,9 +208,15 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
   });
 }
 
-function accessOf({ auth, storage }: Config, metadata: Metadata, { adminKey, log }: Environment) {
+function accessOf(
+  { auth, storage, limits }: Config,
+  metadata: Metadata,
+  owners: OwnerLimitSource,
+  { adminKey, log }: Environment,
+) {
   if (auth.mode === 'off') return { access: openAccess, keys: noKeys };
-  return openKeyAccess({ metadata, dbPath: storage.dbPath, adminKey, log });
+  const perKey = callLimits(limits.perKey);
+  return openKeyAccess({ metadata, dbPath: storage.dbPath, adminKey, perKey, limits: owners, log });
 }
 
 function execLimits({ limits: { execOutputBytes, execMemoryBytes } }: Config): Services['limits'] & object {
@@ -224,7 +241,7 @@ async function lockState(
   }
 }
 
-function settingsOf({ runtime, sandbox }: Config): Settings {
+function settingsOf({ runtime, sandbox }: Config, owners: OwnerLimitSource): Settings {
   const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
   return {
     runtime: RUNTIME_NAMES[runtime.type],
@@ -232,7 +249,7 @@ function settingsOf({ runtime, sandbox }: Config): Settings {
     defaultExpiration: sandbox.defaultExpiration,
     defaultTimeout: runtime.defaultTimeout,
     maxTimeout: runtime.maxTimeout,
-    maxPerUser: sandbox.maxPerUser,
+    owners,
     defaultResources: {
       memory_bytes: memoryBytes,
       cpu_quota: cpuQuota,

@@ -25,6 +25,8 @@ import type {
   ListDirectoryRequest,
   MakeDirectoryRequest,
   MoveFileRequest,
+  OwnerLimits,
+  OwnerSettings,
   PermissionExplanation,
   Preset,
   ReadFileRequest,
@@ -37,6 +39,7 @@ import type {
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice } from './field-values.ts';
+import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';
@@ -198,6 +201,13 @@ export interface Keys {
   describe(principal: Principal): Caller;
 }
 
+/** The limits of owners. FAILED_PRECONDITION if authentication is off. */
+export interface LimitsOfOwners {
+  /** In force and durable when the call resolves. An absent limit is as configured. */
+  set(ownerId: string, limits: OwnerLimits): Promise<OwnerSettings>;
+  get(ownerId: string): OwnerSettings;
+}
+
 /** Key of a call as it was sent. */
 export interface Credentials {
   /** All values of the `authorization` header. */
@@ -209,11 +219,17 @@ export interface Credentials {
 /** Decides who may call what. */
 export interface Access {
   /**
-   * Authenticates a call, and checks what does not depend on its request: UNAUTHENTICATED or PERMISSION_DENIED. `end` is
+   * Authenticates a call, and checks what does not depend on its request: UNAUTHENTICATED, PERMISSION_DENIED, or
+   * RESOURCE_EXHAUSTED if the call would exceed a limit of its key or owner (`counts`: what it is counted as). `end` is
    * called if the key is revoked or expires before the guard is released. The caller must release the guard.
    * `credentials` is called only if a key is needed.
    */
-  admit(credentials: () => Credentials, need: Need, end: (reason: ServiceError) => void): Guard;
+  admit(
+    credentials: () => Credentials,
+    need: Need,
+    end: (reason: ServiceError) => void,
+    counts: readonly Count[],
+  ): Guard;
 }
 
 /** The services that handlers use; tests pass fakes. */
@@ -222,6 +238,7 @@ export interface Services {
   codebases: Codebases;
   keys: Keys;
   access: Access;
+  owners: LimitsOfOwners;
   limits?: {
     /** Maximum bytes of each output stream that Exec returns; absent: DEFAULT_OUTPUT_BYTES. */
     execOutputBytes?: number;

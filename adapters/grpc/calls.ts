@@ -10,11 +10,13 @@ import {
   status,
   type UntypedHandleCall,
 } from '@grpc/grpc-js';
+import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
+import type { HeldRefusals } from '../held-refusals.ts';
 import { isSameHost } from '../host-name.ts';
 import { isLarge } from '../http/json-pieces.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
@@ -35,6 +37,7 @@ export interface Mount {
   turns: Turns;
   /** Calls in progress. */
   calls: Set<CallAbort>;
+  held: HeldRefusals;
 }
 
 /** Adapts an operation to the handler type of grpc-js for the rpc's kind: unary, client stream or server stream. */
@@ -98,7 +101,8 @@ function startCall(call: AnyCall, { services, calls }: Mount): StartedCall {
       requireOneHost(call);
       const end = (reason: ServiceError) =>
         abort.refuse(reason, () => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL));
-      guard = services.access.admit(() => credentialsOf(call), operation.access, end);
+      const counts = COUNTED_AS[operation.operation];
+      guard = services.access.admit(() => credentialsOf(call), operation.access, end, counts);
       return { ...context, guard };
     },
     end() {
@@ -139,8 +143,10 @@ async function respond(
       callback(SENT);
     } else callback(null, result as Message);
   } catch (thrown) {
+    const error = errorFor(thrown, { ...context, operation: operation.operation, log: mount.log });
+    await mount.held.hold(error, context.signal);
     end();
-    callback(statusOf(errorFor(thrown, { ...context, operation: operation.operation, log: mount.log })));
+    callback(statusOf(error));
   }
 }
 
@@ -158,7 +164,9 @@ async function send(operation: Operation, mount: Mount, call: ServerWritableStre
     }
     call.end();
   } catch (thrown) {
-    call.emit('error', statusOf(errorFor(thrown, { ...context, operation: operation.operation, log: mount.log })));
+    const error = errorFor(thrown, { ...context, operation: operation.operation, log: mount.log });
+    await mount.held.hold(error, context.signal);
+    call.emit('error', statusOf(error));
   } finally {
     end();
   }

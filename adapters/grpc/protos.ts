@@ -1,14 +1,16 @@
 import { fromJSON, type MessageTypeDefinition, type Options } from '@grpc/proto-loader';
+import rpcErrorDetails from '../../proto/google/rpc/error_details.proto';
 import rpcStatus from '../../proto/google/rpc/status.proto';
 import health from '../../proto/grpc/health/v1/health.proto';
 import reflectionV1 from '../../proto/grpc/reflection/v1/reflection.proto';
 import reflectionV1alpha from '../../proto/grpc/reflection/v1alpha/reflection.proto';
 import codebase from '../../proto/service/v1/codebase.proto';
 import key from '../../proto/service/v1/key.proto';
+import owner from '../../proto/service/v1/owner.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 
 /** The files of all services of the server, as reflection returns them. */
-export const protoFiles = [sandbox, codebase, key, health, reflectionV1, reflectionV1alpha].flatMap(
+export const protoFiles = [sandbox, codebase, key, owner, health, reflectionV1, reflectionV1alpha].flatMap(
   ({ files }) => files,
 );
 
@@ -24,10 +26,12 @@ export const protos = {
   ...fromJSON(sandbox.json, asMessages),
   ...fromJSON(codebase.json, asMessages),
   ...fromJSON(key.json, asMessages),
+  ...fromJSON(owner.json, asMessages),
   ...fromJSON(health.json, asMessages),
   ...fromJSON(reflectionV1.json, withOneofs),
   ...fromJSON(reflectionV1alpha.json, withOneofs),
   ...fromJSON(rpcStatus.json, asMessages),
+  ...fromJSON(rpcErrorDetails.json, asMessages),
 };
 
 export function serialize(message: string, value: object): Buffer {

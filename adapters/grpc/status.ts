@@ -1,5 +1,6 @@
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
+import { isRetryInfo, type RetryInfo } from '../../lib/limits/refusal.ts';
 import { LongText } from '../../lib/long-text.ts';
 import { serialize } from './protos.ts';
 
@@ -11,7 +12,7 @@ const MAX_TEXT_BYTES = 1536;
 const MAX_DETAILS_BYTES = 5 * 1024;
 const MAX_MESSAGE_CHARS = 1000;
 
-/** The status of a failed call: code and message as in REST; the details as google.rpc.Status with Structs. */
+/** The status of a failed call: code and message as in REST; the details as google.rpc.Status, RetryInfo or Structs. */
 export function statusOf(error: ServiceError): StatusObject {
   const code = CODES[error.code].grpc;
   const details = shorten(error.message);
@@ -33,11 +34,18 @@ function shorten(message: string): string {
 }
 
 function toAny(detail: unknown): object {
+  if (isRetryInfo(detail)) return retryInfo(detail);
   const fields = (toValue(detail) as { structValue?: object }).structValue ?? { fields: { value: toValue(detail) } };
   return {
     type_url: 'type.googleapis.com/google.protobuf.Struct',
     value: serialize('google.protobuf.Struct', fields),
   };
+}
+
+function retryInfo({ '@type': type_url, retryDelay }: RetryInfo): object {
+  const ms = Math.round(Number.parseFloat(retryDelay) * 1000);
+  const retry_delay = { seconds: Math.floor(ms / 1000), nanos: (ms % 1000) * 1_000_000 };
+  return { type_url, value: serialize('google.rpc.RetryInfo', { retry_delay }) };
 }
 
 /** A plain JSON value as google.protobuf.Value. */

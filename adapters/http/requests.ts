@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import { type Operation, operations } from '../../handlers/index.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
+import { HeldRefusals } from '../held-refusals.ts';
 import { type CallAbort, errorFor } from '../listener.ts';
 import type { AcceptedHosts } from './accepted-host.ts';
 import { answerAny, answerError, errorBody } from './answer.ts';
@@ -14,6 +16,7 @@ import { respondDownload } from './download.ts';
 import { respondEvents } from './events.ts';
 import type { Exchange } from './exchange.ts';
 import { respondUnary } from './json.ts';
+import { setRateHeaders, setRefusalHeaders } from './limit-headers.ts';
 import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
 import { respondMultipart } from './multipart.ts';
 import { readQuery } from './query.ts';
@@ -53,6 +56,7 @@ const ESSENTIAL: ReadonlySet<string> = new Set(['Health', 'StopSandbox', 'Destro
 export class Requests {
   readonly #router = new Router(operations);
   readonly #shared: Shared;
+  readonly #held = new HeldRefusals();
 
   constructor(shared: Shared) {
     this.#shared = shared;
@@ -92,7 +96,9 @@ export class Requests {
   async #carry({ req, res, call, requestId }: Incoming, operation: Operation, event: Exchange['event']): Promise<void> {
     const { services, turns, log } = this.#shared;
     const end = (reason: ServiceError) => call.refuse(reason, () => res.destroy());
-    const guard = services.access.admit(() => credentialsOf(req), operation.access, end);
+    const counts = COUNTED_AS[operation.operation];
+    const guard = services.access.admit(() => credentialsOf(req), operation.access, end, counts);
+    setRateHeaders(res, guard.rate);
     const answered = (release: () => void) => {
       if (res.closed) release();
       else res.once('close', release);
@@ -110,7 +116,12 @@ export class Requests {
     const { turns, log } = this.#shared;
     const error = errorFor(thrown, { operation, requestId, signal: call.signal, log });
     const status = CODES[error.code].http;
-    if (error.code === 'UNAUTHENTICATED' && !res.headersSent) res.setHeader('www-authenticate', 'Bearer');
+    // The body of a refused request is not read before its answer.
+    await this.#held.hold(error, call.signal);
+    if (!res.headersSent) {
+      if (error.code === 'UNAUTHENTICATED') res.setHeader('www-authenticate', 'Bearer');
+      setRefusalHeaders(res, error);
+    }
     if (res.headersSent) {
       res.destroy();
     } else if (hasMuchToCome(req) && !res.destroyed) {
@@ -134,6 +145,7 @@ function answerFull(res: ServerResponse): void {
   res.once('finish', () => res.socket?.destroySoon());
   answerError(res, new ServiceError('RESOURCE_EXHAUSTED', 'all connections of the server are busy'), {
     connection: 'close',
+    'retry-after': '1',
   });
 }
 

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts';
+import type { RateState } from '../limits/token-bucket.ts';
 import { notFound } from '../not-found.ts';
 import { type Decision, decide } from './decide.ts';
 import type { Need } from './need.ts';
@@ -8,6 +9,8 @@ import { type Owners, targetOf } from './target.ts';
 /** The rights of one call. */
 export interface Guard {
   readonly principal: Principal;
+  /** What is left of the caller's requests; absent: they are not limited. */
+  readonly rate?: RateState | undefined;
   /**
    * Checks a validated request; must precede every use of it. Returns the request to use: `owner_id` is the caller's own
    * unless it is an admin, and `as` is "agent" if it is an agent. Throws NOT_FOUND for what the caller must not know of,
@@ -32,6 +35,7 @@ export function requireAllowed(decision: Decision): void {
 
 interface GuardParts {
   principal: Principal;
+  rate?: RateState | undefined;
   need: Need;
   owners: Owners;
   /** Wall-clock time in milliseconds since the epoch. */
@@ -39,9 +43,10 @@ interface GuardParts {
   release: () => void;
 }
 
-export function createGuard({ principal, need, owners, now, release }: GuardParts): Guard {
+export function createGuard({ principal, rate, need, owners, now, release }: GuardParts): Guard {
   return {
     principal,
+    rate,
     release,
     narrow(request) {
       if (need.role === 'public') return request;

@@ -1,3 +1,6 @@
+import { CallAdmission, type CountedCall } from '../limits/admission.ts';
+import type { CallLimits, Count } from '../limits/limits.ts';
+import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { KeyRecord, Metadata } from '../metadata/metadata.ts';
 import type { Access, Keys } from '../services.ts';
@@ -6,8 +9,10 @@ import { keyOf } from './credentials.ts';
 import { decide } from './decide.ts';
 import { createGuard, OPEN, requireAllowed } from './guard.ts';
 import { KeyFiles } from './key-files.ts';
+import type { Principal } from './principal.ts';
 import { expiredKey, StoredKeys } from './stored-keys.ts';
 import type { Owners } from './target.ts';
+import { pacedChecks } from './wrong-keys.ts';
 
 export interface KeyAccessOptions {
   metadata: Metadata;
@@ -15,16 +20,22 @@ export interface KeyAccessOptions {
   dbPath: string;
   /** The admin key of the environment. */
   adminKey: KeyRecord | undefined;
+  /** The limits of the calls of each key. */
+  perKey: CallLimits;
+  limits: OwnerLimitSource;
   log: Log;
   /** Wall-clock time in milliseconds since the epoch. */
   now?: () => number;
+  /** Monotonic clock in milliseconds. */
+  uptime?: () => number;
 }
 
+const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined };
+
 /** Access by keys. */
-export function openKeyAccess({ metadata, dbPath, adminKey, log, now = Date.now }: KeyAccessOptions): {
-  access: Access;
-  keys: Keys;
-} {
+export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys: Keys } {
+  const { metadata, dbPath, adminKey, perKey, limits, log, now = Date.now } = options;
+  const { uptime = () => performance.now() } = options;
   const calls = new CallsInProgress({ now, expired: expiredKey });
   const owners: Owners = {
     sandbox: (id) => metadata.sandboxes.get(id)?.owner_id,
@@ -45,13 +56,35 @@ export function openKeyAccess({ metadata, dbPath, adminKey, log, now = Date.now 
       'there is no admin key: create one on this host with `paddock key create --admin`, or set PADDOCK_ADMIN_KEY',
     );
   }
+  const admission = new CallAdmission({
+    perKey,
+    ofOwner: (id) => limits.of(id),
+    placeOf: (id, limit) => limits.placeOf(id, limit),
+    now: uptime,
+  });
+  /** Operators must be able to act whatever others do, so keys of role admin have no limits. */
+  const count = ({ role, key_id, owner_id }: Principal, counts: readonly Count[]): CountedCall =>
+    role === 'admin' ? UNCOUNTED : admission.begin(key_id, owner_id, counts);
+  const checked = pacedChecks(uptime);
   const access: Access = {
-    admit(credentials, need, end) {
+    admit(credentials, need, end, counts) {
       if (need.role === 'public') return OPEN;
-      const principal = keys.authenticate(keyOf(credentials()));
-      requireAllowed(decide(principal, need));
-      const release = calls.add(principal.key_id, principal.expires_at, end);
-      return createGuard({ principal, need, owners, now, release });
+      const principal = checked(() => keys.authenticate(keyOf(credentials())));
+      const decision = decide(principal, need);
+      // A denied call counts as a request only: an agent must not use up what its owner may create.
+      const counted = count(principal, decision.effect === 'allow' ? counts : []);
+      try {
+        requireAllowed(decision);
+      } catch (error) {
+        counted.release();
+        throw error;
+      }
+      const forget = calls.add(principal.key_id, principal.expires_at, end);
+      const release = () => {
+        forget();
+        counted.release();
+      };
+      return createGuard({ principal, rate: counted.rate, need, owners, now, release });
     },
   };
   return { access, keys };

@@ -18,6 +18,8 @@ import { errorCode } from '../linux/errno.ts';
 import type { KeyRecord } from '../metadata/metadata.ts';
 
 const NAME = /^([0-9a-z]{8})\.json$/;
+/** Far more than the clock tick of any file system. */
+const SETTLED_NS = 2_000_000_000n;
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
@@ -26,6 +28,8 @@ const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constan
  */
 export class KeyFiles {
   readonly #directory: string;
+  /** Ids of the files, as long as the directory has this time of modification. */
+  #listed: { modified: bigint; ids: ReadonlySet<string> } | undefined;
 
   /** `dbPath`: the metadata file. */
   constructor(dbPath: string) {
@@ -40,6 +44,21 @@ export class KeyFiles {
       if (errorCode(error) === 'ENOENT') return [];
       throw error;
     }
+  }
+
+  /**
+   * Whether there is a file for this id. Costs one stat(2) as long as the directory is unchanged, because calls with
+   * unknown keys may come in any number.
+   */
+  has(id: string): boolean {
+    const modified = statSync(this.#directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+    if (modified === undefined) return false;
+    if (this.#listed?.modified === modified) return this.#listed.ids.has(id);
+    const ids = new Set(this.ids());
+    // A change right after the listing may have the same time, which is that of a clock tick.
+    const settled = BigInt(Date.now()) * 1_000_000n - modified > SETTLED_NS;
+    this.#listed = settled ? { modified, ids } : undefined;
+    return ids.has(id);
   }
 
   /** undefined: there is no file for this id. Throws for a file that is not a key of this id, or of another user. */

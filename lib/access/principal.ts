@@ -14,6 +14,7 @@ export const SCOPES = [
   'codebases:read',
   'codebases:write',
   'keys:write',
+  'owners:write',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 

@@ -110,7 +110,7 @@ export class StoredKeys implements Keys {
     const { files, log, records } = this.#options;
     if (!/^[0-9a-z]{8}$/.test(id)) return undefined;
     try {
-      const record = files.read(id);
+      const record = files.has(id) ? files.read(id) : undefined;
       if (record === undefined) return undefined;
       const failed = (err: unknown) => log.error('key of the host could not be stored', { key_id: id, err });
       records

@@ -17,6 +17,7 @@ import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
+import type { OwnerShare } from './owner-quota.ts';
 import { putFile } from './put-file.ts';
 import { type CodebaseLimits, Quota } from './quota.ts';
 import { discard, type Received, receive } from './receive.ts';
@@ -48,6 +49,15 @@ export type Admit = (growth: Readonly<Contents>) => Promise<void>;
  */
 export type RebaseSandbox = (commit: Commit, stage: number, resumed: boolean) => Promise<void>;
 
+interface TreeOptions {
+  watcher: BaseObserver;
+  checksums: Checksums;
+  rebase: RebaseSandbox;
+  limits: CodebaseLimits;
+  share: OwnerShare;
+  log: Log;
+}
+
 /**
  * The files of one codebase. Contents are received concurrently; visible changes are made one at a time, so that
  * checks, totals and notifications are consistent for each.
@@ -61,6 +71,7 @@ export class CodebaseTree {
   readonly #changes = new SerialQueue();
   readonly #totals = new Totals();
   readonly #quota: Quota;
+  readonly #share: OwnerShare;
   readonly #journal: CommitJournal;
   readonly #rebase: RebaseSandbox;
   readonly #log: Log;
@@ -68,17 +79,7 @@ export class CodebaseTree {
   /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
   #unfinished = true;
 
-  constructor(
-    id: string,
-    directory: string,
-    {
-      watcher,
-      checksums,
-      rebase,
-      limits,
-      log,
-    }: { watcher: BaseObserver; checksums: Checksums; rebase: RebaseSandbox; limits: CodebaseLimits; log: Log },
-  ) {
+  constructor(id: string, directory: string, { watcher, checksums, rebase, limits, share, log }: TreeOptions) {
     this.#id = id;
     this.#rebase = rebase;
     this.#log = log;
@@ -87,7 +88,8 @@ export class CodebaseTree {
     this.#observe = observeBy(watcher, id);
     this.#checksums = checksums;
     this.#journal = new CommitJournal(directory, this.#files);
-    this.#quota = new Quota(limits, this.#totals, this.#files);
+    this.#quota = new Quota(limits, this.#totals, this.#files, share);
+    this.#share = share;
   }
 
   /**
@@ -95,6 +97,11 @@ export class CodebaseTree {
    */
   totals(): Promise<Readonly<Contents>> {
     return this.#change(() => this.#totals.count(this.#files));
+  }
+
+  /** Bytes as last counted; undefined: they were not counted yet. */
+  get lastBytes(): number | undefined {
+    return this.#totals.lastBytes;
   }
 
   /**
@@ -260,8 +267,12 @@ export class CodebaseTree {
   #change<T>(change: () => Promise<T>): Promise<T> {
     return this.#changes.run(async () => {
       if (this.#gone) throw notFound('codebase', this.#id);
-      if (this.#unfinished) await this.#finish();
-      return change();
+      try {
+        if (this.#unfinished) await this.#finish();
+        return await change();
+      } finally {
+        this.#share.release();
+      }
     });
   }
 

@@ -2,51 +2,17 @@ import { join } from 'node:path';
 import type { Codebase, FileInfo } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
-import type { Log } from '../log.ts';
+import { unlimitedOwners } from '../limits/stored-limits.ts';
 import { notFound } from '../not-found.ts';
 import { newestPage, type Page, scopeOf } from '../paging.ts';
 import type { Codebases, StoredFile } from '../services.ts';
-import type { Transfers } from '../transfers.ts';
 import { Checksums } from './checksums.ts';
-import { type Admit, CodebaseTree, FILES, type Plan, type RebaseSandbox } from './codebase-tree.ts';
+import { type Admit, CodebaseTree, FILES, type Plan } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
 import { parseFilePath } from './file-path.ts';
-import type { BaseObserver } from './observe-change.ts';
-import type { CodebaseLimits } from './quota.ts';
+import type { CodebasesOptions, CodebaseUsers } from './options.ts';
+import { OwnerQuota } from './owner-quota.ts';
 import { Storage } from './storage.ts';
-
-/** A table of the metadata. `put` and `remove` are visible to reads at once and resolve when durable. */
-interface CodebaseRecords {
-  get(id: string): Codebase | undefined;
-  values(): Iterable<Codebase>;
-  newestFirst(before?: string): Iterable<Codebase>;
-  put(record: Codebase): Promise<void>;
-  remove(id: string): Promise<void>;
-}
-
-export interface CodebasesOptions {
-  /** `storage.codebase_path`; created if absent. */
-  path: string;
-  records: CodebaseRecords;
-  /** Limits of each codebase; absent: none. */
-  limits?: CodebaseLimits;
-  /** Admission of uploads and downloads; absent: unlimited. */
-  transfers?: Transfers;
-  log: Log;
-  /** Wall-clock time in milliseconds since the epoch. */
-  now?: () => number;
-}
-
-/** The sandboxes, as far as codebases depend on them. */
-export interface CodebaseUsers {
-  /**
-   * Ids of the sandboxes that use the codebase. Synchronous, so that no sandbox can be created between this and
-   * `records.remove`.
-   */
-  usedBy(codebaseId: string): readonly string[];
-  watcher: BaseObserver;
-  rebase: RebaseSandbox;
-}
 
 const MAX_NAMED = 50;
 /** Descriptors of an upload: the new file, its directory, and the directory that it is moved to. */
@@ -60,11 +26,17 @@ export class StoredCodebases implements Codebases {
   readonly #storage: Storage;
   readonly #checksums = new Checksums();
   readonly #trees = new Map<string, CodebaseTree>();
+  readonly #quota: OwnerQuota;
   #users: CodebaseUsers | undefined;
 
   private constructor(options: CodebasesOptions) {
     this.#options = options;
     this.#storage = new Storage(options.path);
+    this.#quota = new OwnerQuota(options.owners ?? unlimitedOwners(0), {
+      of: (ownerId) => [...options.records.values()].filter((each) => each.owner_id === ownerId).map(({ id }) => id),
+      bytesOf: (id) => this.#trees.get(id)?.lastBytes,
+      count: async (id) => this.#tree(id).totals(),
+    });
   }
 
   /** Opens the storage and repairs the effects of a crash. Call once, before any other use of the directory. */
@@ -108,8 +80,10 @@ export class StoredCodebases implements Codebases {
       total_size: 0,
       status_reason: '',
     };
+    const counted = this.#quota.beginCreate(record.owner_id);
     try {
-      await this.#storage.make(record.id);
+      await this.#storage.make(record.id).finally(counted);
+      // Visible, and counted by its record, before the next await.
       await this.#options.records.put(record);
     } catch (error) {
       await this.#remove(record.id);
@@ -202,7 +176,8 @@ export class StoredCodebases implements Codebases {
     }
     const end = await this.#beginTransfer(id, UPLOAD_DESCRIPTORS);
     try {
-      return await this.#tree(id).upload(parsed, content, mode);
+      const tree = await this.#countedTree(id);
+      return await tree.upload(parsed, content, mode);
     } catch (error) {
       return rethrow(error);
     } finally {
@@ -229,7 +204,8 @@ export class StoredCodebases implements Codebases {
 
   /** See `CodebaseTree.apply`. */
   async apply(id: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void> {
-    await this.#tree(id).apply(plan).catch(rethrow);
+    const tree = await this.#countedTree(id);
+    await tree.apply(plan).catch(rethrow);
   }
 
   /** See `CodebaseTree.finishCommit`. */
@@ -267,8 +243,14 @@ export class StoredCodebases implements Codebases {
     return this.#users;
   }
 
+  /** For growth: all codebases of the owner have been counted, if that matters. */
+  async #countedTree(id: string): Promise<CodebaseTree> {
+    await this.#quota.count(this.require(id).owner_id);
+    return this.#tree(id);
+  }
+
   #tree(id: string): CodebaseTree {
-    this.require(id);
+    const { owner_id } = this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
     const { watcher, rebase } = this.#connected;
@@ -278,6 +260,7 @@ export class StoredCodebases implements Codebases {
       checksums: this.#checksums,
       rebase,
       limits,
+      share: this.#quota.shareOf(id, owner_id),
       log,
     });
     this.#trees.set(id, tree);

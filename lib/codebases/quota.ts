@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts';
+import type { OwnerShare } from './owner-quota.ts';
 import type { Contents, Totals } from './totals.ts';
 
 /** Limits of each codebase; 0: no limit. */
@@ -10,35 +11,38 @@ export interface CodebaseLimits {
 }
 
 /**
- * Enforces the limits of a codebase. One that already exceeds them may be changed as long as the exceeded number does
+ * Enforces the limits of a codebase, and of the bytes of all codebases of its owner. One that already exceeds them may be changed as long as the exceeded number does
  * not grow. All methods except `room` must be called in the order of the codebase's changes.
  */
 export class Quota {
   readonly #limits: CodebaseLimits;
   readonly #totals: Totals;
   readonly #root: string;
+  readonly #share: OwnerShare;
 
-  constructor(limits: CodebaseLimits, totals: Totals, root: string) {
+  constructor(limits: CodebaseLimits, totals: Totals, root: string, share: OwnerShare) {
     this.#limits = limits;
     this.#totals = totals;
     this.#root = root;
+    this.#share = share;
   }
 
   /** Number of bytes that can be added; undefined if unknown before the first `admit`. */
   get room(): number | undefined {
     const { maxBytes } = this.#limits;
-    if (maxBytes === 0) return Number.POSITIVE_INFINITY;
-    return this.#totals.known && maxBytes - this.#totals.known.bytes;
+    if (maxBytes === 0) return this.#share.room();
+    return this.#totals.known && Math.min(maxBytes - this.#totals.known.bytes, this.#share.room());
   }
 
   /** Throws RESOURCE_EXHAUSTED if the growth exceeds a limit. Counts the codebase if necessary. */
   async admit(growth: Readonly<Contents>): Promise<void> {
-    if (this.#limits.maxBytes === 0 && this.#limits.maxFiles === 0) return;
+    if (this.#limits.maxBytes === 0 && this.#limits.maxFiles === 0 && !this.#share.isLimited()) return;
     const held = this.#totals.known ?? (await this.#totals.count(this.#root));
-    if (this.#refusal(held, growth) === undefined) return;
+    if (this.#refusal(held, growth) === undefined) return this.#share.reserve(growth.bytes);
     // Totals that were never counted refuse nothing.
     const refusal = this.#refusal(this.#totals.exact ? held : await this.#totals.count(this.#root), growth);
     if (refusal !== undefined) throw refusal;
+    this.#share.reserve(growth.bytes);
   }
 
   #refusal(held: Readonly<Contents>, growth: Readonly<Contents>): ServiceError | undefined {
@@ -52,7 +56,7 @@ export class Quota {
     if (added > 0 && maxFiles > 0 && files > maxFiles) {
       return tooMuch(`${files} files and directories`, maxFiles, 'storage.max_codebase_files');
     }
-    return undefined;
+    return growth.bytes > 0 ? this.#share.refusal(growth.bytes) : undefined;
   }
 }
 

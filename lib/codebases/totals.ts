@@ -19,10 +19,16 @@ export interface Contents {
 export class Totals {
   #known: Contents | undefined;
   #exact = true;
+  #lastBytes: number | undefined;
 
   /** The present totals, if known, without counting. */
   get known(): Readonly<Contents> | undefined {
     return this.#known;
+  }
+
+  /** The bytes that were known last; undefined: they were never counted. */
+  get lastBytes(): number | undefined {
+    return this.#known?.bytes ?? this.#lastBytes;
   }
 
   /** Whether `known` includes no numbers of commits. */
@@ -43,6 +49,7 @@ export class Totals {
 
   /** Call if the effect of a change is unknown. */
   forget(): void {
+    this.#lastBytes = this.lastBytes;
     this.#known = undefined;
   }
 

@@ -95,6 +95,22 @@ export const SCHEMA = {
   limits: {
     exec_output_bytes: key(byteSize, `${DEFAULT_OUTPUT_BYTES / 2 ** 20}MiB`),
     exec_memory_bytes: key(byteSize, '512MiB'),
+    per_key: {
+      requests_per_second: key(wholeNumber, 50),
+      request_burst: key(wholeNumber, 100),
+      commands: key(wholeNumber, 32),
+      streams: key(wholeNumber, 64),
+      creates_per_minute: key(wholeNumber, 60),
+    },
+    per_owner: {
+      requests_per_second: key(wholeNumber, 100),
+      request_burst: key(wholeNumber, 200),
+      commands: key(wholeNumber, 64),
+      streams: key(wholeNumber, 128),
+      creates_per_minute: key(wholeNumber, 120),
+      codebases: key(wholeNumber, 1000),
+      stored_bytes: key(byteSize, '500GiB'),
+    },
   },
   logging: {
     level: key(oneOf(...LOG_LEVELS), 'info'),

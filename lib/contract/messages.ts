@@ -315,6 +315,50 @@ export interface Caller {
   key?: Key;
 }
 
+/** Limits of one owner. 0: no limit. */
+export interface OwnerLimits {
+  /** Calls per second, of all keys of the owner together. */
+  requests_per_second?: number;
+  /** Calls at once after a pause; 0: as many as requests_per_second. */
+  request_burst?: number;
+  /** Commands that run at the same time. */
+  commands?: number;
+  /** Streams, uploads, downloads and exports at the same time. */
+  streams?: number;
+  /** New sandboxes, forks, codebases, checkpoints and keys per minute. */
+  creates_per_minute?: number;
+  /** Codebases. */
+  codebases?: number;
+  /** Bytes of the files of all codebases together. */
+  stored_bytes?: number;
+  /** Sandboxes that are neither destroyed nor expired. */
+  sandboxes?: number;
+}
+
+/** Request of SetOwnerLimits. */
+export interface SetOwnerLimitsRequest {
+  /** Owner whose limits are set. */
+  owner_id: string;
+  /** The limits that differ from the configured ones; an absent field: as configured. */
+  limits: OwnerLimits;
+}
+
+/** Request of GetOwnerLimits. */
+export interface GetOwnerLimitsRequest {
+  /** Owner whose limits are asked for. */
+  owner_id: string;
+}
+
+/** The limits of an owner. */
+export interface OwnerSettings {
+  /** The owner. */
+  owner_id: string;
+  /** The limits that were set for this owner. */
+  set?: OwnerLimits;
+  /** All limits in force: those that were set, and the configured ones. */
+  effective?: OwnerLimits;
+}
+
 /**
  * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
  * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
@@ -995,6 +1039,13 @@ export interface Rpcs {
   RevokeKey: { request: RevokeKeyRequest; response: Empty };
   /** Returns the rights of the caller itself. */
   GetCaller: { request: GetCallerRequest; response: Caller };
+  /**
+   * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
+   * created or stored from then on. Admins only. FAILED_PRECONDITION if authentication is off.
+   */
+  SetOwnerLimits: { request: SetOwnerLimitsRequest; response: OwnerSettings };
+  /** Returns the limits of an owner: to admins, and to the owner itself. */
+  GetOwnerLimits: { request: GetOwnerLimitsRequest; response: OwnerSettings };
   /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */

@@ -120,6 +120,28 @@ export const fields = {
     scopes: { type: 'string', repeated: true },
     key: { type: 'Key' },
   },
+  OwnerLimits: {
+    requests_per_second: { type: 'int64', optional: true },
+    request_burst: { type: 'int64', optional: true },
+    commands: { type: 'int64', optional: true },
+    streams: { type: 'int64', optional: true },
+    creates_per_minute: { type: 'int64', optional: true },
+    codebases: { type: 'int64', optional: true },
+    stored_bytes: { type: 'int64', optional: true },
+    sandboxes: { type: 'int64', optional: true },
+  },
+  SetOwnerLimitsRequest: {
+    owner_id: { type: 'string' },
+    limits: { type: 'OwnerLimits' },
+  },
+  GetOwnerLimitsRequest: {
+    owner_id: { type: 'string' },
+  },
+  OwnerSettings: {
+    owner_id: { type: 'string' },
+    set: { type: 'OwnerLimits' },
+    effective: { type: 'OwnerLimits' },
+  },
   PermissionRule: {
     pattern: { type: 'string' },
     permission: { type: 'Permission' },
@@ -443,6 +465,8 @@ export const rpcs = {
   ListKeys: { service: 'KeyService', request: 'ListKeysRequest', response: 'ListKeysResponse', requestStream: false, responseStream: false },
   RevokeKey: { service: 'KeyService', request: 'RevokeKeyRequest', response: 'Empty', requestStream: false, responseStream: false },
   GetCaller: { service: 'KeyService', request: 'GetCallerRequest', response: 'Caller', requestStream: false, responseStream: false },
+  SetOwnerLimits: { service: 'OwnerService', request: 'SetOwnerLimitsRequest', response: 'OwnerSettings', requestStream: false, responseStream: false },
+  GetOwnerLimits: { service: 'OwnerService', request: 'GetOwnerLimitsRequest', response: 'OwnerSettings', requestStream: false, responseStream: false },
   CreateSandbox: { service: 'SandboxService', request: 'CreateSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   GetSandbox: { service: 'SandboxService', request: 'GetSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   ListSandboxes: { service: 'SandboxService', request: 'ListSandboxesRequest', response: 'ListSandboxesResponse', requestStream: false, responseStream: false },

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { IdMap } from '../id-map.ts';
-import type { CodebaseRecord, KeyRecord, SandboxRecord } from './metadata.ts';
+import type { CodebaseRecord, KeyRecord, OwnerRecord, SandboxRecord } from './metadata.ts';
 
 export interface State {
   codebases: IdMap<CodebaseRecord>;
   sandboxes: IdMap<SandboxRecord>;
   keys: IdMap<KeyRecord>;
+  owners: IdMap<OwnerRecord>;
 }
 
 const VERSION = 1;
@@ -18,7 +19,7 @@ export class DamagedError extends Error {}
 
 /** The state of a server without any records, in the present format version. */
 export function emptyState(): State {
-  return { codebases: new IdMap(), sandboxes: new IdMap(), keys: new IdMap() };
+  return { codebases: new IdMap(), sandboxes: new IdMap(), keys: new IdMap(), owners: new IdMap() };
 }
 
 /** Records are immutable, so the JSON of each is cached: writing 10,000 records costs one join. */
@@ -37,9 +38,12 @@ export function createSerializer(): (state: State) => string {
     return parts.length ? `[\n${parts.join(',\n')}\n]` : '[]';
   };
   return (state) => {
-    // Absent without keys: the file is then that of a server that has none.
-    const keys = state.keys.size > 0 ? `,"keys":${list(state.keys.values())}` : '';
-    const body = `{"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}${keys}}`;
+    // Absent if empty: the file is then that of a server that has none.
+    const added = (['keys', 'owners'] as const)
+      .filter((kind) => state[kind].size > 0)
+      .map((kind) => `,"${kind}":${list(state[kind].values())}`);
+    const base = `"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}`;
+    const body = `{${base}${added.join('')}}`;
     return `{"version":${VERSION},"sha256":"${sha256(body)}","state":${body}}\n`;
   };
 }
@@ -59,11 +63,12 @@ export function parseState(text: string): State {
     const body = text.slice(text.indexOf('"state":') + '"state":'.length, text.lastIndexOf('}'));
     if (sha256(body) !== file.sha256) throw new DamagedError('does not match its checksum');
   }
-  const state = file.state as { codebases?: unknown; sandboxes?: unknown; keys?: unknown } | null | undefined;
+  const state = file.state as { [kind in keyof State]?: unknown } | null | undefined;
   return {
     codebases: byId<CodebaseRecord>('codebases', state?.codebases, ['name', 'owner_id']),
     sandboxes: byId<SandboxRecord>('sandboxes', state?.sandboxes, ['codebase_id', 'owner_id', 'status', 'runtime']),
     keys: byId<KeyRecord>('keys', state?.keys ?? [], ['role', 'owner_id', 'sandbox_id', 'sha256']),
+    owners: byId<OwnerRecord>('owners', state?.owners ?? [], []),
   };
 }
 

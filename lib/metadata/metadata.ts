@@ -1,4 +1,4 @@
-import type { Checkpoint, Codebase, Key, ResourceLimits, Sandbox } from '../contract/messages.ts';
+import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox } from '../contract/messages.ts';
 import type { AutoCommit } from '../field-values.ts';
 
 export type CodebaseRecord = Readonly<Codebase>;
@@ -8,6 +8,9 @@ export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer
 
 /** A key, with the SHA-256 of its secret in lower-case hexadecimal. */
 export type KeyRecord = Readonly<Key & { sha256: string }>;
+
+/** The limits that were set for one owner, whose name is the id. */
+export type OwnerRecord = Readonly<{ id: string; limits: Readonly<OwnerLimits> }>;
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
@@ -53,6 +56,7 @@ export interface Metadata {
   readonly codebases: Table<CodebaseRecord>;
   readonly sandboxes: Table<SandboxRecord>;
   readonly keys: Table<KeyRecord>;
+  readonly owners: Table<OwnerRecord>;
   /** Waits for the changes in progress and refuses further ones. */
   close(): Promise<void>;
 }

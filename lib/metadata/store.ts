@@ -37,6 +37,7 @@ export async function openMetadata(path: string, log: Log, fileSystem?: FileSyst
     codebases: tableOf(low.data.codebases, commit),
     sandboxes: tableOf(low.data.sandboxes, commit),
     keys: tableOf(low.data.keys, commit),
+    owners: tableOf(low.data.owners, commit),
     close: () => commit.close(),
   };
 }

@@ -1,6 +1,7 @@
 import type { ResourceLimits, Runtime as RuntimeName } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import { IdMap } from '../id-map.ts';
+import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { notFound } from '../not-found.ts';
@@ -19,8 +20,8 @@ export interface Settings {
   /** Milliseconds. */
   defaultTimeout: number;
   maxTimeout: number;
-  /** 0: no limit. */
-  maxPerUser: number;
+  /** The limits of the owners of sandboxes. */
+  owners: OwnerLimitSource;
   defaultResources: ResourceLimits;
 }
 

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../handlers/index.ts';
 import type { Rpc } from '../../handlers/input/request-fields.ts';
 import { openKeyAccess } from '../../lib/access/key-access.ts';
-import { newKey } from '../../lib/access/new-key.ts';
 import { ServiceError } from '../../lib/errors.ts';
-import { IdMap } from '../../lib/id-map.ts';
+import { NO_LIMITS } from '../../lib/limits/limits.ts';
+import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../lib/log.ts';
-import type { KeyRecord, Metadata, Table } from '../../lib/metadata/metadata.ts';
+import type { KeyRecord, Metadata } from '../../lib/metadata/metadata.ts';
 import type { Services } from '../../lib/services.ts';
 import { callGrpc, callRest, type Outcome } from './access-calls.ts';
 import { grpcOver, type Rest, type Rpc as RpcServer, restOver } from './clients.ts';
+import { keyFor, tableOf } from './keyed-services.ts';
 
 /** A valid request of each operation, on the sandbox, codebase and key of the owner ann. */
 const SANDBOX = { sandbox_id: 'sb_ann' };
@@ -57,6 +58,8 @@ const REQUESTS: Readonly<Record<Rpc | 'Health', Readonly<Record<string, unknown>
   ListKeys: {},
   RevokeKey: { key_id: 'annskey1' },
   GetCaller: {},
+  SetOwnerLimits: { owner_id: 'ann', limits: {} },
+  GetOwnerLimits: { owner_id: 'ann' },
   Health: {},
 };
 
@@ -107,40 +110,14 @@ const ALLOWED: Readonly<Record<Rpc | 'Health', string>> = {
   ListKeys: '--+++',
   RevokeKey: '--+0+',
   GetCaller: '+++++',
+  SetOwnerLimits: '----+',
+  GetOwnerLimits: '--+-+',
   Health: '+++++',
 };
 
 const OUTCOMES: Readonly<Record<string, Outcome>> = { '+': 'reached', '-': 'PERMISSION_DENIED', '0': 'NOT_FOUND' };
 
 const NOW = Date.now();
-
-function tableOf<R extends { readonly id: string }>(records: readonly R[]): Table<R> {
-  const map = new IdMap<R>();
-  for (const record of records) map.set(record.id, record);
-  return {
-    get size() {
-      return map.size;
-    },
-    get: (id) => map.get(id),
-    values: () => map.values(),
-    newestFirst: (before) => map.newestFirst(before),
-    put: async (record) => void map.set(record.id, record),
-    remove: async (id) => void map.delete(id),
-  };
-}
-
-function keyFor(rights: Partial<Parameters<typeof newKey>[0]>) {
-  const defaults = {
-    name: 'k',
-    role: 'owner',
-    owner_id: '',
-    sandbox_id: '',
-    scopes: [],
-    expires_at: 0,
-    created_by: '',
-  };
-  return newKey({ ...defaults, ...rights } as Parameters<typeof newKey>[0], NOW);
-}
 
 const created = {
   expired: keyFor({ owner_id: 'ann', expires_at: Math.floor(NOW / 1000) - 1 }),
@@ -163,14 +140,25 @@ function reachedServices(): Services {
       { id: 'sb_ann2', owner_id: 'ann' },
     ]),
     keys: tableOf([...records, { ...created.owner.record, id: 'annskey1' }]),
+    owners: tableOf([]),
   } as unknown as Metadata;
-  const { access, keys } = openKeyAccess({ metadata, dbPath: '/nonexistent/db', adminKey: undefined, log: silentLog });
+  let uptime = 0;
+  const { access, keys } = openKeyAccess({
+    metadata,
+    dbPath: '/nonexistent/db',
+    adminKey: undefined,
+    perKey: NO_LIMITS,
+    limits: unlimitedOwners(0),
+    log: silentLog,
+    // So much time passes between two calls that no answer to a wrong key is held back.
+    uptime: () => (uptime += 60_000),
+  });
   void keys.revoke(created.revoked.record.id);
   const reached = () => {
     throw new ServiceError('UNIMPLEMENTED', 'reached');
   };
   const everything = new Proxy({}, { get: () => reached }) as never;
-  return { sandboxes: everything, codebases: everything, keys: everything, access };
+  return { sandboxes: everything, codebases: everything, keys: everything, owners: everything, access };
 }
 
 let rest: Rest;

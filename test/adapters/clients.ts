@@ -3,6 +3,7 @@ import {
   Client,
   type ClientDuplexStream,
   type ClientReadableStream,
+  type ClientUnaryCall,
   type ClientWritableStream,
   credentials,
   type ServiceError as GrpcError,
@@ -61,7 +62,19 @@ export interface Rpc {
   port: number;
   client: Client;
   unary<T = unknown>(method: string, request: object, metadata?: Metadata): Promise<T>;
-  stream(method: string, request: object, options?: { deadline?: number }): ClientReadableStream<object>;
+  /** Like `unary`, for a call that may be cancelled. */
+  start(
+    method: string,
+    request: object,
+    metadata: Metadata,
+    done: (error: GrpcError | null, value?: unknown) => void,
+  ): ClientUnaryCall;
+  stream(
+    method: string,
+    request: object,
+    options?: { deadline?: number },
+    metadata?: Metadata,
+  ): ClientReadableStream<object>;
   upload(done: (error: GrpcError | null, value?: unknown) => void): ClientWritableStream<object>;
   duplex(method: string): ClientDuplexStream<object, object>;
   close(graceMs?: number): Promise<void>;
@@ -85,9 +98,13 @@ export async function grpcOver(services: Services, log: Log = silentLog): Promis
           error ? reject(error) : resolve(value as never),
         );
       }),
-    stream: (method, request, options = {}) => {
+    start: (method, request, metadata, done) => {
       const { path, requestSerialize, responseDeserialize } = rpcOf(method);
-      return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, options);
+      return client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, done);
+    },
+    stream: (method, request, options = {}, metadata = new Metadata()) => {
+      const { path, requestSerialize, responseDeserialize } = rpcOf(method);
+      return client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, metadata, options);
     },
     upload: (done) => {
       const { path, requestSerialize, responseDeserialize } = rpcOf('service.v1.CodebaseService/UploadFile');

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
 import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
 import type { Codebases, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
 
@@ -109,7 +110,7 @@ const NAMES = {
 /** Services of which only the given methods work. */
 export function fakeServices(
   given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases> } & Partial<
-    Pick<Services, 'limits' | 'keys' | 'access'>
+    Pick<Services, 'limits' | 'keys' | 'access' | 'owners'>
   > = {},
 ): Services {
   const of = (room: 'sandboxes' | 'codebases') => ({
@@ -121,6 +122,7 @@ export function fakeServices(
     codebases: of('codebases') as unknown as Codebases,
     keys: given.keys ?? noKeys,
     access: given.access ?? openAccess,
+    owners: given.owners ?? unlimitedOwners(0),
     ...(given.limits ? { limits: given.limits } : {}),
   };
 }

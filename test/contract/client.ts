@@ -12,6 +12,7 @@ import type {
   ForkResult,
   ImportFilesResponse,
   Key,
+  OwnerSettings,
   PermissionExplanation,
   Preset,
   Sandbox,
@@ -56,6 +57,8 @@ export interface Unary {
   ListKeys: { keys: Key[]; next_page_token: string };
   RevokeKey: object;
   GetCaller: Caller;
+  SetOwnerLimits: OwnerSettings;
+  GetOwnerLimits: OwnerSettings;
 }
 
 export type Content = Uint8Array | string | AsyncIterable<Uint8Array>;

@@ -49,6 +49,8 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   ListKeys: ['GET', '/v1/keys'],
   RevokeKey: ['DELETE', '/v1/keys/{key_id}'],
   GetCaller: ['GET', '/v1/caller'],
+  SetOwnerLimits: ['PUT', '/v1/owners/{owner_id}/limits'],
+  GetOwnerLimits: ['GET', '/v1/owners/{owner_id}/limits'],
 };
 
 export interface RawRequest {

@@ -6,6 +6,7 @@ interface Given {
   sandboxes?: Partial<Services['sandboxes']>;
   codebases?: Partial<Services['codebases']>;
   keys?: Partial<Services['keys']>;
+  owners?: Partial<Services['owners']>;
   /** Absent: the caller may do everything. */
   guard?: Guard;
   limits?: Services['limits'];

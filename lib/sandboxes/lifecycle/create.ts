@@ -45,7 +45,7 @@ export function admit(
   recordFor: (ownerId: string, uid: number) => SandboxRecord,
 ): Admitted {
   const { owner_id } = codebaseOf(codebaseId, context);
-  checkQuota(owner_id, context.sandboxes.values(), context.settings.maxPerUser, context.clock);
+  checkQuota(owner_id, context.sandboxes.values(), context.settings.owners, context.clock);
   const uid = context.uids.take();
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');

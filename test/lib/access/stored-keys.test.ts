@@ -5,6 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createHostKey } from '../../../lib/access/host-key.ts';
 import { openKeyAccess } from '../../../lib/access/key-access.ts';
 import { fixedAdminKey } from '../../../lib/access/new-key.ts';
+import { NO_LIMITS } from '../../../lib/limits/limits.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import { createLog } from '../../../lib/log.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
@@ -30,7 +32,7 @@ afterEach(async () => {
 });
 
 const open = (adminKey?: ReturnType<typeof fixedAdminKey>) =>
-  openKeyAccess({ metadata, dbPath, adminKey, log, now: () => now });
+  openKeyAccess({ metadata, dbPath, adminKey, perKey: NO_LIMITS, limits: unlimitedOwners(0), log, now: () => now });
 type Opened = ReturnType<typeof open>;
 
 const request = (more: Partial<NewKey> = {}): NewKey => ({
@@ -45,7 +47,7 @@ const request = (more: Partial<NewKey> = {}): NewKey => ({
 
 function admit({ access }: Opened, given: Partial<Credentials>, ended: (text: string) => void = () => {}) {
   const credentials = () => ({ authorization: [], apiKey: [], ...given });
-  return access.admit(credentials, { role: 'agent', on: 'nothing' }, ({ message }) => ended(message));
+  return access.admit(credentials, { role: 'agent', on: 'nothing' }, ({ message }) => ended(message), []);
 }
 
 const refusal = (opened: Opened, given: Partial<Credentials>) => {
@@ -145,6 +147,15 @@ describe('a key', () => {
 });
 
 describe('a key created on the host', () => {
+  it('is found right after a call with another unknown key', () => {
+    const opened = open();
+    const unknown = `pdk_00000000_${'k'.repeat(43)}`;
+    for (let i = 0; i < 20; i++) {
+      expect(refusal(opened, { apiKey: [unknown] })).toBe('the key is not valid');
+      expect(admit(opened, { apiKey: [createHostKey(dbPath, `key ${i}`)] }).principal.role).toBe('admin');
+    }
+  });
+
   it('is accepted at once by the server that runs, and is then in its metadata', async () => {
     const opened = open();
     expect(lines.join('')).toContain('there is no admin key');

@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
 import type { Codebase } from '../../../lib/contract/messages.ts';
 import { IdMap } from '../../../lib/id-map.ts';
+import type { OwnerLimitSource } from '../../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Transfers } from '../../../lib/transfers.ts';
 
@@ -45,6 +46,7 @@ export class Scratch {
   readonly told: string[] = [];
   sandboxes: string[] = [];
   limits = { maxBytes: 0, maxFiles: 0 };
+  owners: OwnerLimitSource | undefined;
   transfers: Transfers | undefined;
   onRebase: () => Promise<void> | void = () => {};
   onChanging: () => Promise<void> | void = () => {};
@@ -56,6 +58,7 @@ export class Scratch {
       path: join(this.path, 'codebases'),
       records: this.records,
       limits: this.limits,
+      ...(this.owners && { owners: this.owners }),
       ...(this.transfers && { transfers: this.transfers }),
       log: silentLog,
     });

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../lib/errors.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewSandbox } from '../../../lib/services.ts';
 import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
@@ -120,7 +121,7 @@ describe('create', () => {
   });
 
   it.each(['launch', 'attach'])('undoes everything if %s fails, and releases the quota', async (what) => {
-    fixture.settings.maxPerUser = 1;
+    fixture.settings.owners = unlimitedOwners(1);
     const failing = what === 'launch' ? fixture.runtime : fixture.mount;
     const fails = async () => {
       throw new ServiceError('UNAVAILABLE', 'no room');
@@ -158,7 +159,7 @@ describe('max_per_user', () => {
   });
 
   it('counts the sandboxes of an owner over all codebases, without expired ones', async () => {
-    fixture.settings.maxPerUser = 2;
+    fixture.settings.owners = unlimitedOwners(2);
     await fixture.addCodebase('cb_2', 'ann');
     await fixture.addCodebase('cb_3', 'bob');
     await sandboxes.create(createRequest({ expires_in: 10 }));
@@ -170,7 +171,7 @@ describe('max_per_user', () => {
   });
 
   it('0 is no limit', async () => {
-    fixture.settings.maxPerUser = 0;
+    fixture.settings.owners = unlimitedOwners(0);
     await Promise.all(Array.from({ length: 20 }, () => sandboxes.create(createRequest())));
     expect(fixture.runtime.up.size).toBe(20);
   });

@@ -5,6 +5,7 @@ import type { ExecRequest, PermissionRule } from '../../../lib/contract/messages
 import { Descriptors } from '../../../lib/descriptors.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
@@ -172,7 +173,7 @@ const SETTINGS: Settings = {
   defaultExpiration: 3_600_000,
   defaultTimeout: 30_000,
   maxTimeout: 600_000,
-  maxPerUser: 10,
+  owners: unlimitedOwners(10),
   defaultResources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
 };
 

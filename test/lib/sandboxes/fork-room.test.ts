@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { DirectMount } from './direct-mount.ts';
 import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
@@ -16,7 +17,7 @@ let parent: Sandbox;
 
 beforeEach(async () => {
   fixture = new Fixture();
-  fixture.settings.maxPerUser = 0;
+  fixture.settings.owners = unlimitedOwners(0);
   fixture.maxDelta = 0;
   fixture.maxDeltaBytes = QUOTA;
   mount = new DirectMount();

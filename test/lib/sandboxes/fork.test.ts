@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks } from '../../../lib/services.ts';
 import { createRequest, execRequest, Fixture, NO_LIMITS, never } from './fixture.ts';
@@ -11,7 +12,7 @@ let parent: Sandbox;
 
 beforeEach(async () => {
   fixture = new Fixture();
-  fixture.settings.maxPerUser = 0;
+  fixture.settings.owners = unlimitedOwners(0);
   sandboxes = await fixture.start();
   await fixture.addCodebase();
   parent = await sandboxes.create(createRequest());

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { SandboxFilter } from '../../../lib/services.ts';
 import { createRequest, execRequest, Fixture, never } from './fixture.ts';
@@ -485,7 +486,7 @@ describe('a restart', () => {
 
   it('makes a command wait for its sandbox, wherever it is in the queue', async () => {
     await fixture.addCodebase('cb_2', 'bob');
-    fixture.settings.maxPerUser = 0;
+    fixture.settings.owners = unlimitedOwners(0);
     for (let n = 0; n < 20; n++) await sandboxes.create(createRequest({ codebase_id: 'cb_2' }));
     const last = (await sandboxes.create(createRequest())).id;
     const resume = await restart();

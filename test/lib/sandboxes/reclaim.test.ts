@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
+import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks } from '../../../lib/services.ts';
 import { DirectMount } from './direct-mount.ts';
@@ -35,7 +36,7 @@ async function start(): Promise<void> {
 
 beforeEach(async () => {
   fixture = new Fixture();
-  fixture.settings.maxPerUser = 0;
+  fixture.settings.owners = unlimitedOwners(0);
   fixture.maxDelta = 0;
   await start();
 });

@@ -73,7 +73,12 @@ export class State {
 
   writeMetadata(): void {
     const mapOf = (records: readonly { id?: string }[]) => new Map(records.map((record) => [record.id!, record]));
-    const state = { codebases: mapOf(this.codebases), sandboxes: mapOf(this.sandboxes), keys: mapOf([]) };
+    const state = {
+      codebases: mapOf(this.codebases),
+      sandboxes: mapOf(this.sandboxes),
+      keys: mapOf([]),
+      owners: mapOf([]),
+    };
     const text = createSerializer()(state as unknown as Parameters<ReturnType<typeof createSerializer>>[0]);
     for (const name of ['metadata.json', 'metadata.json.bak']) writeFileSync(join(this.home, name), text);
   }

@@ -5,6 +5,7 @@ import { Descriptors } from '../../../../lib/descriptors.ts';
 import { decodeError, encodeError } from '../../../../lib/fuse/connection/control.ts';
 import type { Notifier } from '../../../../lib/fuse/filesystem.ts';
 import { removeTree } from '../../../../lib/host-tree/remove-tree.ts';
+import { unlimitedOwners } from '../../../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../../../lib/log.ts';
 import { openMetadata } from '../../../../lib/metadata/store.ts';
 import { SandboxContext } from '../../../../lib/sandboxes/context.ts';
@@ -81,7 +82,7 @@ export class Server {
           defaultExpiration: 0,
           defaultTimeout: 30_000,
           maxTimeout: 30_000,
-          maxPerUser: 0,
+          owners: unlimitedOwners(0),
           defaultResources: NO_LIMITS,
         },
         uids: new UidSlots(UIDS),

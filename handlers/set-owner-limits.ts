@@ -1,0 +1,24 @@
+import { define, plainName } from './define.ts';
+
+/** 0: no limit. */
+const amount = { minimum: 0 } as const;
+
+export const setOwnerLimits = define(
+  'SetOwnerLimits',
+  {
+    owner_id: { required: true, ...plainName },
+    limits: {
+      fields: {
+        requests_per_second: amount,
+        request_burst: amount,
+        commands: amount,
+        streams: amount,
+        creates_per_minute: amount,
+        codebases: amount,
+        stored_bytes: amount,
+        sandboxes: amount,
+      },
+    },
+  },
+  ({ request }, { services }) => services.owners.set(request.owner_id, request.limits),
+);

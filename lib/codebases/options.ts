@@ -1,0 +1,42 @@
+import type { Codebase } from '../contract/messages.ts';
+import type { OwnerLimitSource } from '../limits/stored-limits.ts';
+import type { Log } from '../log.ts';
+import type { Transfers } from '../transfers.ts';
+import type { RebaseSandbox } from './codebase-tree.ts';
+import type { BaseObserver } from './observe-change.ts';
+import type { CodebaseLimits } from './quota.ts';
+
+/** A table of the metadata. `put` and `remove` are visible to reads at once and resolve when durable. */
+interface CodebaseRecords {
+  get(id: string): Codebase | undefined;
+  values(): Iterable<Codebase>;
+  newestFirst(before?: string): Iterable<Codebase>;
+  put(record: Codebase): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export interface CodebasesOptions {
+  /** `storage.codebase_path`; created if absent. */
+  path: string;
+  records: CodebaseRecords;
+  /** Limits of each codebase; absent: none. */
+  limits?: CodebaseLimits;
+  /** Limits of the owners of codebases; absent: none. */
+  owners?: OwnerLimitSource;
+  /** Admission of uploads and downloads; absent: unlimited. */
+  transfers?: Transfers;
+  log: Log;
+  /** Wall-clock time in milliseconds since the epoch. */
+  now?: () => number;
+}
+
+/** The sandboxes, as far as codebases depend on them. */
+export interface CodebaseUsers {
+  /**
+   * Ids of the sandboxes that use the codebase. Synchronous, so that no sandbox can be created between this and
+   * `records.remove`.
+   */
+  usedBy(codebaseId: string): readonly string[];
+  watcher: BaseObserver;
+  rebase: RebaseSandbox;
+}
