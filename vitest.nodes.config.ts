@@ -4,7 +4,7 @@ import unit from './vitest.unit.config.ts';
 
 /**
  * The tests that run on each supported release of Node: the unit tests, and those of the built server that depend on Node
- * itself: processes, pipes, HTTP/1, HTTP/2 and streams. `scripts/on-node.sh 24 npm run test:node`.
+ * itself: processes, pipes, TLS, HTTP/1, HTTP/2 and streams. `scripts/on-node.sh 24 npm run test:node`.
  */
 export default defineConfig({
   ...base,
@@ -13,6 +13,7 @@ export default defineConfig({
     include: [
       ...(unit.test?.include ?? []),
       'test/adapters/grpc-standard.test.ts',
+      'test/adapters/tls{,-reload}.test.ts',
       'test/contract/{exec,exec-stream,files,grpc,rest}.test.ts',
       'test/server/node-release.test.ts',
     ],

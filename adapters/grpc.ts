@@ -32,7 +32,7 @@ const OPTIONS = {
  * Starts the gRPC listener: all rpcs of the contract, health and reflection. Resolves when it listens. Rejects when the
  * address cannot be bound. The caller must close the returned Listener.
  */
-export async function startGrpc({ address, services, maxConnections, log }: ListenerOptions): Promise<Listener> {
+export async function startGrpc({ address, services, maxConnections, tls, log }: ListenerOptions): Promise<Listener> {
   // Errors are thrown here or sent to the caller; grpc-js would print them a second time.
   setLogVerbosity(logVerbosity.NONE);
   const server = new Server(OPTIONS);
@@ -49,6 +49,7 @@ export async function startGrpc({ address, services, maxConnections, log }: List
   }
   const { port, stop } = await listen(server, {
     address,
+    tls,
     log,
     ...(maxConnections !== undefined && { maxConnections }),
   });

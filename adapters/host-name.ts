@@ -28,3 +28,8 @@ export function isSameHost(one: string, other: string): boolean {
 export function isLoopback(host: string): boolean {
   return host === '::1' || host === 'localhost' || (isIP(host) === 4 && host.startsWith('127.'));
 }
+
+/** In the notation of the configuration file. */
+export function addressText({ host, port }: { host: string; port: number }): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}

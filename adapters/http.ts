@@ -1,12 +1,14 @@
-import { createServer, maxHeaderSize, type Server, STATUS_CODES } from 'node:http';
+import { createServer, maxHeaderSize, type RequestListener, STATUS_CODES } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
 import { errorBody } from './http/answer.ts';
-import { Connections } from './http/connections.ts';
+import { Connections, type HttpServer } from './http/connections.ts';
 import { Requests } from './http/requests.ts';
 import { ABORT_GRACE_MS, CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
+import type { ServerTls } from './tls/server-tls.ts';
 
 const OPTIONS = {
   noDelay: true,
@@ -25,13 +27,14 @@ export async function startHttp({
   allowedHosts = [],
   services,
   maxConnections = Number.POSITIVE_INFINITY,
+  tls,
   log,
 }: ListenerOptions): Promise<Listener> {
   const turns = new Turns();
   const hosts = new AcceptedHosts(address.host, allowedHosts);
   const requests = new Requests({ services, hosts, turns, log, isFull: () => connections.isFull });
   const calls = new Set<CallAbort>();
-  const server = createServer(OPTIONS, (req, res) => {
+  const server = createHttpServer(tls, (req, res) => {
     const call = new CallAbort();
     calls.add(call);
     connections.track(res);
@@ -62,7 +65,14 @@ export async function startHttp({
   };
 }
 
-function listen(server: Server, { host, port }: ListenerOptions['address']): Promise<void> {
+function createHttpServer(tls: ServerTls | undefined, respond: RequestListener): HttpServer {
+  if (tls === undefined) return createServer(OPTIONS, respond);
+  const server = createTlsServer({ ...OPTIONS, ...tls.serverOptions('http/1.1') }, respond);
+  tls.attach(server);
+  return server;
+}
+
+function listen(server: HttpServer, { host, port }: ListenerOptions['address']): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     const listening = () => {
@@ -74,9 +84,10 @@ function listen(server: Server, { host, port }: ListenerOptions['address']): Pro
   });
 }
 
-/** A request that could not be parsed has no response object. */
+/** A request that could not be parsed, or was too slow, has no response object. Other errors are of the connection. */
 function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  const ofRequest = error.code?.startsWith('HPE_') || error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  if (!ofRequest || !socket.writable) {
     socket.destroy();
     return;
   }
@@ -91,7 +102,7 @@ function answerParseError(error: NodeJS.ErrnoException, socket: Socket): void {
 }
 
 async function close(
-  server: Server,
+  server: HttpServer,
   connections: Connections,
   calls: ReadonlySet<CallAbort>,
   graceMs: number,

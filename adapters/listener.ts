@@ -3,6 +3,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { isHostFault, toServiceError } from '../lib/host-error.ts';
 import type { Log } from '../lib/log.ts';
 import type { Services } from '../lib/services.ts';
+import type { ServerTls } from './tls/server-tls.ts';
 
 /** Maximum bytes of a request that is one message; it may contain the standard input of a command. */
 export const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
@@ -18,6 +19,8 @@ export interface ListenerOptions {
    * once. Absent: limited by descriptors only.
    */
   maxConnections?: number;
+  /** Absent: plain text. */
+  tls?: ServerTls | undefined;
   log: Log;
 }
 

@@ -3,6 +3,7 @@ import { isMainThread, workerData } from 'node:worker_threads';
 import { asksToVerify, type Invocation, loadConfig } from '../lib/config/load.ts';
 import { ConfigError } from '../lib/config/read.ts';
 import { runFuseNotifier, runFuseWorker } from '../lib/workspaces/worker.ts';
+import { checkHealth } from './check-health.ts';
 import { createKey } from './create-key.ts';
 import { serve } from './serve.ts';
 import { verify } from './verify.ts';
@@ -23,6 +24,7 @@ async function main(): Promise<void> {
   else if (invocation.action === 'help') writeSync(1, invocation.usage);
   else if (invocation.action === 'verify') await verify(invocation);
   else if (invocation.action === 'create-key') createKey(invocation);
+  else if (invocation.action === 'health') await checkHealth(invocation);
   else await serve(invocation, { version: PADDOCK_VERSION, entry: new URL(import.meta.url) });
 }
 

@@ -7,9 +7,11 @@ import { createLog, type Log } from '../lib/log.ts';
 import { raisePriority } from '../lib/priority.ts';
 import { startCron } from './cron.ts';
 import { startGrpc } from './grpc.ts';
-import { isLoopback } from './host-name.ts';
+import { addressText } from './host-name.ts';
 import { startHttp } from './http.ts';
+import { warningOfOpenAddresses } from './open-addresses.ts';
 import { type ProcessLife, watchProcess } from './process.ts';
+import { ServerTls } from './tls/server-tls.ts';
 
 /** Milliseconds for commands and calls in progress to finish after a stop signal. */
 const GRACE_MS = 3000;
@@ -47,31 +49,36 @@ async function start(
   { entry, version }: Build,
   { log, cleanups, life }: { log: Log; cleanups: CleanupStack; life: ProcessLife },
 ): Promise<void> {
-  warnIfOpen(config, log);
+  const tls = await openTls(config, log);
+  cleanups.add('tls', () => tls?.close());
+  const warning = warningOfOpenAddresses(config);
+  if (warning) log.warn(warning.message, { addresses: warning.addresses });
   const server = await compose(config, { entry, dockerEnvironment, niceness: raisePriority(), adminKey, log });
   cleanups.add('server', () => server.close());
   life.lastResort = server.abandon;
   if (life.ending) return;
   await resumeFor(RESUME_MS, server);
   if (life.ending) return;
-  const listeners = await listen(config, server, log);
+  const listeners = await listen(config, server, tls, log);
   cleanups.add('listeners', listeners.close);
   const { cleanupInterval: interval } = config.sandbox;
   const cron = startCron({ name: 'cleanup', interval, run: () => server.services.sandboxes.expire(), log });
   cleanups.add('cleanup', cron.stop);
   if (life.ending) return;
   const { grpc_addr, http_addr } = listeners;
-  log.info('ready', { grpc_addr, http_addr, runtime: config.runtime.type, config: source, version });
+  log.info('ready', {
+    grpc_addr,
+    http_addr,
+    ...(tls && { tls: true }),
+    runtime: config.runtime.type,
+    config: source,
+    version,
+  });
 }
 
-function warnIfOpen({ auth, server: { grpcAddr, httpAddr } }: Serve['config'], log: Log): void {
-  if (auth.mode !== 'off') return;
-  const open = [grpcAddr, httpAddr].filter(({ host }) => !isLoopback(host)).map(textOf);
-  if (open.length === 0) return;
-  log.warn(
-    'auth.mode is off: whoever reaches these addresses can use, change and delete every sandbox and codebase and run commands',
-    { addresses: open },
-  );
+/** Rejects for files that cannot be used: a server that is configured for TLS must not listen in plain text. */
+async function openTls({ server: { tls: paths } }: Serve['config'], log: Log): Promise<ServerTls | undefined> {
+  return paths.certificate === '' ? undefined : ServerTls.open({ paths, log });
 }
 
 async function resumeFor(ms: number, server: Composition): Promise<void> {
@@ -86,30 +93,27 @@ async function resumeFor(ms: number, server: Composition): Promise<void> {
 async function listen(
   config: Serve['config'],
   { services, maxConnections: { rest, grpc: rpc } }: Composition,
+  tls: ServerTls | undefined,
   log: Log,
 ) {
   const { grpcAddr, httpAddr, allowedHosts } = config.server;
-  const http = await startHttp({ address: httpAddr, allowedHosts, services, maxConnections: rest, log }).catch(
-    (error) => refused('http_addr', httpAddr, error),
+  const shared = { services, tls, log };
+  const http = await startHttp({ ...shared, address: httpAddr, allowedHosts, maxConnections: rest }).catch((error) =>
+    refused('http_addr', httpAddr, error),
   );
-  const grpc = await startGrpc({ address: grpcAddr, services, maxConnections: rpc, log }).catch(async (error) => {
+  const grpc = await startGrpc({ ...shared, address: grpcAddr, maxConnections: rpc }).catch(async (error) => {
     await http.close(0);
     return refused('grpc_addr', grpcAddr, error);
   });
   return {
-    grpc_addr: textOf({ ...grpcAddr, port: grpc.port }),
-    http_addr: textOf({ ...httpAddr, port: http.port }),
+    grpc_addr: addressText({ ...grpcAddr, port: grpc.port }),
+    http_addr: addressText({ ...httpAddr, port: http.port }),
     close: () => Promise.all([http.close(GRACE_MS), grpc.close(GRACE_MS)]),
   };
 }
 
 function refused(key: string, address: { host: string; port: number }, error: unknown): never {
-  throw new Error(`server.${key}: ${textOf(address)} cannot be listened on: ${oneLine(error)}`, { cause: error });
-}
-
-/** In the notation of the configuration file. */
-function textOf({ host, port }: { host: string; port: number }): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  throw new Error(`server.${key}: ${addressText(address)} cannot be listened on: ${oneLine(error)}`, { cause: error });
 }
 
 function oneLine(error: unknown): string {

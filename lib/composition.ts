@@ -209,14 +209,15 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
 }
 
 function accessOf(
-  { auth, storage, limits }: Config,
+  { auth, server: { tls }, storage, limits }: Config,
   metadata: Metadata,
   owners: OwnerLimitSource,
   { adminKey, log }: Environment,
 ) {
   if (auth.mode === 'off') return { access: openAccess, keys: noKeys };
+  const binding = tls.bindOwners ? { adminNames: tls.adminNames } : undefined;
   const perKey = callLimits(limits.perKey);
-  return openKeyAccess({ metadata, dbPath: storage.dbPath, adminKey, perKey, limits: owners, log });
+  return openKeyAccess({ metadata, dbPath: storage.dbPath, adminKey, binding, perKey, limits: owners, log });
 }
 
 function execLimits({ limits: { execOutputBytes, execMemoryBytes } }: Config): Services['limits'] & object {

@@ -214,6 +214,8 @@ export interface Credentials {
   authorization: readonly string[];
   /** All values of the `x-api-key` header. */
   apiKey: readonly string[];
+  /** The common name of the client's verified certificate; undefined: it has none. */
+  clientName?: () => string | undefined;
 }
 
 /** Decides who may call what. */

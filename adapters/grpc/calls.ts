@@ -20,6 +20,7 @@ import type { HeldRefusals } from '../held-refusals.ts';
 import { isSameHost } from '../host-name.ts';
 import { isLarge } from '../http/json-pieces.ts';
 import { CallAbort, errorFor, requestIdFrom } from '../listener.ts';
+import { clientNameOf } from '../tls/client-name.ts';
 import { http2StreamOf, messagesOf } from './client-stream.ts';
 import { sendLarge } from './large-message.ts';
 import { statusOf } from './status.ts';
@@ -113,8 +114,13 @@ function startCall(call: AnyCall, { services, calls }: Mount): StartedCall {
   };
 }
 
-function credentialsOf({ metadata }: AnyCall): Credentials {
-  return { authorization: metadata.get('authorization').map(String), apiKey: metadata.get('x-api-key').map(String) };
+function credentialsOf(call: AnyCall): Credentials {
+  const valuesOf = (name: string) => call.metadata.get(name).map(String);
+  return {
+    authorization: valuesOf('authorization'),
+    apiKey: valuesOf('x-api-key'),
+    clientName: () => clientNameOf(http2StreamOf(call)?.session?.socket),
+  };
 }
 
 /** A Host header of another host than `:authority` makes a request malformed (RFC 9113 section 8.3.1). */

@@ -1,5 +1,10 @@
 import type { Server, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { Server as AnyTlsServer } from 'node:tls';
+import { onSecured } from '../tls/secured.ts';
+
+export type HttpServer = Server | TlsServer;
 
 /** Connections without a pending response, among them those whose request has not arrived completely. */
 const MAX_IDLE = 4000;
@@ -18,7 +23,8 @@ export interface ConnectionLimits {
  * Open connections with the number of their pending responses. `server.close` waits for all connections, and Node's
  * closeIdleConnections skips those that have not received a request yet. The threat: connections that send nothing, or
  * half a request, use up the server's descriptors and memory. A new connection therefore replaces the one that has been
- * idle longest, and a reserve is left for essential requests when all others are busy.
+ * idle longest, and a reserve is left for essential requests when all others are busy. A connection whose TLS handshake
+ * is not complete is idle.
  */
 export class Connections {
   readonly #owed = new Map<Socket, number>();
@@ -28,19 +34,20 @@ export class Connections {
   readonly #max: number;
   #closing = false;
 
-  constructor(server: Server, { max, maxIdle = MAX_IDLE }: ConnectionLimits) {
+  constructor(server: HttpServer, { max, maxIdle = MAX_IDLE }: ConnectionLimits) {
     this.#maxIdle = maxIdle;
     this.#max = max;
     if (Number.isFinite(max)) server.maxConnections = max + Math.min(MAX_RESERVE, Math.ceil(max * RESERVE));
-    server.on('connection', (socket) => {
-      this.#owed.set(socket, 0);
-      this.#idle.add(socket);
-      socket.once('close', () => {
-        this.#owed.delete(socket);
-        this.#idle.delete(socket);
-      });
+    server.on('connection', (socket: Socket) => {
+      this.#add(socket);
       this.#replace(socket);
     });
+    if (server instanceof AnyTlsServer) {
+      onSecured(server, (secure, raw) => {
+        this.#forget(raw);
+        this.#add(secure);
+      });
+    }
   }
 
   /** Whether so many connections have a pending response that only essential requests are served. */
@@ -70,13 +77,23 @@ export class Connections {
     for (const socket of this.#idle) socket.destroySoon();
   }
 
+  #add(socket: Socket): void {
+    this.#owed.set(socket, 0);
+    this.#idle.add(socket);
+    socket.once('close', () => this.#forget(socket));
+  }
+
+  #forget(socket: Socket): void {
+    this.#owed.delete(socket);
+    this.#idle.delete(socket);
+  }
+
   /** `added` is the newest of the idle ones. */
   #replace(added: Socket): void {
     if (this.#owed.size <= this.#max && this.#idle.size <= this.#maxIdle) return;
     const [oldest] = this.#idle;
     if (oldest === undefined || oldest === added) return;
-    this.#idle.delete(oldest);
-    this.#owed.delete(oldest);
+    this.#forget(oldest);
     oldest.destroy();
   }
 }

@@ -7,6 +7,7 @@ import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { HeldRefusals } from '../held-refusals.ts';
 import { type CallAbort, errorFor } from '../listener.ts';
+import { clientNameOf } from '../tls/client-name.ts';
 import type { AcceptedHosts } from './accepted-host.ts';
 import { answerAny, answerError, errorBody } from './answer.ts';
 import { respondRaw } from './body.ts';
@@ -135,9 +136,9 @@ export class Requests {
 }
 
 /** All values of the headers: Node drops the second of two `authorization` headers. */
-function credentialsOf({ headersDistinct }: IncomingMessage): Credentials {
+function credentialsOf({ headersDistinct, socket }: IncomingMessage): Credentials {
   const { authorization = [], 'x-api-key': apiKey = [] } = headersDistinct;
-  return { authorization, apiKey };
+  return { authorization, apiKey, clientName: () => clientNameOf(socket) };
 }
 
 /** The body is not read: the connection belongs to the reserve and is closed at once. */

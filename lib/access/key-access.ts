@@ -3,8 +3,9 @@ import type { CallLimits, Count } from '../limits/limits.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { KeyRecord, Metadata } from '../metadata/metadata.ts';
-import type { Access, Keys } from '../services.ts';
+import type { Access, Credentials, Keys } from '../services.ts';
 import { CallsInProgress } from './calls-in-progress.ts';
+import { type CertificateBinding, requireOwnCertificate } from './client-certificate.ts';
 import { keyOf } from './credentials.ts';
 import { decide } from './decide.ts';
 import { createGuard, OPEN, requireAllowed } from './guard.ts';
@@ -20,6 +21,8 @@ export interface KeyAccessOptions {
   dbPath: string;
   /** The admin key of the environment. */
   adminKey: KeyRecord | undefined;
+  /** Absent: keys work with every client certificate, and without one. */
+  binding?: CertificateBinding | undefined;
   /** The limits of the calls of each key. */
   perKey: CallLimits;
   limits: OwnerLimitSource;
@@ -34,7 +37,7 @@ const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined };
 
 /** Access by keys. */
 export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys: Keys } {
-  const { metadata, dbPath, adminKey, perKey, limits, log, now = Date.now } = options;
+  const { metadata, dbPath, adminKey, binding, perKey, limits, log, now = Date.now } = options;
   const { uptime = () => performance.now() } = options;
   const calls = new CallsInProgress({ now, expired: expiredKey });
   const owners: Owners = {
@@ -69,7 +72,7 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
   const access: Access = {
     admit(credentials, need, end, counts) {
       if (need.role === 'public') return OPEN;
-      const principal = checked(() => keys.authenticate(keyOf(credentials())));
+      const principal = checked(() => authenticate(keys, credentials(), binding));
       const decision = decide(principal, need);
       // A denied call counts as a request only: an agent must not use up what its owner may create.
       const counted = count(principal, decision.effect === 'allow' ? counts : []);
@@ -88,4 +91,10 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
     },
   };
   return { access, keys };
+}
+
+function authenticate(keys: StoredKeys, given: Credentials, binding: CertificateBinding | undefined): Principal {
+  const principal = keys.authenticate(keyOf(given));
+  if (binding) requireOwnCertificate(principal, given.clientName?.(), binding);
+  return principal;
 }

@@ -26,8 +26,17 @@ export const KEY_FLAGS: Readonly<Record<string, Flag>> = {
   help: FLAGS.help!,
 };
 
+/** Flags of `health`. */
+export const HEALTH_FLAGS: Readonly<Record<string, Flag>> = {
+  config: FLAGS.config!,
+  'http-addr': FLAGS['http-addr']!,
+  help: FLAGS.help!,
+};
+
 export const USAGE = `usage: paddock [flags]
        paddock verify [-config <path>]   checks the state on disk, changing nothing, while no server runs on it
+       paddock health [-config <path>] [-http-addr <addr>]
+                                         asks the server on this machine for GET /health; the exit code is 0 if it serves
        paddock key create --admin [-name <name>] [-config <path>]
                                          creates an admin key for the server on this state, which may be running, and
                                          prints it, once

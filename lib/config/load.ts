@@ -5,7 +5,8 @@ import { KEY_SHAPE } from '../access/key-format.ts';
 import { fixedAdminKey } from '../access/new-key.ts';
 import { errorCode } from '../linux/errno.ts';
 import type { KeyRecord } from '../metadata/metadata.ts';
-import { FLAGS, KEY_FLAGS, parseFlags, USAGE } from './flags.ts';
+import { checkTls } from './check-tls.ts';
+import { FLAGS, HEALTH_FLAGS, KEY_FLAGS, parseFlags, USAGE } from './flags.ts';
 import { ConfigError, parseYaml, readSection, type Source } from './read.ts';
 import { type Config, SCHEMA } from './schema.ts';
 
@@ -32,6 +33,7 @@ export type Invocation =
   | { action: 'version' }
   | { action: 'help'; usage: string }
   | (Configured & { action: 'verify' })
+  | (Configured & { action: 'health' })
   | (Configured & { action: 'create-key'; name: string })
   | (Configured & {
       action: 'serve';
@@ -71,9 +73,10 @@ export function loadConfig(environment: ProcessEnvironment = processEnvironment(
   }
   const config = readSection(SCHEMA, given, source, overrides) as unknown as Config;
   checkTogether(config, source.name);
+  checkTls(config, source.name);
   const configured = { config, source: source.name, warnings };
   if (action === 'create-key') return { action, name: flags.get('name') ?? 'admin', ...configured };
-  if (action === 'verify') return { action, ...configured };
+  if (action === 'verify' || action === 'health') return { action, ...configured };
   const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH, PADDOCK_ADMIN_KEY } = environment.env;
   const adminKey = adminKeyOf(PADDOCK_ADMIN_KEY);
   if (adminKey && config.auth.mode === 'off') warn('PADDOCK_ADMIN_KEY has no effect: auth.mode is off');
@@ -82,7 +85,7 @@ export function loadConfig(environment: ProcessEnvironment = processEnvironment(
 
 /** The command, with its flags. Throws ConfigError. */
 function readCommand(argv: readonly string[]): {
-  action: 'serve' | 'verify' | 'create-key';
+  action: 'serve' | 'verify' | 'health' | 'create-key';
   flags: Map<string, string>;
 } {
   if (argv[0] === 'key') {
@@ -93,6 +96,7 @@ function readCommand(argv: readonly string[]): {
     }
     return { action: 'create-key', flags };
   }
+  if (argv[0] === 'health') return { action: 'health', flags: parseFlags(argv.slice(1), HEALTH_FLAGS) };
   if (!asksToVerify(argv)) return { action: 'serve', flags: parseFlags(argv) };
   const flags = parseFlags(argv.slice(1));
   const unfit = [...flags.keys()].find((flag) => !['config', 'help', 'version'].includes(flag));

@@ -11,10 +11,12 @@ import {
   hostNames,
   integer,
   oneOf,
+  optionalPath,
   optionalText,
   type Parse,
   storagePath,
   text,
+  texts,
   wholeNumber,
   zeroOr,
 } from './values.ts';
@@ -50,6 +52,13 @@ export const SCHEMA = {
     grpc_addr: key(address, ':9000'),
     http_addr: key(address, ':8080'),
     allowed_hosts: key(hostNames, []),
+    tls: {
+      certificate: key(optionalPath, ''),
+      key: key(optionalPath, ''),
+      client_ca: key(optionalPath, ''),
+      bind_owners: key(boolean, false),
+      admin_names: key(texts, []),
+    },
   },
   auth: {
     mode: key(oneOf('off', 'keys'), 'off'),

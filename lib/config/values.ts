@@ -137,9 +137,25 @@ export const text: Parse<string> = (raw) => {
   return raw;
 };
 
+/** A list of texts that are not empty. */
+export const texts: Parse<readonly string[]> = (raw, context) => {
+  if (!Array.isArray(raw)) throw new NotAllowed('a list of texts that are not empty');
+  return raw.map((each) => text(each, context));
+};
+
 export const absolutePath: Parse<string> = (raw) => {
   if (typeof raw !== 'string' || !isAbsolute(raw) || raw.includes('\0')) throw new NotAllowed('an absolute path');
   return normalize(raw);
+};
+
+/** An absolute path, or an empty text. */
+export const optionalPath: Parse<string> = (raw, context) => {
+  if (raw === '') return raw;
+  try {
+    return absolutePath(raw, context);
+  } catch {
+    throw new NotAllowed('an absolute path, or "" for none');
+  }
 };
 
 export const absolutePaths: Parse<readonly string[]> = (raw, context) => {

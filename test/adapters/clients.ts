@@ -121,7 +121,7 @@ export async function grpcOver(services: Services, log: Log = silentLog): Promis
   };
 }
 
-function rpcOf(method: string): MethodDefinition<object, object> {
+export function rpcOf(method: string): MethodDefinition<object, object> {
   const [service, name] = method.split('/') as [string, string];
   return (protos[service] as ServiceDefinition)[name] as MethodDefinition<object, object>;
 }

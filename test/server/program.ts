@@ -23,12 +23,12 @@ export class Place {
   }
 
   /** A configuration with its state in this folder and any free ports. */
-  config(sections = '', name = 'server.yaml'): string {
+  config(sections = '', name = 'server.yaml', tls = '{}'): string {
     const storage = ['codebase_path', 'mount_path', 'db_path'].map(
       (key) => `${key}: ${join(this.folder, 'state', key)}`,
     );
-    const server = 'server: {grpc_addr: "127.0.0.1:0", http_addr: "127.0.0.1:0"}';
-    return this.write(name, `${server}\nstorage: {${storage.join(', ')}}\n${sections}\n`);
+    const server = 'server: {grpc_addr: "127.0.0.1:0", http_addr: "127.0.0.1:0", tls: ';
+    return this.write(name, `${server}${tls}}\nstorage: {${storage.join(', ')}}\n${sections}\n`);
   }
 
   /** Runs the server to its end, which must come by itself. */

@@ -31,8 +31,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const open = (adminKey?: ReturnType<typeof fixedAdminKey>) =>
-  openKeyAccess({ metadata, dbPath, adminKey, perKey: NO_LIMITS, limits: unlimitedOwners(0), log, now: () => now });
+const open = (adminKey?: ReturnType<typeof fixedAdminKey>, binding?: { adminNames: string[] }) => {
+  const noLimits = { perKey: NO_LIMITS, limits: unlimitedOwners(0) };
+  return openKeyAccess({ metadata, dbPath, adminKey, binding, ...noLimits, log, now: () => now });
+};
 type Opened = ReturnType<typeof open>;
 
 const request = (more: Partial<NewKey> = {}): NewKey => ({
@@ -143,6 +145,34 @@ describe('a key', () => {
       [{ role: 'agent', sandbox_id: 'sb_1' }, 'sandbox "sb_1" does not exist'],
     ];
     for (const [more, message] of problems) await expect(keys.create(request(more), '')).rejects.toThrow(message);
+  });
+});
+
+describe('a key that is bound to client certificates', () => {
+  it("is accepted with its owner's certificate only, and one without an owner with those of admin_names", async () => {
+    const opened = open(undefined, { adminNames: ['operator', 'ann'] });
+    const { secret: owner } = await opened.keys.create(request(), '');
+    const admin = createHostKey(dbPath, 'first');
+    const outcome = (key: string, name: string | undefined) => {
+      try {
+        return admit(opened, { apiKey: [key], clientName: () => name }).principal.role;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    const refused = 'the client certificate is not that of the owner of the key';
+    for (const [name, ofOwner, ofAdmin] of [
+      ['ann', 'owner', 'admin'],
+      ['operator', refused, 'admin'],
+      ['bob', refused, refused],
+      ['', refused, refused],
+      ['Ann', refused, refused],
+      [undefined, refused, refused],
+    ] as const) {
+      expect([name, outcome(owner, name), outcome(admin, name)]).toEqual([name, ofOwner, ofAdmin]);
+    }
+    expect(outcome('pdk_00000000_x', 'ann')).toBe('the key is not valid');
+    expect(refusal(opened, { apiKey: [owner] })).toBe(refused);
   });
 });
 

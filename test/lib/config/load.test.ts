@@ -48,6 +48,9 @@ describe('every key', () => {
   const keys: [string, unknown, string, (config: Config) => unknown, unknown, unknown][] = [
     ['server', 'grpc_addr', '"[::1]:0"', (c) => c.server.grpcAddr, { host: '', port: 9000 }, { host: '::1', port: 0 }],
     ['server', 'http_addr', 'a.b:81', (c) => c.server.httpAddr, { host: '', port: 8080 }, { host: 'a.b', port: 81 }],
+    ['server', 'tls', '{certificate: /c, key: /k}', (c) => c.server.tls.certificate, '', '/c'],
+    ['server', 'tls', '{certificate: /c, key: /k}', (c) => c.server.tls.key, '', '/k'],
+    ['server', 'tls', '{certificate: /c, key: /k, client_ca: /a}', (c) => c.server.tls.clientCa, '', '/a'],
     ['auth', 'mode', 'keys', (c) => c.auth.mode, 'off', 'keys'],
     ['runtime', 'type', 'mock', (c) => c.runtime.type, 'bwrap', 'mock'],
     ['runtime', 'bwrap_path', '/opt/bwrap', (c) => c.runtime.bwrapPath, '/usr/bin/bwrap', '/opt/bwrap'],
@@ -147,6 +150,28 @@ describe('a value that is not allowed', () => {
       'my.yaml: server.allowed_hosts: value "localhost" is not allowed: a list of',
     ],
     ['server: {allowed_hosts: ["a.b:80"]}', 'is not allowed: a list of host names or addresses without ports'],
+    ['server: {tls: {certificate: /c}}', 'tls.key: value "" is not allowed: the private key of server.tls.certificate'],
+    [
+      'server: {tls: {key: /k}}',
+      'tls.certificate: value "" is not allowed: the certificate of server.tls.key is required',
+    ],
+    ['server: {tls: {client_ca: /a}}', 'tls.client_ca: value "/a" is not allowed: server.tls.certificate is required'],
+    ['server: {tls: {certificate: null, key: /k}}', 'value null is not allowed: an absolute path, or "" for none'],
+    ['server: {tls: {certificate: c.pem, key: /k}}', 'value "c.pem" is not allowed: an absolute path, or "" for none'],
+    [
+      'server: {tls: {bind_owners: true}}',
+      'tls.bind_owners: value true is not allowed: server.tls.client_ca is required',
+    ],
+    [
+      'server: {tls: {certificate: /c, key: /k, client_ca: /a, bind_owners: true}}',
+      'server.tls.bind_owners: value true is not allowed: auth.mode: keys is required with it',
+    ],
+    [
+      'server: {tls: {admin_names: [ann]}}',
+      'tls.admin_names: value ["ann"] is not allowed: server.tls.bind_owners: true is required with it',
+    ],
+    ['server: {tls: {admin_names: ann}}', 'tls.admin_names: value "ann" is not allowed: a list of texts'],
+    ['server: {tls: {admin_names: [""]}}', 'is not allowed: a text that is not empty'],
     ['server: {grpc_addr: ":65536"}', 'value ":65536" is not allowed: an address like'],
     ['server: {grpc_addr: "::1:80"}', 'value "::1:80" is not allowed: an address like'],
     ['server: {grpc_addr: "[1.2.3.4]:80"}', 'is not allowed: an address like'],
@@ -266,6 +291,7 @@ describe('the source of the configuration', () => {
       allowedHosts: [],
       grpcAddr: { host: '', port: 1 },
       httpAddr: { host: '127.0.0.1', port: 3 },
+      tls: { certificate: '', key: '', clientCa: '', bindOwners: false, adminNames: [] },
     });
   });
 
@@ -418,5 +444,15 @@ describe('PADDOCK_ADMIN_KEY', () => {
 
   it('has a warning if authentication is off', () => {
     expect(serve([], { env }).warnings).toContain('PADDOCK_ADMIN_KEY has no effect: auth.mode is off');
+  });
+});
+
+describe('the command health', () => {
+  it('reads the configuration and the REST address', () => {
+    const file = write(STORAGE);
+    const argv = ['health', '-config', file, '-http-addr', '127.0.0.1:3'];
+    expect(load(argv)).toMatchObject({ action: 'health', config: { server: { httpAddr: { port: 3 } } } });
+    expect(problem(() => load(['health', '-runtime', 'mock']))).toContain('-runtime: unknown flag');
+    expect(load(['health', '-h'])).toMatchObject({ action: 'help' });
   });
 });
