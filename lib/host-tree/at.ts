@@ -11,15 +11,20 @@ export const OPEN_DIRECTORY = constants.O_RDONLY | constants.O_DIRECTORY | const
  */
 export const OPEN_FILE = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII
+const NOT_ASCII = /[^\x00-\x7f]/;
+
 /**
  * Returns the host path of one name in an open directory: Node's nearest equivalent to openat(2). Valid as long as the
  * descriptor is open. The system call that uses it must not follow a symbolic link at the name. Throws for anything but
  * a single path component.
  */
-export function at(directory: number, name: ByteString): Buffer {
+export function at(directory: number, name: ByteString): string | Buffer {
   if (name === '' || name === '.' || name === '..' || name.includes('/') || name.includes('\0'))
     throw new Error(`not a name in a directory: ${JSON.stringify(name)}`);
-  return toBuffer(fromLatin1(`/proc/self/fd/${directory}/${name}`));
+  const path = `/proc/self/fd/${directory}/${name}`;
+  // The same bytes; a string costs less than a Buffer, and this is the path of most lookups.
+  return NOT_ASCII.test(name) ? toBuffer(fromLatin1(path)) : path;
 }
 
 /** Returns a host path of an open file or directory itself, independent of its present name. */

@@ -61,7 +61,7 @@ export class Directory {
   }
 
   /** A host path for one system call on `name` that follows no symbolic link; valid while this directory is open. */
-  path(name: ByteString): Buffer {
+  path(name: ByteString): string | Buffer {
     return at(this.#handle.fd, name);
   }
 

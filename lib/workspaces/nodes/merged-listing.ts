@@ -1,4 +1,5 @@
 import { complete, StepCounter, type Steps } from '../../fuse/connection/steps.ts';
+import { EDQUOT } from '../../linux/errno.ts';
 import { isDirectory, S_IFMT } from '../../linux/mode.ts';
 import { VIEW } from '../../permissions/index.ts';
 import type { Access } from '../access/access.ts';
@@ -13,6 +14,14 @@ import type { Node } from './node.ts';
 const MANY_ENTRIES = 4096;
 /** The same for a base directory, by its size on disk in bytes: several thousand names on all file systems. */
 const MANY_BYTES = 64 << 10;
+/**
+ * Failed lookups in one directory (search paths, module resolution) after which its names are listed to answer from
+ * memory.
+ */
+const MISSES_TO_LIST = 32;
+/** Bytes of a large base directory, and entries in the delta, whose listing costs as much as a failed lookup. */
+const BYTES_PER_MISS = 1024;
+const ENTRIES_PER_MISS = 32;
 /** Names listed or examined in one step. */
 const ITEMS_PER_STEP = 64;
 
@@ -57,6 +66,29 @@ export function mergedListing(workspace: RequestOwner, dir: Node): Listing {
   workspace.shared.memory.claim(workspace, listing.size * LISTED_BYTES, true);
   dir.listing = listing;
   return listing;
+}
+
+/**
+ * Lists a large directory once its failed lookups have cost as much as its listing. For requests, before they change
+ * anything: throws Postponed while the listing is built. Beyond the memory limit it is not listed, and tried again after
+ * as many failed lookups.
+ */
+export function listMissedOften(workspace: RequestOwner, dir: Node): void {
+  if (dir.misses < MISSES_TO_LIST || dir.listing !== undefined || !isLarge(dir)) return;
+  const bytes = dir.base?.size ?? 0;
+  const entries = dir.inode?.entries?.size ?? 0;
+  if (dir.misses < bytes / BYTES_PER_MISS + entries / ENTRIES_PER_MISS) return;
+  try {
+    mergedListing(workspace, dir);
+  } catch (error) {
+    if (error !== EDQUOT) throw error;
+    dir.misses = 0;
+  }
+}
+
+/** As `mergedListing` after many failed lookups, if it is cheap. Returns undefined otherwise. */
+export function listingForMisses(workspace: ListingOwner, dir: Node): Listing | undefined {
+  return dir.misses < MISSES_TO_LIST ? undefined : cheapListing(workspace, dir);
 }
 
 /** As `mergedListing` if it is cheap. Returns undefined if it would take long or exceed the memory limit. */

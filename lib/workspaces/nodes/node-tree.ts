@@ -12,18 +12,12 @@ import { ROOT_ID } from '../delta/index/inode-table.ts';
 import { DentryEviction, type EvictionOwner } from './dentry-eviction.ts';
 import { applyRuleBelow } from './directory-rules.ts';
 import { FileLevels } from './file-levels.ts';
-import { cheapListing } from './merged-listing.ts';
+import { listingForMisses } from './merged-listing.ts';
 import type { Found, Node, NodeOwner } from './node.ts';
 import { type BindingOwner, NodeBinding } from './node-binding.ts';
 import { NodeIndex } from './node-index.ts';
 import type { NodeTable } from './node-table.ts';
 import { nodesFrom } from './walk-nodes.ts';
-
-/**
- * Failed lookups in one directory (search paths, module resolution) after which its names are listed to answer from
- * memory.
- */
-const MISSES_TO_LIST = 32;
 
 /** The part of a workspace that its nodes need. */
 interface TreeOwner extends NodeOwner, BindingOwner, EvictionOwner {
@@ -71,7 +65,7 @@ export class NodeTree {
     if (entry !== undefined) return { inode: entry, base: undefined };
     if (dir.basePath === undefined) return undefined;
     // The listing has every name of the base, so other names need no lookup on disk.
-    const listing = dir.misses < MISSES_TO_LIST ? undefined : cheapListing(this.#workspace, dir);
+    const listing = listingForMisses(this.#workspace, dir);
     if (listing !== undefined && listing.get(name) === undefined) return undefined;
     const base = this.#base.lstat(joinPath(dir.basePath, name));
     if (base === undefined) {

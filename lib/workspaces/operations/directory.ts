@@ -7,7 +7,7 @@ import type { Access } from '../access/access.ts';
 import { inoOf } from '../access/attr.ts';
 import { recordHiddenMiss } from '../access/negative-entries.ts';
 import { isVisible, isVisibleNode } from '../access/visibility.ts';
-import { mergedListing } from '../nodes/merged-listing.ts';
+import { listMissedOften, mergedListing } from '../nodes/merged-listing.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
 import { entryFor, requireDirectory, visibleChild } from './entries.ts';
@@ -17,10 +17,11 @@ export const DT_DIR = S_IFDIR >> 12;
 
 /**
  * LOOKUP. Returns undefined if the name does not exist or is hidden. Throws ENOTDIR, or ENOENT for a hidden or removed
- * directory, and for a file that another of its links hides.
+ * directory, and for a file that another of its links hides; Postponed while a large directory is listed.
  */
 export function lookup(workspace: Workspace, access: Access, dir: Node, name: ByteString): Entry | undefined {
   requireDirectory(workspace, access, dir);
+  listMissedOften(workspace, dir);
   const node = visibleChild(workspace, access, dir, name);
   // Not undefined: the kernel would cache that the name is absent, and the rules of another directory decide.
   if (node !== undefined && isHiddenByLink(workspace, access, node)) throw ENOENT;

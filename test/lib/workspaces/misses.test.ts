@@ -28,6 +28,17 @@ describe('a directory after many lookups of missing names', () => {
     expect(sandbox.exists('d/two')).toBe(false);
   });
 
+  it.each(['small', 'large'])('looks up no more names on disk if it is %s', (size) => {
+    const long = 'n'.repeat(240);
+    const names = Array.from({ length: size === 'small' ? 2 : 400 }, (_, i) => `d/${long}-${i}`);
+    const sandbox = new Sandbox(Object.fromEntries(names.map((name) => [name, ''])));
+    for (let round = 0; round < 4; round++) askInVain(sandbox);
+    // An upload that the workspace was not told of.
+    sandbox.putBase('d/absent-5', '');
+    expect(sandbox.exists('d/absent-5')).toBe(false);
+    expect(sandbox.exists(names[1]!)).toBe(true);
+  });
+
   it('shows later uploads', () => {
     const sandbox = new Sandbox({ 'd/one': '1' });
     askInVain(sandbox);
