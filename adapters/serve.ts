@@ -62,7 +62,12 @@ async function start(
   const listeners = await listen(config, server, tls, log);
   cleanups.add('listeners', listeners.close);
   const { cleanupInterval: interval } = config.sandbox;
-  const cron = startCron({ name: 'cleanup', interval, run: () => server.services.sandboxes.expire(), log });
+  const { sandboxes, retries } = server.services;
+  const run = async () => {
+    await sandboxes.expire();
+    await retries.expire();
+  };
+  const cron = startCron({ name: 'cleanup', interval, run, log });
   cleanups.add('cleanup', cron.stop);
   if (life.ending) return;
   const { grpc_addr, http_addr } = listeners;

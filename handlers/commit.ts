@@ -5,5 +5,5 @@ import { define } from './define.ts';
 export const commit = define(
   'Commit',
   { paths: { maxItems: MAX_PATHS, items: { format: 'directory-path' } }, on_conflict: { values: CONFLICT_CHOICES } },
-  ({ request }, { services }) => services.sandboxes.commit(request),
+  ({ request }, { services, intent }) => services.sandboxes.commit({ ...request, intent }),
 );

@@ -8,5 +8,5 @@ export const createCheckpoint = define(
       pattern: { source: '[\\w.\\-]{1,128}', problem: 'must have 1 to 128 letters, digits, ".", "_" or "-"' },
     },
   },
-  ({ request }, { services }) => services.sandboxes.createCheckpoint(request.sandbox_id, request.name),
+  ({ request }, { services, intent }) => services.sandboxes.createCheckpoint(request.sandbox_id, request.name, intent),
 );

@@ -3,5 +3,5 @@ import { define, plainName } from './define.ts';
 export const createCodebase = define(
   'CreateCodebase',
   { name: { required: true, ...plainName }, owner_id: plainName },
-  ({ request }, { services }) => services.codebases.create(request),
+  ({ request }, { services, intent }) => services.codebases.create({ ...request, intent }),
 );

@@ -10,5 +10,5 @@ export const createKey = define(
     scopes: { items: { minLength: 1, values: SCOPES } },
     expires_in: lifetime,
   },
-  ({ request }, { services, guard }) => services.keys.create(request, guard.principal.key_id),
+  ({ request }, { services, guard, intent }) => services.keys.create({ ...request, intent }, guard.principal.key_id),
 );

@@ -12,5 +12,5 @@ export const createSandbox = define(
       pattern: { source: '\\w[\\w.:/@-]*', problem: 'must be a container image reference like ubuntu:22.04' },
     },
   },
-  ({ request }, { services }) => services.sandboxes.create(request),
+  ({ request }, { services, intent }) => services.sandboxes.create({ ...request, intent }),
 );

@@ -36,6 +36,10 @@ export interface HandlerContext {
   /** The rights of the caller, who is authenticated. `define` checks every request with it. */
   guard: Guard;
   services: Services;
+  /** The call's idempotency key, if its operation takes one and it has one. */
+  idempotencyKey?: string | undefined;
+  /** Set with an idempotency key: what the handler creates must be stored with it; see `Retries`. */
+  intent?: string;
   /** Registers a callback for when the response was sent or has failed. Absent: not available. */
   answered?: (release: () => void) => void;
 }
@@ -100,12 +104,32 @@ function unary<N extends Rpc, const C extends Constraints, Result>(
   prepare: (event: HandlerEvent) => HandlerEvent,
 ): RpcHandler<Result> {
   const fields = requestFields(rpc, constraints);
-  const read = (event: HandlerEvent, { guard }: HandlerContext) => {
+  const read = (event: HandlerEvent, { guard, idempotencyKey }: HandlerContext) => {
     const request = readRequest(fields, prepare(event));
     checkRequired(request, constraints);
-    return guard.narrow(request);
+    return idempotencyKey === undefined ? guard.narrow(request) : request;
   };
-  return Object.assign(middyHandler(read, handle as Handle<never, Result>), { rpc, constraints });
+  const carryOut: Handle<RequestOf<N, C>, Result> = (input, context) =>
+    context.idempotencyKey === undefined
+      ? handle(input, context)
+      : once(rpc, context.idempotencyKey, input, context, handle);
+  return Object.assign(middyHandler(read, carryOut as Handle<never, Result>), { rpc, constraints });
+}
+
+/** Carries out a call with an idempotency key; its request is not narrowed yet. */
+function once<Request extends object, Result>(
+  operation: Rpc,
+  key: string,
+  input: HandlerEvent & { request: Request },
+  context: HandlerContext,
+  handle: Handle<Request, Result>,
+): Promise<Result> {
+  const { guard, services } = context;
+  return services.retries.once(
+    { key, operation, request: input.request, principal: guard.principal },
+    () => guard.narrow(input.request),
+    (request, intent) => handle({ ...input, request }, { ...context, intent }),
+  );
 }
 
 /** Like `define`, for an rpc with a client stream: `content` are the bytes after the request's fields. */

@@ -16,6 +16,8 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import { interruptedIn } from './retries/interrupted.ts';
+import { KeptAnswers } from './retries/kept-answers.ts';
 import { runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
 import { SandboxContext, type Settings } from './sandboxes/context.ts';
@@ -24,7 +26,7 @@ import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/h
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
-import type { Services } from './services.ts';
+import type { Retries, Services } from './services.ts';
 import { Shares } from './shares.ts';
 import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
@@ -80,6 +82,8 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   const metadata = await openMetadata(storage.dbPath, log);
   cleanup.add('metadata', () => metadata.close());
   const owners = ownerLimits(config, metadata);
+  const retries = await KeptAnswers.open({ path: `${storage.dbPath}.answers`, log });
+  cleanup.add('answers', () => retries.close());
   const platform = await openPlatform(config, environment, cleanup);
   const codebases = await StoredCodebases.open({
     path: storage.codebasePath,
@@ -91,16 +95,18 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   });
   const sandboxes = openSandboxes(config, metadata, owners, platform, codebases, log);
   cleanup.add('sandboxes', () => sandboxes.close());
-  connect(sandboxes, codebases, platform.mount);
+  connect(sandboxes, codebases, platform.mount, retries);
 
   const resume = await sandboxes.recover();
   // Needs the sandboxes of the commits, and must precede the start of any sandbox.
   await codebases.finishCommits();
+  await retries.recover(interruptedIn(metadata));
   return {
     services: {
       sandboxes,
       codebases,
       owners,
+      retries,
       ...accessOf(config, metadata, owners, environment),
       limits: execLimits(config),
     },
@@ -189,7 +195,7 @@ function openSandboxes(
  * Lets codebases and the workspace file system call sandboxes. Subscribed only after construction: a callback passed to
  * a constructor could run while a later constructor still waits.
  */
-function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: WorkspaceMount): void {
+function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: WorkspaceMount, retries: Retries): void {
   mount.subscribe({
     lost: (reason, back) => sandboxes.workspacesLost(reason, back),
     unreadable: (id, reason) => sandboxes.workspaceUnreadable(id, reason),
@@ -205,6 +211,7 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
       baseRemoving: (id, paths) => sandboxes.preserveRemoved(id, paths),
     },
     rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
+    certain: (intent, answer) => retries.record(intent, answer),
   });
 }
 

@@ -8,6 +8,7 @@ import type {
   Codebase,
   CommitRequest,
   CommitResponse,
+  CreateCodebaseRequest,
   CreatedKey,
   CreateKeyRequest,
   CreateSandboxRequest,
@@ -44,14 +45,20 @@ import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';
 
+/** The intent of the request, if it has an idempotency key. What it creates is recorded with it; see `Retries`. */
+interface WithIntent {
+  intent?: string | undefined;
+}
+
 /**
  * A request type with narrower types for the fields that its handler has validated, and without the bytes of a stream.
  */
 type Narrowed<Request, Fields> = Omit<Request, keyof Fields | 'chunk'> & Fields;
 
-export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | '' }>;
-export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | '' }>;
-export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }>;
+export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | '' }> & WithIntent;
+export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | '' }> & WithIntent;
+export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }> & WithIntent;
+export type NewCodebase = CreateCodebaseRequest & WithIntent;
 /** A request on the files of a sandbox, with the identity it is made as. */
 export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
 export type ArchiveAccess<Request> = Narrowed<Request, { as: Actor | ''; format: ArchiveFormat | '' }>;
@@ -108,7 +115,7 @@ export interface Sandboxes {
   /**
    * Stores a named snapshot of one moment of the sandbox, which may be running. ALREADY_EXISTS if the name is in use.
    */
-  createCheckpoint(id: string, name: string): Promise<Checkpoint>;
+  createCheckpoint(id: string, name: string, intent?: string): Promise<Checkpoint>;
   listCheckpoints(id: string): Checkpoint[];
   deleteCheckpoint(id: string, name: string): Promise<void>;
   /** In effect, for open files too, and durable when the call resolves. The checkpoint is kept. */
@@ -166,7 +173,7 @@ export interface StoredFile extends ReadableFile {
 }
 
 export interface Codebases {
-  create(request: { name: string; owner_id: string }): Promise<Codebase>;
+  create(request: NewCodebase): Promise<Codebase>;
   get(id: string): Promise<Codebase>;
   /** The newest first. */
   list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }>;
@@ -189,7 +196,7 @@ export interface Codebases {
   ): Promise<{ files: FileInfo[]; next_page_token: string }>;
 }
 
-export type NewKey = Narrowed<CreateKeyRequest, { role: Role | '' }>;
+export type NewKey = Narrowed<CreateKeyRequest, { role: Role | '' }> & WithIntent;
 
 /** The keys that callers authenticate with. FAILED_PRECONDITION, except for `describe`, if authentication is off. */
 export interface Keys {
@@ -234,6 +241,34 @@ export interface Access {
   ): Guard;
 }
 
+/** A call with an idempotency key. */
+export interface KeyedCall<R extends object> {
+  key: string;
+  operation: string;
+  request: R;
+  principal: Principal;
+}
+
+/** Lets calls with an idempotency key be repeated safely. */
+export interface Retries {
+  /**
+   * Runs `effect` once for all calls of one caller with the same key and the same operation and request; all of them get
+   * its answer, for 24 hours and across restarts. An error is given to the calls that wait for it, and is not kept.
+   * `narrow` returns the request to use and throws if the caller may not make it; a repeated call, which is equal to one
+   * that was allowed to the same caller, does not need it. `intent` identifies the request: what `effect` creates must
+   * be stored with it. ABORTED: the key was used for another request.
+   */
+  once<R extends object, T>(
+    call: KeyedCall<R>,
+    narrow: () => R,
+    effect: (request: R, intent: string) => T | Promise<T>,
+  ): Promise<T>;
+  /** Records the answer to a request whose effect is certain, before its call ends. Never rejects. */
+  record(intent: string, answer: unknown): Promise<void>;
+  /** Forgets answers that are older than 24 hours. Called by the cleanup task. */
+  expire(): Promise<void>;
+}
+
 /** The services that handlers use; tests pass fakes. */
 export interface Services {
   sandboxes: Sandboxes;
@@ -241,6 +276,7 @@ export interface Services {
   keys: Keys;
   access: Access;
   owners: LimitsOfOwners;
+  retries: Retries;
   limits?: {
     /** Maximum bytes of each output stream that Exec returns; absent: DEFAULT_OUTPUT_BYTES. */
     execOutputBytes?: number;

@@ -14,6 +14,7 @@ import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import type { HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
 import type { HeldRefusals } from '../held-refusals.ts';
@@ -104,7 +105,9 @@ function startCall(call: AnyCall, { services, calls }: Mount): StartedCall {
         abort.refuse(reason, () => http2StreamOf(call)?.close(constants.NGHTTP2_CANCEL));
       const counts = COUNTED_AS[operation.operation];
       guard = services.access.admit(() => credentialsOf(call), operation.access, end, counts);
-      return { ...context, guard };
+      const idempotencyKey =
+        operation.retry === 'key' ? idempotencyKeyOf(call.metadata.get('idempotency-key').map(String)) : undefined;
+      return { ...context, guard, idempotencyKey };
     },
     end() {
       guard?.release();

@@ -3,6 +3,7 @@ import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import { type Operation, operations } from '../../handlers/index.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
+import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
 import type { Credentials, Services } from '../../lib/services.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { HeldRefusals } from '../held-refusals.ts';
@@ -104,9 +105,11 @@ export class Requests {
       if (res.closed) release();
       else res.once('close', release);
     };
-    const context = { requestId, signal: call.signal, guard, services, answered };
     const respond = responders[operation.kind] as (exchange: Exchange) => Promise<void>;
     try {
+      const idempotencyKey =
+        operation.retry === 'key' ? idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []) : undefined;
+      const context = { requestId, signal: call.signal, guard, services, answered, idempotencyKey };
       await respond({ req, res, operation, event, context, turns, log });
     } finally {
       guard.release();

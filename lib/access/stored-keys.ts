@@ -2,6 +2,7 @@ import type { Caller, CreatedKey, Key } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { KeyRecord, Table } from '../metadata/metadata.ts';
+import { shownKey } from '../metadata/shown.ts';
 import { notFound } from '../not-found.ts';
 import { type Page, pageById } from '../paging.ts';
 import type { Keys, NewKey } from '../services.ts';
@@ -69,14 +70,14 @@ export class StoredKeys implements Keys {
       now(),
     );
     if (this.#find(record.id)) return this.create(request, createdBy);
-    await records.put(record);
-    return { key: keyOf(record), secret: text };
+    await records.put(request.intent === undefined ? record : { ...record, intent: request.intent });
+    return { key: shownKey(record), secret: text, notice: '' };
   }
 
   list({ owner_id, ...page }: { owner_id: string } & Page): { keys: Key[]; next_page_token: string } {
     const all = [...this.#options.records.values()].filter((each) => owner_id === '' || each.owner_id === owner_id);
     const { items, next_page_token } = pageById(JSON.stringify(['keys', owner_id]), all, page);
-    return { keys: items.map(keyOf), next_page_token };
+    return { keys: items.map(shownKey), next_page_token };
   }
 
   async revoke(id: string): Promise<void> {
@@ -96,7 +97,7 @@ export class StoredKeys implements Keys {
 
   describe({ key_id, role, owner_id, sandbox_id, scopes }: Principal): Caller {
     const record = this.#find(key_id);
-    return { role, owner_id, sandbox_id, scopes, ...(record && { key: keyOf(record) }) };
+    return { role, owner_id, sandbox_id, scopes, ...(record && { key: shownKey(record) }) };
   }
 
   #find(id: string): KeyRecord | undefined {
@@ -158,8 +159,4 @@ export class StoredKeys implements Keys {
 
 export function expiredKey(): ServiceError {
   return unauthenticated('the key has expired');
-}
-
-function keyOf({ sha256, ...key }: KeyRecord): Key {
-  return key;
 }

@@ -12,7 +12,7 @@ import { SerialQueue } from '../serial-queue.ts';
 import type { StoredFile } from '../services.ts';
 import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
-import { type Commit, CommitJournal, type StageDone } from './commit-journal.ts';
+import { type Commit, type CommitCertain, CommitJournal, type StageDone } from './commit-journal.ts';
 import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
@@ -31,7 +31,7 @@ export const FILES = 'files';
 export const INCOMING = 'tmp';
 
 /** The stages of a commit, in order, and every path that they touch. */
-export interface Plan extends Pick<Commit, 'stages' | 'givenUp'> {
+export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'intent' | 'answer'> {
   sandboxId: string;
   paths: readonly ByteString[];
   /** Those that are removed, or get an entry of another type. */
@@ -53,6 +53,7 @@ interface TreeOptions {
   watcher: BaseObserver;
   checksums: Checksums;
   rebase: RebaseSandbox;
+  certain: CommitCertain;
   limits: CodebaseLimits;
   share: OwnerShare;
   log: Log;
@@ -79,7 +80,7 @@ export class CodebaseTree {
   /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
   #unfinished = true;
 
-  constructor(id: string, directory: string, { watcher, checksums, rebase, limits, share, log }: TreeOptions) {
+  constructor(id: string, directory: string, { watcher, checksums, rebase, certain, limits, share, log }: TreeOptions) {
     this.#id = id;
     this.#rebase = rebase;
     this.#log = log;
@@ -87,7 +88,7 @@ export class CodebaseTree {
     this.#incoming = join(directory, INCOMING);
     this.#observe = observeBy(watcher, id);
     this.#checksums = checksums;
-    this.#journal = new CommitJournal(directory, this.#files);
+    this.#journal = new CommitJournal(directory, this.#files, certain);
     this.#quota = new Quota(limits, this.#totals, this.#files, share);
     this.#share = share;
   }

@@ -3,9 +3,11 @@ import type { Codebase, FileInfo } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
 import { isId, newId } from '../ids.ts';
 import { unlimitedOwners } from '../limits/stored-limits.ts';
+import type { CodebaseRecord } from '../metadata/metadata.ts';
+import { shownCodebase } from '../metadata/shown.ts';
 import { notFound } from '../not-found.ts';
 import { newestPage, type Page, scopeOf } from '../paging.ts';
-import type { Codebases, StoredFile } from '../services.ts';
+import type { Codebases, NewCodebase, StoredFile } from '../services.ts';
 import { Checksums } from './checksums.ts';
 import { type Admit, CodebaseTree, FILES, type Plan } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
@@ -58,7 +60,7 @@ export class StoredCodebases implements Codebases {
    * Returns the codebase's record. Throws NOT_FOUND for ids of any form. Synchronous: the result is valid until the
    * next await.
    */
-  require(id: string): Codebase {
+  require(id: string): CodebaseRecord {
     const record = isId('cb', id) ? this.#options.records.get(id) : undefined;
     if (record === undefined) throw notFound('codebase', id);
     return record;
@@ -69,9 +71,9 @@ export class StoredCodebases implements Codebases {
     return join(this.#storage.directory(this.require(id).id), FILES);
   }
 
-  async create(request: { name: string; owner_id: string }): Promise<Codebase> {
+  async create(request: NewCodebase): Promise<Codebase> {
     const now = (this.#options.now ?? Date.now)();
-    const record: Codebase = {
+    const record: CodebaseRecord = {
       id: newId('cb', now),
       name: request.name,
       owner_id: request.owner_id,
@@ -79,6 +81,7 @@ export class StoredCodebases implements Codebases {
       file_count: 0,
       total_size: 0,
       status_reason: '',
+      ...(request.intent !== undefined && { intent: request.intent }),
     };
     const counted = this.#quota.beginCreate(record.owner_id);
     try {
@@ -89,13 +92,13 @@ export class StoredCodebases implements Codebases {
       await this.#remove(record.id);
       throw diskError(error);
     }
-    return record;
+    return shownCodebase(record);
   }
 
   async get(id: string): Promise<Codebase> {
     const record = this.require(id);
     const { files, bytes } = await this.#tree(id).totals().catch(rethrow);
-    return { ...record, file_count: files, total_size: bytes, status_reason: '' };
+    return { ...shownCodebase(record), file_count: files, total_size: bytes, status_reason: '' };
   }
 
   async list(filter: { owner_id: string } & Page): Promise<{ codebases: Codebase[]; next_page_token: string }> {
@@ -122,7 +125,7 @@ export class StoredCodebases implements Codebases {
       this.#options.log.error('files of a codebase could not be counted', { codebase_id: id, err: error });
     }
     const status_reason = converted instanceof ServiceError ? converted.message : 'internal error';
-    return { ...record, file_count: 0, total_size: 0, status_reason };
+    return { ...shownCodebase(record), file_count: 0, total_size: 0, status_reason };
   }
 
   async delete(id: string): Promise<void> {
@@ -253,12 +256,13 @@ export class StoredCodebases implements Codebases {
     const { owner_id } = this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
-    const { watcher, rebase } = this.#connected;
+    const { watcher, rebase, certain } = this.#connected;
     const { limits = { maxBytes: 0, maxFiles: 0 }, log } = this.#options;
     const tree = new CodebaseTree(id, this.#storage.directory(id), {
       watcher,
       checksums: this.#checksums,
       rebase,
+      certain,
       limits,
       share: this.#quota.shareOf(id, owner_id),
       log,

@@ -29,6 +29,9 @@ export interface Commit {
   stages: readonly CommitStage[];
   /** Paths to revert in the sandbox after the last stage. */
   givenUp: readonly ByteString[];
+  /** Of a request with an idempotency key: its intent (lib/retries), and the answer to it. */
+  intent?: string;
+  answer?: unknown;
 }
 
 /**
@@ -38,18 +41,26 @@ export interface Commit {
 export type StageDone = (commit: Commit, stage: number) => Promise<void>;
 
 /**
+ * Called when a commit that was requested with an idempotency key is certain, before its journal can be removed: it is
+ * prepared, or was found prepared after a restart. Never rejects.
+ */
+export type CommitCertain = (intent: string, answer: unknown) => Promise<void>;
+
+/**
  * Changes many files of a codebase atomically: all content is staged and synced, then the journal with the steps is
  * written. From then on the commit will be finished, by this server or the next; before that, nothing has changed.
  */
 export class CommitJournal {
   readonly #directory: string;
   readonly #files: string;
+  readonly #certain: CommitCertain;
   readonly staging: string;
 
   /** `directory`: that of the codebase; `files`: its visible files. Both must be on one file system. */
-  constructor(directory: string, files: string) {
+  constructor(directory: string, files: string, certain: CommitCertain = async () => undefined) {
     this.#directory = directory;
     this.#files = files;
+    this.#certain = certain;
     this.staging = join(directory, STAGING);
   }
 
@@ -67,6 +78,7 @@ export class CommitJournal {
     await this.#sync();
     await rename(`${path}.new`, path);
     await this.#sync();
+    await this.#isCertain(commit);
   }
 
   /**
@@ -108,7 +120,13 @@ export class CommitJournal {
       if (errorCode(error) === 'ENOENT') return undefined;
       throw error;
     }
-    return parseCommit(text);
+    const commit = parseCommit(text);
+    await this.#isCertain(commit);
+    return commit;
+  }
+
+  async #isCertain({ intent, answer }: Commit): Promise<void> {
+    if (intent !== undefined) await this.#certain(intent, answer);
   }
 
   /** One syncfs(2) instead of thousands of fsync(2). */

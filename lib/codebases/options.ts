@@ -1,17 +1,18 @@
-import type { Codebase } from '../contract/messages.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
+import type { CodebaseRecord } from '../metadata/metadata.ts';
 import type { Transfers } from '../transfers.ts';
 import type { RebaseSandbox } from './codebase-tree.ts';
+import type { CommitCertain } from './commit-journal.ts';
 import type { BaseObserver } from './observe-change.ts';
 import type { CodebaseLimits } from './quota.ts';
 
 /** A table of the metadata. `put` and `remove` are visible to reads at once and resolve when durable. */
 interface CodebaseRecords {
-  get(id: string): Codebase | undefined;
-  values(): Iterable<Codebase>;
-  newestFirst(before?: string): Iterable<Codebase>;
-  put(record: Codebase): Promise<void>;
+  get(id: string): CodebaseRecord | undefined;
+  values(): Iterable<CodebaseRecord>;
+  newestFirst(before?: string): Iterable<CodebaseRecord>;
+  put(record: CodebaseRecord): Promise<void>;
   remove(id: string): Promise<void>;
 }
 
@@ -39,4 +40,5 @@ export interface CodebaseUsers {
   usedBy(codebaseId: string): readonly string[];
   watcher: BaseObserver;
   rebase: RebaseSandbox;
+  certain: CommitCertain;
 }

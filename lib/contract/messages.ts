@@ -272,6 +272,8 @@ export interface CreatedKey {
   key?: Key;
   /** The key itself, as callers send it. The server does not store it and cannot show it again. */
   secret: string;
+  /** Set if the request was repeated with its idempotency key after its answer: why `secret` is empty; otherwise empty. */
+  notice: string;
 }
 
 /** Request of ListKeys. */

@@ -99,6 +99,7 @@ export const fields = {
   CreatedKey: {
     key: { type: 'Key' },
     secret: { type: 'string' },
+    notice: { type: 'string' },
   },
   ListKeysRequest: {
     owner_id: { type: 'string' },

@@ -1,33 +1,39 @@
 import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox } from '../contract/messages.ts';
 import type { AutoCommit } from '../field-values.ts';
 
-export type CodebaseRecord = Readonly<Codebase>;
+/** What a request with an idempotency key created: the id of that request's intent (lib/retries). */
+interface Created {
+  intent?: string | undefined;
+}
+
+export type CodebaseRecord = Readonly<Codebase & Created>;
 
 /** With the frozen layer that contains it. */
-export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer: string }>;
+export type CheckpointRecord = Readonly<Omit<Checkpoint, 'sandbox_id'> & { layer: string } & Created>;
 
 /** A key, with the SHA-256 of its secret in lower-case hexadecimal. */
-export type KeyRecord = Readonly<Key & { sha256: string }>;
+export type KeyRecord = Readonly<Key & { sha256: string } & Created>;
 
 /** The limits that were set for one owner, whose name is the id. */
 export type OwnerRecord = Readonly<{ id: string; limits: Readonly<OwnerLimits> }>;
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
-  Sandbox & {
-    resources: ResourceLimits;
-    auto_commit: AutoCommit;
-    /** Host uid (and gid), allocated as long as its delta exists. */
-    uid: number;
-    /** Stopped, with a pending automatic commit. */
-    commit_owed?: boolean;
-    /** Of a fork: the frozen layer that its delta extends. */
-    origin?: string;
-    /** The delta had a journal when this was stored: without one it is damaged. */
-    changed?: boolean;
-    /** Oldest first. */
-    checkpoints?: readonly CheckpointRecord[];
-  }
+  Sandbox &
+    Created & {
+      resources: ResourceLimits;
+      auto_commit: AutoCommit;
+      /** Host uid (and gid), allocated as long as its delta exists. */
+      uid: number;
+      /** Stopped, with a pending automatic commit. */
+      commit_owed?: boolean;
+      /** Of a fork: the frozen layer that its delta extends. */
+      origin?: string;
+      /** The delta had a journal when this was stored: without one it is damaged. */
+      changed?: boolean;
+      /** Oldest first. */
+      checkpoints?: readonly CheckpointRecord[];
+    }
 >;
 
 /**

@@ -1,6 +1,7 @@
 import type { Sandbox, SandboxStatus } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
 import type { SandboxRecord, Table } from '../metadata/metadata.ts';
+import { shownSandbox } from '../metadata/shown.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { PathFilter } from '../workspaces/history/path-filter.ts';
@@ -119,10 +120,9 @@ export class LiveSandbox {
     this.#reason = reason;
   }
 
-  /** The sandbox in the form of the API, without internal fields of its record. */
+  /** The sandbox in the form of the API. */
   view(): Sandbox {
-    const { uid, commit_owed, origin, checkpoints, changed, ...sandbox } = this.#toRecord();
-    return sandbox;
+    return shownSandbox(this.#toRecord());
   }
 
   /** The record with the present status. */

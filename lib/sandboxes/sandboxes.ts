@@ -86,7 +86,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     exportChanges: (id, format, as) => exportChanges(id, format, as ?? '', context),
     discard: (id, paths) => discardChanges(id, paths, context),
     commit: (request) => commitChanges(request, context),
-    createCheckpoint: async (id, name) => createCheckpoint(id, name, context),
+    createCheckpoint: async (id, name, intent) => createCheckpoint(id, name, intent, context),
     listCheckpoints: (id) => listCheckpoints(id, context),
     deleteCheckpoint: (id, name) => deleteCheckpoint(id, name, context),
     rollback: (id, checkpoint) => rollback(id, checkpoint, context),

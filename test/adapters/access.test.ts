@@ -10,6 +10,7 @@ import type { KeyRecord, Metadata } from '../../lib/metadata/metadata.ts';
 import type { Services } from '../../lib/services.ts';
 import { callGrpc, callRest, type Outcome } from './access-calls.ts';
 import { grpcOver, type Rest, type Rpc as RpcServer, restOver } from './clients.ts';
+import { noRetries } from './fake-services.ts';
 import { keyFor, tableOf } from './keyed-services.ts';
 
 /** A valid request of each operation, on the sandbox, codebase and key of the owner ann. */
@@ -158,7 +159,14 @@ function reachedServices(): Services {
     throw new ServiceError('UNIMPLEMENTED', 'reached');
   };
   const everything = new Proxy({}, { get: () => reached }) as never;
-  return { sandboxes: everything, codebases: everything, keys: everything, owners: everything, access };
+  return {
+    sandboxes: everything,
+    codebases: everything,
+    keys: everything,
+    owners: everything,
+    access,
+    retries: noRetries,
+  };
 }
 
 let rest: Rest;

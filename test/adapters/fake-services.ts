@@ -5,7 +5,7 @@ import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
-import type { Codebases, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
+import type { Codebases, Retries, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
 
 export const aSandbox: Sandbox = {
   id: 'sb_1',
@@ -107,10 +107,17 @@ const NAMES = {
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };
 
+/** Carries out each call, also repeated ones. */
+export const noRetries: Retries = {
+  once: async (_, narrow, effect) => effect(narrow(), 'rq_1'),
+  record: async () => undefined,
+  expire: async () => undefined,
+};
+
 /** Services of which only the given methods work. */
 export function fakeServices(
   given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases> } & Partial<
-    Pick<Services, 'limits' | 'keys' | 'access' | 'owners'>
+    Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>
   > = {},
 ): Services {
   const of = (room: 'sandboxes' | 'codebases') => ({
@@ -123,6 +130,7 @@ export function fakeServices(
     keys: given.keys ?? noKeys,
     access: given.access ?? openAccess,
     owners: given.owners ?? unlimitedOwners(0),
+    retries: given.retries ?? noRetries,
     ...(given.limits ? { limits: given.limits } : {}),
   };
 }

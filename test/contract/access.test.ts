@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../lib/contract/messages.ts';
+import type { CommitResponse, CreatedKey, ForkResult, Sandbox } from '../../lib/contract/messages.ts';
 import { CallError, type Client, collect, PROTOCOLS, type Protocol } from './client.ts';
 import { GrpcClient } from './grpc-client.ts';
-import { expectError } from './rest-answers.ts';
+import { expectError, json } from './rest-answers.ts';
 import { RestClient } from './rest-client.ts';
 import { EVERYTHING } from './rules.ts';
 import { expectRefusal } from './scene.ts';
@@ -259,6 +259,70 @@ it('keys survive a restart of the server', async () => {
   const after = new RestClient(server.httpAddress, key);
   expect((await after.call('GetCaller', {})).key?.id).toBe(first?.id);
   after.close();
+});
+
+it('a retry with an idempotency key has no second effect after the server was killed', async () => {
+  const admin = new RestClient(server.httpAddress, ADMIN);
+  const { secret } = await admin.call('CreateKey', { name: 'retries', role: 'owner', owner_id: 'retries' });
+  secrets.push(secret);
+  let client = new RestClient(server.httpAddress, secret);
+  const post = async <T = { id: string }>(path: string, body: object): Promise<T> => {
+    const headers = { 'idempotency-key': path.replaceAll(/\W/g, '-') };
+    const answer = await client.send('POST', path, { headers, body: JSON.stringify(body) });
+    expect(`${answer.status} ${answer.body}`).toMatch(/^200 /);
+    return json(answer);
+  };
+  const codebase = await post('/v1/codebases', { name: 'c' });
+  const sandbox = await post<Sandbox>('/v1/sandboxes', { codebase_id: codebase.id, permissions: EVERYTHING });
+  const at = `/v1/sandboxes/${sandbox.id}`;
+  await client.call('Exec', { sandbox_id: sandbox.id, command: 'echo 1 > a' });
+  const commit = () => post<CommitResponse>(`${at}/commit`, {});
+  const others = async () => ({
+    codebase: await post('/v1/codebases', { name: 'c' }),
+    sandbox: await post('/v1/sandboxes', { codebase_id: codebase.id, permissions: EVERYTHING }),
+    checkpoint: await post(`${at}/checkpoints`, { name: 'p' }),
+    forks: (await post<{ results: ForkResult[] }>(`${at}/fork`, { count: 2 })).results
+      .map((each) => each.sandbox?.id)
+      .sort(),
+  });
+  const key = () => post<CreatedKey>('/v1/keys', { name: 'k', role: 'agent', sandbox_id: sandbox.id });
+  const committed = await commit();
+  const made = await others();
+  const created = await key();
+  secrets.push(created.secret);
+  expect(await others()).toEqual(made);
+  expect(await key()).toEqual({
+    key: created.key,
+    secret: '',
+    notice: expect.stringMatching(/in the first answer only/),
+  });
+  await client.call('Exec', { sandbox_id: sandbox.id, command: 'echo 2 > b' });
+
+  await server.stop('SIGKILL');
+  client.close();
+  admin.close();
+  // As if the server had been killed between each effect and the record of its answer. A commit has no such moment.
+  const path = join(state.directory, 'metadata.json.answers');
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  const isCommit = (line: string) => line.includes('"committed":true');
+  await writeFile(path, lines.filter((line) => !/^\w+ answer /.test(line) || isCommit(line)).join('\n'));
+  await start();
+
+  client = new RestClient(server.httpAddress, secret);
+  expect(await others()).toEqual(made);
+  expect(await commit()).toEqual(committed);
+  const again = await key();
+  secrets.push(again.secret);
+  expect(again.secret).toMatch(/^pdk_/);
+  // Nobody knows the secret of the first one.
+  expect((await client.call('ListKeys', {})).keys.map(({ name }) => name).sort()).toEqual(['k', 'retries']);
+  expect((await client.call('ListSandboxes', {})).sandboxes).toHaveLength(3);
+  expect((await client.call('ListCodebases', {})).codebases).toHaveLength(1);
+  expect((await client.call('ListChanges', { sandbox_id: sandbox.id })).changes).toMatchObject([{ path: 'b' }]);
+  for (const { id } of (await client.call('ListSandboxes', {})).sandboxes) {
+    await client.call('DestroySandbox', { sandbox_id: id });
+  }
+  client.close();
 });
 
 it('a key in a URL is refused, and REST names the scheme that it accepts', async () => {

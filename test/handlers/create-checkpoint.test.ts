@@ -26,8 +26,8 @@ describe('CreateCheckpoint', () => {
       bytes: 3,
     });
     expect(seen).toEqual([
-      ['sb_1', 'a'],
-      ['sb_1', 'a'],
+      ['sb_1', 'a', undefined],
+      ['sb_1', 'a', undefined],
     ]);
   });
 });

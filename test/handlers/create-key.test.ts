@@ -6,7 +6,7 @@ import type { Keys } from '../../lib/services.ts';
 import { aKey } from '../adapters/fake-services.ts';
 import { call, json, message } from './call.ts';
 
-const answer = { key: aKey, secret: 'pdk_7f3a9c2e_x' };
+const answer = { key: aKey, secret: 'pdk_7f3a9c2e_x', notice: '' };
 
 async function asked(body: object): Promise<Parameters<Keys['create']>> {
   const seen: Parameters<Keys['create']>[] = [];

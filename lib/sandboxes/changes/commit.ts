@@ -78,7 +78,8 @@ export async function commitFrom(
       settled: rebasedPaths(changes, own),
     }));
     const paths = changes.map(({ path }) => path);
-    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth: growthOf(committed) };
+    const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
+    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth: growthOf(committed), ...retry };
   });
   return outcome!;
 }

@@ -1,6 +1,7 @@
 import type { Checkpoint, Sandbox } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { CheckpointRecord } from '../../metadata/metadata.ts';
+import { shownCheckpoint } from '../../metadata/shown.ts';
 import { resumeAutoCommit } from '../changes/resume-auto-commit.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
@@ -12,7 +13,12 @@ const MAX_CHECKPOINTS = 100;
  * Freezes the delta, then stores the record: a crash in between leaves a sandbox on top of a layer that no record
  * names.
  */
-export function createCheckpoint(id: string, name: string, context: SandboxContext): Promise<Checkpoint> {
+export function createCheckpoint(
+  id: string,
+  name: string,
+  intent: string | undefined,
+  context: SandboxContext,
+): Promise<Checkpoint> {
   return withWorkspace(id, context, async (mount, sandbox) => {
     const { checkpoints = [] } = sandbox.record;
     if (checkpoints.some((each) => each.name === name)) {
@@ -23,18 +29,19 @@ export function createCheckpoint(id: string, name: string, context: SandboxConte
     }
     return context.layers.growing(id, async () => {
       const { layer, files, bytes } = await mount.freeze(id, true);
-      const checkpoint = { name, created_at: Math.floor(context.clock.now() / 1000), files, bytes, layer };
+      const created_at = Math.floor(context.clock.now() / 1000);
+      const checkpoint = { name, created_at, files, bytes, layer, ...(intent !== undefined && { intent }) };
       // A frozen layer has a journal: from now on a delta without one is damaged.
       await sandbox.update({ checkpoints: [...checkpoints, checkpoint], changed: true }, context.metadata.sandboxes);
       await updateRetainedLayers(sandbox, context);
-      return shown(id, checkpoint);
+      return shownCheckpoint(id, checkpoint);
     });
   });
 }
 
 /** In the order of their creation. NOT_FOUND: the sandbox. */
 export function listCheckpoints(id: string, context: SandboxContext): Checkpoint[] {
-  return (context.find(id).record.checkpoints ?? []).map((checkpoint) => shown(id, checkpoint));
+  return (context.find(id).record.checkpoints ?? []).map((checkpoint) => shownCheckpoint(id, checkpoint));
 }
 
 /** Durable when it resolves; layers that become unneeded are removed in the background. NOT_FOUND: the checkpoint. */
@@ -79,8 +86,4 @@ function updateRetainedLayers(
     id,
     checkpoints.map(({ layer }) => layer),
   );
-}
-
-function shown(sandbox_id: string, { layer: _layer, ...checkpoint }: CheckpointRecord): Checkpoint {
-  return { sandbox_id, ...checkpoint };
 }

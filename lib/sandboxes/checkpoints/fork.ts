@@ -23,6 +23,7 @@ const CONCURRENCY = 8;
 export async function forkSandbox(request: NewForks, context: SandboxContext): Promise<ForkResult[]> {
   const { record: parent } = context.find(request.sandbox_id);
   const overrides = overridesOf(request, parent);
+  const intent = request.intent === undefined ? {} : { intent: request.intent };
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
     if (isExpired(record.expires_at, context.clock)) throw expired(id);
@@ -39,7 +40,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
       return Array.from({ length: request.count }, () =>
         attempt(() =>
           admit(record.codebase_id, context, (owner_id, uid) =>
-            recordOf(record, overrides, { owner_id, uid, origin: frozen.layer }, context),
+            recordOf(record, overrides, { owner_id, uid, origin: frozen.layer, ...intent }, context),
           ),
         ),
       );
@@ -70,7 +71,7 @@ function overridesOf(request: NewForks, parent: SandboxRecord): Overrides {
 function recordOf(
   { codebase_id, permissions, labels, runtime, image, auto_commit }: SandboxRecord,
   { lifetime, ...overrides }: Overrides,
-  own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin'>,
+  own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin' | 'intent'>,
   context: SandboxContext,
 ): SandboxRecord {
   const now = Math.floor(context.clock.now() / 1000);

@@ -115,6 +115,7 @@ function recordOf(
     auto_commit_stopped: false,
     owner_id: owner,
     uid,
+    ...(request.intent !== undefined && { intent: request.intent }),
   };
 }
 

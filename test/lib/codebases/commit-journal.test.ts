@@ -88,6 +88,22 @@ describe('a commit that a crash interrupted', () => {
     expect([existsSync(journal.staging), existsSync(join(home, 'commit.json.new'))]).toEqual([false, false]);
   });
 
+  it('with an idempotency key is known with its answer, before and after the crash', async () => {
+    const known: unknown[] = [];
+    const certain = async (intent: string, answer: unknown) => {
+      known.push([intent, answer, existsSync(join(home, 'commit.json'))]);
+    };
+    journal = new CommitJournal(home, files, certain);
+    await journal.begin();
+    await journal.prepare({ ...commitOf(), intent: 'rq_1', answer: { count: 1 } });
+    expect(known).toEqual([['rq_1', { count: 1 }, true]]);
+    await new CommitJournal(home, files, certain).unfinished();
+    expect(known).toEqual([known[0], known[0]]);
+    await journal.end();
+    await prepare();
+    expect(known).toHaveLength(2);
+  });
+
   it.each(STEPS.map((_, index) => index).concat(STEPS.length))('after step %i is finished', async (done) => {
     await prepare();
     await apply(STEPS.slice(0, done));

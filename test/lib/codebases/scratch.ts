@@ -78,6 +78,9 @@ export class Scratch {
         this.told.push(`rebase ${id === '' ? 'unknown' : 'commit'} ${stage}${resumed ? ' resumed' : ''}`);
         await this.onRebase();
       },
+      certain: async (intent) => {
+        this.told.push(`certain ${intent}`);
+      },
     });
     await this.codebases.finishCommits();
     return this.codebases;

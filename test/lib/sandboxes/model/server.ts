@@ -101,6 +101,7 @@ export class Server {
           baseRemoving: (id, paths) => sandboxes.preserveRemoved(id, paths),
         },
         rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),
+        certain: async () => undefined,
       });
       const resume = await sandboxes.recover();
       await codebases.finishCommits();
