@@ -1,8 +1,9 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ContainerCreateOptions, ContainerInspectInfo, ContainerInspectOptions } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
 import type { Daemon } from './daemon.ts';
 import { daemonStatus, oneLine } from './errors.ts';
-import { removeContainer } from './own-containers.ts';
+import { removeNamedContainer } from './own-containers.ts';
 import type { DockerTimes } from './times.ts';
 
 /**
@@ -14,9 +15,12 @@ const OF_THE_IMAGE =
 /** The daemon is on another machine, or in a mount namespace to which the workspace mount does not propagate. */
 const NOT_SEEN = /bind source path does not exist/;
 
+/** Interval in milliseconds of attempts to create a container while an earlier one of its name is being removed. */
+const REMOVAL_MS = 100;
+
 /**
- * Creates the container and returns its id. INVALID_ARGUMENT for limits that Docker does not support,
- * FAILED_PRECONDITION for an unsuitable image.
+ * Creates the container and returns its id. A container of its name, which an earlier run of the sandbox left, is
+ * removed first. INVALID_ARGUMENT for limits that Docker does not support, FAILED_PRECONDITION for an unsuitable image.
  */
 export async function createContainer(
   daemon: Daemon,
@@ -34,19 +38,23 @@ export async function createContainer(
         return id;
       },
     });
-  try {
-    return await create();
-  } catch (error) {
-    const status = daemonStatus(error);
-    if (status === 400 && error instanceof Error && NOT_SEEN.test(error.message)) {
-      throw refused('FAILED_PRECONDITION', "docker runtime: the daemon does not see this server's files", error);
+  for (const deadline = performance.now() + startMs; ; await delay(REMOVAL_MS)) {
+    try {
+      return await create();
+    } catch (error) {
+      if (daemonStatus(error) !== 409 || performance.now() > deadline) throw notCreated(image, error);
     }
-    if (status === 400) throw refused('INVALID_ARGUMENT', 'resources', error);
-    if (status !== 409) throw aboutImage(image, error);
-    // An earlier run of this sandbox left a container with this name.
-    await removeContainer(daemon, plan.name as string, startMs);
-    return create();
+    // If the removal is already in progress, this does not wait for it: the name is free some time later.
+    await removeNamedContainer(daemon, plan.name ?? '', startMs);
   }
+}
+
+function notCreated(image: string, error: unknown): unknown {
+  if (daemonStatus(error) !== 400) return aboutImage(image, error);
+  if (error instanceof Error && NOT_SEEN.test(error.message)) {
+    return refused('FAILED_PRECONDITION', "docker runtime: the daemon does not see this server's files", error);
+  }
+  return refused('INVALID_ARGUMENT', 'resources', error);
 }
 
 /** Starts a created container. FAILED_PRECONDITION naming the image, if the image is the cause. */

@@ -221,7 +221,7 @@ export class DockerSandbox implements RunningSandbox {
     this.#kill();
     // The removal of the container kills the processes that remain.
     await this.#cgroup?.remove().catch(() => false);
-    await containers.discard(this.#spec.id);
+    await containers.discard(this.#spec.id, this.#containerId);
     for (const directory of [this.#agentDir, this.#spec.runDir]) {
       try {
         rmSync(directory, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-import type { ContainerInfo } from 'dockerode';
+import type { ContainerInfo, ContainerInspectOptions } from 'dockerode';
 import type { Log } from '../../log.ts';
 import { containerName, INSTANCE_LABEL, SANDBOX_LABEL } from './container.ts';
 import type { Daemon } from './daemon.ts';
@@ -28,21 +28,42 @@ export async function listOwn(daemon: Daemon, instance: string, limitMs: number)
 
 /**
  * Removes the container with all its processes and anonymous volumes. Succeeds if it is gone or its removal is in
- * progress.
+ * progress. By id, never by name: a busy daemon may process the request after its time limit, when the name can belong
+ * to the next container of the sandbox.
  */
-export async function removeContainer(daemon: Daemon, idOrName: string, limitMs: number): Promise<void> {
+async function removeContainer(daemon: Daemon, id: string, limitMs: number): Promise<void> {
   try {
     await daemon.call({
       doing: 'removing a container',
       limitMs,
       ask: (docker, abortSignal) =>
-        docker.getContainer(idOrName).remove({ force: true, v: true, abortSignal }) as Promise<void>,
+        docker.getContainer(id).remove({ force: true, v: true, abortSignal }) as Promise<void>,
     });
   } catch (error) {
     // 409: its removal is in progress.
     const status = daemonStatus(error);
     if (status !== 404 && status !== 409) throw error;
   }
+}
+
+/** As `removeContainer`, for the container that has this name now. */
+export async function removeNamedContainer(daemon: Daemon, name: string, limitMs: number): Promise<void> {
+  let id: string;
+  try {
+    id = await daemon.call({
+      doing: 'looking for a container',
+      limitMs,
+      ask: async (docker, abortSignal) => {
+        const { Id } = await docker.getContainer(name).inspect({ abortSignal } as ContainerInspectOptions);
+        if (typeof Id !== 'string' || Id === '') throw new Error('its answer has no container id');
+        return Id;
+      },
+    });
+  } catch (error) {
+    if (daemonStatus(error) === 404) return;
+    throw error;
+  }
+  await removeContainer(daemon, id, limitMs);
 }
 
 /**
@@ -70,12 +91,16 @@ export class OwnContainers {
     this.#wanted.add(containerName(this.#instance, sandboxId));
   }
 
-  /** Never throws: a container that cannot be removed now is removed later. */
-  async discard(sandboxId: string): Promise<void> {
+  /**
+   * Removes the container of a sandbox. `id`: absent if the request to create it was not answered. Never throws: a
+   * container that cannot be removed now is removed later.
+   */
+  async discard(sandboxId: string, id?: string): Promise<void> {
     const name = containerName(this.#instance, sandboxId);
     this.#wanted.delete(name);
     try {
-      await removeContainer(this.#daemon, name, this.#times.removeMs);
+      if (id === undefined) await removeNamedContainer(this.#daemon, name, this.#times.removeMs);
+      else await removeContainer(this.#daemon, id, this.#times.removeMs);
     } catch (err) {
       this.#log.warn('container not removed yet, will retry', { sandbox_id: sandboxId, err });
       this.#sweepLater();

@@ -24,12 +24,14 @@ export function onExit(sandbox: LiveSandbox, context: SandboxContext): (dead: Ru
 }
 
 /**
- * Takes the sandbox down and stores the reason; StartSandbox restarts it with its files. Call from the sandbox's queue.
+ * Shows the sandbox as failed, takes it down and stores the reason; StartSandbox restarts it with its files. Call from
+ * the sandbox's queue.
  */
 export async function markFailed(sandbox: LiveSandbox, reason: string, context: SandboxContext): Promise<void> {
   context.log.warn('sandbox failed', { sandbox_id: sandbox.id, reason });
-  await takeDown(sandbox, context.platform);
+  // First: from here on commands are refused with the reason, also while the runtime still removes the remains.
   sandbox.transition('failed', reason);
+  await takeDown(sandbox, context.platform);
   // If it cannot be stored, the record still says RUNNING, and the next server restarts the sandbox.
   await sandbox.report({}, context.metadata.sandboxes).catch(() => undefined);
 }

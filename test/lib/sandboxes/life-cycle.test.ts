@@ -245,6 +245,24 @@ describe('a workspace file system that failed', () => {
   });
 });
 
+describe('a sandbox that ended by itself', () => {
+  it('is SANDBOX_ERROR and refuses commands with the reason while its remains are being removed', async () => {
+    let proceed = () => {};
+    fixture.runtime.beforeStop = () => new Promise((resolve) => (proceed = resolve));
+    fixture.runtime.up.get(sandbox.id)!.die('the agent ended');
+    await vi.waitUntil(() => fixture.runtime.stops.length === 1, { timeout: 30_000 });
+    expect(statusOf()).toBe('SANDBOX_ERROR');
+    await expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
+    });
+    const starting = sandboxes.start(sandbox.id);
+    fixture.runtime.beforeStop = async () => {};
+    proceed();
+    expect((await starting).status).toBe('SANDBOX_RUNNING');
+  });
+});
+
 describe('destroy', () => {
   it.each(['SANDBOX_RUNNING', 'SANDBOX_STOPPED', 'SANDBOX_ERROR'])('from %s leaves nothing', async (status) => {
     if (status === 'SANDBOX_STOPPED') await sandboxes.stop(sandbox.id);

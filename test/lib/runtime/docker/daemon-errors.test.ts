@@ -164,6 +164,28 @@ describe('an answer of the daemon that is not as its API says', () => {
   });
 });
 
+describe('a container of the same name', () => {
+  const times = { callMs: 2000, pullMs: 2000, startMs: 30_000, removeMs: 2000, retryMs: 10 };
+
+  it('is removed by its id, and its removal in progress is waited for', async () => {
+    const asked: string[] = [];
+    let conflicts = 3;
+    await answering((request, response) => {
+      const { method, url = '' } = request;
+      const path = url.replace(/\?.*/, '');
+      asked.push(`${method} ${path}`);
+      if (method === 'DELETE') response.writeHead(409).end('{"message":"removal is already in progress"}');
+      else if (method === 'GET') response.end('{"Id":"old"}');
+      else if (conflicts-- > 0) response.writeHead(409).end('{"message":"the name is in use"}');
+      else response.writeHead(201).end('{"Id":"new"}');
+    });
+    const daemon = new Daemon({ kind: 'unix', socketPath });
+    expect(await createContainer(daemon, { name: 'name' }, 'image', times)).toBe('new');
+    const attempt = ['POST /containers/create', 'GET /containers/name/json', 'DELETE /containers/old'];
+    expect(asked).toEqual([...attempt, ...attempt, ...attempt, 'POST /containers/create']);
+  });
+});
+
 it('a connection for which this process has no descriptor is RESOURCE_EXHAUSTED', () => {
   const error = Object.assign(new Error('connect EMFILE'), { code: 'EMFILE', syscall: 'connect' });
   expect(daemonError(error, { address: 'unix:///a', doing: 'asking' })).toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
