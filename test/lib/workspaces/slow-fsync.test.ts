@@ -8,7 +8,7 @@ import { bundleEntry } from '../fuse/bundle-entry.ts';
 import { type Mounted, mounted, shell } from '../fuse/mounted.ts';
 import { ALL_WRITE } from './sandbox.ts';
 
-const { fsync } = fs;
+const { fdatasync, fsync } = fs;
 
 let bundle: Awaited<ReturnType<typeof bundleEntry>>;
 let mount: Mounted;
@@ -31,6 +31,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   replaceFsync(fsync);
+  replaceFdatasync(fdatasync);
   await mount.remove();
   await bundle.remove();
   rmSync(home, { recursive: true });
@@ -38,6 +39,11 @@ afterAll(async () => {
 
 function replaceFsync(replacement: unknown): void {
   (fs as { fsync: unknown }).fsync = replacement;
+  syncBuiltinESMExports();
+}
+
+function replaceFdatasync(replacement: unknown): void {
+  (fs as { fdatasync: unknown }).fdatasync = replacement;
   syncBuiltinESMExports();
 }
 
@@ -70,4 +76,24 @@ it('an fsync that fails on the disk fails in the sandbox', async () => {
   });
   replaceFsync(fsync);
   expect(await shell(SYNCED, paths[0]!)).toMatch(/70000 bytes/);
+});
+
+it('a disk that holds a durable file which outgrows its slot holds no request of another sandbox', async () => {
+  expect(await shell('dd if=/dev/zero of="$1/grows" bs=65536 count=1 conv=fsync 2>&1', paths[0]!)).toMatch(
+    /65536 bytes/,
+  );
+  const begun = new Deferred<void>();
+  const held = new Deferred<void>();
+  replaceFdatasync((fd: number, done: (error: Error | null) => void) => {
+    begun.resolve();
+    void held.promise.then(() => fdatasync(fd, done));
+  });
+  const grown = shell('head -c 4464 /dev/zero >>"$1/grows"; stat -c %s "$1/grows"', paths[0]!);
+  let ended = false;
+  void grown.then(() => (ended = true));
+  await begun.promise;
+  expect(await shell('cat "$1/file"', paths[1]!)).toBe('of the codebase');
+  expect(ended).toBe(false);
+  held.resolve();
+  expect(await grown).toBe('70000\n');
 });

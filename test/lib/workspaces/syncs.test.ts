@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readlinkSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { AnsweredLater } from '../../../lib/fuse/filesystem.ts';
 import type { Errno } from '../../../lib/linux/errno.ts';
 import type { BackgroundSync } from '../../../lib/workspaces/delta/contents/background-sync.ts';
 import { syncNow } from '../../../lib/workspaces/delta/contents/background-sync.ts';
-import { Sandbox } from './sandbox.ts';
+import { outcome, Sandbox } from './sandbox.ts';
 import { begin, postponedBy } from './stepping.ts';
 
 const { EIO } = constants.errno;
@@ -226,3 +226,96 @@ function slabsOf(s: Sandbox): string {
   const layer = readFileSync(`${s.spec.delta}/journal`, 'latin1').match(/sb_1\.[^"]+/)![0];
   return readFileSync(`${s.spec.layers}/${layer}/slab-4096`, 'latin1');
 }
+
+describe('durable contents that outgrow their slot', () => {
+  /** A file of 60,000 bytes that is durable. */
+  function durable() {
+    const disk = slowDisk();
+    disk.s.create('grows', 'x'.repeat(60_000));
+    disk.fsync('grows');
+    disk.end();
+    return disk;
+  }
+  const append = ({ s }: ReturnType<typeof durable>) => s.write('grows', 'y'.repeat(10_000), 60_000);
+
+  it('are recorded in a file only when the file is durable', () => {
+    const disk = durable();
+    const cause = postponedBy(() => append(disk));
+    expect(postponedBy(() => append(disk))).toBe(cause);
+    expect(disk.syncs).toHaveLength(1);
+    expect(disk.s.read('grows')).toBe('x'.repeat(60_000));
+    disk.end();
+    append(disk);
+    expect(disk.s.read('grows')).toBe('x'.repeat(60_000) + 'y'.repeat(10_000));
+    disk.s.restart();
+    expect(disk.s.read('grows')).toBe('x'.repeat(60_000) + 'y'.repeat(10_000));
+  });
+
+  it('are copied again if they changed meanwhile', () => {
+    const disk = durable();
+    postponedBy(() => append(disk));
+    disk.s.write('grows', 'z');
+    disk.end();
+    append(disk);
+    expect(disk.s.read('grows')).toBe(`z${'x'.repeat(59_999)}${'y'.repeat(10_000)}`);
+  });
+
+  it('stay in their slot if the file cannot be synced', () => {
+    const disk = durable();
+    postponedBy(() => append(disk));
+    disk.end(0);
+    expect(outcome(() => append(disk))).toBe('EIO');
+    expect(disk.s.read('grows')).toBe('x'.repeat(60_000));
+    disk.s.restart();
+    expect(disk.s.read('grows')).toBe('x'.repeat(60_000));
+  });
+
+  it('leave no file behind if they are removed meanwhile', () => {
+    const disk = durable();
+    postponedBy(() => append(disk));
+    disk.s.unlink('grows');
+    disk.s.forgetAll();
+    disk.end();
+    const files = readdirSync(join(disk.s.home, 'layers'), { recursive: true, encoding: 'utf8' });
+    expect(files.filter((path) => /\/\d+\/\d+$/.test(path))).toEqual([]);
+  });
+});
+
+describe('durable contents that are moved to shorten a slab', () => {
+  const SLOT = 65_536;
+  const content = (n: number) => String(n).padEnd(60_000, '.');
+
+  it('are recorded when the slab is durable, unless they changed meanwhile', () => {
+    const { s, syncs, end, fsync, turn } = slowDisk();
+    const endAll = () => {
+      while (syncs.length > 0) end();
+    };
+    for (let n = 0; n < 300; n++) s.create(`f${n}`, content(n));
+    // Contents that were never durable are moved at once.
+    for (const n of [297, 298, 299]) fsync(`f${n}`);
+    endAll();
+    for (let n = 0; n < 280; n++) s.unlink(`f${n}`);
+    s.forgetAll();
+    const [layer] = readdirSync(join(s.home, 'layers'));
+    const slab = join(s.home, 'layers', layer!, `slab-${SLOT}`);
+    expect(syncs.map(({ files }) => files.map(({ file }) => readPath(file)))).toEqual([[slab]]);
+    endAll();
+    // The journal no longer names the old slot.
+    const fd = openSync(slab, 'r+');
+    writeSync(fd, Buffer.alloc(60_000), 0, 60_000, 299 * SLOT);
+    closeSync(fd);
+    fsync('f297');
+    endAll();
+    s.unlink('f280');
+    s.forgetAll();
+    expect(syncs).toHaveLength(1);
+    s.write('f298', 'new');
+    endAll();
+    s.restart();
+    postponedBy(() => s.id(''));
+    turn();
+    expect(s.read('f299')).toBe(content(299));
+    expect(s.read('f298')).toBe(content(298).replace('298', 'new'));
+    expect(s.read('f297')).toBe(content(297));
+  });
+});

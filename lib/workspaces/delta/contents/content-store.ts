@@ -12,7 +12,7 @@ import { openIfExists, readFile } from './host-io.ts';
 import type { LargeCopies } from './large-copies.ts';
 import type { LargeFrees } from './large-frees.ts';
 import { placeOf, slabPaths } from './slabs.ts';
-import { type FrozenReader, SlotContents } from './slot-contents.ts';
+import { SlotContents, type SlotOptions } from './slot-contents.ts';
 import { TopLayer } from './top-layer.ts';
 import { Unsynced } from './unsynced.ts';
 
@@ -38,18 +38,19 @@ export class ContentStore {
   constructor(
     root: string,
     layer: string,
-    { frozen, copies, frees }: { frozen: FrozenReader; copies: LargeCopies; frees: LargeFrees },
+    options: SlotOptions & { copies: LargeCopies; frees: LargeFrees },
     journal: ContentJournal,
   ) {
     this.#top = new TopLayer(root, layer);
-    this.#files = new DataFiles(root, copies, frees);
+    this.#files = new DataFiles(root, options.copies, options.frees);
     this.#journal = journal;
     this.#damages = new DamageReports((inode, message) => journal.damaged(inode, message));
-    this.slots = new SlotContents(this.#top, frozen, this.#files, journal, this.#unsynced, this.#damages);
+    this.slots = new SlotContents(this.#top, options, this.#files, journal, this.#unsynced, this.#damages);
   }
 
   /** Freezes the current layer; later writes go to `layer`. */
   freeze(layer: string): void {
+    this.slots.layerEnds();
     this.#unsynced.freeze(this.#top.layer);
     this.#top.replace(layer);
   }
@@ -207,6 +208,7 @@ export class ContentStore {
    * it.
    */
   release(inode: Inode, more: boolean): void {
+    this.slots.removed(inode);
     const synced = !this.#unsynced.delete(inode);
     if (this.#top.isFrozen(inode)) return;
     if (inode.hasFile) this.#files.remove(inode.data!);
@@ -281,7 +283,6 @@ export class ContentStore {
     return this.#top.slabs.hasManyDeferred;
   }
 
-  /** Called when a sync of the journal begins. */
   journalSyncBegins(): void {
     this.#top.slabs.coverDeferred();
   }
@@ -293,6 +294,7 @@ export class ContentStore {
 
   /** Closes the slabs, without `syncAll`. */
   close(): void {
+    this.slots.close();
     this.#top.slabs.close();
   }
 }

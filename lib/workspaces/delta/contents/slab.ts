@@ -66,6 +66,11 @@ export class Slab {
     this.#holders[slot] = inode;
   }
 
+  /** Whether the inode owns the slot. */
+  holds(slot: number, inode: Inode): boolean {
+    return this.#holders[slot] === inode;
+  }
+
   /** Frees a slot. `hold`: not reused before the journal was synced. `more`: the file is shortened later, by `trim`. */
   free(slot: number, hold: boolean, more: boolean): void {
     if (this.#holders[slot] === undefined) return;

@@ -29,6 +29,11 @@ export class Slabs {
     this.#of(slot).assign(indexOf(slot), inode);
   }
 
+  /** Whether the inode owns the slot. */
+  holds(slot: number, inode: Inode): boolean {
+    return this.#of(slot).holds(indexOf(slot), inode);
+  }
+
   /** Called when all slots that the journal names are assigned. */
   loaded(): void {
     for (const slab of this.#slabs) slab.loaded();

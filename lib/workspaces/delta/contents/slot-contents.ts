@@ -1,12 +1,16 @@
 import { crc32 } from 'node:zlib';
+import { Postponed } from '../../../fuse/filesystem.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { ENOSPC } from '../../../linux/errno.ts';
 import { type DataRef, type Inode, NO_SLOT } from '../index/inode.ts';
 import type { ContentJournal } from './content-journal.ts';
 import type { DamageReports } from './damage-reports.ts';
 import type { DataFiles } from './data-files.ts';
+import { DurableCopies } from './durable-copies.ts';
 import { writeFile } from './host-io.ts';
+import type { OwnSyncs } from './host-syncs.ts';
 import { SMALL } from './slabs.ts';
+import { SlotMoves } from './slot-moves.ts';
 import type { TopLayer } from './top-layer.ts';
 import type { Unsynced } from './unsynced.ts';
 
@@ -15,6 +19,13 @@ const ZEROS = Buffer.alloc(SMALL);
 /** Reads from the slots of frozen layers; returns the number of bytes read. */
 export interface FrozenReader {
   read(root: string, layer: string, slot: number, offset: number, into: Buffer): number;
+}
+
+export interface SlotOptions {
+  frozen: FrozenReader;
+  syncs: OwnSyncs;
+  /** Whether a long operation runs on the delta. Absent: never. */
+  isHeld?: (() => boolean) | undefined;
 }
 
 /**
@@ -28,11 +39,14 @@ export class SlotContents {
   readonly #journal: ContentJournal;
   readonly #unsynced: Unsynced;
   readonly #damages: DamageReports;
+  readonly #moves: SlotMoves;
+  /** Copies of contents that become too large for a slot. */
+  readonly #durable: DurableCopies;
 
   /** `files`: where contents go that become too large. */
   constructor(
     top: TopLayer,
-    frozen: FrozenReader,
+    { frozen, syncs, isHeld = () => false }: SlotOptions,
     files: DataFiles,
     journal: ContentJournal,
     unsynced: Unsynced,
@@ -44,6 +58,22 @@ export class SlotContents {
     this.#journal = journal;
     this.#unsynced = unsynced;
     this.#damages = damages;
+    this.#moves = new SlotMoves(top, syncs, isHeld);
+    this.#durable = new DurableCopies(files, syncs);
+  }
+
+  /** Called when the inode was removed. */
+  removed(inode: Inode): void {
+    this.#durable.delete(inode);
+  }
+
+  /** Called before the layer is frozen or abandoned. */
+  layerEnds(): void {
+    this.#durable.clear();
+  }
+
+  close(): void {
+    this.#moves.close();
   }
 
   /** Returns all contents of a file without a data file. Throws Damage. */
@@ -187,32 +217,51 @@ export class SlotContents {
    * the current operation.
    */
   move(inode: Inode): void {
+    if (this.#moves.isMoving) return;
     const slot = this.#top.slabs.allocate(inode.size);
+    const record = () => this.#replace(inode, slot, (data) => this.#journal.placed(inode, data));
     try {
       this.#top.slabs.write(slot, 0, this.all(inode));
+      if (!this.#unsynced.has(inode) && this.#moves.inBackground) {
+        this.#moves.begin({ inode, to: slot, record }, () => this.#moveNext());
+        return;
+      }
       if (!this.#unsynced.has(inode)) this.#top.slabs.sync(slot);
-      this.#replace(inode, slot, (data) => this.#journal.placed(inode, data));
+      record();
     } catch {
       this.#top.slabs.free(slot, false);
     }
   }
 
+  /** Releases during a move in the background moved nothing. */
+  #moveNext(): void {
+    const { toMove } = this.#top.slabs;
+    if (toMove !== undefined) this.move(toMove);
+  }
+
+  /** Throws Postponed while another thread makes durable contents durable in the data file. */
   #moveToFile(inode: Inode): void {
     const data = { ...inode.data!, layer: this.#top.layer };
+    const isDurable = this.#durable.take(inode, data);
+    try {
+      if (!isDurable) this.#copyToFile(inode, data);
+      this.#replace(inode, NO_SLOT, (to) => this.#journal.placed(inode, to));
+      inode.hasFile = true;
+    } catch (error) {
+      if (!(error instanceof Postponed)) this.#files.remove(data);
+      throw error;
+    }
+  }
+
+  #copyToFile(inode: Inode, data: DataRef): void {
     const fd = this.#files.open(data, true);
     try {
       const bytes = this.all(inode);
       if (writeFile(fd, 0, bytes) !== bytes.length) throw ENOSPC;
-      // Contents that were durable must not be replaced by contents that are not.
-      if (!this.#unsynced.has(inode)) this.#files.sync(data, true);
-      this.#replace(inode, NO_SLOT, (to) => this.#journal.placed(inode, to));
-      inode.hasFile = true;
-    } catch (error) {
-      this.#files.remove(data);
-      throw error;
     } finally {
       closeQuietly(fd);
     }
+    if (!this.#unsynced.has(inode)) this.#durable.sync(inode, data);
   }
 
   #replace(inode: Inode, slot: number, journal: (data: DataRef) => void): void {
