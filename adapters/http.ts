@@ -1,10 +1,17 @@
-import { createServer, maxHeaderSize, type RequestListener, STATUS_CODES } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  maxHeaderSize,
+  type RequestListener,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
-import { errorBody } from './http/answer.ts';
+import { answerError, errorBody } from './http/answer.ts';
 import { Connections, type HttpServer } from './http/connections.ts';
 import { Requests } from './http/requests.ts';
 import { ABORT_GRACE_MS, CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
@@ -55,6 +62,7 @@ export async function startHttp({
   // Bodies have an idle limit instead: an upload may take any time as long as data arrives.
   server.requestTimeout = 0;
   server.keepAliveTimeout = 75_000;
+  server.on('checkExpectation', refuseExpectation);
   server.on('clientError', answerParseError);
   await listen(server, address);
   // Emitted when a connection cannot be accepted, for example for lack of descriptors or memory.
@@ -82,6 +90,12 @@ function listen(server: HttpServer, { host, port }: ListenerOptions['address']):
     if (host === '') server.listen(port, listening);
     else server.listen(port, host, listening);
   });
+}
+
+/** For an Expect header other than 100-continue. */
+function refuseExpectation(_: IncomingMessage, res: ServerResponse): void {
+  res.setHeader('x-request-id', requestIdFrom(undefined));
+  answerError(res, new ServiceError('INVALID_ARGUMENT', 'the header expect must be 100-continue, or absent'), {}, 417);
 }
 
 /** A request that could not be parsed, or was too slow, has no response object. Other errors are of the connection. */

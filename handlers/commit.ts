@@ -4,6 +4,9 @@ import { define } from './define.ts';
 
 export const commit = define(
   'Commit',
-  { paths: { maxItems: MAX_PATHS, items: { format: 'directory-path' } }, on_conflict: { values: CONFLICT_CHOICES } },
+  {
+    paths: { maxItems: MAX_PATHS, items: { minLength: 1, format: 'directory-path' } },
+    on_conflict: { values: CONFLICT_CHOICES },
+  },
   ({ request }, { services, intent }) => services.sandboxes.commit({ ...request, intent }),
 );

@@ -26,3 +26,14 @@ export class Breaks {
     this.#since = this.#now();
   }
 }
+
+/** Runs all steps, with breaks between them, and returns the result. */
+export async function withBreaks<T>(steps: Iterator<unknown, T, void>): Promise<T> {
+  const breaks = new Breaks();
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+    const due = breaks.due();
+    if (due !== undefined) await due;
+  }
+}

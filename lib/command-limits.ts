@@ -6,6 +6,8 @@
 export const MAX_STRING_BYTES = 128 * 1024 - 1;
 /** Maximum bytes of all environment variables together, each with "=" and NUL. */
 export const MAX_ENV_BYTES = 1024 * 1024;
+/** Maximum number of environment variables in a request; the kernel bounds only their bytes. */
+export const MAX_VARIABLES = 4096;
 /** PATH_MAX without its NUL. */
 export const MAX_WORKDIR_BYTES = 4095;
 /** Source of a regular expression: names that every shell can assign. */

@@ -1,25 +1,31 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
 
-/**
- * Far above any legitimate request, which has thousands of rules, labels and variables. Equal to the limit for REST.
- */
-const MAX_FIELDS = 500_000;
+/** More than any request needs: its fields bound the rules, paths, labels and variables. Equal to the limit for REST. */
+const MAX_FIELDS = 65_536;
 
 /**
  * Limits the number of fields in request messages. The threat: 64 MiB of empty rules, two bytes each, decode to
- * gigabytes of objects. A message with too many fields is replaced by a ServiceError, which the call then throws,
- * because grpc-js reports an error thrown by a deserializer as INTERNAL.
+ * gigabytes of objects. A message with too many fields, or one that cannot be decoded, is replaced by a ServiceError,
+ * which the call then throws, because grpc-js reports an error thrown by a deserializer as INTERNAL.
  */
 export function withBounds(definition: ServiceDefinition): ServiceDefinition {
   const bounded = Object.entries(definition).map(([name, method]) => {
-    const requestDeserialize = (bytes: Buffer): object =>
-      hasMoreFields(bytes, MAX_FIELDS)
-        ? new ServiceError('INVALID_ARGUMENT', `a message must have at most ${MAX_FIELDS} values`)
-        : method.requestDeserialize(bytes);
+    const requestDeserialize = (bytes: Buffer): object => {
+      if (hasMoreFields(bytes, MAX_FIELDS)) return refused(`must have at most ${MAX_FIELDS} values`);
+      try {
+        return method.requestDeserialize(bytes);
+      } catch {
+        return refused('must be valid protobuf of the type of the request');
+      }
+    };
     return [name, { ...method, requestDeserialize }];
   });
   return Object.fromEntries(bounded);
+}
+
+function refused(problem: string): ServiceError {
+  return new ServiceError('INVALID_ARGUMENT', `a message ${problem}`);
 }
 
 /** Counts the top-level fields of the message. Stops at malformed bytes, which the decoder then reports. */

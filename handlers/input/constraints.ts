@@ -21,11 +21,14 @@ export interface FieldConstraint {
   default?: number;
   /** The allowed strings. */
   values?: readonly string[];
-  /** 1: a key must not be empty. */
+  /** 1: a key, or an element of a list, must not be empty. */
   minLength?: 1;
   /** Maximum Unicode code points of a string. */
   maxLength?: number;
-  /** Maximum UTF-8 bytes of a string; of a map: of all its entries as `key=value` and NUL. */
+  /**
+   * Maximum UTF-8 bytes of a string; of a list: of all strings in it together; of a map: of all its entries as
+   * `key=value` and NUL.
+   */
   maxBytes?: number;
   pattern?: Pattern;
   format?: keyof typeof FORMATS;
@@ -91,6 +94,18 @@ export function stringCheck(constraint: FieldConstraint): (value: string, at: st
 export function checkCount(count: number, at: string, { maxItems }: FieldConstraint): void {
   if (maxItems === undefined || count <= maxItems) return;
   throw invalidArgument(at, `must have at most ${maxItems} entries, not ${count}`);
+}
+
+/** Throws for too many bytes in a list of strings, or of messages with strings. */
+export function checkList(list: readonly unknown[], at: string, { maxBytes }: FieldConstraint): void {
+  if (maxBytes === undefined) return;
+  let bytes = 0;
+  for (const each of list) {
+    for (const value of typeof each === 'object' && each !== null ? Object.values(each) : [each]) {
+      if (typeof value === 'string') bytes += Buffer.byteLength(value);
+    }
+  }
+  if (bytes > maxBytes) throw invalidArgument(at, `must have at most ${maxBytes} bytes in all, not ${bytes}`);
 }
 
 export function checkMap(map: Readonly<Record<string, string>>, at: string, constraint: FieldConstraint): void {

@@ -1,5 +1,5 @@
 import { enums, fields, rpcs } from '../../lib/contract/schema.ts';
-import { type Constraints, checkCount, checkMap, type FieldConstraint, stringCheck } from './constraints.ts';
+import { type Constraints, checkCount, checkList, checkMap, type FieldConstraint, stringCheck } from './constraints.ts';
 import {
   bool,
   bytes,
@@ -68,7 +68,9 @@ function listOf<T>(element: Kind<T>, constraint: FieldConstraint): Kind<T[]> {
     absent: kind.absent,
     read(value, at) {
       if (Array.isArray(value)) checkCount(value.length, at, constraint);
-      return kind.read(value, at);
+      const list = kind.read(value, at);
+      checkList(list, at, constraint);
+      return list;
     },
   };
 }

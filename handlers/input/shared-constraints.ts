@@ -3,11 +3,12 @@ import {
   ENV_NAME_PROBLEM,
   MAX_ENV_BYTES,
   MAX_STRING_BYTES,
+  MAX_VARIABLES,
   MAX_WORKDIR_BYTES,
 } from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
-import { MAX_RULES } from '../../lib/permissions/pattern-limits.ts';
+import { MAX_PATTERN_BYTES, MAX_RULES, MAX_RULES_BYTES } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints, FieldConstraint } from './constraints.ts';
 
@@ -29,7 +30,11 @@ export const actor = { as: { values: ACTORS } } as const satisfies Constraints;
 export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfies Constraints;
 
 /** A list of rules. */
-export const rules = { maxItems: MAX_RULES } as const satisfies FieldConstraint;
+export const rules = {
+  maxItems: MAX_RULES,
+  maxBytes: MAX_RULES_BYTES,
+  items: { fields: { pattern: { maxBytes: MAX_PATTERN_BYTES } } },
+} as const satisfies FieldConstraint;
 
 export const labels = {
   maxItems: MAX_LABELS,
@@ -63,6 +68,7 @@ export const command = {
   command: { required: true, pattern: noNul, maxBytes: MAX_STRING_BYTES },
   workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },
   env: {
+    maxItems: MAX_VARIABLES,
     keys: {
       minLength: 1,
       pattern: { source: ENV_NAME, problem: ENV_NAME_PROBLEM },

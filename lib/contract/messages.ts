@@ -703,7 +703,7 @@ export interface ExportChangesResponse {
 export interface DiscardRequest {
   /** Sandbox whose changes are dropped. */
   sandbox_id: string;
-  /** Paths, each with everything below it; none: all changes. */
+  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
   paths: readonly string[];
 }
 
@@ -717,7 +717,7 @@ export interface DiscardResponse {
 export interface CommitRequest {
   /** Sandbox whose changes are committed. */
   sandbox_id: string;
-  /** Paths, each with everything below it; none: all changes. */
+  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
   paths: readonly string[];
   /**
    * Resolution of conflicts, which are paths whose version in the codebase is no longer the one that the sandbox started

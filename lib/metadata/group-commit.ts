@@ -67,7 +67,23 @@ export class GroupCommit {
     this.#uncertain = true;
     for (const change of changes.toReversed()) change.undo();
     this.#failed(cause);
-    const error = new ServiceError('UNAVAILABLE', 'the change could not be stored; nothing was changed', [], { cause });
+    const message = `the change could not be stored${whyOf(cause)}; nothing was changed`;
+    const error = new ServiceError('UNAVAILABLE', message, [], { cause });
     for (const change of changes) change.reject(error);
+  }
+}
+
+/** Names the fault of the disk, to follow "could not be stored". */
+function whyOf(cause: unknown): string {
+  switch ((cause as NodeJS.ErrnoException | undefined)?.code) {
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return ': the disk of the metadata (storage.db_path) is full';
+    case 'EROFS':
+      return ': the disk of the metadata (storage.db_path) is read-only';
+    case 'EIO':
+      return ': the disk of the metadata (storage.db_path) fails';
+    default:
+      return '';
   }
 }

@@ -1,24 +1,41 @@
 import { PatternType, Permission, type PermissionRule } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
 import { parsePattern } from './parse-pattern.ts';
-import { MAX_NAMES, MAX_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
-import { comparePrecedence } from './precedence.ts';
+import { MAX_NAMES, MAX_STORED_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
 import type { RuleSet } from './rule-set.ts';
-import type { ParsedRule } from './rule-trie.ts';
+import { buildTrie, type ParsedRule } from './rule-trie.ts';
+import { sortRules } from './sort-rules.ts';
 import { TrieRuleSet } from './trie-rule-set.ts';
 
-/**
- * Compiles the rules of a sandbox; an empty list hides everything. Throws INVALID_ARGUMENT naming `permissions[i]`, the
- * field and the reason. Limits: 100 000 rules, 4096 bytes per pattern.
- */
+/** Rules parsed in one step; a step also ends after this many names and tokens. */
+const RULES_PER_STEP = 64;
+const SIZE_PER_STEP = 4096;
+
+/** Compiles rules at once; see `compiling`. */
 export function compileRules(rules: readonly PermissionRule[]): RuleSet {
-  if (rules.length > MAX_RULES) {
-    throw invalidArgument('permissions', `has ${rules.length} rules; at most ${MAX_RULES} are allowed`);
+  const steps = compiling(rules);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
   }
-  // Copied, so that later changes of the caller's objects have no effect.
-  const kept = rules.map((rule) => ({ ...rule }));
+}
+
+/**
+ * Compiles the rules of a sandbox, in steps of a fraction of a millisecond; an empty list hides everything. `rules` must
+ * not change meanwhile. Throws INVALID_ARGUMENT naming `permissions[i]`, the field and the reason. Limits: 100,000 rules,
+ * 4096 bytes per pattern.
+ */
+export function* compiling(rules: readonly PermissionRule[]): Generator<undefined, RuleSet, void> {
+  if (rules.length > MAX_STORED_RULES) {
+    throw invalidArgument('permissions', `has ${rules.length} rules; at most ${MAX_STORED_RULES} are allowed`);
+  }
+  const kept: PermissionRule[] = [];
+  const parsed: ParsedRule[] = [];
   const size = { names: 0, tokens: 0 };
-  const parsed = kept.map((rule, index): ParsedRule => {
+  let stepEnd = SIZE_PER_STEP;
+  for (const [index, given] of rules.entries()) {
+    // Copied, so that later changes of the caller's objects have no effect.
+    const rule = { ...given };
     const parsedRule = parseRule(rule, index);
     addSize(size, parsedRule);
     if (size.names > MAX_NAMES || size.tokens > MAX_TOKENS) {
@@ -27,9 +44,16 @@ export function compileRules(rules: readonly PermissionRule[]): RuleSet {
         'and the patterns before it are more than can be held; use fewer or simpler patterns',
       );
     }
-    return parsedRule;
-  });
-  return new TrieRuleSet(kept, parsed.sort(comparePrecedence));
+    kept.push(rule);
+    parsed.push(parsedRule);
+    if (index % RULES_PER_STEP < RULES_PER_STEP - 1 && size.names + size.tokens < stepEnd) continue;
+    stepEnd = size.names + size.tokens + SIZE_PER_STEP;
+    yield;
+  }
+  const ranked = yield* sortRules(parsed);
+  const root = yield* buildTrie(ranked);
+  yield;
+  return new TrieRuleSet(kept, ranked, root);
 }
 
 function parseRule(rule: PermissionRule, index: number): ParsedRule {

@@ -1,5 +1,5 @@
 /** Per-path permission rules: compiled once, evaluated path by path. No side effects and no I/O. */
-export { compileRules } from './compile.ts';
+export { compileRules, compiling } from './compile.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';
 export { findPreset, PRESETS } from './presets.ts';

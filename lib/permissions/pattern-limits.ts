@@ -1,4 +1,8 @@
-export const MAX_RULES = 100_000;
+/** Maximum number of rules in a request, and of UTF-8 bytes of their patterns, permissions and types together. */
+export const MAX_RULES = 10_000;
+export const MAX_RULES_BYTES = 2 * 1024 * 1024;
+/** Maximum number of rules that are compiled: earlier servers stored as many. */
+export const MAX_STORED_RULES = 100_000;
 export const MAX_PATTERN_BYTES = 4096;
 /** Maximum number of alternatives of one component after brace expansion. */
 export const MAX_ALTERNATIVES = 256;

@@ -47,12 +47,15 @@ export interface ParsedRule extends RankedRule {
   components: readonly Component[];
 }
 
-/** `rules` must be in order of precedence. */
-export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
+/** Rules added, or nodes completed, in one step. */
+const ITEMS_PER_STEP = 64;
+
+/** Builds the trie in steps. `rules` must be in order of precedence. */
+export function* buildTrie(rules: readonly ParsedRule[]): Generator<undefined, TrieNode, void> {
   const root = new TrieNode(0, false);
   const nodes = [root];
   const children: Children[] = [new Map()];
-  rules.forEach(({ components }, rank) => {
+  for (const [rank, { components }] of rules.entries()) {
     let node = root;
     for (const component of components) {
       const known = children[node.id] as Children;
@@ -67,9 +70,13 @@ export function buildTrie(rules: readonly ParsedRule[]): TrieNode {
       node = child;
     }
     node.ranks.push(rank);
-  });
+    if (rank % ITEMS_PER_STEP === ITEMS_PER_STEP - 1) yield;
+  }
   // A child always has a higher id, so the reverse order visits children before parents.
-  for (const node of nodes.toReversed()) fillBelow(node, (children[node.id] as Children).values(), rules);
+  for (const node of nodes.toReversed()) {
+    fillBelow(node, (children[node.id] as Children).values(), rules);
+    if (node.id % ITEMS_PER_STEP === 0) yield;
+  }
   return root;
 }
 

@@ -3,7 +3,7 @@ import type { PermissionRule } from '../contract/messages.ts';
 import { type Level, levelOf, NONE } from './levels.ts';
 import { type RankedRule, whyBefore } from './precedence.ts';
 import type { PlacedRule, RuleSet } from './rule-set.ts';
-import { buildTrie, type ParsedRule, type TrieNode } from './rule-trie.ts';
+import type { ParsedRule, TrieNode } from './rule-trie.ts';
 import { TrieState } from './trie-state.ts';
 
 /**
@@ -18,12 +18,12 @@ export class TrieRuleSet implements RuleSet {
   readonly #states = new Map<string, TrieState>();
   #internedNodes = 0;
 
-  /** `ranked`: all of `rules`, in order of precedence. */
-  constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[]) {
+  /** `ranked`: all of `rules`, in order of precedence. `root`: their trie. */
+  constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[], root: TrieNode) {
     this.rules = rules;
     // Without the components, which the trie contains.
     this.#ranked = ranked.map(({ index, rule, exact, literalPrefix }) => ({ index, rule, exact, literalPrefix }));
-    this.root = this.intern([buildTrie(ranked)]);
+    this.root = this.intern([root]);
   }
 
   state(path: ByteString): TrieState {

@@ -4,7 +4,7 @@ import { Postponed } from '../fuse/filesystem.ts';
 import { ESTALE } from '../linux/errno.ts';
 import { S_IFDIR } from '../linux/mode.ts';
 import type { Time } from '../linux/time.ts';
-import { compileRules, type RuleSet, type RuleState } from '../permissions/index.ts';
+import { compileRules, compiling, type RuleSet, type RuleState } from '../permissions/index.ts';
 import { Base } from './base/base.ts';
 import type { ChangingPaths } from './base/base-trees.ts';
 import { OwnSyncs } from './delta/contents/host-syncs.ts';
@@ -72,7 +72,7 @@ export class Workspace implements MemoryHolder {
     this.#checkpoints = spec.checkpoints ?? [];
   }
 
-  /** The compiled rules. Throws INVALID_ARGUMENT. */
+  /** The rules, which opening compiles in steps; before that, all at once. Throws INVALID_ARGUMENT. */
   get rules(): RuleSet {
     this.#rules ??= compileRules(this.spec.rules);
     return this.#rules;
@@ -245,6 +245,7 @@ export class Workspace implements MemoryHolder {
   *opening(): Steps<Opened> {
     if (this.#opened !== undefined) return this.#opened;
     if (this.#closed) throw ESTALE;
+    this.#rules ??= yield* compiling(this.spec.rules);
     const { codebaseId, maxBytes, maxFiles } = this.spec;
     const base = new Base(this.spec.base, this.shared.bases.use(codebaseId, this.spec.base));
     try {

@@ -203,7 +203,7 @@ describe('gRPC', () => {
     expect(await failure(call)).toMatchObject({ code: 12 });
   });
 
-  it('continues after bytes that are not a valid message', async () => {
+  it('refuses bytes that are not a valid message and continues', async () => {
     await start({ sandboxes: { get: () => aSandbox } });
     const pass = (bytes: Buffer) => bytes;
     for (const bytes of [Buffer.alloc(1000, 0xff), Buffer.from([0x0a, 0xff])]) {
@@ -212,7 +212,10 @@ describe('gRPC', () => {
           error ? reject(error) : resolve(value),
         );
       });
-      expect((await failure(call)).code).toBe(13);
+      expect(await failure(call)).toMatchObject({
+        code: 3,
+        details: 'a message must be valid protobuf of the type of the request',
+      });
     }
     expect(await rpc.unary('service.v1.SandboxService/GetSandbox', {})).toEqual(aSandbox);
   });
@@ -225,7 +228,7 @@ describe('gRPC', () => {
       const path = '/service.v1.SandboxService/CreateSandbox';
       rpc.client.makeUnaryRequest(path, pass, pass, rules, (error, value) => (error ? reject(error) : resolve(value)));
     });
-    expect(await failure(call)).toMatchObject({ code: 3, details: 'a message must have at most 500000 values' });
+    expect(await failure(call)).toMatchObject({ code: 3, details: 'a message must have at most 65536 values' });
     const upload = new Promise((resolve, reject) => {
       const path = '/service.v1.CodebaseService/UploadFile';
       rpc.client

@@ -33,7 +33,7 @@ describe('JsonBounds', () => {
 
   it('refuses too many values at the part that has them', () => {
     const bounds = new JsonBounds();
-    bounds.push(Buffer.from(`[${'1,'.repeat(400_000)}`));
-    expect(() => bounds.push(Buffer.from('1,'.repeat(100_000)))).toThrow('at most 500000 values');
+    bounds.push(Buffer.from(`[${'1,'.repeat(65_000)}`));
+    expect(() => bounds.push(Buffer.from('1,'.repeat(1000)))).toThrow('at most 65536 values');
   });
 });

@@ -224,6 +224,17 @@ describe('REST', () => {
     expect(answer).toMatch(/HTTP\/1.1 431 .*"the request line and the headers must have at most \d+ bytes"/s);
   });
 
+  it('answers an unknown expectation with an error, and serves the connection further', async () => {
+    await start();
+    const answer = await rawRequest(
+      rest.port,
+      'GET /health HTTP/1.1\r\nhost: localhost\r\nexpect: a miracle\r\n\r\n' +
+        'GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 417 .*"code":3,"message":"the header expect must be 100-continue, or absent"/s);
+    expect(answer).toMatch(/HTTP\/1.1 200 OK.*\{"status":"ok"\}$/s);
+  });
+
   it('refuses a body whose sandbox differs from that of the path', async () => {
     await start();
     const answer = await rest.json('POST', '/v1/sandboxes/sb_1/exec', { sandbox_id: 'sb_2', command: 'x' });
@@ -362,7 +373,7 @@ describe('REST', () => {
     const deep = { status: 400, body: { code: 3, message: 'the request body must be nested at most 32 deep' } };
     expect(await post(`{"labels":${'['.repeat(15_000_000)}${']'.repeat(15_000_000)}}`)).toMatchObject(deep);
     expect(await post('{"a":'.repeat(33))).toMatchObject(deep);
-    const many = { status: 400, body: { code: 3, message: 'the request body must have at most 500000 values' } };
+    const many = { status: 400, body: { code: 3, message: 'the request body must have at most 65536 values' } };
     expect(await post(`{"permissions":[${'{},'.repeat(10_000_000)}{}]}`)).toMatchObject(many);
   });
 

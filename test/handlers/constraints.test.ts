@@ -14,6 +14,7 @@ import { listDirectory } from '../../handlers/list-directory.ts';
 import { listSandboxes } from '../../handlers/list-sandboxes.ts';
 import { makeDirectory } from '../../handlers/make-directory.ts';
 import { moveFile } from '../../handlers/move-file.ts';
+import { updatePermissions } from '../../handlers/update-permissions.ts';
 import { call, message } from './call.ts';
 
 const command = { command: 'true' };
@@ -44,6 +45,30 @@ const refused: [string, Handler, object, string][] = [
     createSandbox,
     { ...codebase, labels: Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, 1])) },
     'labels must have at most 64 entries, not 65',
+  ],
+  [
+    'more rules than allowed, of which none is looked at',
+    updatePermissions,
+    { sandbox_id: 'sb_1', permissions: Array.from({ length: 10_001 }, () => ({ pattern: 1 })) },
+    'permissions must have at most 10000 entries, not 10001',
+  ],
+  [
+    'rules with too many bytes',
+    updatePermissions,
+    { sandbox_id: 'sb_1', permissions: Array.from({ length: 600 }, () => ({ pattern: 'x'.repeat(4000) })) },
+    'permissions must have at most 2097152 bytes in all, not 2416200',
+  ],
+  [
+    'a pattern that is too long',
+    createSandbox,
+    { ...codebase, permissions: [{ pattern: 'x' }, { pattern: 'x'.repeat(4097) }] },
+    'permissions[1].pattern must have at most 4096 bytes',
+  ],
+  [
+    'more variables than allowed, of which none is looked at',
+    exec,
+    { ...command, env: Object.fromEntries(Array.from({ length: 4097 }, (_, index) => [`=${index}`, ''])) },
+    'env must have at most 4096 entries, not 4097',
   ],
   [
     'negative memory',
@@ -179,6 +204,8 @@ const refused: [string, Handler, object, string][] = [
     { paths: ['..'] },
     'paths[0] must not have "." or ".." as a component; it is a path from the codebase root like src/main.ts',
   ],
+  ['an empty path to commit, which would be everything', commit, { paths: ['a', ''] }, 'paths[1] must not be empty'],
+  ['an empty path to discard, which would be everything', discard, { paths: [''] }, 'paths[0] must not be empty'],
   ['an unknown value of on_conflict', commit, { on_conflict: 'mine' }, 'on_conflict must be ours, theirs or empty'],
   ['no format for exported changes', exportChanges, {}, 'format is required'],
   ['an unknown format for exported changes', exportChanges, { format: 'zip' }, 'format must be patch or tar'],

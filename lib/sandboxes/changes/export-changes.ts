@@ -1,9 +1,10 @@
+import { withBreaks } from '../../breaks.ts';
 import { type ByteString, ROOT_PATH, toBuffer } from '../../byte-string.ts';
 import type { Actor, ChangeFormat } from '../../field-values.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
 import { type Member, tar } from '../../patch/tar.ts';
-import { READ } from '../../permissions/index.ts';
+import { compiling, READ } from '../../permissions/index.ts';
 import type { ByteStream } from '../../services.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
@@ -55,7 +56,10 @@ export async function exportChanges(
       more = page.more;
     }
     const { codebase_id, permissions } = sandbox.record;
-    const shown = as === 'agent' ? visibleChanges(all, READ, permissions) : all.filter(({ hidden }) => !hidden);
+    const shown =
+      as === 'agent'
+        ? visibleChanges(all, READ, await withBreaks(compiling(permissions)))
+        : all.filter(({ hidden }) => !hidden);
     return [shown, context.platform.basePath(codebase_id)] as const;
   });
   const bytes = async function* () {

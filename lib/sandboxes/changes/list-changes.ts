@@ -1,8 +1,9 @@
+import { withBreaks } from '../../breaks.ts';
 import { type ByteString, fromLatin1, toText } from '../../byte-string.ts';
-import type { ChangeKind, FileChange, FileType, PermissionRule } from '../../contract/messages.ts';
+import type { ChangeKind, FileChange, FileType } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
-import { VIEW } from '../../permissions/index.ts';
+import { compiling, type RuleSet, VIEW } from '../../permissions/index.ts';
 import type { ChangePage, ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { visibleChanges } from './visible-changes.ts';
@@ -32,7 +33,8 @@ export async function listChanges(
   const after = fromLatin1(cursorOf(scope, page.page_token) ?? '');
   const { changes, more } = await withWorkspace(id, context, async (mount, { record }) => {
     const pageAfter = (path: ByteString, size: number) => mount.changes(id, path, size);
-    return as === 'agent' ? agentPage(pageAfter, record.permissions, after, limit) : pageAfter(after, limit);
+    if (as !== 'agent') return pageAfter(after, limit);
+    return agentPage(pageAfter, await withBreaks(compiling(record.permissions)), after, limit);
   });
   const last = changes.at(-1);
   const shown = changes.filter(({ hidden }) => !hidden);
@@ -45,7 +47,7 @@ export async function listChanges(
  */
 async function agentPage(
   pageAfter: (path: ByteString, size: number) => Promise<ChangePage>,
-  permissions: readonly PermissionRule[],
+  rules: RuleSet,
   after: ByteString,
   limit: number,
 ): Promise<ChangePage> {
@@ -53,7 +55,7 @@ async function agentPage(
   let from = after;
   for (let more = true; more && visible.length <= limit; ) {
     const page = await pageAfter(from, limit + 1);
-    visible.push(...visibleChanges(page.changes, VIEW, permissions));
+    visible.push(...visibleChanges(page.changes, VIEW, rules));
     from = page.changes.at(-1)?.path ?? from;
     more = page.more;
   }

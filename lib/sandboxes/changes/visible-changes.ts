@@ -1,14 +1,8 @@
-import type { PermissionRule } from '../../contract/messages.ts';
-import { compileRules, type Level, NONE } from '../../permissions/index.ts';
+import { type Level, NONE, type RuleSet } from '../../permissions/index.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 
 /** The changes at which the rules grant at least `level`, without hidden paths in them. */
-export function visibleChanges(
-  changes: readonly WorkspaceChange[],
-  level: Level,
-  permissions: readonly PermissionRule[],
-): WorkspaceChange[] {
-  const rules = compileRules(permissions);
+export function visibleChanges(changes: readonly WorkspaceChange[], level: Level, rules: RuleSet): WorkspaceChange[] {
   return changes
     .filter((change) => !change.hidden && change.level >= level)
     .map(({ renamedFrom, ...change }) =>

@@ -22,7 +22,7 @@ const CONCURRENCY = 8;
  */
 export async function forkSandbox(request: NewForks, context: SandboxContext): Promise<ForkResult[]> {
   const { record: parent } = context.find(request.sandbox_id);
-  const overrides = overridesOf(request, parent);
+  const overrides = await overridesOf(request, parent);
   const intent = request.intent === undefined ? {} : { intent: request.intent };
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
@@ -55,14 +55,14 @@ type Overrides = Partial<Pick<SandboxRecord, 'permissions' | 'labels' | 'resourc
 };
 
 /** Throws INVALID_ARGUMENT naming the field. */
-function overridesOf(request: NewForks, parent: SandboxRecord): Overrides {
+async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Overrides> {
   const { created_at, expires_at, resources } = parent;
   const { permissions, preset, labels, auto_commit, expires_in } = request;
   const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
   return {
     lifetime: expires_in || (expires_at === 0 ? 0 : expires_at - created_at),
     resources: { ...resources, ...Object.fromEntries(given) },
-    ...((permissions.length > 0 || preset !== '') && { permissions: rulesOf({ permissions, preset }) }),
+    ...((permissions.length > 0 || preset !== '') && { permissions: await rulesOf({ permissions, preset }) }),
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(auto_commit !== '' && { auto_commit }),
   };

@@ -44,22 +44,26 @@ export class LayerNeeds {
   }
 
   /** Adds the present needs of the sandbox. A damaged one is logged and does not prevent the others from being read. */
-  async add({ id, record: { origin, checkpoints = [] } }: LiveSandbox): Promise<void> {
+  async add(sandbox: LiveSandbox): Promise<void> {
+    const {
+      id,
+      record: { origin, checkpoints = [] },
+    } = sandbox;
     this.#added.add(id);
-    for (const { layer } of checkpoints) await this.#addFrozen(layer);
+    for (const { layer } of checkpoints) await this.#addFrozen(layer, sandbox);
     try {
       const layers = await layersOfDelta(deltaOf(id, this.#layout));
       if (layers !== undefined) for (const layer of [layers.top, ...layers.below]) this.#need(layer, id);
-      else if (origin !== undefined) await this.#addFrozen(origin);
+      else if (origin !== undefined) await this.#addFrozen(origin, sandbox);
     } catch (err) {
       this.#log.warn('journal of a sandbox unreadable; its layers are kept', { sandbox_id: id, err });
       this.#unread.add(id);
-      if (origin !== undefined) await this.#addFrozen(origin);
+      if (origin !== undefined) await this.#addFrozen(origin, sandbox);
     }
   }
 
-  /** Adds a layer needed as an origin or a checkpoint. */
-  async #addFrozen(layer: string): Promise<void> {
+  /** Adds a layer needed as an origin or a checkpoint of the sandbox. */
+  async #addFrozen(layer: string, sandbox: LiveSandbox): Promise<void> {
     if (this.#frozen.has(layer)) return;
     this.#frozen.add(layer);
     const user = `as ${layer}`;
@@ -67,7 +71,9 @@ export class LayerNeeds {
     try {
       for (const each of await layersOfFrozen(this.#layout.layers, layer)) this.#need(each, user);
     } catch (err) {
-      this.#log.warn('frozen layer missing or damaged; the other layers of its sandbox are kept', { layer, err });
+      // Otherwise the sandbox or the checkpoint was removed meanwhile, and the layer with it.
+      if (refersTo(sandbox, layer))
+        this.#log.warn('frozen layer missing or damaged; the other layers of its sandbox are kept', { layer, err });
       this.#unread.add(ownerOf(layer));
     }
   }
@@ -76,6 +82,11 @@ export class LayerNeeds {
     const users = this.#users.get(layer) ?? new Set();
     this.#users.set(layer, users.add(user));
   }
+}
+
+/** Whether the sandbox still has the layer as its origin or as one of its checkpoints. */
+function refersTo({ destroying, record: { origin, checkpoints = [] } }: LiveSandbox, layer: string): boolean {
+  return !destroying && (origin === layer || checkpoints.some((checkpoint) => checkpoint.layer === layer));
 }
 
 /** The id of the sandbox that created a layer; the sandbox may no longer exist. */

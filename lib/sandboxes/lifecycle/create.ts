@@ -17,7 +17,7 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   if (request.image !== '' && runtime !== 'RUNTIME_DOCKER') {
     throw invalidArgument('image', `is only for RUNTIME_DOCKER, this sandbox would be ${runtime}`);
   }
-  const permissions = rulesOf(request);
+  const permissions = await rulesOf(request);
   codebaseOf(request.codebase_id, context);
   await context.platform.runtime(runtime);
   context.refuseWhenClosing();

@@ -1,8 +1,9 @@
+import { withBreaks } from '../../breaks.ts';
 import { type ByteString, joinNames, toText } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
 import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
-import { compileRules, type Explanation, explain, levelOf } from '../../permissions/index.ts';
+import { compiling, type Explanation, explain, levelOf } from '../../permissions/index.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -13,8 +14,8 @@ import { rulesOf } from './rules.ts';
  * Stores the rules before they take effect: after a crash the restarted sandbox has either the new rules, or the old
  * ones without the call having succeeded. If the file system rejects the rules, the old ones stay.
  */
-export function updatePermissions(request: UpdatePermissionsRequest, context: SandboxContext): Promise<Sandbox> {
-  const permissions = rulesOf(request);
+export async function updatePermissions(request: UpdatePermissionsRequest, context: SandboxContext): Promise<Sandbox> {
+  const permissions = await rulesOf(request);
   return context.change(request.sandbox_id, async (sandbox) => {
     const before = sandbox.record.permissions;
     await sandbox.update({ permissions }, context.metadata.sandboxes);
@@ -46,7 +47,7 @@ export async function explainPermission(
 async function explainAsOwner(id: string, path: string, context: SandboxContext): Promise<PermissionExplanation> {
   const sandbox = context.find(id);
   const bytes = joinNames(parseDirectoryPath('path', path));
-  const rules = compileRules(sandbox.record.permissions);
+  const rules = await withBreaks(compiling(sandbox.record.permissions));
   const from = await shownFrom(sandbox, bytes, context);
   const byPath = explain(rules, bytes);
   const byOrigin = from === undefined || from === bytes ? byPath : explain(rules, from);

@@ -1,13 +1,17 @@
+import { withBreaks } from '../../breaks.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import { compileRules, findPreset, PRESETS } from '../../permissions/index.ts';
+import { compiling, findPreset, PRESETS } from '../../permissions/index.ts';
 
 /**
  * Returns the rules of a request: those of its preset, then its own. Throws INVALID_ARGUMENT naming `preset`, or
  * `permissions[i]` with the index in the request.
  */
-export function rulesOf(request: { permissions: readonly PermissionRule[]; preset: string }): PermissionRule[] {
-  compileRules(request.permissions);
+export async function rulesOf(request: {
+  permissions: readonly PermissionRule[];
+  preset: string;
+}): Promise<PermissionRule[]> {
+  await withBreaks(compiling(request.permissions));
   if (request.preset === '') return [...request.permissions];
   const preset = findPreset(request.preset);
   if (preset === undefined) {
@@ -15,7 +19,7 @@ export function rulesOf(request: { permissions: readonly PermissionRule[]; prese
     throw invalidArgument('preset', `must be one of ${names}, or empty`);
   }
   const rules = [...preset.permissions, ...request.permissions];
-  // The sum of both may exceed the limit.
-  compileRules(rules);
+  // The sum of both may exceed a limit.
+  await withBreaks(compiling(rules));
   return rules;
 }

@@ -2,7 +2,7 @@ import type { ByteString } from '../../byte-string.ts';
 import type { PermissionRule } from '../../contract/messages.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import type { Notifier } from '../../fuse/filesystem.ts';
-import { compileRules, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
+import { compiling, type Level, type RuleState, strictest, VIEW } from '../../permissions/index.ts';
 import { applyRule } from '../nodes/directory-rules.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
@@ -29,7 +29,7 @@ const ITEMS_PER_STEP = 64;
  * mount, too.)
  */
 export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]): Steps<void> {
-  const compiled = compileRules(rules);
+  const compiled = yield* compiling(rules);
   workspace.rules = compiled;
   if (!workspace.isOpen) return;
   const { tree, shared } = workspace;

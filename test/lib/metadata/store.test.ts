@@ -29,12 +29,15 @@ afterEach(() => fs.rm(folder, { recursive: true }));
 
 const open = (fileSystem?: FileSystem) => openMetadata(path, silentLog, fileSystem);
 
-/** Counts the calls of all operations from 1; `fail` selects the calls that end with EIO. */
-function faulty(fail: (call: number, operation: string) => boolean): FileSystem & { calls: () => number } {
+/** Counts the calls of all operations from 1; `fail` selects the calls that end with an error. */
+function faulty(
+  fail: (call: number, operation: string) => boolean,
+  code = 'EIO',
+): FileSystem & { calls: () => number } {
   let call = 0;
   const check = (operation: string) => {
     call++;
-    if (fail(call, operation)) throw Object.assign(new Error('EIO'), { code: 'EIO' });
+    if (fail(call, operation)) throw Object.assign(new Error(code), { code });
   };
   const wrap = <A extends unknown[], R>(name: string, run: (...args: A) => Promise<R>) => {
     return async (...args: A): Promise<R> => {
@@ -198,6 +201,21 @@ describe('a disk that fails at the Nth operation', () => {
     ];
     await Promise.all(outcomes.map((outcome) => expect(outcome).rejects.toMatchObject({ code: 'UNAVAILABLE' })));
     expect([...metadata.codebases.values()]).toEqual([codebase('cb_1')]);
+  });
+
+  it.each([
+    ['ENOSPC', ': the disk of the metadata (storage.db_path) is full'],
+    ['EROFS', ': the disk of the metadata (storage.db_path) is read-only'],
+    ['EIO', ': the disk of the metadata (storage.db_path) fails'],
+    ['EBADF', ''],
+  ])('names %s in the error', async (code, why) => {
+    let broken = false;
+    const metadata = await open(faulty((_, operation) => broken && operation === 'writeFile', code));
+    broken = true;
+    await expect(metadata.codebases.put(codebase('cb_1'))).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+      message: `the change could not be stored${why}; nothing was changed`,
+    });
   });
 
   it('resolves on close the uncertain result of a failed write', async () => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
+import { Deferred } from '../../../lib/fuse/connection/deferred.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { SandboxFilter } from '../../../lib/services.ts';
@@ -126,6 +127,24 @@ describe('a runtime that exited by itself', () => {
       message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
     });
     expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+  });
+
+  it('lets a command wait that arrives while it is taken down, and names the reason then', async () => {
+    const stopping = new Deferred<void>();
+    const stopped = new Deferred<void>();
+    fixture.runtime.beforeStop = async () => {
+      stopping.resolve();
+      await stopped.promise;
+    };
+    fixture.runtime.up.get(sandbox.id)!.die('every process was killed');
+    await stopping.promise;
+    expect(statusOf()).toBe('SANDBOX_RUNNING');
+    const refused = expect(sandboxes.exec(execRequest(sandbox.id), never)).rejects.toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: `sandbox ${sandbox.id} is SANDBOX_ERROR: every process was killed`,
+    });
+    stopped.resolve();
+    await refused;
   });
 
   it('of an earlier run has no effect on the present one', async () => {

@@ -255,3 +255,22 @@ describe('long tasks of the request worker', () => {
     expect(done).toEqual(['b', 'a']);
   });
 });
+
+describe('many rules', () => {
+  const RULES = Array.from({ length: 1000 }, (_, n) => rule(`d${n}/*.x`, 'WRITE'));
+
+  it('are compiled in steps when the workspace is first used, with requests postponed', () => {
+    const { s, started, released } = sliced({ 'd1/a.x': 'x' }, RULES);
+    const cause = postponedBy(() => s.id('d1'));
+    expect(count(started[0]!)).toBeGreaterThan(RULES.length / 64);
+    expect(released).toEqual([cause]);
+    expect(s.read('d1/a.x')).toBe('x');
+  });
+
+  it('take effect in steps', () => {
+    const { s } = sliced({ 'd1/a.x': 'x' });
+    s.id('d1/a.x');
+    expect(count(s.fs.begin('setRules', ['sb_1', RULES])!)).toBeGreaterThan(3 * (RULES.length / 64));
+    expect(s.read('d1/a.x')).toBe('x');
+  });
+});
