@@ -131,7 +131,10 @@ export interface FileSystem {
    * `killSuidgid`: the write also clears the set-uid and set-gid bits.
    */
   write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number;
-  /** Makes the contents durable, and unless `datasync` is set the attributes, too. May throw `AnsweredLater`. */
+  /**
+   * Makes the contents durable, and unless `datasync` is set the attributes, too; of a directory its entries. May throw
+   * `AnsweredLater`.
+   */
   fsync(caller: Caller, nodeid: number, datasync: boolean): void;
   statfs(caller: Caller, nodeid: number): StatFs;
   /**

@@ -186,13 +186,8 @@ const table: Record<number, Operation> = {
       return encodeWrite(reply, BODY, fs.write(caller, nodeid, readArgOffset(request, 8), data, killSuidgid));
     },
   },
-  [Opcode.FSYNC]: {
-    body: 16,
-    run: (fs, { request, caller, nodeid }) => {
-      fs.fsync(caller, nodeid, (readArgU32(request, 8) & FSYNC_FDATASYNC) !== 0);
-      return EMPTY;
-    },
-  },
+  [Opcode.FSYNC]: { body: 16, run: fsync },
+  [Opcode.FSYNCDIR]: { body: 16, run: fsync },
   [Opcode.STATFS]: {
     body: 0,
     run: (fs, { caller, nodeid, reply }) =>
@@ -209,6 +204,11 @@ const table: Record<number, Operation> = {
   [Opcode.NOTIFY_REPLY]: { body: 0, run: () => NO_REPLY },
   [Opcode.IOCTL]: refuseWith(ENOTTY),
 };
+
+function fsync(fs: FileSystem, { request, caller, nodeid }: Exchange): number {
+  fs.fsync(caller, nodeid, (readArgU32(request, 8) & FSYNC_FDATASYNC) !== 0);
+  return EMPTY;
+}
 
 const operations: Operation[] = Array.from({ length: 64 }, (_, opcode) => table[opcode] ?? UNSUPPORTED);
 

@@ -60,7 +60,7 @@ export class DeltaSyncs {
   }
 
   #markUnsynced(inode: Inode): void {
-    if (this.#index.table.get(inode.id) === inode) this.#contents.markUnsynced(inode);
+    if (!inode.isDirectory && this.#index.table.get(inode.id) === inode) this.#contents.markUnsynced(inode);
   }
 
   /**

@@ -86,12 +86,12 @@ function thaw(workspace: Workspace, node: Node, inode: Inode, contents: boolean)
 }
 
 /**
- * FSYNC: makes contents, and unless `datasync` is set the journal, durable. Does nothing for a base file. Throws
- * AnsweredLater, and host errors.
+ * FSYNC and FSYNCDIR: makes contents and the journal durable, which has the entries of directories. Does nothing for
+ * files and directories of the base. Throws AnsweredLater, and host errors.
  */
 export function fsync(workspace: Workspace, node: Node, datasync: boolean): void {
   const { inode } = node;
-  // An unchanged file is the codebase's, which is durable.
+  // An unchanged file or directory is the codebase's, which is durable.
   if (inode === undefined) return;
   const cause = workspace.delta.syncs.syncFile(inode, datasync);
   if (cause !== undefined) throw new AnsweredLater(cause);

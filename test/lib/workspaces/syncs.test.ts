@@ -87,6 +87,19 @@ describe('a sync of a file on a slow disk', () => {
     expect(readFileSync(`${s.spec.delta}/journal.mark`, 'latin1')).toMatch(/^0 [1-9]/);
   });
 
+  it('of a directory makes the journal durable, which has its entries', () => {
+    const { s, syncs, answers, end, fsync } = slowDisk();
+    s.create('a', 'x');
+    s.rename('a', 'b');
+    const cause = fsync('');
+    expect(syncs[0]!.files.map(({ file }) => readPath(file))).toEqual([`${s.spec.delta}/journal`, s.spec.delta]);
+    end(0);
+    expect(answers.get(cause)).toBe(EIO);
+    const again = fsync('');
+    end();
+    expect(answers.get(again)).toBe(0);
+  });
+
   it('fails with the errno of its file, alone, and is tried again', () => {
     const { s, syncs, answers, end, fsync } = slowDisk();
     for (const name of ['first', 'a', 'b']) s.create(name, 'x'.repeat(70_000));
