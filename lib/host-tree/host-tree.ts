@@ -15,8 +15,10 @@ import { at, isAbsence, itself, OPEN_DIRECTORY, OPEN_FILE } from './at.ts';
 import type { HeldDirectories, HeldDirectory } from './held-directories.ts';
 import { type OpenDirectory, TransientChain } from './transient-chain.ts';
 
-/** Entries of a directory that are read by one call. */
+/** Entries of a large directory that are read by one call. */
 const ENTRIES_PER_READ = 64;
+/** Largest size on disk, in bytes, of a directory that is read by one call: some hundred entries on all file systems. */
+const MAX_BYTES_PER_READ = 16 << 10;
 
 /**
  * Synchronous reads of a host directory tree in which tenants choose names and symbolic links. A path ('' is the root)
@@ -63,11 +65,18 @@ export class HostTree {
     );
   }
 
-  /** As `readdir`, read from the disk while it is gone through. What is added or removed meanwhile may be missed. */
+  /**
+   * As `readdir`; a large directory is read from the disk while it is gone through, and entries that are added or
+   * removed meanwhile may be missed.
+   */
   *entries(path: ByteString): Generator<Dirent, void, void> {
-    const options = { encoding: 'latin1', bufferSize: ENTRIES_PER_READ } as const;
-    const directory = this.#in(path, (fd) => opendirSync(itself(fd), options));
+    const directory = this.#in(path, (fd) =>
+      fstatSync(fd).size <= MAX_BYTES_PER_READ
+        ? readdirSync(itself(fd), { withFileTypes: true, encoding: 'latin1' })
+        : opendirSync(itself(fd), { encoding: 'latin1', bufferSize: ENTRIES_PER_READ }),
+    );
     if (directory === undefined) return;
+    if (Array.isArray(directory)) return yield* directory;
     try {
       for (let entry = directory.readSync(); entry !== null; entry = directory.readSync()) yield entry;
     } finally {
