@@ -1,3 +1,4 @@
+import { RESOURCE_RANGES } from '../lib/resource-limits.ts';
 import { define, plainName } from './define.ts';
 
 /** 0: no limit. */
@@ -17,6 +18,8 @@ export const setOwnerLimits = define(
         codebases: amount,
         stored_bytes: amount,
         sandboxes: amount,
+        memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },
+        cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true },
       },
     },
   },

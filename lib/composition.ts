@@ -11,6 +11,7 @@ import { removeTree } from './host-tree/remove-tree.ts';
 import { SlowRemovals } from './host-tree/slow-removals.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import { callLimits, ownerLimits } from './limits/configured.ts';
+import { ownerResources } from './limits/owner-resources.ts';
 import type { OwnerLimitSource } from './limits/stored-limits.ts';
 import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
@@ -178,6 +179,7 @@ function openSandboxes(
       finishCommit: (id) => codebases.finishCommit(id),
       removeTree,
       removeLayer: (path) => removals.remove(path),
+      ownerResources: (id) => ownerResources(owners, id),
       maxDeltaBytes,
       maxDeltaFiles,
       maxIndexBytes,

@@ -335,6 +335,10 @@ export interface OwnerLimits {
   stored_bytes?: number;
   /** Sandboxes that are neither destroyed nor expired. */
   sandboxes?: number;
+  /** Memory of all sandboxes together, in bytes. */
+  memory_bytes?: number;
+  /** CPU time of all sandboxes together, in microseconds per 100,000: 200000 is two processors. */
+  cpu_quota?: number;
 }
 
 /** Request of SetOwnerLimits. */
@@ -1043,7 +1047,8 @@ export interface Rpcs {
   GetCaller: { request: GetCallerRequest; response: Caller };
   /**
    * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
-   * created or stored from then on. Admins only. FAILED_PRECONDITION if authentication is off.
+   * created or stored from then on; memory_bytes and cpu_quota from the next start of one of the owner's sandboxes on.
+   * Admins only. FAILED_PRECONDITION if authentication is off.
    */
   SetOwnerLimits: { request: SetOwnerLimitsRequest; response: OwnerSettings };
   /** Returns the limits of an owner: to admins, and to the owner itself. */

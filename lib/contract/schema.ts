@@ -130,6 +130,8 @@ export const fields = {
     codebases: { type: 'int64', optional: true },
     stored_bytes: { type: 'int64', optional: true },
     sandboxes: { type: 'int64', optional: true },
+    memory_bytes: { type: 'int64', optional: true },
+    cpu_quota: { type: 'int64', optional: true },
   },
   SetOwnerLimitsRequest: {
     owner_id: { type: 'string' },

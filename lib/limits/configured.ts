@@ -1,7 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import type { LimitsOfOwners } from '../services.ts';
-import { type CallLimits, NO_LIMITS } from './limits.ts';
+import type { CallLimits } from './limits.ts';
 import { type OwnerLimitSource, StoredLimits, unlimitedOwners } from './stored-limits.ts';
 
 /** The limits of owners. Without authentication only the number of sandboxes is limited. */
@@ -10,9 +10,15 @@ export function ownerLimits(
   { owners }: Pick<Metadata, 'owners'>,
 ): LimitsOfOwners & OwnerLimitSource {
   if (auth.mode === 'off') return unlimitedOwners(sandbox.maxPerUser);
-  const { codebases, storedBytes: stored_bytes, ...calls } = limits.perOwner;
-  const configured = { ...NO_LIMITS, ...callLimits(calls), codebases, stored_bytes, sandboxes: sandbox.maxPerUser };
-  return new StoredLimits(owners, configured);
+  const { codebases, storedBytes, memoryBytes, cpuQuota, ...calls } = limits.perOwner;
+  return new StoredLimits(owners, {
+    ...callLimits(calls),
+    codebases,
+    stored_bytes: storedBytes,
+    sandboxes: sandbox.maxPerUser,
+    memory_bytes: memoryBytes,
+    cpu_quota: cpuQuota,
+  });
 }
 
 export function callLimits(configured: Config['limits']['perKey']): CallLimits {

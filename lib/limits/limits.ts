@@ -21,4 +21,6 @@ export const NO_LIMITS: EffectiveLimits = Object.freeze({
   codebases: 0,
   stored_bytes: 0,
   sandboxes: 0,
+  memory_bytes: 0,
+  cpu_quota: 0,
 });

@@ -11,6 +11,18 @@ export interface SandboxSpec {
   uid: number;
   image: string;
   resources: ResourceLimits;
+  /** Absent: the sandboxes of the owner have no limits together. */
+  owner?: OwnerResources;
+}
+
+/** What all sandboxes of one owner may use together. 0: no limit. */
+export interface OwnerResources {
+  /** A plain file name, the same for all sandboxes of the owner. */
+  group: string;
+  /** Bytes. */
+  memory_bytes: number;
+  /** Microseconds of CPU in 100,000. */
+  cpu_quota: number;
 }
 
 export interface Command {

@@ -106,6 +106,8 @@ class BwrapRuntime implements Runtime {
 
   async launch(spec: SandboxSpec): Promise<RunningSandbox> {
     const instance = await this.#open();
+    // Spares are in cgroups of no owner.
+    if (spec.owner !== undefined) return BwrapSandbox.launch(spec, instance, this.#tree, this.#settings);
     const spare = this.#spares.take(spec.resources);
     try {
       return await BwrapSandbox.launch(spec, instance, this.#tree, this.#settings, spare);

@@ -10,7 +10,7 @@ import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
-import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import type { Command, Execution, OwnerResources, RunningSandbox, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
@@ -34,6 +34,7 @@ export interface LaunchSettings {
 export class BwrapSandbox implements RunningSandbox {
   readonly #life = new SandboxLife();
   readonly #id: string;
+  readonly #owner: OwnerResources | undefined;
   readonly #tree: CgroupTree;
   readonly #launcher: Launcher;
   readonly #executor: Executor;
@@ -54,6 +55,7 @@ export class BwrapSandbox implements RunningSandbox {
   ) {
     this.#descriptors = descriptors;
     this.#id = spec.id;
+    this.#owner = spec.owner;
     this.#tree = tree;
     this.#launcher = launcher;
     this.#agentDir = agentDir;
@@ -82,8 +84,12 @@ export class BwrapSandbox implements RunningSandbox {
     let sandbox: BwrapSandbox | undefined;
     try {
       if (settings.root && spec.uid === 0) throw new ServiceError('INTERNAL', 'a sandbox never runs as root');
-      tree.vacate(spec.id);
-      launcher ??= new Launcher(tree.create(spec.id, spec.resources), settings.inheritance, settings.descriptors);
+      tree.vacate(spec.id, spec.owner);
+      launcher ??= new Launcher(
+        tree.create(spec.id, spec.resources, spec.owner),
+        settings.inheritance,
+        settings.descriptors,
+      );
       const { cgroup } = launcher;
       if (spare) cgroup?.expectMove(spare.child.pid);
       const executor = await Executor.prepare({
@@ -96,7 +102,7 @@ export class BwrapSandbox implements RunningSandbox {
         room: instance.room,
         descriptors: settings.descriptors,
         resetSignals: settings.resetSignals,
-        outOfMemory: outOfMemoryLine(spec.resources),
+        outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
         onBroken: (reason) => sandbox?.markFailed(reason),
       });
       sandbox = new BwrapSandbox(spec, tree, launcher, agentDir, executor, settings.descriptors);
@@ -197,6 +203,7 @@ export class BwrapSandbox implements RunningSandbox {
     this.#launcher.kill();
     const { cgroup } = this.#launcher;
     if (cgroup && !(await this.#remove(cgroup, deadline))) this.#tree.leave(this.#id, cgroup);
+    this.#tree.leaveGroup(this.#owner);
     remove(this.#argumentsFile);
     remove(this.#agentDir);
   }

@@ -50,13 +50,15 @@ export class SandboxCgroup implements ProcessGroups {
   /** Kept open because it is read after every command. */
   #oomEvents: number | undefined;
 
-  constructor(roots: CgroupRoots, id: string, resources: ResourceLimits) {
+  /** `entered`: controllers whose cgroup above has limits, so that the sandbox must be in it without limits of its own. */
+  constructor(roots: CgroupRoots, id: string, resources: ResourceLimits, entered: readonly ('memory' | 'cpu')[] = []) {
     this.#roots = roots;
     this.#id = id;
     this.#pidsLimit = resources.pids_limit;
     this.#groups = join(roots.groups, id);
     const writes = this.#plan(resources);
-    const dirs = new Set([this.#groups, ...writes.map((write) => this.#dir(write.controller))]);
+    const used = [...entered, ...writes.map(({ controller }) => controller)];
+    const dirs = new Set([this.#groups, ...used.map((controller) => this.#dir(controller))]);
     this.#dirs = [...dirs];
     const split = new Set([this.#groups]);
     const below = writes.filter((write) => write.level !== 'sandbox').map((write) => write.controller);

@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { errorCode } from '../../linux/errno.ts';
+import type { OwnerResources } from '../runtime.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from './mounts.ts';
+import { openOwnerGroup, removeOwnerGroup } from './owner-group.ts';
 import { killTree, readPids } from './process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
 
@@ -45,11 +47,12 @@ export class CgroupTree {
     return Object.keys(this.#roots?.limits ?? {});
   }
 
-  /** Throws UNAVAILABLE while processes of the sandbox's last run are alive. */
-  vacate(id: string): void {
+  /** Throws UNAVAILABLE while processes of the sandbox's last run are alive. `owner`: of the next run. */
+  vacate(id: string, owner?: OwnerResources): void {
     if (!/^\w[\w.-]*$/.test(id)) throw new ServiceError('INTERNAL', 'a sandbox id must be a plain file name');
     const gone = this.#left.get(id)?.remove(Number.POSITIVE_INFINITY) ?? true;
-    if (!gone || !this.#directories().every((root) => removeTree(join(root, id)))) {
+    const below = owner === undefined ? [id] : [id, join(owner.group, id)];
+    if (!gone || !this.#directories().every((root) => below.every((path) => removeTree(join(root, path))))) {
       throw new ServiceError('UNAVAILABLE', 'processes of the sandbox’s last run have not ended yet');
     }
     this.#left.delete(id);
@@ -61,10 +64,10 @@ export class CgroupTree {
   }
 
   /**
-   * Creates the cgroups of a sandbox. `name` must not exist. Returns undefined if the host has no cgroups and no limit
-   * is requested.
+   * Creates the cgroups of a sandbox, below those that it shares with the other sandboxes of its owner. `name` must not
+   * exist. Returns undefined if the host has no cgroups and no limit is requested.
    */
-  create(name: string, resources: ResourceLimits): SandboxCgroup | undefined {
+  create(name: string, resources: ResourceLimits, owner?: OwnerResources): SandboxCgroup | undefined {
     for (const limit of requestedLimits(resources)) {
       if (!this.#roots?.limits[CONTROLLER_OF[limit]]) {
         throw new ServiceError(
@@ -73,13 +76,24 @@ export class CgroupTree {
         );
       }
     }
-    if (!this.#roots) return undefined;
+    if (!this.#roots) {
+      if (owner === undefined) return undefined;
+      throw new ServiceError('FAILED_PRECONDITION', 'the owner’s limits cannot be enforced: no writable cgroups');
+    }
     try {
-      return new SandboxCgroup(this.#roots, name, resources);
+      if (owner === undefined) return new SandboxCgroup(this.#roots, name, resources);
+      const roots = openOwnerGroup(this.#roots, owner);
+      return new SandboxCgroup(roots, name, within(resources, owner), limited(owner));
     } catch (error) {
-      this.#clear(name);
+      this.#clear(owner === undefined ? name : join(owner.group, name));
+      this.leaveGroup(owner);
       throw error;
     }
+  }
+
+  /** Removes the cgroups of an owner if none of its sandboxes is left in them. */
+  leaveGroup(owner: OwnerResources | undefined): void {
+    if (owner !== undefined && this.#roots !== undefined) removeOwnerGroup(this.#roots, owner.group);
   }
 
   /** Kills and removes everything that an earlier server left under this instance's name. */
@@ -114,6 +128,16 @@ export class CgroupTree {
     if (!this.#roots) return [];
     return [...new Set([this.#roots.groups, ...Object.values(this.#roots.limits).map((limit) => limit.dir)])];
   }
+}
+
+/** v1 refuses a quota above that of the cgroup above. */
+function within(resources: ResourceLimits, { cpu_quota }: OwnerResources): ResourceLimits {
+  if (cpu_quota === 0) return resources;
+  return { ...resources, cpu_quota: Math.min(resources.cpu_quota, cpu_quota) };
+}
+
+function limited({ memory_bytes, cpu_quota }: OwnerResources): ('memory' | 'cpu')[] {
+  return [...(memory_bytes > 0 ? (['memory'] as const) : []), ...(cpu_quota > 0 ? (['cpu'] as const) : [])];
 }
 
 function descendants(dir: string, prefix = ''): string[] {

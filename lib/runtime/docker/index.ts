@@ -63,6 +63,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
   return {
     probe: () => probeDaemon(daemon, times, log),
     async launch(spec) {
+      if (spec.owner !== undefined) throw withoutOwnerLimits();
       return DockerSandbox.launch(spec, { ...shared, fifos: await agentDirs.open() });
     },
     async reclaim() {
@@ -75,4 +76,12 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
       await agentDirs.clear();
     },
   };
+}
+
+/** The daemon makes the cgroups of containers, and none of them covers those of one owner. */
+function withoutOwnerLimits(): ServiceError {
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    'memory_bytes and cpu_quota of the owner’s limits cannot be enforced with RUNTIME_DOCKER',
+  );
 }

@@ -5,7 +5,7 @@ import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { RunningSandbox, Runtime } from '../../runtime/runtime.ts';
+import type { OwnerResources, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
@@ -31,6 +31,8 @@ export interface Platform {
   removeTree(path: string): Promise<void>;
   /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
   removeLayer(path: string): Promise<void>;
+  /** What all sandboxes of an owner may use together; undefined or absent: no limit. */
+  ownerResources?(ownerId: string): OwnerResources | undefined;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
@@ -76,7 +78,8 @@ async function launchOn(
   const { id } = sandbox;
   const { uid, image, resources, runtime: runtimeName } = sandbox.record;
   const runDir = join(platform.layout.run, id);
-  const running = await runtime.launch({ id, workspace, runDir, uid, image, resources });
+  const owner = platform.ownerResources?.(sandbox.record.owner_id);
+  const running = await runtime.launch({ id, workspace, runDir, uid, image, resources, ...(owner && { owner }) });
   sandbox.host = { kind: 'running', running, attached: runtimeName !== 'RUNTIME_MOCK' };
   if (isLost(sandbox, platform)) throw new ServiceError('UNAVAILABLE', 'its workspace was lost while it came up');
   return running;

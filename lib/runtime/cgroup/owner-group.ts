@@ -1,0 +1,99 @@
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ServiceError } from '../../errors.ts';
+import { isHostShort } from '../../host-error.ts';
+import { CPU_PERIOD_US } from '../../resource-limits.ts';
+import type { OwnerResources } from '../runtime.ts';
+import type { CgroupRoots } from './sandbox-cgroup.ts';
+
+const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
+
+/**
+ * Creates the cgroups that the sandboxes of one owner share, if they do not exist, and writes their limits, also where
+ * sandboxes are running in them. Returns the roots for a sandbox of the owner. Throws FAILED_PRECONDITION if a limit
+ * cannot be enforced.
+ */
+export function openOwnerGroup(roots: CgroupRoots, { group, memory_bytes, cpu_quota }: OwnerResources): CgroupRoots {
+  requireController(roots, 'memory', memory_bytes);
+  requireController(roots, 'cpu', cpu_quota);
+  const limits: { [name in (typeof CONTROLLERS)[number]]?: { version: 1 | 2; dir: string } } = {};
+  for (const controller of CONTROLLERS) {
+    const root = roots.limits[controller];
+    if (root === undefined) continue;
+    const dir = join(root.dir, group);
+    mkdirSync(dir, { recursive: true });
+    // v2: the limits of a sandbox need the controllers in the group that it is in.
+    if (root.version === 2) put(dir, 'cgroup.subtree_control', `+${controller}`);
+    limits[controller] = { version: root.version, dir };
+  }
+  if (limits.memory) writeMemory(limits.memory, memory_bytes);
+  if (limits.cpu) writeCpu(limits.cpu, cpu_quota);
+  const groups = join(roots.groups, group);
+  mkdirSync(groups, { recursive: true });
+  return { groups, limits };
+}
+
+/** Removes the group if no sandbox is in it. Never throws. */
+export function removeOwnerGroup({ groups, limits }: CgroupRoots, group: string): void {
+  for (const dir of new Set([groups, ...Object.values(limits).map((limit) => limit.dir)])) {
+    try {
+      rmdirSync(join(dir, group));
+    } catch {
+      // Another sandbox of the owner is in it, or it does not exist.
+    }
+  }
+}
+
+function requireController(roots: CgroupRoots, controller: 'memory' | 'cpu', value: number): void {
+  if (value === 0 || roots.limits[controller]) return;
+  const name = controller === 'memory' ? 'memory_bytes' : 'cpu_quota';
+  throw new ServiceError(
+    'FAILED_PRECONDITION',
+    `${name} of the owner’s limits cannot be enforced on this host: no writable cgroup with the ${controller} controller`,
+  );
+}
+
+function writeMemory({ version, dir }: { version: 1 | 2; dir: string }, bytes: number): void {
+  if (version === 2) {
+    put(dir, 'memory.max', bytes === 0 ? 'max' : String(bytes));
+    if (existsSync(join(dir, 'memory.swap.max'))) put(dir, 'memory.swap.max', bytes === 0 ? 'max' : '0');
+    return;
+  }
+  // Without the hierarchy the limit would not cover the cgroups below.
+  if (bytes > 0 && readFileSync(join(dir, 'memory.use_hierarchy'), 'latin1').trim() !== '1') {
+    put(dir, 'memory.use_hierarchy', '1');
+  }
+  const value = bytes === 0 ? '-1' : String(bytes);
+  const swap = existsSync(join(dir, 'memory.memsw.limit_in_bytes'));
+  // The limit with swap must never be below the one without: its order depends on whether the limit grows.
+  if (swap && grows(dir, bytes)) put(dir, 'memory.memsw.limit_in_bytes', value);
+  put(dir, 'memory.limit_in_bytes', value);
+  if (swap) put(dir, 'memory.memsw.limit_in_bytes', value);
+}
+
+function grows(dir: string, bytes: number): boolean {
+  return bytes === 0 || Number(readFileSync(join(dir, 'memory.limit_in_bytes'), 'latin1')) < bytes;
+}
+
+function writeCpu({ version, dir }: { version: 1 | 2; dir: string }, quota: number): void {
+  if (version === 2) {
+    put(dir, 'cpu.max', quota === 0 ? 'max' : `${quota} ${CPU_PERIOD_US}`);
+    return;
+  }
+  if (quota > 0) put(dir, 'cpu.cfs_period_us', String(CPU_PERIOD_US));
+  put(dir, 'cpu.cfs_quota_us', quota === 0 ? '-1' : String(quota));
+}
+
+function put(dir: string, file: string, value: string): void {
+  try {
+    writeFileSync(join(dir, file), value, { flag: 'r+' });
+  } catch (error) {
+    if (isHostShort(error)) throw error;
+    throw new ServiceError(
+      'FAILED_PRECONDITION',
+      `the owner’s limits: this host does not take ${file} = ${value} (${(error as NodeJS.ErrnoException).code})`,
+      [],
+      { cause: error },
+    );
+  }
+}
