@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ServiceError } from '../../lib/errors.ts';
 import { answer } from './answer.ts';
-import { BODY_IDLE_MS, octal } from './body.ts';
+import { octal } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { type Part, Parts } from './parts.ts';
 
@@ -21,7 +21,6 @@ type FilePart = Part & { kind: 'file' };
  */
 export async function respondMultipart({ req, res, operation, event, context }: Exchange<'multipart'>): Promise<void> {
   const parts = new Parts(req);
-  req.setTimeout(BODY_IDLE_MS);
   const files: object[] = [];
   const store = async (part: FilePart, named: Named) => {
     const early = await readEarly(part, named, parts);

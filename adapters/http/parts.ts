@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
 import { ServiceError } from '../../lib/errors.ts';
+import { BODY_IDLE_MS } from './body.ts';
 
 export type Part =
   | { kind: 'field'; name: string; value: string }
@@ -11,6 +12,8 @@ export type Part =
 /** Maximum bytes of a field; a path has at most 4096. */
 const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 20_000;
+/** Parts that wait to be consumed; more of the body is read when none waits. */
+const MAX_WAITING = 64;
 
 /**
  * The parts of a multipart body, in order. A file's stream must be read to its end before the next part is available.
@@ -22,6 +25,7 @@ export class Parts {
   readonly #req: IncomingMessage;
   #error: ServiceError | undefined;
   #wake: () => void = () => {};
+  #paused = false;
 
   constructor(req: IncomingMessage) {
     this.#req = req;
@@ -45,6 +49,9 @@ export class Parts {
       this.#parser.destroy();
       this.#wake();
     });
+    // Only while data is awaited: to store thousands of small files may take longer.
+    req.setTimeout(BODY_IDLE_MS);
+    req.once('end', () => req.setTimeout(0));
     req.pipe(this.#parser);
   }
 
@@ -61,7 +68,12 @@ export class Parts {
 
   async next(): Promise<Part> {
     await this.peek();
-    return this.#queue.shift()!;
+    const part = this.#queue.shift()!;
+    if (this.#paused && this.#queue.length === 0) {
+      this.#paused = false;
+      this.#req.pipe(this.#parser);
+    }
+    return part;
   }
 
   putBack(parts: readonly Part[]): void {
@@ -81,6 +93,10 @@ export class Parts {
 
   #push(part: Part): void {
     this.#queue.push(part);
+    if (this.#queue.length > MAX_WAITING && !this.#paused) {
+      this.#paused = true;
+      this.#req.unpipe(this.#parser);
+    }
     this.#wake();
   }
 

@@ -39,11 +39,16 @@ export function parseDirectoryPath(field: string, path: string): ByteString[] {
 function whatIsWrong(text: string, names: readonly string[]): string | undefined {
   if (text === '') return 'is required';
   if (text.includes('\0')) return 'must have no NUL';
-  if (/\p{Surrogate}/u.test(text)) return 'must be valid Unicode';
-  if (Buffer.byteLength(text) > MAX_PATH_BYTES) return `must have at most ${MAX_PATH_BYTES} bytes`;
+  if (!(text as string & { isWellFormed(): boolean }).isWellFormed()) return 'must be valid Unicode';
+  if (isLonger(text, MAX_PATH_BYTES)) return `must have at most ${MAX_PATH_BYTES} bytes`;
   if (names.includes('')) return 'must not end in a slash or have two in a row';
   if (names.includes('.') || names.includes('..')) return 'must not have "." or ".." as a component';
-  if (names.some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES)) {
+  if (names.some((name) => isLonger(name, MAX_NAME_BYTES))) {
     return `must have at most ${MAX_NAME_BYTES} bytes between slashes`;
   }
+}
+
+/** Whether the text has more UTF-8 bytes; at most three for each UTF-16 code unit. */
+function isLonger(text: string, bytes: number): boolean {
+  return 3 * text.length > bytes && Buffer.byteLength(text) > bytes;
 }
