@@ -62,9 +62,10 @@ async function start(
   const listeners = await listen(config, server, tls, log);
   cleanups.add('listeners', listeners.close);
   const { cleanupInterval: interval } = config.sandbox;
-  const { sandboxes, retries } = server.services;
+  const { sandboxes, keys, retries } = server.services;
   const run = async () => {
     await sandboxes.expire();
+    await keys.expire();
     await retries.expire();
   };
   const cron = startCron({ name: 'cleanup', interval, run, log });

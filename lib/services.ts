@@ -76,7 +76,7 @@ export interface SandboxFilter {
 export interface Sandboxes {
   /** The sandbox is RUNNING when the call resolves. */
   create(request: NewSandbox): Promise<Sandbox>;
-  /** `as` "agent": without what its rules may hide: the rules themselves and the error of an automatic commit. */
+  /** `as` "agent": without the rules, the labels, and the error of an automatic commit, which may tell what is hidden. */
   get(id: string, as?: Actor | ''): Sandbox;
   /** The newest first. */
   list(filter: SandboxFilter & Page): { sandboxes: Sandbox[]; next_page_token: string };
@@ -206,6 +206,8 @@ export interface Keys {
   /** Durable when the call resolves; the calls in progress with the key have been told to end. */
   revoke(id: string): Promise<void>;
   describe(principal: Principal): Caller;
+  /** Removes keys that can never be used again. Called by the cleanup task. */
+  expire(): Promise<void>;
 }
 
 /** The limits of owners. FAILED_PRECONDITION if authentication is off. */

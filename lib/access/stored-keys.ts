@@ -13,6 +13,8 @@ import { newKey } from './new-key.ts';
 import type { Principal, Role, Scope } from './principal.ts';
 import type { Owners } from './target.ts';
 
+/** A key is removed when it has been expired for this time: until then it is listed, and its use names the reason. */
+const EXPIRED_SECONDS = 7 * 24 * 3600;
 /** The last use of a key is stored at most this often. */
 const USE_SECONDS = 60;
 
@@ -93,6 +95,21 @@ export class StoredKeys implements Keys {
     files.remove(id);
     await records.remove(id);
     revoked(id, unauthenticated('the key was revoked'));
+  }
+
+  async expire(): Promise<void> {
+    const { log, owners, records, revoked } = this.#options;
+    const before = this.#seconds() - EXPIRED_SECONDS;
+    const isStale = ({ expires_at, role, sandbox_id }: KeyRecord) =>
+      (expires_at !== 0 && expires_at <= before) || (role === 'agent' && owners.sandbox(sandbox_id) === undefined);
+    const stale = [...records.values()].filter(isStale);
+    await Promise.all(
+      stale.map(async ({ id }) => {
+        await records.remove(id);
+        revoked(id, invalidKey());
+        log.info('key that cannot be used again was removed', { key_id: id });
+      }),
+    );
   }
 
   describe({ key_id, role, owner_id, sandbox_id, scopes }: Principal): Caller {

@@ -166,6 +166,7 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
   it('of an agent show nothing of what its rules hide', async () => {
     const ann = await ownerClient('ann');
     const { id: sandbox_id } = await sandboxOf(ann);
+    await ann.call('UpdateSandbox', { sandbox_id, labels: { note: 'keep secret' } });
     const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
     // Changes of the owner: hidden ones first, last and in between.
     for (const path of ['secret', 'hidden/a', 'hidden/z']) {

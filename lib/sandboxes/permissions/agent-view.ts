@@ -2,9 +2,12 @@ import type { PermissionExplanation, Sandbox } from '../../contract/messages.ts'
 import { ServiceError } from '../../errors.ts';
 import { levelOf, NONE } from '../../permissions/index.ts';
 
-/** A sandbox without what can name a hidden path: its rules and the error of an automatic commit. */
+/**
+ * A sandbox without what can name a hidden path: its rules, the error of an automatic commit, and its labels, which are
+ * free text of the owner. `status_reason` has texts of this service only, and none of them names a file.
+ */
 export function agentView(sandbox: Sandbox): Sandbox {
-  return { ...sandbox, permissions: [], auto_commit_error: '' };
+  return { ...sandbox, permissions: [], labels: {}, auto_commit_error: '' };
 }
 
 /**

@@ -52,6 +52,25 @@ function admit({ access }: Opened, given: Partial<Credentials>, ended: (text: st
   return access.admit(credentials, { role: 'agent', on: 'nothing' }, ({ message }) => ended(message), []);
 }
 
+it("the cleanup removes keys that expired 7 days ago, and agents' keys without a sandbox", async () => {
+  const opened = open();
+  const { key: short, secret } = await opened.keys.create(request({ expires_in: 60 }), '');
+  const { key: long } = await opened.keys.create(request(), '');
+  await metadata.sandboxes.put({ id: 'sb_1', owner_id: 'ann' } as never);
+  const { key: agent } = await opened.keys.create(request({ role: 'agent', sandbox_id: 'sb_1' }), '');
+  const ids = async () => {
+    await opened.keys.expire();
+    return new Set(opened.keys.list({ owner_id: '', page_size: 100, page_token: '' }).keys.map(({ id }) => id));
+  };
+  now += (7 * 24 * 3600 + 59) * 1000;
+  expect(await ids()).toEqual(new Set([short?.id, long?.id, agent?.id]));
+  expect(refusal(opened, { apiKey: [secret] })).toBe('the key has expired');
+  now += 1000;
+  await metadata.sandboxes.remove('sb_1');
+  expect(await ids()).toEqual(new Set([long?.id]));
+  expect(refusal(opened, { apiKey: [secret] })).toBe('the key is not valid');
+});
+
 const refusal = (opened: Opened, given: Partial<Credentials>) => {
   try {
     admit(opened, given);
