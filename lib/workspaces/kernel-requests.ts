@@ -34,7 +34,7 @@ export class KernelRequests implements FileSystem {
   lookup(caller: Caller, parent: number, name: ByteString): Entry | undefined {
     if (parent !== ROOT_NODEID) {
       const node = this.#nodeFor(caller, parent);
-      return lookup(node.workspace!, this.#access, node, name);
+      return lookup(node.workspace, this.#access, node, name);
     }
     const workspace = this.workspaces.find(toText(name));
     if (caller.uid !== 0 && !isOwner(caller, workspace)) throw EACCES;
@@ -51,7 +51,8 @@ export class KernelRequests implements FileSystem {
   getattr(caller: Caller, nodeid: number): Attr {
     if (nodeid === ROOT_NODEID) return rootAttr();
     const node = this.workspaces.nodes.get(nodeid);
-    const workspace = node.workspace!;
+    if (!isOfWorkspace(node)) throw EACCES;
+    const { workspace } = node;
     requireNotHeld(workspace);
     this.workspaces.current.set(workspace.spec.id);
     // A container daemon bind-mounts the workspace's directory as root.
@@ -61,53 +62,53 @@ export class KernelRequests implements FileSystem {
 
   setattr(caller: Caller, nodeid: number, changes: SetAttr): Attr {
     const node = this.#nodeFor(caller, nodeid);
-    return setattr(node.workspace!, this.#access, node, changes);
+    return setattr(node.workspace, this.#access, node, changes);
   }
 
   readlink(caller: Caller, nodeid: number): Buffer {
     const node = this.#nodeFor(caller, nodeid);
-    return readlink(node.workspace!, this.#access, node);
+    return readlink(node.workspace, this.#access, node);
   }
 
   create(caller: Caller, parent: number, name: ByteString, mode: number, flags: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    const known = openExisting(dir.workspace!, this.#access, dir, name, flags);
-    return known ?? createNode(dir.workspace!, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
+    const known = openExisting(dir.workspace, this.#access, dir, name, flags);
+    return known ?? createNode(dir.workspace, this.#access, caller, dir, name, S_IFREG | (mode & 0o7777));
   }
 
   mknod(caller: Caller, parent: number, name: ByteString, mode: number, rdev: number): Entry {
     const dir = this.#nodeFor(caller, parent);
     const type = mode & S_IFMT || S_IFREG;
     // The mount has the option nodev, so devices do not work; sandboxes still must not create any.
-    if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace!.spec.anyUid) throw EPERM;
-    return createNode(dir.workspace!, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
+    if ((type === S_IFCHR || type === S_IFBLK) && !dir.workspace.spec.anyUid) throw EPERM;
+    return createNode(dir.workspace, this.#access, caller, dir, name, type | (mode & 0o7777), { rdev });
   }
 
   mkdir(caller: Caller, parent: number, name: ByteString, mode: number): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return createNode(dir.workspace!, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
+    return createNode(dir.workspace, this.#access, caller, dir, name, S_IFDIR | (mode & 0o7777));
   }
 
   symlink(caller: Caller, parent: number, name: ByteString, target: Buffer): Entry {
     const dir = this.#nodeFor(caller, parent);
-    return symlink(dir.workspace!, this.#access, caller, dir, name, target);
+    return symlink(dir.workspace, this.#access, caller, dir, name, target);
   }
 
   link(caller: Caller, nodeid: number, newparent: number, newname: ByteString): Entry {
     const node = this.#nodeFor(caller, nodeid);
     const dir = this.#nodeFor(caller, newparent);
     if (node.workspace !== dir.workspace) throw EACCES;
-    return link(dir.workspace!, this.#access, node, dir, newname);
+    return link(dir.workspace, this.#access, node, dir, newname);
   }
 
   unlink(caller: Caller, parent: number, name: ByteString): void {
     const dir = this.#nodeFor(caller, parent);
-    unlink(dir.workspace!, this.#access, dir, name);
+    unlink(dir.workspace, this.#access, dir, name);
   }
 
   rmdir(caller: Caller, parent: number, name: ByteString): void {
     const dir = this.#nodeFor(caller, parent);
-    rmdir(dir.workspace!, this.#access, dir, name);
+    rmdir(dir.workspace, this.#access, dir, name);
   }
 
   rename(
@@ -122,23 +123,23 @@ export class KernelRequests implements FileSystem {
     const to = this.#nodeFor(caller, newparent);
     // Nothing may be moved between sandboxes.
     if (from.workspace !== to.workspace) throw EACCES;
-    const rest = rename(from.workspace!, this.#access, from, name, to, newname, flags);
-    if (rest !== undefined) this.workspaces.finishLater(from.workspace!, rest);
+    const rest = rename(from.workspace, this.#access, from, name, to, newname, flags);
+    if (rest !== undefined) this.workspaces.finishLater(from.workspace, rest);
   }
 
   read(caller: Caller, nodeid: number, offset: number, into: Buffer): number {
     const node = this.#fileFor(caller, nodeid);
-    return read(node.workspace!, this.#access, node, offset, into);
+    return read(node.workspace, this.#access, node, offset, into);
   }
 
   write(caller: Caller, nodeid: number, offset: number, data: Buffer, killSuidgid: boolean): number {
     const node = this.#fileFor(caller, nodeid);
-    return write(node.workspace!, this.#access, node, offset, data, killSuidgid);
+    return write(node.workspace, this.#access, node, offset, data, killSuidgid);
   }
 
   fsync(caller: Caller, nodeid: number, datasync: boolean): void {
     const node = this.#fileFor(caller, nodeid);
-    fsync(node.workspace!, node, datasync);
+    fsync(node.workspace, node, datasync);
   }
 
   statfs(caller: Caller, nodeid: number): StatFs {
@@ -152,16 +153,16 @@ export class KernelRequests implements FileSystem {
       return;
     }
     const node = this.#nodeFor(caller, nodeid);
-    readdir(node.workspace!, this.#access, node, cookie, plus, emit);
+    readdir(node.workspace, this.#access, node, cookie, plus, emit);
   }
 
   /**
    * Returns a node of a workspace for its user. Throws EACCES for the mount's root, in which nothing can be created,
    * and for other users.
    */
-  #nodeFor(caller: Caller, nodeid: number): Node<Workspace> {
+  #nodeFor(caller: Caller, nodeid: number): WorkspaceNode {
     const node = this.workspaces.nodes.get(nodeid);
-    if (node.workspace === undefined) throw EACCES;
+    if (!isOfWorkspace(node)) throw EACCES;
     requireOwner(caller, node.workspace);
     requireNotHeld(node.workspace);
     this.workspaces.current.set(node.workspace.spec.id);
@@ -169,17 +170,24 @@ export class KernelRequests implements FileSystem {
   }
 
   /** As `#nodeFor`, and also for the kernel itself: read-ahead and write-back of pages have uid 0 and no process. */
-  #fileFor(caller: Caller, nodeid: number): Node<Workspace> {
+  #fileFor(caller: Caller, nodeid: number): WorkspaceNode {
     return caller.uid === 0 && caller.pid === 0 ? this.#kernelNode(nodeid) : this.#nodeFor(caller, nodeid);
   }
 
-  #kernelNode(nodeid: number): Node<Workspace> {
+  #kernelNode(nodeid: number): WorkspaceNode {
     const node = this.workspaces.nodes.get(nodeid);
-    if (node.workspace === undefined) throw EACCES;
+    if (!isOfWorkspace(node)) throw EACCES;
     requireNotHeld(node.workspace);
     this.workspaces.current.set(node.workspace.spec.id);
     return node;
   }
+}
+
+/** A node other than the mount's root. */
+type WorkspaceNode = Node<Workspace> & { readonly workspace: Workspace };
+
+function isOfWorkspace(node: Node<Workspace>): node is WorkspaceNode {
+  return node.workspace !== undefined;
 }
 
 function isOwner(caller: Caller, workspace: Workspace | undefined): boolean {

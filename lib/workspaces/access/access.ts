@@ -31,7 +31,7 @@ export class AgentAccess implements Access {
   }
 
   rule(dir: Node): RuleState {
-    return dir.agentRule!;
+    return dir.requireAgentRule();
   }
 
   ruleOf(dir: Node, name: ByteString): RuleState {

@@ -25,7 +25,7 @@ const RELOCATED_INO = 2 ** 50;
  * allow.
  */
 export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
-  const of = node.inode ?? node.base!;
+  const of = node.shown;
   const directory = node.isDirectory;
   if (directory) invalidateChildren(workspace, node);
   const hidden = directory && access.level(node) === NONE;
@@ -46,7 +46,7 @@ export function attrOf(workspace: Workspace, access: Access, node: Node): Attr {
 /** Returns the inode number (st_ino) of a node; unique in its workspace. */
 export function inoOf(workspace: Workspace, node: Node): number {
   if (node.inode !== undefined) return node.inode.ino;
-  const { ino } = node.base!;
+  const { ino } = node.requireBase();
   return workspace.delta.table.keepsIno(ino) ? ino + RELOCATED_INO : ino;
 }
 
@@ -59,7 +59,7 @@ interface Ownership {
 /** Returns mode, uid and gid of a node as the sandbox sees them. */
 export function ownershipOf(workspace: Workspace, access: Access, node: Node): Ownership {
   const { spec, tree } = workspace;
-  const stored = node.inode ?? node.base!;
+  const stored = node.shown;
   if (spec.anyUid) return { mode: stored.mode, uid: stored.uid, gid: stored.gid };
   const type = stored.mode & S_IFMT;
   const own = { uid: spec.uid, gid: spec.uid };
@@ -89,7 +89,7 @@ function nlinkOf(workspace: Workspace, access: Access, node: Node): number {
   if (node.inode !== undefined) return node.inode.names;
   // The link count would reveal links in hidden directories, so the real one is returned only if everything is visible.
   const whole = (access.rule(workspace.tree.root).uniformBelow ?? NONE) >= VIEW;
-  return node.links.length === 0 ? 0 : whole ? node.base!.nlink : 1;
+  return node.links.length === 0 ? 0 : whole ? node.requireBase().nlink : 1;
 }
 
 /** Returns 2 plus the number of subdirectories, or 1 ("unknown") if some may be hidden or counting takes long. */

@@ -41,7 +41,7 @@ export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]
       yield* applyRulesBelow(workspace, node, state);
     } else {
       const shown = node.inode === undefined && node.basePath !== undefined;
-      const level = shown ? strictest(state.level, workspace.stateOf(node.basePath!).level) : state.level;
+      const level = shown ? strictest(state.level, workspace.stateOf(node.requireBasePath()).level) : state.level;
       if (yield* updateLevel(workspace, node, level)) yield* invalidateFile(shared.notifier, node);
     }
   }
@@ -53,7 +53,7 @@ export function* setRules(workspace: Workspace, rules: readonly PermissionRule[]
  */
 export function* applyRulesToMoved(workspace: Workspace, node: Node): Steps<void> {
   const link = node.links[0]!;
-  const state = link.parent.agentRule!.child(link.name);
+  const state = link.parent.requireAgentRule().child(link.name);
   workspace.tree.levels.reset();
   if (node.isDirectory) {
     yield* applyRulesBelow(workspace, node, state);
@@ -79,7 +79,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
       yield* counter.count();
       if (!child.isDirectory) continue;
       const before = isVisibleNode(AGENT, child);
-      renewDirectory(child, dir.agentRule!.child(name));
+      renewDirectory(child, dir.requireAgentRule().child(name));
       if (before !== isVisibleNode(AGENT, child)) workspace.shared.notifier.invalEntry(dir.id, name);
     }
   }
@@ -95,7 +95,7 @@ function* applyRulesBelow(workspace: Workspace, top: Node, state: RuleState): St
  * that already have their level.
  */
 function* updateFileLevels(workspace: Workspace, dir: Node, linked: Set<Node>, counter: StepCounter): Steps<Set<Node>> {
-  const { uniformBelow } = dir.agentRule!;
+  const { uniformBelow } = dir.requireAgentRule();
   const levelOf = (name: ByteString) =>
     dir.baseRule === undefined && uniformBelow !== undefined ? uniformBelow : dir.agentRuleOf(name).level;
   const untold = new Set<Node>();

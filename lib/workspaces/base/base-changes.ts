@@ -79,7 +79,7 @@ function pinFile(workspace: Workspace, node: Node): void {
   if (node.type !== S_IFREG || node.inode !== undefined || node.base === undefined) return;
   const { base, shared } = workspace;
   try {
-    shared.files.pin(node, () => base.open(node.basePath!, node.base!));
+    shared.files.pin(node, () => base.open(node.requireBasePath(), node.requireBase()));
   } catch {
     // The path has another file already: reads fail with ESTALE and never mix old and new contents.
   }
@@ -113,7 +113,7 @@ function* namesBelow(workspace: Workspace, dir: Node): Steps<Set<ByteString>> {
       yield* counter.count();
     }
   }
-  for (const { name } of yield* workspace.base.reading(dir.basePath!)) {
+  for (const { name } of yield* workspace.base.reading(dir.requireBasePath())) {
     yield* counter.count();
     // Negative dentries of new names must be invalidated.
     if (dir.listing?.get(name) === undefined) names.add(name);
@@ -139,7 +139,7 @@ class Refresh {
     if (names === undefined) {
       names = new Set();
       this.#names.set(dir, names);
-      dir.base = this.#workspace.base.lstat(dir.basePath!) ?? dir.base;
+      dir.base = this.#workspace.base.lstat(dir.requireBasePath()) ?? dir.base;
     }
     if (names.has(name)) return;
     names.add(name);
@@ -168,7 +168,7 @@ function* refreshName(workspace: Workspace, dir: Node, name: ByteString): Steps<
     return;
   }
   const { base, tree, shared } = workspace;
-  const stat = base.lstat(joinPath(dir.basePath!, name));
+  const stat = base.lstat(joinPath(dir.requireBasePath(), name));
   if (stat === undefined) dir.listing?.remove(name);
   else dir.listing?.add(name, stat.mode & S_IFMT);
   shared.notifier.invalInode(dir.id);

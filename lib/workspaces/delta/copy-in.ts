@@ -47,7 +47,7 @@ export class CopyIn {
 
   /** Assigns a copy by `copy` to the inode of its record. */
   adopt(inode: Inode): void {
-    inode.hasFile = inode.data!.slot === NO_SLOT;
+    inode.hasFile = inode.requireData().slot === NO_SLOT;
     this.#contents.assign(inode);
   }
 }

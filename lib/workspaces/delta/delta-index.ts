@@ -161,7 +161,7 @@ export class DeltaIndex {
     const counter = new StepCounter(ITEMS_PER_STEP);
     const needed = new Set<string>();
     for (const inode of this.table.found()) {
-      if (hasContents(inode)) needed.add(inode.data!.layer);
+      if (hasContents(inode)) needed.add(inode.requireData().layer);
       yield* counter.count();
     }
     needed.delete(this.#top);

@@ -86,11 +86,11 @@ export class DeltaLayers {
     this.#contents.freeze(this.#index.top);
     const { usage } = this.#delta;
     this.#index.share(frozen, { bytes: usage.bytes, contents: copyContents(this.#retained.live), orphans });
-    usage.rebind((id) => this.#index.table.get(id)!);
+    usage.rebind((id) => this.#index.table.require(id));
     writeSummary(root, frozen, { index, layers: this.#index.below, contents: this.#retained.live });
     if (this.#index.table.depth > MAX_CHAIN) {
       yield* this.#index.flattening();
-      usage.rebind((id) => this.#index.table.get(id)!);
+      usage.rebind((id) => this.#index.table.require(id));
     }
     yield* this.confirming();
     return frozen;
@@ -192,7 +192,7 @@ export class DeltaLayers {
     }
     this.#isCompacting = true;
     for (const id of shared.slice(0, limit)) {
-      const inode = this.#index.table.get(id)!;
+      const inode = this.#index.table.require(id);
       this.#contents.moveToTop(inode);
       moved(inode);
       yield* counter.count();

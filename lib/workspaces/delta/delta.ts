@@ -161,7 +161,7 @@ export class Delta implements Committer {
 
   #apply(op: Op): void {
     apply(this.table, op);
-    if (op[0] === 'new') this.#usage.bytes += this.table.get(op[1])!.size;
+    if (op[0] === 'new') this.#usage.bytes += this.table.require(op[1]).size;
   }
 
   /**

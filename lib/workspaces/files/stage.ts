@@ -14,7 +14,7 @@ const STAGED_MODE = S_IFREG | 0o600;
 export function stage(request: FileRequest, data: Uint8Array): number {
   const { workspace, caller } = request;
   const id = Change.make(workspace, (change) => change.create(STAGED_MODE, caller.uid, caller.gid, {}));
-  const node = workspace.tree.addUnlinked(workspace.delta.table.get(id)!);
+  const node = workspace.tree.addUnlinked(workspace.delta.table.require(id));
   const handle = workspace.handles.open(node);
   try {
     writeAll(request, workspace.handles.get(handle), data, 0);

@@ -11,7 +11,7 @@ const EPOCH = { sec: 0, nsec: 0 };
 
 /** Returns the attributes of a node, as stat(2) and readlink(2) show them to this caller. */
 export function statusOf({ workspace, access }: FileRequest, node: Node, path: ByteString): FileStatus {
-  const of = node.inode ?? node.base!;
+  const of = node.shown;
   const isLink = node.type === S_IFLNK;
   return {
     path,

@@ -127,13 +127,13 @@ export class Change {
     const known = node.inode?.id ?? this.#staged.get(node)?.id;
     if (known !== undefined) return known;
     const id = this.#workspace.delta.table.newId();
-    const copied = contents && node.type === S_IFREG && node.base!.size > 0 ? this.#copy(node, id) : undefined;
+    const copied = contents && node.type === S_IFREG && node.requireBase().size > 0 ? this.#copy(node, id) : undefined;
     this.#stage(node, id, copied ?? this.#bodyOf(node, id), copied);
     for (const { parent, name } of node.links) {
       this.#add(['link', this.directory(parent), name, id]);
-      this.#recordBaseVersion(parent, name, node.base!);
+      this.#recordBaseVersion(parent, name, node.requireBase());
     }
-    const { dev, ino, nlink } = node.base!;
+    const { dev, ino, nlink } = node.requireBase();
     const left = nlink - node.links.length;
     if (left > 0 && node.links.length > 0) this.#add(['alias', id, dev, ino, left]);
     return id;
@@ -193,7 +193,7 @@ export class Change {
 
   /** Sets attributes of a node; copies it up if necessary. */
   attr(node: Node, to: Pick<Inode, 'mode' | 'uid' | 'gid' | 'atime' | 'mtime' | 'ctime'>, contents = true): void {
-    if (node.isDirectory && to.mode !== (node.inode ?? node.base!).mode) this.#recordBaseMode(node);
+    if (node.isDirectory && to.mode !== node.shown.mode) this.#recordBaseMode(node);
     if (node.inode !== undefined) {
       this.#add(this.#workspace.delta.attrOp(node.inode, to, node.fd === -1 ? undefined : node.fd));
       return;
@@ -230,16 +230,16 @@ export class Change {
   }
 
   #stage(node: Node, id: number, body: Body, contents?: FileBody): void {
-    const { ino, mode, uid, gid } = node.base!;
+    const { ino, mode, uid, gid } = node.requireBase();
     this.#staged.set(node, { id, contents });
-    this.#add(['new', id, ino, mode, uid, gid, timesOf(node.base!), body]);
+    this.#add(['new', id, ino, mode, uid, gid, timesOf(node.requireBase()), body]);
     this.#newInodes++;
   }
 
   #copy(node: Node, id: number): FileBody {
     const { base, delta, shared } = this.#workspace;
-    const { size } = node.base!;
-    const fd = shared.files.of(node, () => base.open(node.basePath!, node.base!));
+    const { size } = node.requireBase();
+    const fd = shared.files.of(node, () => base.open(node.requireBasePath(), node.requireBase()));
     delta.copyIn.wait(fd);
     delta.claims.bytes(size);
     delta.claims.inodes(1);
@@ -249,8 +249,8 @@ export class Change {
   }
 
   #bodyOf(node: Node, id: number): Body {
-    if (node.type === S_IFLNK) return fromBuffer(this.#workspace.base.readlink(node.basePath!));
-    return node.type === S_IFREG ? this.#empty(id) : node.base!.rdev;
+    if (node.type === S_IFLNK) return fromBuffer(this.#workspace.base.readlink(node.requireBasePath()));
+    return node.type === S_IFREG ? this.#empty(id) : node.requireBase().rdev;
   }
 
   #empty(id: number): FileBody {
@@ -277,7 +277,7 @@ export class Change {
     this.#workspace.countChange();
     const counter = new StepCounter(ITEMS_PER_STEP);
     for (const [node, { id, contents }] of this.#staged) {
-      const inode = delta.table.get(id)!;
+      const inode = delta.table.require(id);
       if (contents !== undefined) delta.copyIn.adopt(inode);
       tree.binding.copiedUp(node, inode);
       yield* counter.count();

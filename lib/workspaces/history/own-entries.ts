@@ -150,7 +150,7 @@ function* allOwnPaths({ base, delta }: Workspace): Generator<ByteString> {
   for (const [path] of delta.table.baseVersions.entries()) yield path;
   const waiting: { dir: Inode; merged: ByteString }[] = [{ dir: root, merged: ROOT_PATH }];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    for (const [name, entry] of next.dir.entries!.found()) {
+    for (const [name, entry] of next.dir.requireEntries().found()) {
       const path = joinPath(next.merged, name);
       if (entry === WHITEOUT || !entry.isDirectory) {
         yield path;

@@ -50,7 +50,7 @@ export class RebaseOps {
       if (base !== undefined && !this.#isShown(path)) this.#recordVersion(path, base);
       return;
     }
-    const entry = place.dir.entries!.get(place.name);
+    const entry = place.dir.requireEntries().get(place.name);
     this.shown.push({ ...place, base });
     if (base !== undefined && isDirectory(base.mode)) this.#addDirectory(place, rebased, base, entry);
     // Otherwise a directory that the commit skipped, because the base has a file at its path.
@@ -143,7 +143,7 @@ export function showsBase(root: Inode, path: ByteString, originOf: (dir: Inode) 
   let dirPath = ROOT_PATH;
   let merged: ByteString | undefined = ROOT_PATH;
   for (const name of splitPath(path)) {
-    const entry = dir.entries!.get(name);
+    const entry = dir.requireEntries().get(name);
     if (entry === undefined) return merged === dirPath;
     if (entry === WHITEOUT || !entry.isDirectory) return false;
     dir = entry;

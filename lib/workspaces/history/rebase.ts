@@ -41,7 +41,7 @@ function* revertQuietly(workspace: Workspace, path: ByteString): Steps<void> {
 }
 
 function* rebaseAll(workspace: Workspace, stage: RebaseStage): Steps<void> {
-  const root = workspace.delta.table.get(ROOT_ID)!;
+  const root = workspace.delta.table.require(ROOT_ID);
   const ops = new RebaseOps(workspace, root, stage);
   for (const path of stage.paths) {
     yield;
@@ -109,7 +109,7 @@ function* remergeDirectory(
     yield;
     // Entries that showed the base in this directory still do.
     const isShown = isMerged && node.children!.get(below)?.inode === undefined;
-    if (!isShown && !inode.entries!.has(below)) yield* showBase(workspace, node, below, undefined, done);
+    if (!isShown && !inode.requireEntries().has(below)) yield* showBase(workspace, node, below, undefined, done);
   }
   yield* mergeNodes(workspace, node, children);
 }

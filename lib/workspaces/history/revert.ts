@@ -77,7 +77,7 @@ function* revertAll(workspace: Workspace, paths: readonly ByteString[]): Steps<n
 }
 
 function* namesOf(root: Inode): Generator<Place> {
-  for (const name of root.entries!.keys()) yield { dir: root, dirPath: ROOT_PATH, name };
+  for (const name of root.requireEntries().keys()) yield { dir: root, dirPath: ROOT_PATH, name };
 }
 
 /**
@@ -89,7 +89,7 @@ function find(workspace: Workspace, root: Inode, path: ByteString): Place | unde
   let dirPath = ROOT_PATH;
   let merged: ByteString | undefined = ROOT_PATH;
   for (const [depth, name] of names.entries()) {
-    const entry = dir.entries!.get(name);
+    const entry = dir.requireEntries().get(name);
     if (entry === undefined) return undefined;
     if (depth === names.length - 1) return { dir, dirPath, name };
     const at = joinPath(dirPath, name);
@@ -132,7 +132,7 @@ function* stageRemoval(
     const [above, at] = next;
     downwards.push(['drop', above.id, at]);
     yield* counter.count();
-    const entry = above.entries!.get(at);
+    const entry = above.requireEntries().get(at);
     if (entry === WHITEOUT || entry === undefined) continue;
     dropped.add(entry);
     for (const below of entry.entries?.keys() ?? []) waiting.push([entry, below]);

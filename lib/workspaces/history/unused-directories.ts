@@ -109,8 +109,8 @@ function* removeRecords(
     const known = seen.get(path);
     if (known !== undefined && known[1] !== inode.mode) continue;
     // The base has no entries that its whiteouts could hide once the directory is removed.
-    if (unused && (now === undefined || (when === 'always' && inode.entries!.size === inode.subdirs))) {
-      for (const [name, entry] of inode.entries!.found()) {
+    if (unused && (now === undefined || (when === 'always' && inode.requireEntries().size === inode.subdirs))) {
+      for (const [name, entry] of inode.requireEntries().found()) {
         if (entry === WHITEOUT) ops.push(['drop', inode.id, name]);
         yield* counter.count();
       }
@@ -181,7 +181,7 @@ function* recordsAt({ delta }: OpenWorkspace, paths: Iterable<ByteString>): Step
       if (looked.has(dir.inode)) continue;
       looked.add(dir.inode);
       if (dir.inode.subdirs === 0) continue;
-      for (const [name, entry] of dir.inode.entries!.found()) {
+      for (const [name, entry] of dir.inode.requireEntries().found()) {
         yield* counter.count();
         if (entry === WHITEOUT || !entry.isDirectory) continue;
         const held = recordIn(dir, name);
@@ -214,7 +214,7 @@ function* longestFirst(all: Iterable<DirectoryRecord>, counter: StepCounter): St
 }
 
 function recordIn(dir: DirectoryRecord, name: ByteString): DirectoryRecord | undefined {
-  const inode = dir.inode.entries!.get(name);
+  const inode = dir.inode.requireEntries().get(name);
   if (inode === undefined || inode === WHITEOUT || !inode.isDirectory) return undefined;
   const path = joinPath(dir.path, name);
   // Longer paths come from older servers. The base has none, and building a path for each costs the square of the

@@ -18,7 +18,7 @@ export function* applyRuleBelow(rules: RuleSet, top: Node, topState: RuleState):
     for (const [name, child] of dir.children ?? []) {
       yield* counter.count();
       if (!child.isDirectory) continue;
-      applyRule(rules, child, dir.agentRule!.child(name));
+      applyRule(rules, child, dir.requireAgentRule().child(name));
       waiting.push(child);
     }
   }

@@ -41,11 +41,12 @@ export class NodeBinding {
       if (node.basePath !== undefined) node.base = this.#base.lstat(node.basePath);
     } else {
       node.base = base;
-      node.basePath = joinPath(dir.basePath!, name);
+      node.basePath = joinPath(dir.requireBasePath(), name);
       this.#index.addBaseLink(node, state.level);
     }
     this.#index.addBaseDirectory(node);
-    if (node.isDirectory) this.#applyRule(node, dir.baseRule === undefined ? state : dir.agentRule!.child(name));
+    if (node.isDirectory)
+      this.#applyRule(node, dir.baseRule === undefined ? state : dir.requireAgentRule().child(name));
     else node.agentLevel = this.#levels.find(node, state.level);
     if (this.#workspace.changing.size > 0) this.#pinIfChanging(node);
   }
@@ -60,7 +61,7 @@ export class NodeBinding {
     }
     node.inode = inode;
     this.#index.addInode(node);
-    if (node.isDirectory) node.agentLevel = node.agentRule!.level;
+    if (node.isDirectory) node.agentLevel = node.requireAgentRule().level;
   }
 
   /** Binds a node to the base again, at `path`: the delta no longer has an inode for it. */
@@ -83,7 +84,7 @@ export class NodeBinding {
     node.base = base;
     node.basePath = path;
     this.#index.addBaseDirectory(node);
-    this.#applyRule(node, node.agentRule!);
+    this.#applyRule(node, node.requireAgentRule());
   }
 
   /** Gives a changed directory another origin. */
@@ -92,7 +93,7 @@ export class NodeBinding {
     this.#index.removeBaseDirectory(node);
     node.basePath = origin;
     this.#index.addBaseDirectory(node);
-    this.#applyRule(node, node.agentRule!);
+    this.#applyRule(node, node.requireAgentRule());
   }
 
   /** Makes a changed directory show nothing of the base. */
@@ -115,10 +116,10 @@ export class NodeBinding {
   #pinIfChanging(node: Node): void {
     const { changing, shared } = this.#workspace;
     if (node.type !== S_IFREG || node.base === undefined || node.inode !== undefined) return;
-    for (let path = node.basePath!; ; path = parentOf(path)) {
+    for (let path = node.requireBasePath(); ; path = parentOf(path)) {
       if (changing.has(path)) {
         const { base } = node;
-        shared.files.pin(node, () => this.#base.open(node.basePath!, base));
+        shared.files.pin(node, () => this.#base.open(node.requireBasePath(), base));
         return;
       }
       if (!path.includes('/')) return;

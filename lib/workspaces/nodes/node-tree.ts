@@ -221,7 +221,7 @@ export class NodeTree {
     // A move by the owner may change the rules; see `applyRulesToMoved`.
     if (access.actor !== 'agent') return;
     for (const [node, dir, name] of all) {
-      if (node.isDirectory) yield* applyRuleBelow(this.#workspace.rules, node, dir.agentRule!.child(name));
+      if (node.isDirectory) yield* applyRuleBelow(this.#workspace.rules, node, dir.requireAgentRule().child(name));
     }
   }
 

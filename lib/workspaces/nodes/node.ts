@@ -120,19 +120,40 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     this.#inode = inode;
   }
 
+  /** What the node shows: its inode or, unless the sandbox changed it, the base file. */
+  get shown(): Inode | BaseStat {
+    return this.inode ?? this.requireBase();
+  }
+
+  /** `base`, of a node that has one; throws for others. */
+  requireBase(): BaseStat {
+    return this.base ?? missing(this, 'base file');
+  }
+
+  /** `basePath`, of a node that has one; throws for others. */
+  requireBasePath(): ByteString {
+    return this.basePath ?? missing(this, 'base path');
+  }
+
+  /** `agentRule` of a directory; throws for other nodes. */
+  requireAgentRule(): RuleState {
+    return this.agentRule ?? missing(this, 'rules of a directory');
+  }
+
   /**
    * Directory: the sandbox's rules for a name in it. For entries of the base these are the strictest of its path and
    * its base path; for entries that the sandbox made or changed, those of its path.
    */
   agentRuleOf(name: ByteString): RuleState {
-    const byPath = this.agentRule!.child(name);
+    const byPath = this.requireAgentRule().child(name);
     if (this.baseRule === undefined || this.inode?.entries?.has(name)) return byPath;
     return strictestState(byPath, this.baseRule.child(name));
   }
 
   /** Directory: the sandbox's rules for all its entries; single entries may have a higher level. */
   get agentShownRule(): RuleState {
-    return this.baseRule === undefined ? this.agentRule! : strictestState(this.agentRule!, this.baseRule);
+    const byPath = this.requireAgentRule();
+    return this.baseRule === undefined ? byPath : strictestState(byPath, this.baseRule);
   }
 
   get isDirectory(): boolean {
@@ -157,4 +178,8 @@ export class Node<Owner extends NodeOwner = NodeOwner> {
     removeUnordered(this.links, (link) => link.parent === parent && link.name === name);
     if (parent.children?.get(name) === this) parent.children.delete(name);
   }
+}
+
+function missing({ id }: Node, what: string): never {
+  throw new Error(`node ${id} has no ${what}`);
 }

@@ -54,7 +54,7 @@ interface Frame {
  */
 function reaches(top: Inode, room: number): boolean {
   const enter = (inode: Inode, into: number, step: number): Frame => {
-    return { inode, room: into, entries: inode.entries!.entries(), longest: 0, step };
+    return { inode, room: into, entries: inode.requireEntries().entries(), longest: 0, step };
   };
   const stack = [enter(top, room, 0)];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {

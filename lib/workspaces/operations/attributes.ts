@@ -29,10 +29,10 @@ export function setattr(workspace: Workspace, access: Access, node: Node, change
   if (access.level(node) < WRITE) throw EACCES;
   if (changes.size !== undefined) requireFile(node);
   if (!workspace.spec.anyUid) requireOwn(workspace.spec.uid, changes);
-  const before = (node.inode ?? node.base!).size;
+  const before = node.shown.size;
   // Contents that are truncated to 0 are not copied up.
   if (changes.size !== undefined) truncate(workspace, node, ownInode(workspace, node, changes.size > 0), changes.size);
-  const of = node.inode ?? node.base!;
+  const of = node.shown;
   const now = workspace.now();
   const to = {
     mode: modeAfter(of.mode, node.isDirectory, changes),

@@ -35,7 +35,7 @@ export function readlink(workspace: Workspace, access: Access, node: Node): Buff
   if (access.level(node) < READ) throw EACCES;
   markPaged(workspace, node);
   if (node.inode !== undefined) return toBuffer(node.inode.target!);
-  return workspace.base.readlink(node.basePath!);
+  return workspace.base.readlink(node.requireBasePath());
 }
 
 /**
@@ -126,7 +126,7 @@ export function attributes(of: Inode): Pick<Inode, 'mode' | 'uid' | 'gid' | 'ati
 
 function baseFd(workspace: Workspace, node: Node): number {
   const { base, shared } = workspace;
-  return shared.files.of(node, () => base.open(node.basePath!, node.base!));
+  return shared.files.of(node, () => base.open(node.requireBasePath(), node.requireBase()));
 }
 
 function dataFd(workspace: Workspace, node: Node, inode: Inode): number {

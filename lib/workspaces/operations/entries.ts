@@ -73,7 +73,7 @@ export function createNode(
     change.touch(dir);
     return made;
   });
-  const inode = workspace.delta.table.get(id)!;
+  const inode = workspace.delta.table.require(id);
   dir.listing?.add(name, bits & S_IFMT);
   return entryFor(
     workspace,
@@ -108,7 +108,7 @@ export function link(workspace: Workspace, access: Access, node: Node, dir: Node
   // new name.
   if (access.level(node) !== WRITE) throw EACCES;
   if (node.links.length === 0 && (node.inode?.names ?? 0) === 0) throw ENOENT;
-  if ((node.inode?.names ?? node.base!.nlink) >= LINK_MAX) throw EMLINK;
+  if ((node.inode?.names ?? node.requireBase().nlink) >= LINK_MAX) throw EMLINK;
   Change.make(workspace, (change) => {
     const id = change.node(node);
     change.link(dir, name, id);
@@ -146,7 +146,7 @@ function newOwnership(
   mode: number,
 ): { uid: number; gid: number; bits: number } {
   const { spec } = workspace;
-  const above = dir.inode ?? dir.base!;
+  const above = dir.shown;
   const inherits = (above.mode & S_ISGID) !== 0;
   const bits = inherits && isDirectory(mode) ? mode | S_ISGID | S_IFDIR : mode;
   if (!spec.anyUid) return { uid: spec.uid, gid: spec.uid, bits };

@@ -45,6 +45,6 @@ export function stageLoss(change: Change, node: Node): void {
   if (node.isDirectory) return;
   if (node.inode === undefined) {
     // The other links must show one link less, so the file is copied up.
-    if (node.base!.nlink > 1) change.ctime(change.node(node));
+    if (node.requireBase().nlink > 1) change.ctime(change.node(node));
   } else if (node.inode.names > 1 || node.nlookup > 0) change.ctime(node.inode.id);
 }

@@ -71,13 +71,13 @@ export class ContentStore {
    * none without `contents`. Throws Postponed while a large file is copied, Damage for a lost one, and host errors.
    */
   thawFile(inode: Inode, contents: boolean): void {
-    const to = { layer: this.#top.layer, id: inode.data!.id, slot: NO_SLOT };
+    const to = { layer: this.#top.layer, id: inode.requireData().id, slot: NO_SLOT };
     if (!contents) {
       this.#journal.placed(inode, to);
       return;
     }
     if (inode.lost) throw this.#damages.lost(inode);
-    const fd = this.#files.open(inode.data!, false, false);
+    const fd = this.#files.open(inode.requireData(), false, false);
     try {
       const time = this.#files.copy(fd, to);
       this.#journal.placed(inode, to, time);
@@ -103,7 +103,7 @@ export class ContentStore {
 
   /** Moves shared contents to the writable layer. Throws Damage and host errors. */
   moveToTop(inode: Inode): void {
-    const data = inode.data!;
+    const data = inode.requireData();
     const to = { layer: this.#top.layer, id: data.id, slot: NO_SLOT };
     if (inode.hasFile) {
       this.#files.link(data, to);
@@ -128,8 +128,8 @@ export class ContentStore {
    */
   open(inode: Inode): number {
     if (inode.lost) throw this.#damages.lost(inode);
-    if (inode.hasFile) return this.#files.open(inode.data!, false, !this.#top.isFrozen(inode));
-    const data = { ...inode.data!, layer: this.#top.layer };
+    if (inode.hasFile) return this.#files.open(inode.requireData(), false, !this.#top.isFrozen(inode));
+    const data = { ...inode.requireData(), layer: this.#top.layer };
     if (this.#top.isFrozen(inode)) this.#journal.placed(inode, data);
     const fd = this.#files.open(data, true);
     inode.hasFile = true;
@@ -139,7 +139,7 @@ export class ContentStore {
   /** Returns mtime and size of the data file, by its open `fd` if there is one. */
   fileStat(inode: Inode, fd?: number): { mtime: Time; size: number } {
     if (inode.lost) throw this.#damages.lost(inode);
-    const file = fd ?? this.#files.open(inode.data!, false, false);
+    const file = fd ?? this.#files.open(inode.requireData(), false, false);
     try {
       return statData(file);
     } finally {
@@ -149,7 +149,7 @@ export class ContentStore {
 
   /** Identifies the existing data file for other parts of the server. */
   hostFile(inode: Inode): HostFile {
-    return this.#files.hostFile(inode.data!);
+    return this.#files.hostFile(inode.requireData());
   }
 
   /**
@@ -193,7 +193,7 @@ export class ContentStore {
 
   /** Assigns contents to an inode, after a record named their location. */
   assign(inode: Inode): void {
-    const { slot } = inode.data!;
+    const { slot } = inode.requireData();
     if (slot !== NO_SLOT) this.#top.slabs.assign(slot, inode);
     this.#unsynced.add(inode);
   }
@@ -211,9 +211,9 @@ export class ContentStore {
     this.slots.removed(inode);
     const synced = !this.#unsynced.delete(inode);
     if (this.#top.isFrozen(inode)) return;
-    if (inode.hasFile) this.#files.remove(inode.data!);
-    if (inode.data!.slot === NO_SLOT) return;
-    this.#top.slabs.free(inode.data!.slot, synced, more);
+    if (inode.hasFile) this.#files.remove(inode.requireData());
+    if (inode.requireData().slot === NO_SLOT) return;
+    this.#top.slabs.free(inode.requireData().slot, synced, more);
     const toMove = more ? undefined : this.#top.slabs.toMove;
     if (toMove !== undefined) this.slots.move(toMove);
   }

@@ -22,7 +22,7 @@ export class DamageReports {
 
   /** Returns the error for a file; `what` is wrong with it. */
   of(inode: Inode, what: string): Damage {
-    const { layer, slot, id } = inode.data!;
+    const { layer, slot, id } = inode.requireData();
     const place = slot === NO_SLOT ? `data file ${id}` : `slot ${slot}`;
     const message = `${what} (layer ${layer}, ${place})`;
     if (!this.#reported.has(inode.id) && this.#reported.size < MAX_REPORTED) {

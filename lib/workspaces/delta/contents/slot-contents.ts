@@ -89,7 +89,7 @@ export class SlotContents {
     const whole = offset === 0 && into.length === size;
     // A part cannot be verified, so the whole slot is verified once.
     if (!whole && !inode.verified && expected !== undefined) this.all(inode);
-    const { layer, slot } = inode.data!;
+    const { layer, slot } = inode.requireData();
     const done =
       layer === this.#top.layer
         ? this.#top.slabs.read(slot, offset, into)
@@ -133,7 +133,7 @@ export class SlotContents {
     if (size === 0) this.#changed(inode, NO_SLOT, 0, undefined);
     else if (size >= before && knowsSum(inode)) {
       this.#grow(inode, size, sumWithZeros(inode, size), (slot) => this.#top.slabs.zero(slot, before, size));
-    } else if (size < before && !this.#top.isFrozen(inode) && this.#top.slabs.suits(inode.data!.slot, size)) {
+    } else if (size < before && !this.#top.isFrozen(inode) && this.#top.slabs.suits(inode.requireData().slot, size)) {
       this.#shorten(inode, size);
     } else this.#replaceContents(inode, this.#resized(inode, size));
     return true;
@@ -149,7 +149,7 @@ export class SlotContents {
 
   /** Appends to contents by `fill`: in place, or after a copy in a larger slot. */
   #grow(inode: Inode, size: number, sum: number, fill: (slot: number) => void): void {
-    const { slot } = inode.data!;
+    const { slot } = inode.requireData();
     if (slot !== NO_SLOT && !inode.shortened && !this.#top.isFrozen(inode) && this.#top.slabs.fits(slot, size)) {
       fill(slot);
       this.#changed(inode, slot, size, sum);
@@ -170,7 +170,7 @@ export class SlotContents {
   #shorten(inode: Inode, size: number): void {
     const bytes = Buffer.allocUnsafe(size);
     this.read(inode, 0, bytes);
-    this.#changed(inode, inode.data!.slot, size, crc32(bytes));
+    this.#changed(inode, inode.requireData().slot, size, crc32(bytes));
   }
 
   /** Writes new contents to another slot. */
@@ -241,7 +241,7 @@ export class SlotContents {
 
   /** Throws Postponed while another thread makes durable contents durable in the data file. */
   #moveToFile(inode: Inode): void {
-    const data = { ...inode.data!, layer: this.#top.layer };
+    const data = { ...inode.requireData(), layer: this.#top.layer };
     const isDurable = this.#durable.take(inode, data);
     try {
       if (!isDurable) this.#copyToFile(inode, data);
@@ -265,7 +265,7 @@ export class SlotContents {
   }
 
   #replace(inode: Inode, slot: number, journal: (data: DataRef) => void): void {
-    const before = inode.data!;
+    const before = inode.requireData();
     const frozen = this.#top.isFrozen(inode);
     journal({ layer: this.#top.layer, id: before.id, slot });
     if (before.slot === slot && !frozen) return;

@@ -45,7 +45,7 @@ export class SlotMoves {
   begin({ inode, to, record }: Move, done: () => void): void {
     const { root, layer, slabs } = this.#top;
     const { size, expected } = inode;
-    const from = inode.data!.slot;
+    const from = inode.requireData().slot;
     const { path } = placeOf(layerPath(root, layer), to);
     this.#moving = true;
     this.#syncs.add({

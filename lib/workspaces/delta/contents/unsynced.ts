@@ -79,7 +79,7 @@ export class Unsynced {
   /** The data files of the added files. */
   dataFiles(): DataRef[] {
     const refs: DataRef[] = [];
-    for (const inode of this.#list) if (inode.unsynced && inode.hasFile) refs.push(inode.data!);
+    for (const inode of this.#list) if (inode.unsynced && inode.hasFile) refs.push(inode.requireData());
     return refs;
   }
 }

@@ -218,7 +218,7 @@ export class InodeTable implements Owner {
 
   /** Links an inode. The name has no entry. */
   link(dir: Inode, name: ByteString, inode: Inode): void {
-    this.#memory += dir.entries!.set(name, inode) * memoryOfName(name);
+    this.#memory += dir.requireEntries().set(name, inode) * memoryOfName(name);
     inode.addLink(dir, name);
     if (inode.linkCount > 1) this.#memory += HARD_LINK_BYTES;
     if (inode.isDirectory) dir.subdirs++;
@@ -227,14 +227,14 @@ export class InodeTable implements Owner {
 
   /** Adds a whiteout. The name has no entry. */
   whiteOut(dir: Inode, name: ByteString): void {
-    this.#memory += dir.entries!.set(name, WHITEOUT) * memoryOfName(name);
+    this.#memory += dir.requireEntries().set(name, WHITEOUT) * memoryOfName(name);
   }
 
   /** Removes a link or a whiteout, if there is one. */
   removeEntry(dir: Inode, name: ByteString): void {
-    const inode = dir.entries!.get(name);
+    const inode = dir.requireEntries().get(name);
     if (inode === undefined) return;
-    this.#memory += dir.entries!.delete(name) * memoryOfName(name);
+    this.#memory += dir.requireEntries().delete(name) * memoryOfName(name);
     if (inode === WHITEOUT) return;
     if (inode.linkCount > 1) this.#memory -= HARD_LINK_BYTES;
     inode.removeLink(dir, name);

@@ -230,7 +230,7 @@ export class Inode {
   }
 
   set subdirs(count: number) {
-    this.entries!.subdirs = count;
+    this.requireEntries().subdirs = count;
   }
 
   /** Directory: see `Entries.reach`. */
@@ -239,7 +239,7 @@ export class Inode {
   }
 
   set reach(bytes: number) {
-    this.entries!.reach = bytes;
+    this.requireEntries().reach = bytes;
   }
 
   /** Device: its number in the kernel's encoding. */
@@ -359,6 +359,11 @@ export class Inode {
     return { layer, id, slot: Inode.#isInSlot(this) ? this.#slotOrSec : NO_SLOT };
   }
 
+  /** `data` of a file; throws for other inodes. */
+  requireData(): DataRef {
+    return this.data ?? missing(this, 'contents');
+  }
+
   /** File: layer of its contents. */
   get layer(): string | undefined {
     if ((this.#bits & S_IFMT) !== S_IFREG || typeof this.#special === 'number') return undefined;
@@ -430,6 +435,11 @@ export class Inode {
     return Inode.#entriesOf(this);
   }
 
+  /** `entries` of a directory; throws for other inodes. */
+  requireEntries(): Entries<Entry> {
+    return this.entries ?? missing(this, 'entries');
+  }
+
   /** Makes the inode independent of the inode it was copied from, in steps. */
   *resolving(): Steps<void> {
     Inode.#findLinks(this);
@@ -481,4 +491,8 @@ export class Inode {
 
 function isSymlink(mode: number): boolean {
   return (mode & S_IFMT) === S_IFLNK;
+}
+
+function missing({ id }: Inode, what: string): never {
+  throw new Error(`inode ${id} has no ${what}`);
 }

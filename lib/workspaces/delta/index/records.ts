@@ -98,7 +98,7 @@ export function bodyOf(inode: Inode): Body {
     case S_IFLNK:
       return inode.target ?? NO_BYTES;
     case S_IFREG: {
-      const { layer, id, slot } = inode.data!;
+      const { layer, id, slot } = inode.requireData();
       const { sec, nsec } = inode.hostMtime ?? { sec: 0, nsec: 0 };
       const sum = slot === NO_SLOT ? undefined : inode.expected;
       const body: FileBody = [layer, id, slot, inode.size, sec, nsec];

@@ -24,7 +24,7 @@ export function* countingContents(inodes: Iterable<Inode>): Steps<LayerContents>
   const contents: LayerContents = new Map();
   for (const inode of inodes) {
     yield* counter.count();
-    if (hasContents(inode)) addContents(contents, inode.data!.layer, inode.size, 1);
+    if (hasContents(inode)) addContents(contents, inode.requireData().layer, inode.size, 1);
   }
   return contents;
 }

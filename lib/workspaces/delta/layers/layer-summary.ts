@@ -53,7 +53,7 @@ export function* makingSummary(root: string, layer: string, frozen: FrozenLayers
     const unnamed = new Set(taken.orphans);
     const contents: LayerContents = new Map();
     for (const inode of taken.table.found()) {
-      if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.data!.layer, inode.size, 1);
+      if (hasContents(inode) && !unnamed.has(inode.id)) addContents(contents, inode.requireData().layer, inode.size, 1);
       yield* counter.count();
     }
     writeSummary(root, layer, { index: statSync(indexPath(root, layer)).size, layers: taken.layers, contents });

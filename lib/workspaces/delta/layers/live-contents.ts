@@ -12,7 +12,7 @@ export function* liveContents(table: InodeTable, index: FrozenIndex | undefined,
   const counter = new StepCounter(ITEMS_PER_STEP);
   const live = copyContents(index?.contents ?? new Map());
   for (const before of table.replaced()) {
-    if (hasContents(before)) addContents(live, before.data!.layer, -before.size, -1);
+    if (hasContents(before)) addContents(live, before.requireData().layer, -before.size, -1);
     yield* counter.count();
   }
   for (const inode of table.own()) {
