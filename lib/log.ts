@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { hideKeys } from './access/key-format.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export const LOG_FORMATS = ['json', 'text'] as const;
@@ -19,9 +20,12 @@ interface Sink {
   write(line: string): void;
 }
 
-/** Writes one line per entry, synchronously, to `sink`: nothing is lost if the process exits right after. */
+/**
+ * Writes one line per entry, synchronously, to `sink`: nothing is lost if the process exits right after. No line has the
+ * secret of a key.
+ */
 export function createLog(options: { level: LogLevel; format: LogFormat }, sink: Sink): Log {
-  const destination = options.format === 'json' ? sink : { write: (line: string) => sink.write(textLine(line)) };
+  const write = (line: string) => sink.write(hideKeys(options.format === 'json' ? line : textLine(line)));
   const logger = pino(
     {
       level: options.level,
@@ -29,7 +33,7 @@ export function createLog(options: { level: LogLevel; format: LogFormat }, sink:
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
     },
-    destination,
+    { write },
   );
   return {
     debug: (message, fields = {}) => logger.debug(fields, message),

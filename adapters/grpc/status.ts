@@ -1,4 +1,5 @@
 import { Metadata, type StatusObject } from '@grpc/grpc-js';
+import { hideKeys } from '../../lib/access/key-format.ts';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
 import { isRetryInfo, type RetryInfo } from '../../lib/limits/refusal.ts';
 import { LongText } from '../../lib/long-text.ts';
@@ -15,7 +16,7 @@ const MAX_MESSAGE_CHARS = 1000;
 /** The status of a failed call: code and message as in REST; the details as google.rpc.Status, RetryInfo or Structs. */
 export function statusOf(error: ServiceError): StatusObject {
   const code = CODES[error.code].grpc;
-  const details = shorten(error.message);
+  const details = shorten(hideKeys(error.message));
   const metadata = new Metadata();
   if (error.details.length > 0) {
     const bytes = serialize('google.rpc.Status', { code, message: details, details: error.details.map(toAny) });

@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { hideKeys } from '../../lib/access/key-format.ts';
 import { CODES, type ServiceError } from '../../lib/errors.ts';
 import type { Turns } from '../../lib/turns.ts';
 import { isLarge, jsonPieces } from './json-pieces.ts';
@@ -50,7 +51,7 @@ export function writable(res: ServerResponse): Promise<void> {
 }
 
 export function errorBody(error: ServiceError): { code: number; message: string; details: readonly unknown[] } {
-  return { code: CODES[error.code].grpc, message: error.message, details: error.details };
+  return { code: CODES[error.code].grpc, message: hideKeys(error.message), details: error.details };
 }
 
 /** Sends an error. `status` overrides the code's own where HTTP has a more specific one (405, 416). */

@@ -4,6 +4,9 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 const KEY = /^pdk_([0-9a-z]{8})_([A-Za-z0-9_-]{43})$/;
 export const KEY_SHAPE = 'pdk_<8 lower-case letters or digits>_<43 characters of base64url>';
 
+/** A key or the beginning of one, anywhere in a text. The mask of a key is none. */
+const KEYS = /pdk_([0-9a-z]{8})_[A-Za-z0-9_-]{4,}/g;
+
 const ID_DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
 const NO_HASH = Buffer.alloc(32);
 
@@ -16,6 +19,14 @@ export interface KeyParts {
 export function parseKey(text: string): KeyParts | undefined {
   const match = KEY.exec(text);
   return match ? { id: match[1]!, secret: match[2]! } : undefined;
+}
+
+/**
+ * Replaces the secrets of keys in a text for the log or for an error. The threat: a key that a client sends in a wrong
+ * place, for example as an id in a path, would be quoted there.
+ */
+export function hideKeys(text: string): string {
+  return text.includes('pdk_') ? text.replace(KEYS, 'pdk_$1_…') : text;
 }
 
 /** Returns a new key with the parts that are stored of it. The text itself must not be stored. */

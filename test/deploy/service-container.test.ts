@@ -126,6 +126,14 @@ describe('the service in a container of its own', () => {
     expect(status).toMatch(/Seccomp:\t2\n/);
   });
 
+  it('writes no core file', async () => {
+    const { Pid } = await state();
+    const children = await readFile(`/proc/${Pid}/task/${Pid}/children`, 'utf8');
+    const server = children.trim().split(' ')[0];
+    expect(await readFile(`/proc/${server}/cmdline`, 'utf8')).toContain('server.mjs');
+    expect(await readFile(`/proc/${server}/limits`, 'utf8')).toMatch(/^Max core file size +0 +0 +bytes/m);
+  });
+
   it('can access its own cgroup only', async () => {
     const { Pid } = await state();
     const mounts = readMountsSync(Pid);
