@@ -223,6 +223,34 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     await expectRefusal(narrow.call('CreateSandbox', committing), 'PERMISSION_DENIED', /the scope changes:commit$/);
   });
 
+  it('of an owner are within its limits, which admins set', async () => {
+    const owner_id = `limited-${protocol}`;
+    const ann = await ownerClient(owner_id);
+    const limits = { sandboxes: 1, stored_bytes: 100, codebases: 1 };
+    await admin.call('SetOwnerLimits', { owner_id, limits });
+    await expectRefusal(ann.call('SetOwnerLimits', { owner_id, limits: {} }), 'PERMISSION_DENIED');
+    const settings = { owner_id, set: limits, effective: { ...limits, commands: 64 } };
+    expect(await ann.call('GetOwnerLimits', { owner_id })).toMatchObject(settings);
+    const { id: codebase_id } = await ann.call('CreateCodebase', { name: 'c' });
+    await expectRefusal(ann.call('CreateCodebase', { name: 'd' }), 'RESOURCE_EXHAUSTED', /has 1 codebases/);
+    await expectRefusal(
+      ann.upload(codebase_id, 'a', 'x'.repeat(101)),
+      'RESOURCE_EXHAUSTED',
+      /stored_bytes of the owner/,
+    );
+    const request = { codebase_id, permissions: EVERYTHING, auto_commit: 'on_exec' };
+    const { id: sandbox_id } = await ann.call('CreateSandbox', request);
+    await expectRefusal(
+      ann.call('CreateSandbox', request),
+      'RESOURCE_EXHAUSTED',
+      /\(sandboxes of the owner’s limits\)$/,
+    );
+    await ann.call('Exec', { sandbox_id, command: 'head -c 101 /dev/zero >big' });
+    const { auto_commit_error } = await ann.call('GetSandbox', { sandbox_id });
+    expect(auto_commit_error).toContain('would hold 101 bytes, the most is 100 (stored_bytes of the owner’s limits)');
+    expect((await ann.call('ListFiles', { codebase_id })).files).toEqual([]);
+  });
+
   it('end a command in progress when they are revoked or expire', async () => {
     const ann = await ownerClient('ann');
     const { id: sandbox_id } = await sandboxOf(ann);
@@ -250,15 +278,18 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
   });
 });
 
-it('keys survive a restart of the server', async () => {
+it('keys and the limits of owners survive a restart of the server', async () => {
   const key = await hostKey();
   const before = new RestClient(server.httpAddress, key);
   const { key: first } = await before.call('GetCaller', {});
+  const limits = { commands: 3, streams: 0 };
+  await before.call('SetOwnerLimits', { owner_id: 'ann', limits });
   before.close();
   await server.stop();
   await start();
   const after = new RestClient(server.httpAddress, key);
   expect((await after.call('GetCaller', {})).key?.id).toBe(first?.id);
+  expect(await after.call('GetOwnerLimits', { owner_id: 'ann' })).toMatchObject({ set: limits, effective: limits });
   after.close();
 });
 

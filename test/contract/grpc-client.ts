@@ -34,8 +34,8 @@ const LOADING: Options = { keepCase: true, longs: Number, enums: String, default
 /** Of one message sent: far below the 4 MiB a server takes. */
 const MESSAGE_BYTES = 256 * 1024;
 
-const SERVICES = ['SandboxService', 'CodebaseService', 'KeyService'] as const;
-const FILES = ['sandbox', 'codebase', 'key'].map((name) => `service/v1/${name}.proto`);
+const SERVICES = ['SandboxService', 'CodebaseService', 'KeyService', 'OwnerService'] as const;
+const FILES = ['sandbox', 'codebase', 'key', 'owner'].map((name) => `service/v1/${name}.proto`);
 const definitions = loadSync(FILES, LOADING);
 const statusDefinitions = loadSync('google/rpc/status.proto', LOADING);
 
