@@ -2,6 +2,8 @@ import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
+import { Deferred } from '../../../lib/fuse/connection/deferred.ts';
+import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks } from '../../../lib/services.ts';
@@ -154,5 +156,35 @@ describe('a layer that is missing or damaged', () => {
     await reclaimed();
     expect(layers().filter((name) => name.includes('gone'))).toEqual([]);
     expect(mount.read(id, 'file')).toBe('file');
+  });
+});
+
+describe('the removal of a destroyed sandbox that a kill interrupts', () => {
+  it.each(['deltas', 'layers'] as const)('is finished by the next server: of its %s', async (which) => {
+    const kept = await create();
+    mount.write(kept.id, 'file', 'kept');
+    const { id } = await create();
+    for (const name of ['a', 'b']) mount.write(id, name, 'x'.repeat(70_000));
+    const begun = new Deferred<void>();
+    fixture.removeTree = async (path) => {
+      if (!path.startsWith(fixture.layout[which])) return removeTree(path);
+      const [first] = readdirSync(path);
+      rmSync(join(path, first!), { recursive: true });
+      begun.resolve();
+      return new Promise(() => {});
+    };
+    void sandboxes.destroy(id);
+    await begun.promise;
+    expect(readdirSync(fixture.layout[which]).filter((name) => name.startsWith(id))).toHaveLength(1);
+    fixture.removeTree = removeTree;
+    mount = new DirectMount();
+    fixture.mount = mount;
+    sandboxes = await fixture.start();
+    await (await sandboxes.recover())();
+    await vi.waitUntil(() => fixture.context.leftovers.size === 0, { timeout: 30_000 });
+    await reclaimed();
+    expect(readdirSync(fixture.layout.deltas)).toEqual([kept.id]);
+    expect(layers().filter((name) => name.startsWith(id))).toEqual([]);
+    expect(mount.read(kept.id, 'file')).toBe('kept');
   });
 });
