@@ -53,6 +53,7 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   CreateKey: CREATE,
   ListKeys: CALL,
   RevokeKey: CALL,
+  CreateTicket: CALL,
   GetCaller: CALL,
   SetOwnerLimits: CALL,
   GetOwnerLimits: CALL,

@@ -4,6 +4,7 @@ import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
 import { createKey } from './create-key.ts';
 import { createSandbox } from './create-sandbox.ts';
+import { createTicket } from './create-ticket.ts';
 import type { Download, Export, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
@@ -133,6 +134,7 @@ export const operations: readonly Operation[] = [
   { operation: 'CreateKey', method: 'POST', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'new-key' }, retry: 'key', handler: createKey },
   { operation: 'ListKeys', method: 'GET', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'owner' }, retry: 'read', handler: listKeys },
   { operation: 'RevokeKey', method: 'DELETE', path: '/v1/keys/{key_id}', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'key' }, retry: 'same', handler: revokeKey },
+  { operation: 'CreateTicket', method: 'POST', path: '/v1/tickets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'again', handler: createTicket },
   { operation: 'GetCaller', method: 'GET', path: '/v1/caller', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: getCaller },
   { operation: 'SetOwnerLimits', method: 'PUT', path: '/v1/owners/{owner_id}/limits', kind: 'unary', access: { role: 'admin', scope: 'owners:write', on: 'nothing' }, retry: 'same', handler: setOwnerLimits },
   { operation: 'GetOwnerLimits', method: 'GET', path: '/v1/owners/{owner_id}/limits', kind: 'unary', access: { role: 'owner', on: 'owner' }, retry: 'read', handler: getOwnerLimits },

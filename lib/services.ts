@@ -34,6 +34,7 @@ import type {
   Sandbox,
   SandboxStatus,
   StatFileRequest,
+  Ticket,
   UpdatePermissionsRequest,
   UpdateSandboxRequest,
   WriteFileRequest,
@@ -206,6 +207,8 @@ export interface Keys {
   /** Durable when the call resolves; the calls in progress with the key have been told to end. */
   revoke(id: string): Promise<void>;
   describe(principal: Principal): Caller;
+  /** A ticket with the rights of the caller's key, for one GET request of `path`; see `Tickets`. */
+  createTicket(path: string, principal: Principal): Ticket;
   /** Removes keys that can never be used again. Called by the cleanup task. */
   expire(): Promise<void>;
 }
@@ -223,6 +226,8 @@ export interface Credentials {
   authorization: readonly string[];
   /** All values of the `x-api-key` header. */
   apiKey: readonly string[];
+  /** A ticket, and what the request that has it asks for; absent: the request has none. */
+  ticket?: { value: string; target: string } | undefined;
   /** The common name of the client's verified certificate; undefined: it has none. */
   clientName?: () => string | undefined;
 }

@@ -5,10 +5,17 @@ import type { ReadableFile } from '../../lib/services.ts';
 import { answerError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
-export async function respondDownload({ req, res, operation, event, context }: Exchange<'download'>): Promise<void> {
+export async function respondDownload({
+  req,
+  res,
+  operation,
+  event,
+  context,
+  hasTicket,
+}: Exchange<'download'>): Promise<void> {
   const { file, close } = await operation.handler(event, context);
   try {
-    const headers = headersOf(file);
+    const headers = { ...headersOf(file), ...(hasTicket && { 'cache-control': 'no-store' }) };
     if (matches(req.headers['if-none-match'], etagOf(file))) {
       res.writeHead(304, headers).end();
       return;

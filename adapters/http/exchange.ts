@@ -11,6 +11,8 @@ export interface Exchange<Kind extends Operation['kind'] = Operation['kind']> {
   /** Headers, path and query. The function that reads the body adds it. */
   event: HandlerEvent;
   context: HandlerContext;
+  /** The URL has a ticket: no cache may keep the response. */
+  hasTicket: boolean;
   /** The listener's turns, for responses that are encoded in steps. */
   turns: Turns;
   log: Log;

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import { type Operation, operations } from '../../handlers/index.ts';
+import { ticketTarget } from '../../lib/access/tickets.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
@@ -82,24 +83,34 @@ export class Requests {
         return;
       }
       refuseCrossOrigin(req);
+      const parameters = query ? readQuery(query) : undefined;
+      const ticket = ticketOf(route.operation, path, query, parameters);
+      if (ticket) delete parameters?.ticket;
       const event = {
         // The content type describes `body`, which is not read yet; json.ts sets both.
         headers: { ...req.headers, 'content-type': undefined },
         pathParameters: route.pathParameters,
-        ...(query ? { queryStringParameters: readQuery(query) } : {}),
+        ...(parameters && { queryStringParameters: parameters }),
       };
-      await this.#carry(incoming, route.operation, event);
+      await this.#carry(incoming, route.operation, event, ticket);
     } catch (thrown) {
       await this.#respondError(incoming, found.operation?.operation ?? 'unknown', thrown);
     }
   }
 
   /** The caller is authenticated before the body is read. */
-  async #carry({ req, res, call, requestId }: Incoming, operation: Operation, event: Exchange['event']): Promise<void> {
+  async #carry(
+    { req, res, call, requestId }: Incoming,
+    operation: Operation,
+    event: Exchange['event'],
+    ticket: Credentials['ticket'],
+  ): Promise<void> {
     const { services, turns, log } = this.#shared;
     const end = (reason: ServiceError) => call.refuse(reason, () => res.destroy());
     const counts = COUNTED_AS[operation.operation];
-    const guard = services.access.admit(() => credentialsOf(req), operation.access, end, counts);
+    // The URL must not reach other sites, whatever the answer.
+    if (ticket) res.setHeader('referrer-policy', 'no-referrer');
+    const guard = services.access.admit(() => ({ ...credentialsOf(req), ticket }), operation.access, end, counts);
     setRateHeaders(res, guard.rate);
     const answered = (release: () => void) => {
       if (res.closed) release();
@@ -110,7 +121,7 @@ export class Requests {
       const idempotencyKey =
         operation.retry === 'key' ? idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []) : undefined;
       const context = { requestId, signal: call.signal, guard, services, answered, idempotencyKey };
-      await respond({ req, res, operation, event, context, turns, log });
+      await respond({ req, res, operation, event, context, hasTicket: ticket !== undefined, turns, log });
     } finally {
       guard.release();
     }
@@ -142,6 +153,18 @@ export class Requests {
 function credentialsOf({ headersDistinct, socket }: IncomingMessage): Credentials {
   const { authorization = [], 'x-api-key': apiKey = [] } = headersDistinct;
   return { authorization, apiKey, clientName: () => clientNameOf(socket) };
+}
+
+/** The ticket in the query of a GET request that reads a file or a stream; other operations have no such parameter. */
+function ticketOf(
+  { method, kind }: Operation,
+  path: string,
+  query: string,
+  parameters: Readonly<Record<string, string>> | undefined,
+): Credentials['ticket'] {
+  if (method !== 'GET' || (kind !== 'download' && kind !== 'bytes')) return undefined;
+  const value = parameters?.ticket;
+  return value === undefined ? undefined : { value, target: ticketTarget(path, query) };
 }
 
 /** The body is not read: the connection belongs to the reserve and is closed at once. */

@@ -17,6 +17,13 @@ export function keyOf({ authorization, apiKey }: Credentials): KeyParts {
   return parts;
 }
 
+/** The ticket of a call that has one. Throws UNAUTHENTICATED if it has a key too. */
+export function onlyTicket<T>({ authorization, apiKey }: Credentials, ticket: T): T {
+  if (authorization.length + apiKey.length > 0)
+    throw unauthenticated('a request must have a key or a ticket, not both');
+  return ticket;
+}
+
 /** One text for malformed, unknown, revoked and wrong keys, so that the answer tells nothing about which keys exist. */
 export function invalidKey(): ServiceError {
   return unauthenticated('the key is not valid');

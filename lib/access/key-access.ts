@@ -6,13 +6,14 @@ import type { KeyRecord, Metadata } from '../metadata/metadata.ts';
 import type { Access, Credentials, Keys } from '../services.ts';
 import { CallsInProgress } from './calls-in-progress.ts';
 import { type CertificateBinding, requireOwnCertificate } from './client-certificate.ts';
-import { keyOf } from './credentials.ts';
+import { keyOf, onlyTicket } from './credentials.ts';
 import { decide } from './decide.ts';
 import { createGuard, OPEN, requireAllowed } from './guard.ts';
 import { KeyFiles } from './key-files.ts';
 import type { Principal } from './principal.ts';
 import { expiredKey, StoredKeys } from './stored-keys.ts';
 import type { Owners } from './target.ts';
+import { Tickets } from './tickets.ts';
 import { pacedChecks } from './wrong-keys.ts';
 
 export interface KeyAccessOptions {
@@ -50,6 +51,7 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
     files: new KeyFiles(dbPath),
     fixed: adminKey,
     owners,
+    tickets: new Tickets(now),
     revoked: (id, reason) => calls.end(id, reason),
     now,
     log,
@@ -94,7 +96,9 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
 }
 
 function authenticate(keys: StoredKeys, given: Credentials, binding: CertificateBinding | undefined): Principal {
-  const principal = keys.authenticate(keyOf(given));
+  const principal = given.ticket
+    ? keys.authenticateTicket(onlyTicket(given, given.ticket))
+    : keys.authenticate(keyOf(given));
   if (binding) requireOwnCertificate(principal, given.clientName?.(), binding);
   return principal;
 }

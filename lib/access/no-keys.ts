@@ -13,6 +13,7 @@ export const noKeys: Keys = {
   create: async () => refuse(),
   list: refuse,
   revoke: async () => refuse(),
+  createTicket: refuse,
   expire: async () => undefined,
   describe: ({ role, owner_id, sandbox_id, scopes }) => ({ role, owner_id, sandbox_id, scopes }),
 };

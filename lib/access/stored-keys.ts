@@ -1,4 +1,4 @@
-import type { Caller, CreatedKey, Key } from '../contract/messages.ts';
+import type { Caller, CreatedKey, Key, Ticket } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { KeyRecord, Table } from '../metadata/metadata.ts';
@@ -12,6 +12,7 @@ import { type KeyParts, matches } from './key-format.ts';
 import { newKey } from './new-key.ts';
 import type { Principal, Role, Scope } from './principal.ts';
 import type { Owners } from './target.ts';
+import { type Tickets, targetOfPath } from './tickets.ts';
 
 /** A key is removed when it has been expired for this time: until then it is listed, and its use names the reason. */
 const EXPIRED_SECONDS = 7 * 24 * 3600;
@@ -25,6 +26,7 @@ export interface StoredKeysOptions {
   /** The admin key of the environment, which is not stored. */
   fixed: KeyRecord | undefined;
   owners: Pick<Owners, 'sandbox'>;
+  tickets: Tickets;
   /** Called when a key is revoked, durably. */
   revoked: (id: string, reason: ServiceError) => void;
   /** Wall-clock time in milliseconds since the epoch. */
@@ -59,8 +61,19 @@ export class StoredKeys implements Keys {
     const now = this.#seconds();
     if (record.expires_at !== 0 && record.expires_at <= now) throw expiredKey();
     if (now - record.last_used_at >= USE_SECONDS && id !== this.#options.fixed?.id) this.#recordUse(record, now);
-    const { role, owner_id, sandbox_id, scopes, expires_at } = record;
-    return { key_id: id, role: role as Role, owner_id, sandbox_id, scopes: scopes as readonly Scope[], expires_at };
+    return principalOf(record);
+  }
+
+  /** The caller who has the ticket: it dies with its key. */
+  authenticateTicket({ value, target }: { value: string; target: string }): Principal {
+    const record = this.#find(this.#options.tickets.redeem(value, target));
+    if (record === undefined) throw invalidKey();
+    if (record.expires_at !== 0 && record.expires_at <= this.#seconds()) throw expiredKey();
+    return principalOf(record);
+  }
+
+  createTicket(path: string, { key_id }: Principal): Ticket {
+    return this.#options.tickets.create(key_id, targetOfPath(path));
   }
 
   async create(request: NewKey, createdBy: string): Promise<CreatedKey> {
@@ -172,6 +185,11 @@ export class StoredKeys implements Keys {
   #seconds(): number {
     return Math.floor(this.#options.now() / 1000);
   }
+}
+
+function principalOf(record: KeyRecord): Principal {
+  const { id, role, owner_id, sandbox_id, scopes, expires_at } = record;
+  return { key_id: id, role: role as Role, owner_id, sandbox_id, scopes: scopes as readonly Scope[], expires_at };
 }
 
 export function expiredKey(): ServiceError {

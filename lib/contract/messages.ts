@@ -317,6 +317,20 @@ export interface Caller {
   key?: Key;
 }
 
+/** Request of CreateTicket. */
+export interface CreateTicketRequest {
+  /** Path and query of the request that the ticket is for, as in its URL: "/v1/sandboxes/sb_1/files/a.txt?as=owner". */
+  path: string;
+}
+
+/** Response of CreateTicket. */
+export interface Ticket {
+  /** The value of the query parameter `ticket`. It can be used once. */
+  ticket: string;
+  /** Time from which it is refused: 30 seconds after its creation. */
+  expires_at: number;
+}
+
 /** Limits of one owner. 0: no limit. */
 export interface OwnerLimits {
   /** Calls per second, of all keys of the owner together. */
@@ -1045,6 +1059,11 @@ export interface Rpcs {
   RevokeKey: { request: RevokeKeyRequest; response: Empty };
   /** Returns the rights of the caller itself. */
   GetCaller: { request: GetCallerRequest; response: Caller };
+  /**
+   * Creates a ticket for one GET request over REST that reads a file or a stream, for clients that cannot send headers, as
+   * `?ticket=`. It has the rights of the caller's key. FAILED_PRECONDITION if authentication is off.
+   */
+  CreateTicket: { request: CreateTicketRequest; response: Ticket };
   /**
    * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
    * created or stored from then on; memory_bytes and cpu_quota from the next start of one of the owner's sandboxes on.

@@ -121,6 +121,13 @@ export const fields = {
     scopes: { type: 'string', repeated: true },
     key: { type: 'Key' },
   },
+  CreateTicketRequest: {
+    path: { type: 'string' },
+  },
+  Ticket: {
+    ticket: { type: 'string' },
+    expires_at: { type: 'int64' },
+  },
   OwnerLimits: {
     requests_per_second: { type: 'int64', optional: true },
     request_burst: { type: 'int64', optional: true },
@@ -468,6 +475,7 @@ export const rpcs = {
   ListKeys: { service: 'KeyService', request: 'ListKeysRequest', response: 'ListKeysResponse', requestStream: false, responseStream: false },
   RevokeKey: { service: 'KeyService', request: 'RevokeKeyRequest', response: 'Empty', requestStream: false, responseStream: false },
   GetCaller: { service: 'KeyService', request: 'GetCallerRequest', response: 'Caller', requestStream: false, responseStream: false },
+  CreateTicket: { service: 'KeyService', request: 'CreateTicketRequest', response: 'Ticket', requestStream: false, responseStream: false },
   SetOwnerLimits: { service: 'OwnerService', request: 'SetOwnerLimitsRequest', response: 'OwnerSettings', requestStream: false, responseStream: false },
   GetOwnerLimits: { service: 'OwnerService', request: 'GetOwnerLimitsRequest', response: 'OwnerSettings', requestStream: false, responseStream: false },
   CreateSandbox: { service: 'SandboxService', request: 'CreateSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },

@@ -56,6 +56,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   CreateKey: 'key',
   ListKeys: 'read',
   RevokeKey: 'same',
+  CreateTicket: 'again',
   GetCaller: 'read',
   SetOwnerLimits: 'same',
   GetOwnerLimits: 'read',

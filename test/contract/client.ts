@@ -16,6 +16,7 @@ import type {
   PermissionExplanation,
   Preset,
   Sandbox,
+  Ticket,
 } from '../../lib/contract/messages.ts';
 import type { Code } from '../../lib/errors.ts';
 
@@ -56,6 +57,7 @@ export interface Unary {
   CreateKey: CreatedKey & { key: Key };
   ListKeys: { keys: Key[]; next_page_token: string };
   RevokeKey: object;
+  CreateTicket: Ticket;
   GetCaller: Caller;
   SetOwnerLimits: OwnerSettings;
   GetOwnerLimits: OwnerSettings;

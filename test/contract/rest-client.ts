@@ -48,6 +48,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   CreateKey: ['POST', '/v1/keys'],
   ListKeys: ['GET', '/v1/keys'],
   RevokeKey: ['DELETE', '/v1/keys/{key_id}'],
+  CreateTicket: ['POST', '/v1/tickets'],
   GetCaller: ['GET', '/v1/caller'],
   SetOwnerLimits: ['PUT', '/v1/owners/{owner_id}/limits'],
   GetOwnerLimits: ['GET', '/v1/owners/{owner_id}/limits'],
