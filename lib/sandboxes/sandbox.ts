@@ -142,11 +142,7 @@ function patched(record: SandboxRecord, patch: RecordPatch): SandboxRecord {
   return Object.fromEntries(fields) as unknown as SandboxRecord;
 }
 
-/**
- * Starting, or about to, or being taken down after its processes ended: commands and file operations wait for the
- * outcome, in the sandbox's queue.
- */
-export function isChanging({ status, lost, running, destroying }: LiveSandbox): boolean {
-  const ends = status === 'SANDBOX_RUNNING' && running === undefined && !destroying;
-  return status === 'SANDBOX_PENDING' || lost !== undefined || ends;
+/** Starting, or about to: commands and file operations wait for the start, in the sandbox's queue. */
+export function isComing({ status, lost }: LiveSandbox): boolean {
+  return status === 'SANDBOX_PENDING' || lost !== undefined;
 }
