@@ -20,14 +20,17 @@ export interface ConnectionLimits {
 }
 
 /**
- * Open connections with the number of their pending responses. `server.close` waits for all connections, and Node's
+ * Open connections with their pending responses. `server.close` waits for all connections, and Node's
  * closeIdleConnections skips those that have not received a request yet. The threat: connections that send nothing, or
  * half a request, use up the server's descriptors and memory. A new connection therefore replaces the one that has been
  * idle longest, and a reserve is left for essential requests when all others are busy. A connection whose TLS handshake
  * is not complete is idle.
+ *
+ * Of pipelined requests, Node closes only the response that it is sending when the connection closes. The others are
+ * closed here, so that every call learns that its client is gone and gives back what it holds.
  */
 export class Connections {
-  readonly #owed = new Map<Socket, number>();
+  readonly #owed = new Map<Socket, Set<ServerResponse>>();
   /** Those without a pending response, the one that has been idle longest first. */
   readonly #idle = new Set<Socket>();
   readonly #maxIdle: number;
@@ -55,17 +58,16 @@ export class Connections {
     return this.#owed.size - this.#idle.size > this.#max;
   }
 
-  /** Registers a response when it starts. */
+  /** Registers a response when its request has arrived, which may be before it has the connection for itself. */
   track(res: ServerResponse): void {
-    const { socket } = res;
-    if (!socket) return;
+    const { socket } = res.req;
+    const owed = this.#owed.get(socket) ?? new Set();
+    owed.add(res);
+    this.#owed.set(socket, owed);
     this.#idle.delete(socket);
-    this.#owed.set(socket, (this.#owed.get(socket) ?? 0) + 1);
     res.once('close', () => {
-      const owed = this.#owed.get(socket);
-      if (owed === undefined) return;
-      this.#owed.set(socket, owed - 1);
-      if (owed > 1) return;
+      owed.delete(res);
+      if (owed.size > 0 || !this.#owed.has(socket)) return;
       this.#idle.add(socket);
       if (this.#closing) socket.destroySoon();
     });
@@ -78,9 +80,13 @@ export class Connections {
   }
 
   #add(socket: Socket): void {
-    this.#owed.set(socket, 0);
+    this.#owed.set(socket, new Set());
     this.#idle.add(socket);
-    socket.once('close', () => this.#forget(socket));
+    socket.once('close', () => {
+      const owed = this.#owed.get(socket) ?? [];
+      this.#forget(socket);
+      for (const res of owed) closeQueued(res);
+    });
   }
 
   #forget(socket: Socket): void {
@@ -96,4 +102,11 @@ export class Connections {
     this.#forget(oldest);
     oldest.destroy();
   }
+}
+
+/** A response without a socket waits behind another one. */
+function closeQueued(res: ServerResponse): void {
+  if (res.socket !== null) return;
+  res.destroy();
+  res.emit('close');
 }

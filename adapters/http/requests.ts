@@ -113,7 +113,7 @@ export class Requests {
     const guard = services.access.admit(() => ({ ...credentialsOf(req), ticket }), operation.access, end, counts);
     setRateHeaders(res, guard.rate);
     const answered = (release: () => void) => {
-      if (res.closed) release();
+      if (res.destroyed) release();
       else res.once('close', release);
     };
     const respond = responders[operation.kind] as (exchange: Exchange) => Promise<void>;

@@ -4,8 +4,10 @@ import { afterEach, expect, it } from 'vitest';
 import { startHttp } from '../../adapters/http.ts';
 import type { Listener } from '../../adapters/listener.ts';
 import { silentLog } from '../../lib/log.ts';
+import type { Sandboxes } from '../../lib/services.ts';
+import { Shares } from '../../lib/shares.ts';
 import { until } from './clients.ts';
-import { aSandbox, fakeServices } from './fake-services.ts';
+import { aSandbox, exit, fakeServices, output } from './fake-services.ts';
 
 const MAX = 16;
 
@@ -83,4 +85,27 @@ it('a REST server whose connections are all busy serves /health, StopSandbox and
   await reaches('DELETE /v1/sandboxes/sb_1', '200');
   finish();
   await reaches('GET /v1/sandboxes/sb_1', '200');
+});
+
+it('a REST server ends every pipelined call whose client disconnects, and gives back the memory of its output', async () => {
+  const signals: AbortSignal[] = [];
+  const execMemory = new Shares<string>(1024 * 1024);
+  const exec: Sandboxes['exec'] = async (_, signal) => {
+    signals.push(signal!);
+    return (async function* () {
+      yield output('x'.repeat(100_000));
+      await new Promise<void>((resolve) => signal!.addEventListener('abort', () => resolve(), { once: true }));
+      yield exit();
+    })();
+  };
+  const services = fakeServices({ sandboxes: { exec }, limits: { execOutputBytes: 1024 * 1024, execMemory } });
+  rest = await startHttp({ address: { host: '127.0.0.1', port: 0 }, services, log: silentLog });
+  const whole = execMemory.available('sb_1');
+  const body = '{"command":"x"}';
+  const head = `POST /v1/sandboxes/sb_1/exec HTTP/1.1\r\nhost: localhost\r\ncontent-length: ${body.length}\r\n\r\n`;
+  const socket = await dial((head + body).repeat(3));
+  await until(() => signals.length === 3 && execMemory.available('sb_1') < whole);
+  socket.destroy();
+  await until(() => signals.every(({ aborted }) => aborted));
+  await until(() => execMemory.available('sb_1') === whole);
 });
