@@ -20,6 +20,9 @@ const GRACE_MS = 3000;
  */
 const RESUME_MS = 3000;
 
+/** Below a second, in which a task runs at most once: idle sandboxes are ended at each check. */
+const IDLE_CHECK_MS = 500;
+
 type Serve = Extract<Invocation, { action: 'serve' }>;
 
 interface Build {
@@ -61,15 +64,7 @@ async function start(
   if (life.ending) return;
   const listeners = await listen(config, server, tls, log);
   cleanups.add('listeners', listeners.close);
-  const { cleanupInterval: interval } = config.sandbox;
-  const { sandboxes, keys, retries } = server.services;
-  const run = async () => {
-    await sandboxes.expire();
-    await keys.expire();
-    await retries.expire();
-  };
-  const cron = startCron({ name: 'cleanup', interval, run, log });
-  cleanups.add('cleanup', cron.stop);
+  startTasks(config, server, cleanups, log);
   if (life.ending) return;
   const { grpc_addr, http_addr } = listeners;
   log.info('ready', {
@@ -80,6 +75,27 @@ async function start(
     config: source,
     version,
   });
+}
+
+function startTasks(
+  { sandbox: { cleanupInterval } }: Serve['config'],
+  { services: { sandboxes, keys, retries } }: Composition,
+  cleanups: CleanupStack,
+  log: Log,
+): void {
+  const run = async () => {
+    await sandboxes.expire();
+    await keys.expire();
+    await retries.expire();
+  };
+  const cleanup = startCron({ name: 'cleanup', interval: cleanupInterval, run, log });
+  cleanups.add('cleanup', cleanup.stop);
+  const endIdle = async () => {
+    // Not awaited: an automatic commit may take long, and must not delay the end of other sandboxes.
+    void sandboxes.endIdle();
+  };
+  const idle = startCron({ name: 'idle', interval: IDLE_CHECK_MS, run: endIdle, log });
+  cleanups.add('idle', idle.stop);
 }
 
 /** Rejects for files that cannot be used: a server that is configured for TLS must not listen in plain text. */

@@ -4,6 +4,7 @@ import type { Guard } from '../lib/access/guard.ts';
 import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Services } from '../lib/services.ts';
+import { asUse } from './input/active-call.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
 import { fromMergePatch, type MergePatch } from './input/merge-patch.ts';
 import { readRequest } from './input/request.ts';
@@ -109,10 +110,12 @@ function unary<N extends Rpc, const C extends Constraints, Result>(
     checkRequired(request, constraints);
     return idempotencyKey === undefined ? guard.narrow(request) : request;
   };
+  const used: Handle<RequestOf<N, C>, Result> = (input, context) =>
+    asUse(input.request, context, () => handle(input, context));
   const carryOut: Handle<RequestOf<N, C>, Result> = (input, context) =>
     context.idempotencyKey === undefined
-      ? handle(input, context)
-      : once(rpc, context.idempotencyKey, input, context, handle);
+      ? used(input, context)
+      : once(rpc, context.idempotencyKey, input, context, used);
   return Object.assign(middyHandler(read, carryOut as Handle<never, Result>), { rpc, constraints });
 }
 
@@ -147,7 +150,8 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
     const read = await readUpload(fields, request, stream);
     checkRequired(read.request, constraints);
     // On gRPC the request is known only here: it is the first message of the stream.
-    return handle(context.guard.narrow(read.request) as RequestOf<N, C>, read.content, context);
+    const narrowed = context.guard.narrow(read.request);
+    return asUse(narrowed, context, () => handle(narrowed as RequestOf<N, C>, read.content, context));
   };
   const handler = middyHandler((event) => readRequest(fields, event), upload as Handle<never, Result>);
   return Object.assign(handler, { rpc, constraints });

@@ -1,4 +1,4 @@
-import { definePatch, labels, lifetime } from './define.ts';
+import { definePatch, idlePolicy, labels, lifetime } from './define.ts';
 
 export const updateSandbox = definePatch(
   'UpdateSandbox',
@@ -6,7 +6,11 @@ export const updateSandbox = definePatch(
     labels,
     remove_labels: { maxItems: labels.maxItems, items: labels.keys },
     expires_in: lifetime,
+    ...idlePolicy,
   },
-  { removes: { labels: { keys: 'remove_labels', all: 'clear_labels' } }, resets: { expires_in: 0 } },
+  {
+    removes: { labels: { keys: 'remove_labels', all: 'clear_labels' } },
+    resets: { expires_in: 0, idle_timeout: 0, on_idle: '' },
+  },
   ({ request }, { services }) => services.sandboxes.update(request),
 );

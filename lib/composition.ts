@@ -108,7 +108,8 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       codebases,
       owners,
       retries,
-      ...accessOf(config, metadata, owners, environment),
+      ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone }, environment),
+      beginCall: sandboxes.beginCall,
       limits: execLimits(config),
     },
     maxConnections: platform.descriptors.maxConnections,
@@ -220,13 +221,14 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
 function accessOf(
   { auth, server: { tls }, storage, limits }: Config,
   metadata: Metadata,
-  owners: OwnerLimitSource,
+  { owners, ownerOfGone }: { owners: OwnerLimitSource; ownerOfGone: SandboxKeeper['ownerOfGone'] },
   { adminKey, log }: Environment,
 ) {
   if (auth.mode === 'off') return { access: openAccess, keys: noKeys };
   const binding = tls.bindOwners ? { adminNames: tls.adminNames } : undefined;
   const perKey = callLimits(limits.perKey);
-  return openKeyAccess({ metadata, dbPath: storage.dbPath, adminKey, binding, perKey, limits: owners, log });
+  const keys = { adminKey, binding, ownerOfGone, perKey, limits: owners };
+  return openKeyAccess({ metadata, dbPath: storage.dbPath, ...keys, log });
 }
 
 function execLimits({ limits: { execOutputBytes, execMemoryBytes } }: Config): Services['limits'] & object {

@@ -4,6 +4,10 @@
 export const AUTO_COMMITS = ['never', 'on_exec', 'on_stop'] as const;
 export type AutoCommit = (typeof AUTO_COMMITS)[number];
 
+/** `on_idle`: what happens to a sandbox that was idle for its `idle_timeout`. */
+export const ON_IDLE = ['stop', 'destroy'] as const;
+export type OnIdle = (typeof ON_IDLE)[number];
+
 /** `as`: the identity of a file operation. `agent`: rules and mode bits apply; `owner`: everything is allowed. */
 export const ACTORS = ['agent', 'owner'] as const;
 export type Actor = (typeof ACTORS)[number];

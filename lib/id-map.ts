@@ -6,10 +6,6 @@ export class IdMap<V> extends Map<string, V> {
   /** Ascending. */
   readonly #ids: string[] = [];
 
-  constructor() {
-    super();
-  }
-
   override set(id: string, value: V): this {
     if (!this.has(id)) this.#ids.splice(this.#below(id), 0, id);
     return super.set(id, value);

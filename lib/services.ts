@@ -40,7 +40,7 @@ import type {
   WriteFileRequest,
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
-import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice } from './field-values.ts';
+import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice, OnIdle } from './field-values.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Execution } from './runtime/runtime.ts';
@@ -56,8 +56,10 @@ interface WithIntent {
  */
 type Narrowed<Request, Fields> = Omit<Request, keyof Fields | 'chunk'> & Fields;
 
-export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | '' }> & WithIntent;
-export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | '' }> & WithIntent;
+export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | ''; on_idle: OnIdle | '' }> &
+  WithIntent;
+export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | ''; on_idle: OnIdle | '' }> & WithIntent;
+export type SandboxUpdate = Narrowed<UpdateSandboxRequest, { on_idle?: OnIdle | '' }>;
 export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }> & WithIntent;
 export type NewCodebase = CreateCodebaseRequest & WithIntent;
 /** A request on the files of a sandbox, with the identity it is made as. */
@@ -82,7 +84,7 @@ export interface Sandboxes {
   /** The newest first. */
   list(filter: SandboxFilter & Page): { sandboxes: Sandbox[]; next_page_token: string };
   /** Only what the request names, all or nothing. Durable when the call resolves. */
-  update(request: UpdateSandboxRequest): Promise<Sandbox>;
+  update(request: SandboxUpdate): Promise<Sandbox>;
   start(id: string): Promise<Sandbox>;
   stop(id: string): Promise<Sandbox>;
   /**
@@ -145,6 +147,11 @@ export interface Sandboxes {
   ): Promise<ImportFilesResponse>;
   /** Destroys expired sandboxes; a failure does not prevent the others. Called by the cleanup task. */
   expire(): Promise<void>;
+  /**
+   * Stops or destroys the sandboxes that were idle for their `idle_timeout`. Called every second; calls may overlap.
+   * Never rejects.
+   */
+  endIdle(): Promise<void>;
 }
 
 /** Bytes produced on demand. Resources are held only while it is iterated. */
@@ -284,6 +291,11 @@ export interface Services {
   access: Access;
   owners: LimitsOfOwners;
   retries: Retries;
+  /**
+   * Counts a call as use of a sandbox until the returned function is called; further calls of it do nothing. undefined:
+   * there is no such sandbox. Absent: calls are not counted.
+   */
+  beginCall?: (sandboxId: string) => (() => void) | undefined;
   limits?: {
     /** Maximum bytes of each output stream that Exec returns; absent: DEFAULT_OUTPUT_BYTES. */
     execOutputBytes?: number;

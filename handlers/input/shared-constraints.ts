@@ -6,7 +6,7 @@ import {
   MAX_VARIABLES,
   MAX_WORKDIR_BYTES,
 } from '../../lib/command-limits.ts';
-import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS } from '../../lib/field-values.ts';
+import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_IDLE } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
 import { MAX_PATTERN_BYTES, MAX_RULES, MAX_RULES_BYTES } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
@@ -45,11 +45,14 @@ export const labels = {
 /** Seconds; at most ten years. */
 export const lifetime = { minimum: 0, maximum: 315_360_000, unit: 'seconds' } as const satisfies FieldConstraint;
 
+export const idlePolicy = { idle_timeout: lifetime, on_idle: { values: ON_IDLE } } as const satisfies Constraints;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
   labels,
   expires_in: lifetime,
+  ...idlePolicy,
   resources: {
     fields: {
       memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },

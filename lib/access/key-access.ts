@@ -27,6 +27,8 @@ export interface KeyAccessOptions {
   /** The limits of the calls of each key. */
   perKey: CallLimits;
   limits: OwnerLimitSource;
+  /** Owner of a sandbox that is gone, to whom its end is told; undefined: unknown. */
+  ownerOfGone?: (sandboxId: string) => string | undefined;
   log: Log;
   /** Wall-clock time in milliseconds since the epoch. */
   now?: () => number;
@@ -38,7 +40,7 @@ const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined };
 
 /** Access by keys. */
 export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys: Keys } {
-  const { metadata, dbPath, adminKey, binding, perKey, limits, log, now = Date.now } = options;
+  const { metadata, dbPath, adminKey, binding, ownerOfGone, perKey, limits, log, now = Date.now } = options;
   const { uptime = () => performance.now() } = options;
   const calls = new CallsInProgress({ now, expired: expiredKey });
   const owners: Owners = {
@@ -46,12 +48,14 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
     codebase: (id) => metadata.codebases.get(id)?.owner_id,
     key: (id) => keys.ownerOf(id),
   };
+  const ownersThen: Owners = { ...owners, sandbox: (id) => owners.sandbox(id) ?? ownerOfGone?.(id) };
   const keys = new StoredKeys({
     records: metadata.keys,
     files: new KeyFiles(dbPath),
     fixed: adminKey,
     owners,
     tickets: new Tickets(now),
+    ownerOfGone,
     revoked: (id, reason) => calls.end(id, reason),
     now,
     log,
@@ -89,7 +93,7 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
         forget();
         counted.release();
       };
-      return createGuard({ principal, rate: counted.rate, need, owners, now, release });
+      return createGuard({ principal, rate: counted.rate, need, owners: ownersThen, now, release });
     },
   };
   return { access, keys };

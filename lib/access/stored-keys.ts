@@ -27,6 +27,8 @@ export interface StoredKeysOptions {
   fixed: KeyRecord | undefined;
   owners: Pick<Owners, 'sandbox'>;
   tickets: Tickets;
+  /** Owner of a sandbox that is gone, which its agents are told as long as this is known. */
+  ownerOfGone: ((sandboxId: string) => string | undefined) | undefined;
   /** Called when a key is revoked, durably. */
   revoked: (id: string, reason: ServiceError) => void;
   /** Wall-clock time in milliseconds since the epoch. */
@@ -111,10 +113,11 @@ export class StoredKeys implements Keys {
   }
 
   async expire(): Promise<void> {
-    const { log, owners, records, revoked } = this.#options;
+    const { log, ownerOfGone, owners, records, revoked } = this.#options;
+    const isKnown = (id: string) => owners.sandbox(id) !== undefined || ownerOfGone?.(id) !== undefined;
     const before = this.#seconds() - EXPIRED_SECONDS;
     const isStale = ({ expires_at, role, sandbox_id }: KeyRecord) =>
-      (expires_at !== 0 && expires_at <= before) || (role === 'agent' && owners.sandbox(sandbox_id) === undefined);
+      (expires_at !== 0 && expires_at <= before) || (role === 'agent' && !isKnown(sandbox_id));
     const stale = [...records.values()].filter(isStale);
     await Promise.all(
       stale.map(async ({ id }) => {

@@ -438,6 +438,16 @@ export interface Sandbox {
   auto_commit_stopped: boolean;
   /** Owner of the sandbox: that of its codebase; may be empty. */
   owner_id: string;
+  /**
+   * Seconds without use after which `on_idle` happens; 0: never. Every call that names the sandbox is use, until its
+   * answer was sent: commands, streams, uploads and downloads for their whole duration. Lists are not.
+   */
+  idle_timeout: number;
+  /**
+   * "stop": a running sandbox is stopped, as by StopSandbox. "destroy": the sandbox is destroyed in every state, as by
+   * DestroySandbox.
+   */
+  on_idle: string;
 }
 
 /** Request of CreateSandbox. */
@@ -463,6 +473,10 @@ export interface CreateSandboxRequest {
    * sandbox is stopped, destroyed or expires), "never" or empty. They never overwrite a conflicting version.
    */
   auto_commit: string;
+  /** Seconds without use after which `on_idle` happens; 0: never. See Sandbox. */
+  idle_timeout: number;
+  /** "stop" or empty, or "destroy". See Sandbox. */
+  on_idle: string;
 }
 
 /** Request of GetSandbox. */
@@ -518,6 +532,10 @@ export interface UpdateSandboxRequest {
    * expiry is not changed.
    */
   expires_in?: number;
+  /** Seconds without use after which `on_idle` happens; 0, and null in a merge patch: never. Absent: not changed. */
+  idle_timeout?: number;
+  /** "stop" or "destroy"; empty, and null in a merge patch: "stop". Absent: not changed. */
+  on_idle?: string;
 }
 
 /** Request of StartSandbox. */
@@ -828,6 +846,10 @@ export interface ForkRequest {
   resources: ResourceLimits;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   auto_commit: string;
+  /** As in CreateSandboxRequest; absent: that of the forked sandbox. */
+  idle_timeout?: number;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  on_idle: string;
 }
 
 /** Error of one new sandbox. */
@@ -1079,7 +1101,7 @@ export interface Rpcs {
   /** Lists sandboxes, the newest first, page by page. */
   ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
   /**
-   * Changes the labels and the lifetime of a sandbox, in every state: what the request names, all or nothing.
+   * Changes labels, lifetime and idle policy of a sandbox, in every state: what the request names, all or nothing.
    * FAILED_PRECONDITION if the sandbox has expired. Over REST the body is a JSON merge patch (RFC 7396).
    */
   UpdateSandbox: { request: UpdateSandboxRequest; response: Sandbox };

@@ -180,6 +180,8 @@ export const fields = {
     auto_commit_error: { type: 'string' },
     auto_commit_stopped: { type: 'bool' },
     owner_id: { type: 'string' },
+    idle_timeout: { type: 'int64' },
+    on_idle: { type: 'string' },
   },
   CreateSandboxRequest: {
     codebase_id: { type: 'string' },
@@ -191,6 +193,8 @@ export const fields = {
     resources: { type: 'ResourceLimits' },
     preset: { type: 'string' },
     auto_commit: { type: 'string' },
+    idle_timeout: { type: 'int64' },
+    on_idle: { type: 'string' },
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },
@@ -214,6 +218,8 @@ export const fields = {
     remove_labels: { type: 'string', repeated: true },
     clear_labels: { type: 'bool' },
     expires_in: { type: 'int64', optional: true },
+    idle_timeout: { type: 'int64', optional: true },
+    on_idle: { type: 'string', optional: true },
   },
   StartSandboxRequest: {
     sandbox_id: { type: 'string' },
@@ -361,6 +367,8 @@ export const fields = {
     expires_in: { type: 'int64' },
     resources: { type: 'ResourceLimits' },
     auto_commit: { type: 'string' },
+    idle_timeout: { type: 'int64', optional: true },
+    on_idle: { type: 'string' },
   },
   ForkError: {
     code: { type: 'int32' },

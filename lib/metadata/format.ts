@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { IdMap } from '../id-map.ts';
-import type { CodebaseRecord, KeyRecord, OwnerRecord, SandboxRecord } from './metadata.ts';
+import type { CodebaseRecord, GoneRecord, KeyRecord, OwnerRecord, SandboxRecord } from './metadata.ts';
 
 export interface State {
   codebases: IdMap<CodebaseRecord>;
   sandboxes: IdMap<SandboxRecord>;
   keys: IdMap<KeyRecord>;
   owners: IdMap<OwnerRecord>;
+  gone: IdMap<GoneRecord>;
 }
 
 const VERSION = 1;
@@ -19,7 +20,13 @@ export class DamagedError extends Error {}
 
 /** The state of a server without any records, in the present format version. */
 export function emptyState(): State {
-  return { codebases: new IdMap(), sandboxes: new IdMap(), keys: new IdMap(), owners: new IdMap() };
+  return {
+    codebases: new IdMap(),
+    sandboxes: new IdMap(),
+    keys: new IdMap(),
+    owners: new IdMap(),
+    gone: new IdMap(),
+  };
 }
 
 /** Records are immutable, so the JSON of each is cached: writing 10,000 records costs one join. */
@@ -39,7 +46,7 @@ export function createSerializer(): (state: State) => string {
   };
   return (state) => {
     // Absent if empty: the file is then that of a server that has none.
-    const added = (['keys', 'owners'] as const)
+    const added = (['keys', 'owners', 'gone'] as const)
       .filter((kind) => state[kind].size > 0)
       .map((kind) => `,"${kind}":${list(state[kind].values())}`);
     const base = `"codebases":${list(state.codebases.values())},"sandboxes":${list(state.sandboxes.values())}`;
@@ -69,6 +76,7 @@ export function parseState(text: string): State {
     sandboxes: byId<SandboxRecord>('sandboxes', state?.sandboxes, ['codebase_id', 'owner_id', 'status', 'runtime']),
     keys: byId<KeyRecord>('keys', state?.keys ?? [], ['role', 'owner_id', 'sandbox_id', 'sha256']),
     owners: byId<OwnerRecord>('owners', state?.owners ?? [], []),
+    gone: byId<GoneRecord>('gone', state?.gone ?? [], ['owner_id', 'reason']),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox } from '../contract/messages.ts';
-import type { AutoCommit } from '../field-values.ts';
+import type { AutoCommit, OnIdle } from '../field-values.ts';
 
 /** What a request with an idempotency key created: the id of that request's intent (lib/retries). */
 interface Created {
@@ -23,6 +23,7 @@ export type SandboxRecord = Readonly<
     Created & {
       resources: ResourceLimits;
       auto_commit: AutoCommit;
+      on_idle: OnIdle;
       /** Host uid (and gid), allocated as long as its delta exists. */
       uid: number;
       /** Stopped, with a pending automatic commit. */
@@ -35,6 +36,17 @@ export type SandboxRecord = Readonly<
       checkpoints?: readonly CheckpointRecord[];
     }
 >;
+
+/** A sandbox that the server itself destroyed. */
+export interface GoneRecord {
+  readonly id: string;
+  readonly owner_id: string;
+  readonly reason: 'expired' | 'idle';
+  /** Time of its expiry, or since which it was idle. Unix time in seconds. */
+  readonly since: number;
+  /** Time of its destruction. */
+  readonly gone_at: number;
+}
 
 /**
  * The records of one kind by id, in memory and in the file. Records are immutable: `put` a new one. A check and the
@@ -63,6 +75,7 @@ export interface Metadata {
   readonly sandboxes: Table<SandboxRecord>;
   readonly keys: Table<KeyRecord>;
   readonly owners: Table<OwnerRecord>;
+  readonly gone: Table<GoneRecord>;
   /** Waits for the changes in progress and refuses further ones. */
   close(): Promise<void>;
 }

@@ -38,6 +38,7 @@ export async function openMetadata(path: string, log: Log, fileSystem?: FileSyst
     sandboxes: tableOf(low.data.sandboxes, commit),
     keys: tableOf(low.data.keys, commit),
     owners: tableOf(low.data.owners, commit),
+    gone: tableOf(low.data.gone, commit),
     close: () => commit.close(),
   };
 }

@@ -4,11 +4,11 @@ import { IdMap } from '../id-map.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
-import { notFound } from '../not-found.ts';
 import { LayerReclaimer } from './checkpoints/layer-reclaimer.ts';
 import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
 import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
+import { GoneSandboxes } from './lifecycle/gone.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
 export interface Settings {
@@ -38,6 +38,7 @@ export class SandboxContext {
   /** Deltas of destroyed sandboxes that could not be removed yet: sandbox id and the uid that owns the files. */
   readonly leftovers = new Map<string, number | undefined>();
   readonly layers: LayerReclaimer;
+  readonly gone: GoneSandboxes;
   readonly #removing = new Set<string>();
   #layersLeft = false;
   closing = false;
@@ -49,13 +50,14 @@ export class SandboxContext {
     this.uids = parts.uids;
     this.clock = parts.clock;
     this.log = parts.log;
+    this.gone = new GoneSandboxes(parts.metadata, parts.clock);
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
   }
 
-  /** The sandbox, also one that is being created or destroyed. NOT_FOUND. */
+  /** The sandbox, also one that is being created or destroyed. NOT_FOUND; see `GoneSandboxes`. */
   find(id: string): LiveSandbox {
     const sandbox = this.sandboxes.get(id);
-    if (!sandbox) throw notFound('sandbox', id);
+    if (!sandbox) throw this.gone.error(id);
     return sandbox;
   }
 
@@ -66,6 +68,13 @@ export class SandboxContext {
       this.refuseWhenClosing();
       return task(this.find(id));
     });
+  }
+
+  /** Waits for the changes of the sandbox that have been requested. NOT_FOUND if its idle policy destroyed it. */
+  async settled(sandbox: LiveSandbox): Promise<void> {
+    const { ending } = sandbox;
+    await sandbox.queue.run(async () => undefined);
+    if (ending) this.find(sandbox.id);
   }
 
   /** Throws UNAVAILABLE once the server is shutting down. */

@@ -6,6 +6,7 @@ import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { PathFilter } from '../workspaces/history/path-filter.ts';
 import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
+import { Activity } from './lifecycle/activity.ts';
 import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
 
 type Records = Pick<Table<SandboxRecord>, 'put'>;
@@ -40,6 +41,10 @@ export class LiveSandbox {
   ownPaths: { filter: PathFilter; count: number } | undefined;
   /** Created by this server and not started yet, so that it has no data to lose. */
   isNew = false;
+  /** Its use, for the idle policy. */
+  readonly activity = new Activity();
+  /** Being stopped or destroyed because it was idle: calls wait for the outcome, in the sandbox's queue. */
+  ending = false;
   /** Being destroyed, or destroyed: accepts no further operation. */
   destroying = false;
 
@@ -142,7 +147,10 @@ function patched(record: SandboxRecord, patch: RecordPatch): SandboxRecord {
   return Object.fromEntries(fields) as unknown as SandboxRecord;
 }
 
-/** Starting, or about to: commands and file operations wait for the start, in the sandbox's queue. */
-export function isComing({ status, lost }: LiveSandbox): boolean {
-  return status === 'SANDBOX_PENDING' || lost !== undefined;
+/**
+ * Starting, about to start, or being ended by its idle policy: commands and file operations wait for the outcome, in the
+ * sandbox's queue.
+ */
+export function isChanging({ status, lost, ending }: LiveSandbox): boolean {
+  return status === 'SANDBOX_PENDING' || lost !== undefined || ending;
 }

@@ -26,6 +26,7 @@ import { createSandbox } from './lifecycle/create.ts';
 import { destroySandbox } from './lifecycle/destroy.ts';
 import { expireSandboxes } from './lifecycle/expire.ts';
 import { markFailed } from './lifecycle/failure.ts';
+import { IdleSandboxes } from './lifecycle/idle.ts';
 import { recoverSandboxes } from './lifecycle/recover.ts';
 import { reviveSandboxes } from './lifecycle/revive.ts';
 import { startSandbox, stopSandbox } from './lifecycle/start-stop.ts';
@@ -45,6 +46,10 @@ export interface SandboxKeeper extends Sandboxes {
   recover(): Promise<() => Promise<void>>;
   /** Ids of the sandboxes on a codebase, including those being created or destroyed. */
   usersOf(codebaseId: string): string[];
+  /** See `Services.beginCall`. */
+  beginCall(id: string): (() => void) | undefined;
+  /** Owner of a sandbox that the server destroyed within the last hour; undefined if that is not known. */
+  ownerOfGone(id: string): string | undefined;
   /**
    * Called before codebase files are removed: copies up files that a sandbox still shows through a renamed directory.
    */
@@ -70,6 +75,7 @@ export interface SandboxKeeper extends Sandboxes {
 /** All operations on sandboxes. The caller runs `recover` first, and `close` at last. */
 export function createSandboxes(context: SandboxContext): SandboxKeeper {
   const jumps = new JumpDetector(context.clock);
+  const idle = new IdleSandboxes(context);
   return {
     create: (request) => createSandbox(request, context),
     get: (id, as) => (as === 'agent' ? agentView(context.find(id).view()) : context.find(id).view()),
@@ -100,12 +106,15 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     deleteFile: (request) => deleteFile(request, context),
     exportFiles: (request) => exportFiles(request, context),
     importFiles: (request, archive) => importFiles(request, archive, context),
+    endIdle: () => idle.end(),
+    beginCall: (id) => beginCall(id, context),
     expire: () => expireSandboxes(context, jumps),
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>
       [...context.sandboxes.values()]
         .filter(({ record }) => record.codebase_id === codebaseId)
         .map((sandbox) => sandbox.id),
+    ownerOfGone: (id) => context.gone.ownerOf(id),
     preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),
     revertUnchanged: (codebaseId, paths, change) => revertUnchanged(codebaseId, paths, change, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
@@ -126,6 +135,17 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       await context.layers.idle();
       await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
     },
+  };
+}
+
+function beginCall(id: string, { clock, sandboxes }: SandboxContext): (() => void) | undefined {
+  const activity = sandboxes.get(id)?.activity;
+  if (activity === undefined) return undefined;
+  activity.begin();
+  let ended = false;
+  return () => {
+    if (!ended) activity.end(clock.monotonic());
+    ended = true;
   };
 }
 

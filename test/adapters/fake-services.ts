@@ -23,6 +23,8 @@ export const aSandbox: Sandbox = {
   auto_commit_error: '',
   auto_commit_stopped: false,
   owner_id: 'me',
+  idle_timeout: 0,
+  on_idle: 'stop',
 };
 
 export const aCodebase: Codebase = {
@@ -103,6 +105,7 @@ const NAMES = {
     'exportFiles',
     'importFiles',
     'expire',
+    'endIdle',
   ],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };

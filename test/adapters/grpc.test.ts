@@ -91,6 +91,8 @@ describe('gRPC', () => {
         resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
         preset: '',
         auto_commit: '',
+        idle_timeout: 0,
+        on_idle: '',
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

@@ -9,11 +9,11 @@ import { GrpcClient } from './grpc-client.ts';
 import { expectError, json } from './rest-answers.ts';
 import { RestClient } from './rest-client.ts';
 import { EVERYTHING } from './rules.ts';
-import { expectRefusal } from './scene.ts';
+import { eventually, expectRefusal, refusal } from './scene.ts';
 import { BUNDLE, Server, State } from './server.ts';
 
 const ADMIN = `pdk_operator_${'k'.repeat(43)}`;
-const CONFIG = { auth: { mode: 'keys' } };
+const CONFIG = { auth: { mode: 'keys' }, sandbox: { cleanup_interval: '300ms' } };
 
 let state: State;
 let server: Server;
@@ -136,6 +136,27 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     await expectRefusal(createKey({ role: 'admin' }, bob), 'PERMISSION_DENIED', /may not create a key of role admin/);
     await expectRefusal(createKey({ role: 'agent', sandbox_id }, bob), 'NOT_FOUND', /^sandbox ".*" does not exist$/);
     expect(await admin.call('GetSandbox', { sandbox_id })).toMatchObject({ id: sandbox_id });
+  });
+
+  it('of those who could use an expired sandbox tell its end, to others it never existed', async () => {
+    const owner_id = `ann-${protocol}`;
+    const [ann, bob] = [await ownerClient(owner_id), await ownerClient(`bob-${protocol}`)];
+    const codebase = await ann.call('CreateCodebase', { name: 'c' });
+    // The agent's key is created before the sandbox expires, also on a machine that stalls for a while.
+    const expiring = await ann.call('CreateSandbox', { codebase_id: codebase.id, expires_in: 3600 });
+    const sandbox_id = expiring.id;
+    const agent = clientOf((await createKey({ role: 'agent', sandbox_id }, ann)).secret);
+    await ann.call('UpdateSandbox', { sandbox_id, expires_in: 1 });
+    await eventually('the end of the sandbox', async () =>
+      (await ann.call('ListSandboxes', {})).sandboxes.length === 0 ? true : undefined,
+    );
+    for (const client of [ann, agent, admin]) {
+      await expectRefusal(client.call('GetSandbox', { sandbox_id }), 'NOT_FOUND', / no longer exists: it expired at /);
+    }
+    const plain = `sandbox "${sandbox_id}" does not exist`;
+    expect(await refusal(bob.call('GetSandbox', { sandbox_id }))).toMatchObject({ message: plain, details: [] });
+    const newKey = createKey({ role: 'agent', sandbox_id }, ann);
+    expect(await refusal(newKey)).toMatchObject({ code: 'NOT_FOUND', message: plain });
   });
 
   it('of an agent give the commands and files of one sandbox, as the agent', async () => {

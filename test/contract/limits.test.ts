@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Sandbox } from '../../lib/contract/messages.ts';
 import { eventually, expectRefusal, refusal } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 
@@ -50,22 +51,106 @@ const perUser: Case[] = [
 
 const expiry: Case[] = [
   {
-    name: 'destroys an expired sandbox at the next check, and stops counting it',
+    name: 'ends sandboxes that expired or were idle at the next check, stops counting them, and names the reason',
     async run(scene) {
       const codebase = await scene.codebase({});
-      const sandbox = await scene.sandbox(codebase, [], { expires_in: 1 });
+      const expired = await scene.sandbox(codebase, [], { expires_in: 1 });
+      const idle = await scene.sandbox(codebase, [], { idle_timeout: 1, on_idle: 'destroy' });
+      const stopped = await scene.sandbox(codebase, [], { idle_timeout: 1 });
+      expect([idle, stopped]).toMatchObject([
+        { idle_timeout: 1, on_idle: 'destroy' },
+        { idle_timeout: 1, on_idle: 'stop' },
+      ]);
+      await eventually('the end of the sandboxes', async () => {
+        const { sandboxes } = await scene.client.call('ListSandboxes', { codebase_id: codebase.id });
+        const left = sandboxes.map(({ id, status }) => `${id} ${status}`);
+        return left.join() === `${stopped.id} SANDBOX_STOPPED` || undefined;
+      });
+      const refusals = [
+        [
+          expired,
+          / no longer exists: it expired at 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ \(expires_at\) and was destroyed$/,
+        ],
+        [
+          idle,
+          / no longer exists: it was idle since 20\S+Z and was destroyed at 20\S+Z \(idle_timeout, on_idle "destroy"\)$/,
+        ],
+      ] as const;
+      for (const [{ id: sandbox_id }, reason] of refusals) {
+        for (const operation of ['GetSandbox', 'DestroySandbox'] as const) {
+          const error = await expectRefusal(scene.client.call(operation, { sandbox_id }), 'NOT_FOUND', reason);
+          expect(error.message).toContain(sandbox_id);
+          expect(error.details).toEqual([
+            { reason: expect.any(String), since: expect.any(Number), destroyed_at: expect.any(Number) },
+          ]);
+        }
+      }
       for (let count = 0; count < 2; count++) await scene.sandbox(codebase);
-      const error = await eventually('the end of the sandbox', () =>
-        scene.client.call('GetSandbox', { sandbox_id: sandbox.id }).then(
-          () => undefined,
-          (thrown: { code: string }) => thrown,
-        ),
+    },
+  },
+  {
+    name: 'does not end an idle sandbox during a stream or an upload, and commits its changes when it stops it',
+    needs: ['commands'],
+    runtimes: ['bwrap'],
+    protocols: ['rest'],
+    async run(scene) {
+      const other = await scene.codebase({});
+      const update = (sandbox: Sandbox) => ({ sandbox_id: sandbox.id, idle_timeout: 1 });
+      const busy = [];
+      for (const client of [scene.rest, scene.grpc]) {
+        const codebase = await scene.codebase({}, `${scene.owner}-${client.protocol}`);
+        const [streaming, storing] = [
+          await scene.sandbox(codebase, undefined, { auto_commit: 'on_stop' }),
+          await scene.sandbox(codebase),
+        ];
+        const command = 'echo started; while [ ! -e go ]; do sleep 0.05; done; echo done > out';
+        const stream = client.execStream({ sandbox_id: streaming.id, command, timeout: 60 })[Symbol.asyncIterator]();
+        expect(Buffer.from((await stream.next()).value?.data ?? '').toString()).toBe('started\n');
+        let release = () => {};
+        const released = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        const stored = client.writeFile({ sandbox_id: storing.id, path: 'f' }, parts(released));
+        for (const sandbox of [streaming, storing]) await client.call('UpdateSandbox', update(sandbox));
+        busy.push({ client, codebase, streaming, storing, stream, release, stored });
+      }
+      const statuses = async (status: string) => {
+        const { sandboxes } = await scene.client.call('ListSandboxes', { status });
+        return sandboxes.map(({ id }) => id);
+      };
+      // Idle for as long as the others from here on.
+      const idle = await scene.sandbox(other, [], { idle_timeout: 1 });
+      await eventually('the stop of the idle sandbox', async () =>
+        (await statuses('SANDBOX_STOPPED')).includes(idle.id) ? true : undefined,
       );
-      expect(error.code).toBe('NOT_FOUND');
-      await scene.sandbox(codebase);
+      const running = await statuses('SANDBOX_RUNNING');
+      for (const { client, streaming, storing, stream, release, stored } of busy) {
+        expect(running).toEqual(expect.arrayContaining([streaming.id, storing.id]));
+        release();
+        expect((await stored).size).toBe(2);
+        await client.writeFile({ sandbox_id: streaming.id, path: 'go' }, '');
+        expect((await stream.next()).value).toMatchObject({ exit_code: 0 });
+      }
+      for (const { client, codebase, streaming, storing } of busy) {
+        await eventually('the stop of both sandboxes', async () => {
+          const stopped = await statuses('SANDBOX_STOPPED');
+          return stopped.includes(streaming.id) && stopped.includes(storing.id) ? true : undefined;
+        });
+        // Answers when the stop in progress has committed.
+        await client.call('StopSandbox', { sandbox_id: streaming.id });
+        expect(await scene.content(codebase, 'out')).toBe('done\n');
+        await expectRefusal(scene.run(streaming, 'true'), 'FAILED_PRECONDITION', /is SANDBOX_STOPPED$/);
+      }
     },
   },
 ];
+
+/** Two bytes, the second after `release`. */
+async function* parts(release: Promise<void>): AsyncGenerator<Uint8Array, void, void> {
+  yield Buffer.from('a');
+  await release;
+  yield Buffer.from('b');
+}
 
 const GROWING = /^the codebase would hold \d+ bytes, the most is 1048576 \(storage\.max_codebase_bytes\)/;
 const TOO_MANY = /^the codebase would hold \d+ files and directories, the most is 20 \(storage\.max_codebase_files\)/;

@@ -10,6 +10,7 @@ interface Given {
   /** Absent: the caller may do everything. */
   guard?: Guard;
   limits?: Services['limits'];
+  beginCall?: Services['beginCall'];
   signal?: AbortSignal;
   answered?: HandlerContext['answered'];
 }

@@ -46,6 +46,13 @@ const refused: [string, Handler, object, string][] = [
     { ...codebase, labels: Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`l${index}`, 1])) },
     'labels must have at most 64 entries, not 65',
   ],
+  ['an unknown value of on_idle', fork, { on_idle: 'pause' }, 'on_idle must be stop, destroy or empty'],
+  [
+    'a negative idle timeout',
+    createSandbox,
+    { ...codebase, idle_timeout: -1 },
+    'idle_timeout must be between 0 and 315360000 seconds',
+  ],
   [
     'more rules than allowed, of which none is looked at',
     updatePermissions,

@@ -23,6 +23,8 @@ const zero = {
   resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
   preset: '',
   auto_commit: '',
+  idle_timeout: 0,
+  on_idle: '',
 };
 
 describe('CreateSandbox', () => {
@@ -38,6 +40,8 @@ describe('CreateSandbox', () => {
       resources: { memory_bytes: 2 ** 40, cpu_quota: 50_000, cpu_shares: 512, pids_limit: 100 },
       preset: 'read-only',
       auto_commit: 'on_exec',
+      idle_timeout: 600,
+      on_idle: 'destroy',
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

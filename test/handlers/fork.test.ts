@@ -11,6 +11,8 @@ const body = {
   expires_in: 60,
   resources: { memory_bytes: 2 ** 23, cpu_quota: 1000, cpu_shares: 2, pids_limit: 0 },
   auto_commit: 'on_exec',
+  idle_timeout: 0,
+  on_idle: 'destroy',
 };
 
 describe('Fork', () => {

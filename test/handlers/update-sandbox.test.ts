@@ -19,7 +19,8 @@ const nothing = { sandbox_id: 'sb_1', labels: {}, remove_labels: [], clear_label
 
 describe('UpdateSandbox', () => {
   it('passes on the same request for JSON with a path and for a decoded message', async () => {
-    const body = { labels: { team: 'a' }, remove_labels: ['old'], clear_labels: true, expires_in: 60 };
+    const policy = { idle_timeout: 600, on_idle: 'destroy' };
+    const body = { labels: { team: 'a' }, remove_labels: ['old'], clear_labels: true, expires_in: 60, ...policy };
     expect(await requestOf(json(body))).toEqual({ sandbox_id: 'sb_1', ...body });
     expect(await requestOf(message({ sandbox_id: 'sb_1', ...body }))).toEqual({ sandbox_id: 'sb_1', ...body });
   });
@@ -31,12 +32,15 @@ describe('UpdateSandbox', () => {
   });
 
   it('reads a merge patch: null removes labels, and resets a field to its default', async () => {
-    const patch = json({ labels: { a: 'b', old: null, older: null }, expires_in: null });
+    const reset = { expires_in: null, idle_timeout: null, on_idle: null };
+    const patch = json({ labels: { a: 'b', old: null, older: null }, ...reset });
     expect(await requestOf(patch)).toEqual({
       ...nothing,
       labels: { a: 'b' },
       remove_labels: ['old', 'older'],
       expires_in: 0,
+      idle_timeout: 0,
+      on_idle: '',
     });
     expect(await requestOf(json({ labels: null }))).toEqual({ ...nothing, clear_labels: true });
     expect(await requestOf(json({ labels: { a: null }, remove_labels: ['b'] }))).toEqual({
@@ -65,6 +69,8 @@ describe('UpdateSandbox', () => {
     [{ labels: { a: null }, remove_labels: 'b' }, 'remove_labels must be a list'],
     [{ remove_labels: Array.from({ length: 65 }, () => 'a') }, 'remove_labels must have at most 64 entries, not 65'],
     [{ expires_in: -1 }, 'expires_in must be between 0 and 315360000 seconds'],
+    [{ idle_timeout: -1 }, 'idle_timeout must be between 0 and 315360000 seconds'],
+    [{ on_idle: 'pause' }, 'on_idle must be stop, destroy or empty'],
     [{ permissions: [] }, /^permissions is not a known field; allowed are sandbox_id, labels, /],
     [{ sandbox_id: 'sb_2' }, 'sandbox_id is not the one in the path; leave it out'],
   ])('refuses %j', async (body, text) => {

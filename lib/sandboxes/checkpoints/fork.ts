@@ -50,14 +50,16 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
   return Promise.all(admitted.map((each) => result(each, turn, context)));
 }
 
-type Overrides = Partial<Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit'>> & {
+type Overrides = Partial<
+  Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit' | 'idle_timeout' | 'on_idle'>
+> & {
   lifetime: number;
 };
 
 /** Throws INVALID_ARGUMENT naming the field. */
 async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Overrides> {
   const { created_at, expires_at, resources } = parent;
-  const { permissions, preset, labels, auto_commit, expires_in } = request;
+  const { permissions, preset, labels, auto_commit, expires_in, idle_timeout, on_idle } = request;
   const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
   return {
     lifetime: expires_in || (expires_at === 0 ? 0 : expires_at - created_at),
@@ -65,11 +67,13 @@ async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Ov
     ...((permissions.length > 0 || preset !== '') && { permissions: await rulesOf({ permissions, preset }) }),
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(auto_commit !== '' && { auto_commit }),
+    ...(idle_timeout !== undefined && { idle_timeout }),
+    ...(on_idle !== '' && { on_idle }),
   };
 }
 
 function recordOf(
-  { codebase_id, permissions, labels, runtime, image, auto_commit }: SandboxRecord,
+  { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle }: SandboxRecord,
   { lifetime, ...overrides }: Overrides,
   own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin' | 'intent'>,
   context: SandboxContext,
@@ -86,6 +90,8 @@ function recordOf(
     runtime,
     image,
     auto_commit,
+    idle_timeout,
+    on_idle,
     resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
     status_reason: '',
     auto_commit_error: '',

@@ -5,7 +5,7 @@ import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
 import { expired } from '../lifecycle/start-stop.ts';
-import { isComing, type LiveSandbox } from '../sandbox.ts';
+import { isChanging, type LiveSandbox } from '../sandbox.ts';
 import { timeoutOf } from './timeout.ts';
 
 /** Runs a command, concurrently with others. If the sandbox is just starting, the command waits. */
@@ -18,7 +18,7 @@ export async function execInSandbox(
   const sandbox = context.find(request.sandbox_id);
   const { command, stdin, env, workdir } = request;
   const timeoutMs = timeoutOf(request, context.settings);
-  if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
+  if (isChanging(sandbox)) await context.settled(sandbox);
   if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
   if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();

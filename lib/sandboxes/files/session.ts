@@ -6,7 +6,7 @@ import { isExpired } from '../host/clock.ts';
 import { DETACHED, type LeasedState } from '../host/host-state.ts';
 import { attachWorkspace, describeLoss, type Platform } from '../lifecycle/bring-up.ts';
 import { expired } from '../lifecycle/start-stop.ts';
-import { isComing, type LiveSandbox } from '../sandbox.ts';
+import { isChanging, type LiveSandbox } from '../sandbox.ts';
 
 /** A caller's access to the files of a sandbox. The function that opened it must close it, once. */
 export interface FileSession {
@@ -31,7 +31,7 @@ export async function openFiles(id: string, as: Actor | '', context: SandboxCont
   if (sandbox.record.runtime === 'RUNTIME_MOCK') {
     throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is of RUNTIME_MOCK, which has no files of its own`);
   }
-  if (isComing(sandbox)) await sandbox.queue.run(async () => undefined);
+  if (isChanging(sandbox)) await context.settled(sandbox);
   if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);
   if (actor === 'agent') {
     if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);

@@ -114,6 +114,8 @@ function recordOf(
     auto_commit_error: '',
     auto_commit_stopped: false,
     owner_id: owner,
+    idle_timeout: request.idle_timeout,
+    on_idle: request.on_idle || 'stop',
     uid,
     ...(request.intent !== undefined && { intent: request.intent }),
   };

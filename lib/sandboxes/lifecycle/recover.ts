@@ -35,11 +35,17 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   };
 }
 
-/** Absent in records of servers without automatic commits. */
-const WITHOUT_AUTO_COMMIT = { auto_commit: 'never', auto_commit_error: '', auto_commit_stopped: false } as const;
+/** Fields that are absent in records of earlier servers. */
+const EARLIER = {
+  auto_commit: 'never',
+  auto_commit_error: '',
+  auto_commit_stopped: false,
+  idle_timeout: 0,
+  on_idle: 'stop',
+} as const;
 
 function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
-  const record = { ...WITHOUT_AUTO_COMMIT, ...stored };
+  const record = { ...EARLIER, ...stored };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
   if (!context.uids.reserve(record.uid)) return broken('another sandbox has the same host user');
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');

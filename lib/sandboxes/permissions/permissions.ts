@@ -62,9 +62,9 @@ async function shownFrom(
   path: ByteString,
   context: SandboxContext,
 ): Promise<ByteString | undefined> {
-  const { id, record, hasWorkspace } = sandbox;
+  const { id, record, hasWorkspace, ending } = sandbox;
   if (record.runtime === 'RUNTIME_MOCK') return undefined;
-  if (hasWorkspace) return context.platform.mount.shownFrom(id, path);
+  if (hasWorkspace && !ending) return context.platform.mount.shownFrom(id, path);
   return withWorkspace(id, context, (mount) => mount.shownFrom(id, path));
 }
 

@@ -45,6 +45,8 @@ describe('create', () => {
       auto_commit_error: '',
       auto_commit_stopped: false,
       owner_id: 'ann',
+      idle_timeout: 0,
+      on_idle: 'stop',
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
       id: sandbox.id,

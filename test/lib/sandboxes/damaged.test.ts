@@ -101,5 +101,6 @@ const FORK = {
   labels: {},
   expires_in: 0,
   auto_commit: '' as const,
+  on_idle: '' as const,
   resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
 };

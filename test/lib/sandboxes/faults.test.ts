@@ -97,7 +97,13 @@ const nothing = { checkpoint: '', count: 1, permissions: [], preset: '' as const
 const codeOf = (grpc: number) => (Object.keys(CODES) as Code[]).find((code) => CODES[code].grpc === grpc) ?? 'UNKNOWN';
 
 async function fork(id: string): Promise<void> {
-  const [made] = await server.sandboxes.fork({ sandbox_id: id, ...nothing, auto_commit: '', resources: NO_LIMITS });
+  const [made] = await server.sandboxes.fork({
+    sandbox_id: id,
+    ...nothing,
+    auto_commit: '',
+    on_idle: '',
+    resources: NO_LIMITS,
+  });
   if (made?.error) throw new ServiceError(codeOf(made.error.code), made.error.message);
 }
 

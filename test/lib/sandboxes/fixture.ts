@@ -31,6 +31,8 @@ export function createRequest(fields: Partial<NewSandbox> = {}): NewSandbox {
     resources: NO_LIMITS,
     preset: '',
     auto_commit: '',
+    idle_timeout: 0,
+    on_idle: '',
   } as const;
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }

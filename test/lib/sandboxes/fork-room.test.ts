@@ -35,7 +35,14 @@ afterEach(async () => {
 });
 
 async function fork(of: Sandbox, checkpoint = ''): Promise<Sandbox> {
-  const given = { permissions: [], preset: '', labels: {}, expires_in: 0, auto_commit: '' as const };
+  const given = {
+    permissions: [],
+    preset: '',
+    labels: {},
+    expires_in: 0,
+    auto_commit: '' as const,
+    on_idle: '' as const,
+  };
   const [result] = await sandboxes.fork({
     sandbox_id: of.id,
     count: 1,

@@ -22,7 +22,7 @@ afterEach(() => fixture.remove());
 
 function forkRequest(fields: Partial<NewForks> = {}): NewForks {
   const nothing = { count: 1, checkpoint: '', permissions: [], preset: '', labels: {}, expires_in: 0 };
-  return { sandbox_id: parent.id, resources: NO_LIMITS, auto_commit: '', ...nothing, ...fields };
+  return { sandbox_id: parent.id, resources: NO_LIMITS, auto_commit: '', on_idle: '', ...nothing, ...fields };
 }
 
 const listed = () => sandboxes.list({ codebase_id: 'cb_1', page_size: 100, page_token: '' }).sandboxes;

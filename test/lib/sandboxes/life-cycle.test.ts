@@ -423,7 +423,7 @@ describe('expire', () => {
     const later = await sandboxes.create(createRequest({ expires_in: 7200 }));
     fixture.elapsed = 3_600_000;
     await sandboxes.expire();
-    expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
+    expect(() => sandboxes.get(sandbox.id)).toThrow('no longer exists: it expired at ');
     expect(statusOf(later.id)).toBe('SANDBOX_RUNNING');
   });
 
@@ -434,7 +434,7 @@ describe('expire', () => {
     };
     fixture.elapsed = 3_600_000;
     await sandboxes.expire();
-    expect(() => sandboxes.get(other.id)).toThrow('does not exist');
+    expect(() => sandboxes.get(other.id)).toThrow('no longer exists: it expired at ');
     expect(recordOf(other.id)).toBeUndefined();
   });
 
@@ -446,13 +446,13 @@ describe('expire', () => {
     expect(statusOf(brief.id)).toBe('SANDBOX_RUNNING');
     if (years < 0) return;
     await sandboxes.expire();
-    expect(() => sandboxes.get(brief.id)).toThrow('does not exist');
+    expect(() => sandboxes.get(brief.id)).toThrow('no longer exists: it expired at ');
   });
 
   it('is not delayed by time that passed normally', async () => {
     fixture.elapsed = 86_400_000;
     await sandboxes.expire();
-    expect(() => sandboxes.get(sandbox.id)).toThrow('does not exist');
+    expect(() => sandboxes.get(sandbox.id)).toThrow('no longer exists: it expired at ');
   });
 });
 

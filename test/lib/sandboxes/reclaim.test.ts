@@ -62,6 +62,7 @@ async function fork(of: Sandbox, checkpoint = ''): Promise<Sandbox> {
     labels: {},
     expires_in: 0,
     auto_commit: '',
+    on_idle: '',
     resources: NO_LIMITS,
   };
   return (await sandboxes.fork(request))[0]!.sandbox!;

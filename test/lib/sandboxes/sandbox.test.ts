@@ -19,6 +19,8 @@ const RECORD: SandboxRecord = {
   auto_commit_error: '',
   auto_commit_stopped: false,
   owner_id: 'ann',
+  idle_timeout: 0,
+  on_idle: 'stop',
   uid: 1000,
   commit_owed: true,
 };

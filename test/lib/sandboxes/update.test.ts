@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Sandbox, UpdateSandboxRequest } from '../../../lib/contract/messages.ts';
+import type { Sandbox } from '../../../lib/contract/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
+import type { SandboxUpdate } from '../../../lib/services.ts';
 import { createRequest, Fixture } from './fixture.ts';
 
 let fixture: Fixture;
@@ -15,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.remove());
 
-const update = (fields: Partial<UpdateSandboxRequest>) =>
+const update = (fields: Partial<SandboxUpdate>) =>
   sandboxes.update({ sandbox_id: sandbox.id, labels: {}, remove_labels: [], clear_labels: false, ...fields });
 const stored = () => fixture.metadata.sandboxes.get(sandbox.id);
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../../../lib/ids.ts';
-import { createSerializer } from '../../../lib/metadata/format.ts';
+import { createSerializer, emptyState } from '../../../lib/metadata/format.ts';
 import type { CodebaseRecord, SandboxRecord } from '../../../lib/metadata/metadata.ts';
 import { verifyState } from '../../../lib/verify/verify-state.ts';
 import { Sandbox } from '../workspaces/sandbox.ts';
@@ -73,12 +73,7 @@ export class State {
 
   writeMetadata(): void {
     const mapOf = (records: readonly { id?: string }[]) => new Map(records.map((record) => [record.id!, record]));
-    const state = {
-      codebases: mapOf(this.codebases),
-      sandboxes: mapOf(this.sandboxes),
-      keys: mapOf([]),
-      owners: mapOf([]),
-    };
+    const state = { ...emptyState(), codebases: mapOf(this.codebases), sandboxes: mapOf(this.sandboxes) };
     const text = createSerializer()(state as unknown as Parameters<ReturnType<typeof createSerializer>>[0]);
     for (const name of ['metadata.json', 'metadata.json.bak']) writeFileSync(join(this.home, name), text);
   }

@@ -129,7 +129,15 @@ export function planCall(world: World, known: Known, tree: Tree, step: CallStep)
         as.foreign = new Set([...known.foreign, ...difference(baseThen, base)]);
       }
       world.coming = { place: free, as };
-      const nothing = { count: 1, permissions: [], preset: '', labels: {}, expires_in: 0, auto_commit: '' as const };
+      const nothing = {
+        count: 1,
+        permissions: [],
+        preset: '',
+        labels: {},
+        expires_in: 0,
+        auto_commit: '' as const,
+        on_idle: '' as const,
+      };
       const run = async () => {
         const request = { sandbox_id: id, checkpoint: checkpoint?.name ?? '', resources: NO_LIMITS, ...nothing };
         const [result] = await sandboxes.fork(request);
