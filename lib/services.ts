@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Guard } from './access/guard.ts';
 import type { Need } from './access/need.ts';
 import type { Principal, Role } from './access/principal.ts';
@@ -43,6 +42,7 @@ import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice, OnIdle } from './field-values.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
+import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';
 
@@ -152,32 +152,6 @@ export interface Sandboxes {
    * Never rejects.
    */
   endIdle(): Promise<void>;
-}
-
-/** Bytes produced on demand. Resources are held only while it is iterated. */
-export interface ByteStream extends AsyncIterable<Uint8Array> {
-  contentType: string;
-}
-
-/** One version of a file. */
-export interface ReadableFile {
-  size: number;
-  /** Unique for each version of the file. */
-  etag: string;
-  /** Unix time in seconds. */
-  modified_at: number;
-  /**
-   * Reads the bytes from `start` (inclusive) to `end` (exclusive) of this version. The caller must consume or destroy
-   * the stream.
-   */
-  read(range?: { start: number; end: number }): Readable;
-  /** Must be called once, after the last `read`; streams still being read stay valid. */
-  close(): Promise<void>;
-}
-
-export interface StoredFile extends ReadableFile {
-  /** Lower-case hex SHA-256 of the content; equal to the etag. */
-  checksum: string;
 }
 
 export interface Codebases {

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { ServiceError } from '../../lib/errors.ts';
-import type { ReadableFile } from '../../lib/services.ts';
+import type { ReadableFile } from '../../lib/readable-file.ts';
 import { answerError } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 

@@ -1,4 +1,4 @@
-import type { ReadableFile } from '../../lib/services.ts';
+import type { ReadableFile } from '../../lib/readable-file.ts';
 import { dataMessages } from './data-messages.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { ByteStream } from '../../lib/services.ts';
+import type { ByteStream } from '../../lib/readable-file.ts';
 import { dataMessages } from './data-messages.ts';
 
 /** Messages with a field `data`, and the media type of their bytes. Resources are held only while it is iterated. */

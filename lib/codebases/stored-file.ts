@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { quoteText } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { errorCode } from '../linux/errno.ts';
-import type { StoredFile } from '../services.ts';
+import type { StoredFile } from '../readable-file.ts';
 import type { Checksums } from './checksums.ts';
 import type { FilePath } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';

@@ -4,8 +4,9 @@ import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
 import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
+import type { StoredFile } from '../../lib/readable-file.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
-import type { Codebases, Retries, Sandboxes, Services, StoredFile } from '../../lib/services.ts';
+import type { Codebases, Retries, Sandboxes, Services } from '../../lib/services.ts';
 
 export const aSandbox: Sandbox = {
   id: 'sb_1',

@@ -5,7 +5,7 @@ import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
 import { type Member, tar } from '../../patch/tar.ts';
 import { compiling, READ } from '../../permissions/index.ts';
-import type { ByteStream } from '../../services.ts';
+import type { ByteStream } from '../../readable-file.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { ReadFileRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { FileAccess, ReadableFile } from '../../services.ts';
+import type { ReadableFile } from '../../readable-file.ts';
+import type { FileAccess } from '../../services.ts';
 import type { OpenedFile } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';
 import { filePath } from './paths.ts';
