@@ -17,8 +17,8 @@ import { type OpenDirectory, TransientChain } from './transient-chain.ts';
 
 /** Entries of a large directory that are read by one call. */
 const ENTRIES_PER_READ = 64;
-/** Largest size on disk, in bytes, of a directory that is read by one call: some hundred entries on all file systems. */
-const MAX_BYTES_PER_READ = 16 << 10;
+/** Largest st_size of a directory that is read by one call: some hundred entries; 4,096 on ZFS, where it counts entries. */
+const MAX_SIZE_PER_READ = 4 << 10;
 
 /**
  * Synchronous reads of a host directory tree in which tenants choose names and symbolic links. A path ('' is the root)
@@ -71,7 +71,7 @@ export class HostTree {
    */
   *entries(path: ByteString): Generator<Dirent, void, void> {
     const directory = this.#in(path, (fd) =>
-      fstatSync(fd).size <= MAX_BYTES_PER_READ
+      fstatSync(fd).size <= MAX_SIZE_PER_READ
         ? readdirSync(itself(fd), { withFileTypes: true, encoding: 'latin1' })
         : opendirSync(itself(fd), { encoding: 'latin1', bufferSize: ENTRIES_PER_READ }),
     );

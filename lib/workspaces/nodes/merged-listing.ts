@@ -12,7 +12,7 @@ import type { Node } from './node.ts';
 
 /** Number of entries in the delta from which on a directory is listed in steps. */
 const MANY_ENTRIES = 4096;
-/** The same for a base directory, by its size on disk in bytes: several thousand names on all file systems. */
+/** The same for a base directory, by its st_size: several thousand names, or 65,536 on ZFS, where it counts names. */
 const MANY_BYTES = 64 << 10;
 /**
  * Failed lookups in one directory (search paths, module resolution) after which its names are listed to answer from
