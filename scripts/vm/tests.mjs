@@ -31,5 +31,7 @@ export const ALL = [
     'test/contract/restart.test.ts',
     'test/contract/exec.test.ts',
     'test/lib/runtime/docker/launch.test.ts',
+    'test/lib/runtime/docker/owner-cgroups.test.ts',
+    'test/lib/runtime/docker/owner-limits.test.ts',
   ],
 ];

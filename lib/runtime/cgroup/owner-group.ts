@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ResourceLimits } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { isHostShort } from '../../host-error.ts';
 import { CPU_PERIOD_US } from '../../resource-limits.ts';
@@ -42,6 +43,12 @@ export function removeOwnerGroup({ groups, limits }: CgroupRoots, group: string)
       // Another sandbox of the owner is in it, or it does not exist.
     }
   }
+}
+
+/** The limits of a sandbox of the owner: v1 refuses a quota above that of the cgroup above. */
+export function withinOwner(resources: ResourceLimits, owner: OwnerResources | undefined): ResourceLimits {
+  if (owner === undefined || owner.cpu_quota === 0) return resources;
+  return { ...resources, cpu_quota: Math.min(resources.cpu_quota, owner.cpu_quota) };
 }
 
 function requireController(roots: CgroupRoots, controller: 'memory' | 'cpu', value: number): void {

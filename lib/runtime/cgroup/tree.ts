@@ -7,7 +7,7 @@ import { errorCode } from '../../linux/errno.ts';
 import type { OwnerResources } from '../runtime.ts';
 import { CONTROLLER_OF, requestedLimits } from './limits.ts';
 import { type Hierarchy, mountedHierarchies, parseMembership } from './mounts.ts';
-import { openOwnerGroup, removeOwnerGroup } from './owner-group.ts';
+import { openOwnerGroup, removeOwnerGroup, withinOwner } from './owner-group.ts';
 import { killTree, readPids } from './process-group.ts';
 import { type CgroupRoots, removeTree, SandboxCgroup } from './sandbox-cgroup.ts';
 
@@ -83,7 +83,7 @@ export class CgroupTree {
     try {
       if (owner === undefined) return new SandboxCgroup(this.#roots, name, resources);
       const roots = openOwnerGroup(this.#roots, owner);
-      return new SandboxCgroup(roots, name, within(resources, owner), limited(owner));
+      return new SandboxCgroup(roots, name, withinOwner(resources, owner), limited(owner));
     } catch (error) {
       this.#clear(owner === undefined ? name : join(owner.group, name));
       this.leaveGroup(owner);
@@ -128,12 +128,6 @@ export class CgroupTree {
     if (!this.#roots) return [];
     return [...new Set([this.#roots.groups, ...Object.values(this.#roots.limits).map((limit) => limit.dir)])];
   }
-}
-
-/** v1 refuses a quota above that of the cgroup above. */
-function within(resources: ResourceLimits, { cpu_quota }: OwnerResources): ResourceLimits {
-  if (cpu_quota === 0) return resources;
-  return { ...resources, cpu_quota: Math.min(resources.cpu_quota, cpu_quota) };
 }
 
 function limited({ memory_bytes, cpu_quota }: OwnerResources): ('memory' | 'cpu')[] {

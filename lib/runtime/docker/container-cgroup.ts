@@ -52,7 +52,7 @@ export function checkCgroups(): void {
 /** Removes the groups of an earlier server that are not below a container's cgroup. */
 export async function clearGroups(groupsName: string): Promise<void> {
   for (const { mountPoint, version } of mountedHierarchies()) {
-    if (version === 2) await clear(join(mountPoint, groupsName));
+    if (version === 2) await clearTree(join(mountPoint, groupsName));
   }
 }
 
@@ -102,7 +102,7 @@ export class ContainerCgroup implements ProcessGroups {
   ): Promise<ContainerCgroup> {
     const { groups, limits } = place.roots;
     mkdirSync(groups, { recursive: true });
-    await clear(join(groups, id));
+    await clearTree(join(groups, id));
     if (limits.pids?.version === 2 && pids_limit > 0) enablePidsController(place.pids);
     const limited = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit };
     const cgroup = new ContainerCgroup(place, new SandboxCgroup(place.roots, id, limited), descriptors);
@@ -216,13 +216,14 @@ function move(pid: number, file: string): void {
   }
 }
 
-function pidsBelow(dir: string): number[] {
+/** The pids in and below a cgroup directory. */
+export function pidsBelow(dir: string): number[] {
   const below = readdirSync(dir, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   return [...readPids(dir), ...below.flatMap(({ name }) => pidsBelow(join(dir, name)))];
 }
 
-/** Removes the remains of an earlier run of the sandbox. */
-async function clear(dir: string): Promise<void> {
+/** Kills all processes in and below a cgroup directory and removes it. Processes that do not exit keep it. */
+export async function clearTree(dir: string): Promise<void> {
   await unlessGone(() => killTree(dir, () => descendants(dir)), undefined);
   removeTree(dir);
 }

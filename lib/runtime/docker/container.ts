@@ -2,6 +2,7 @@ import { isAbsolute, join, normalize } from 'node:path';
 import type { ContainerCreateOptions, HostConfig } from 'dockerode';
 import { ServiceError } from '../../errors.ts';
 import { CPU_PERIOD_US } from '../../resource-limits.ts';
+import { withinOwner } from '../cgroup/owner-group.ts';
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
 import type { SandboxSpec } from '../runtime.ts';
 import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
@@ -101,7 +102,8 @@ export function containerPlan(plan: ContainerPlan): ContainerCreateOptions {
 
 /** CgroupnsMode is missing in @types/dockerode. */
 function hostConfig(plan: ContainerPlan): HostConfig & { CgroupnsMode: 'private' } {
-  const { memory_bytes, cpu_quota, cpu_shares, pids_limit } = plan.spec.resources;
+  const { resources, owner } = plan.spec;
+  const { memory_bytes, cpu_quota, cpu_shares, pids_limit } = withinOwner(resources, owner);
   return {
     Privileged: false,
     CapAdd: [],

@@ -11,9 +11,11 @@ import { AgentDirs } from './agent-dirs.ts';
 import type { NetworkMode } from './container.ts';
 import { clearGroups } from './container-cgroup.ts';
 import { Daemon } from './daemon.ts';
+import { requireCgroupfs } from './default-parent.ts';
 import { instanceId } from './instance.ts';
 import { DockerSandbox } from './launch.ts';
 import { OwnContainers } from './own-containers.ts';
+import { OwnerCgroups } from './owner-cgroups.ts';
 import { probeDaemon } from './probe.ts';
 import { seccompProfile } from './seccomp-profile.ts';
 import { type DockerTimes, TIMES } from './times.ts';
@@ -53,6 +55,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     ...{ networkMode: options.networkMode, enableNetworking: options.enableNetworking },
     seccomp: seccompProfile(process.arch),
     containers: new OwnContainers(daemon, instance, times, log),
+    owners: new OwnerCgroups(groupsName, stateDir),
     watch: new ContainerWatch(daemon, instance, times, log),
     userFiles: new ImageUserFiles(daemon),
     scratch: newScratch(),
@@ -63,25 +66,19 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
   return {
     probe: () => probeDaemon(daemon, times, log),
     async launch(spec) {
-      if (spec.owner !== undefined) throw withoutOwnerLimits();
+      if (spec.owner !== undefined) await requireCgroupfs(daemon, times);
       return DockerSandbox.launch(spec, { ...shared, fifos: await agentDirs.open() });
     },
     async reclaim() {
       await shared.containers.reclaim();
       await clearGroups(groupsName);
+      await shared.owners.clear();
       await agentDirs.clear();
     },
     async close() {
       await clearGroups(groupsName);
+      await shared.owners.clear();
       await agentDirs.clear();
     },
   };
-}
-
-/** The daemon makes the cgroups of containers, and none of them covers those of one owner. */
-function withoutOwnerLimits(): ServiceError {
-  return new ServiceError(
-    'FAILED_PRECONDITION',
-    'memory_bytes and cpu_quota of the owner’s limits cannot be enforced with RUNTIME_DOCKER',
-  );
 }

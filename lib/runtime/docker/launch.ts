@@ -17,9 +17,12 @@ import { containerState, createContainer, startContainer } from './bring-up.ts';
 import { containerPlan, type NetworkMode } from './container.ts';
 import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
 import type { Daemon } from './daemon.ts';
+import { defaultParent, noOwnerLimits } from './default-parent.ts';
 import { ENTRYPOINT, RESET_SIGNALS, writePlainAgent } from './entrypoint.ts';
 import { findImage, type ImageFacts } from './images.ts';
+import { notUp } from './not-up.ts';
 import type { OwnContainers } from './own-containers.ts';
+import type { OwnerCgroup, OwnerCgroups } from './owner-cgroups.ts';
 import { checkPosture, statusOf } from './posture.ts';
 import type { SeccompProfile } from './seccomp-profile.ts';
 import type { DockerTimes } from './times.ts';
@@ -31,6 +34,7 @@ import type { ContainerEnd, ContainerWatch } from './watch.ts';
 export interface Shared {
   daemon: Daemon;
   containers: OwnContainers;
+  owners: OwnerCgroups;
   watch: ContainerWatch;
   times: DockerTimes;
   instance: string;
@@ -51,8 +55,6 @@ export interface Shared {
 
 /** Milliseconds for the daemon to report a container's end after its processes have exited. */
 const END_EVENT_MS = 2000;
-/** Exit codes of docker-init if it cannot run the entrypoint (tini: EACCES, ENOENT). */
-const NOT_EXECUTABLE = [126, 127];
 
 /** One sandbox in a container, from launch to stop. */
 export class DockerSandbox implements RunningSandbox {
@@ -63,6 +65,8 @@ export class DockerSandbox implements RunningSandbox {
   readonly #host: ExecutorHost;
   #executor: Executor | undefined;
   #cgroup: ContainerCgroup | undefined;
+  /** Present if the owner's sandboxes have limits together. */
+  #ownerCgroup: OwnerCgroup | undefined;
   #containerId: string | undefined;
   /** Host pid of docker-init. */
   #init: number | undefined;
@@ -83,7 +87,7 @@ export class DockerSandbox implements RunningSandbox {
       room: shared.room,
       descriptors: shared.descriptors,
       resetSignals: RESET_SIGNALS,
-      outOfMemory: outOfMemoryLine(spec.resources),
+      outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
       onBroken: (reason) => this.#markFailed(reason),
     };
   }
@@ -127,7 +131,13 @@ export class DockerSandbox implements RunningSandbox {
 
     const userFiles = join(this.#agentDir, 'etc');
     writeUserFiles(userFiles);
-    this.#containerId = await createContainer(daemon, this.#plan(image), spec.image, times);
+    const plan = this.#plan(image);
+    if (spec.owner !== undefined) {
+      const findParent = () => defaultParent(daemon, plan, spec.image, times);
+      this.#ownerCgroup = await this.#shared.owners.enter(spec.owner, findParent);
+      plan.HostConfig = { ...plan.HostConfig, CgroupParent: this.#ownerCgroup.path };
+    }
+    this.#containerId = await createContainer(daemon, plan, spec.image, times);
     const inImage = await this.#shared.userFiles.read(image.id, this.#containerId, times.callMs);
     writeUserFiles(userFiles, withUser(inImage, spec.uid));
     const ended = new Promise<ContainerEnd>((resolve) => watch.add(this.#containerId as string, resolve));
@@ -161,6 +171,9 @@ export class DockerSandbox implements RunningSandbox {
     const state = await containerState(this.#shared.daemon, id, this.#shared.times);
     if (!state.Running) throw this.#notUp({ reason: 'its container ended', exitCode: state.ExitCode });
     try {
+      if (this.#ownerCgroup?.holds(id, state.Pid) === false && isRunning(state.Pid)) {
+        throw noOwnerLimits('the daemon did not put the container into the owner’s cgroup');
+      }
       const place = containerPlace(id, state.Pid, this.#shared.groupsName);
       const { descriptors } = this.#shared;
       this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources, descriptors);
@@ -174,12 +187,8 @@ export class DockerSandbox implements RunningSandbox {
     }
   }
 
-  #notUp({ reason, exitCode }: ContainerEnd): ServiceError {
-    const image = `image ${JSON.stringify(this.#spec.image)}`;
-    if (exitCode !== undefined && NOT_EXECUTABLE.includes(exitCode)) {
-      return new ServiceError('FAILED_PRECONDITION', `${image}: has no /bin/sh that can be run`);
-    }
-    return new ServiceError('FAILED_PRECONDITION', `${image}: its /bin/sh did not stay up: ${reason}`);
+  #notUp(end: ContainerEnd): ServiceError {
+    return notUp(this.#spec.image, end);
   }
 
   /** Returns a reason if the container is ending and the daemon has not reported it yet. */
@@ -222,6 +231,7 @@ export class DockerSandbox implements RunningSandbox {
     // The removal of the container kills the processes that remain.
     await this.#cgroup?.remove().catch(() => false);
     await containers.discard(this.#spec.id, this.#containerId);
+    this.#ownerCgroup?.leave();
     for (const directory of [this.#agentDir, this.#spec.runDir]) {
       try {
         rmSync(directory, { recursive: true, force: true });
