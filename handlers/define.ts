@@ -9,6 +9,7 @@ import { type Constraints, checkRequired } from './input/constraints.ts';
 import { fromMergePatch, type MergePatch } from './input/merge-patch.ts';
 import { readRequest } from './input/request.ts';
 import { type Rpc, requestFields } from './input/request-fields.ts';
+import { untilAborted } from './input/until-aborted.ts';
 import { readUpload } from './input/upload.ts';
 
 export { messagePieces } from './input/data-messages.ts';
@@ -147,7 +148,7 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
 ): RpcHandler<Result> {
   const fields = requestFields(rpc, constraints);
   const upload: Handle<Record<string, unknown>, Result> = async ({ request, stream }, context) => {
-    const read = await readUpload(fields, request, stream);
+    const read = await readUpload(fields, request, stream && untilAborted(stream, context.signal));
     checkRequired(read.request, constraints);
     // On gRPC the request is known only here: it is the first message of the stream.
     const narrowed = context.guard.narrow(read.request);

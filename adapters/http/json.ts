@@ -19,9 +19,9 @@ export async function respondUnary(exchange: Exchange<'unary'>): Promise<void> {
 const METHODS_WITH_BODY: ReadonlySet<string | undefined> = new Set(['POST', 'PUT', 'PATCH']);
 
 /** Returns the event with the text of the body, which must be JSON whatever its content type. */
-export async function withJsonBody({ req, event, turns }: Exchange): Promise<HandlerEvent> {
+export async function withJsonBody({ req, event, turns, context }: Exchange): Promise<HandlerEvent> {
   if (!METHODS_WITH_BODY.has(req.method)) return event;
-  const bytes = await readBody(req);
+  const bytes = await readBody(req, context.signal);
   if (bytes.length === 0) return event;
   // Decoding and parsing take milliseconds for a megabyte: of the bodies that arrive together, one is parsed per turn.
   if (bytes.length > LARGE) await turns.next();
@@ -29,7 +29,7 @@ export async function withJsonBody({ req, event, turns }: Exchange): Promise<Han
   return { ...event, headers: { ...event.headers, 'content-type': 'application/json' }, body };
 }
 
-function readBody(req: IncomingMessage): Promise<Buffer> {
+function readBody(req: IncomingMessage, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const bounds = new JsonBounds();
@@ -43,6 +43,8 @@ function readBody(req: IncomingMessage): Promise<Buffer> {
       refuse(new ServiceError('INVALID_ARGUMENT', `the request body must be at most ${MAX_REQUEST_BYTES} bytes`));
     if (Number(req.headers['content-length'] ?? 0) > MAX_REQUEST_BYTES) return tooLarge();
     req.setTimeout(BODY_IDLE_MS);
+    // For example by the revocation of its key.
+    signal.addEventListener('abort', () => refuse(signal.reason), { once: true });
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > MAX_REQUEST_BYTES) return tooLarge();

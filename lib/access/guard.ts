@@ -14,7 +14,8 @@ export interface Guard {
   /**
    * Checks a validated request; must precede every use of it. Returns the request to use: `owner_id` is the caller's own
    * unless it is an admin, and `as` is "agent" if it is an agent. Throws NOT_FOUND for what the caller must not know of,
-   * and PERMISSION_DENIED for what its role or scopes do not permit.
+   * and PERMISSION_DENIED for what its role or scopes do not permit. Once the call's key was revoked or has expired, throws
+   * UNAUTHENTICATED: a call whose body ends after that has no effect.
    */
   narrow<R extends object>(request: R): R;
   /** Must be called once, at the end of the call. */
@@ -41,15 +42,19 @@ interface GuardParts {
   /** Wall-clock time in milliseconds since the epoch. */
   now: () => number;
   release: () => void;
+  /** Why the call must end, once its key was revoked or has expired. */
+  ended: () => ServiceError | undefined;
 }
 
-export function createGuard({ principal, rate, need, owners, now, release }: GuardParts): Guard {
+export function createGuard({ principal, rate, need, owners, now, release, ended }: GuardParts): Guard {
   return {
     principal,
     rate,
     release,
     narrow(request) {
       if (need.role === 'public') return request;
+      const reason = ended();
+      if (reason !== undefined) throw reason;
       const target = targetOf(need.on, request, owners, Math.floor(now() / 1000));
       const decision = decide(principal, need, target);
       if (decision.effect === 'hide')

@@ -1,3 +1,4 @@
+import type { ServiceError } from '../errors.ts';
 import { CallAdmission, type CountedCall } from '../limits/admission.ts';
 import type { CallLimits, Count } from '../limits/limits.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
@@ -60,11 +61,7 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
     now,
     log,
   });
-  if (!keys.hasAdmin) {
-    log.warn(
-      'there is no admin key: create one on this host with `paddock key create --admin`, or set PADDOCK_ADMIN_KEY',
-    );
-  }
+  if (!keys.hasAdmin) warnOfNoAdmin(log);
   const admission = new CallAdmission({
     perKey,
     ofOwner: (id) => limits.of(id),
@@ -88,15 +85,25 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
         counted.release();
         throw error;
       }
-      const forget = calls.add(principal.key_id, principal.expires_at, end);
+      let ended: ServiceError | undefined;
+      const forget = calls.add(principal.key_id, principal.expires_at, (reason) => {
+        ended = reason;
+        end(reason);
+      });
       const release = () => {
         forget();
         counted.release();
       };
-      return createGuard({ principal, rate: counted.rate, need, owners: ownersThen, now, release });
+      return createGuard({ principal, rate: counted.rate, need, owners: ownersThen, now, release, ended: () => ended });
     },
   };
   return { access, keys };
+}
+
+function warnOfNoAdmin(log: Log): void {
+  log.warn(
+    'there is no admin key: create one on this host with `paddock key create --admin`, or set PADDOCK_ADMIN_KEY',
+  );
 }
 
 function authenticate(keys: StoredKeys, given: Credentials, binding: CertificateBinding | undefined): Principal {

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { createGuard } from '../../../lib/access/guard.ts';
 import type { Need } from '../../../lib/access/need.ts';
 import { ANYONE } from '../../../lib/access/principal.ts';
+import { ServiceError } from '../../../lib/errors.ts';
 
 const owners = {
   sandbox: (id: string) => (id === 'sb_bob' ? 'bob' : undefined),
@@ -10,7 +11,7 @@ const owners = {
 };
 const ann = { ...ANYONE, role: 'owner', owner_id: 'ann' } as const;
 const guardFor = (need: Need, principal: Parameters<typeof createGuard>[0]['principal'] = ann) =>
-  createGuard({ principal, need, owners, now: () => 0, release: () => {} });
+  createGuard({ principal, need, owners, now: () => 0, release: () => {}, ended: () => undefined });
 
 it('restricts a list to the own owner', () => {
   const need: Need = { role: 'owner', on: 'owner' };
@@ -39,4 +40,14 @@ it("answers for another owner's id as for one that does not exist", () => {
   };
   expect(refusal('sb_bob')).toBe('ServiceError: sandbox "ID" does not exist');
   expect(refusal('sb_none')).toBe(refusal('sb_bob'));
+});
+
+it('refuses a request that is complete only after its key was revoked', () => {
+  const revoked = new ServiceError('UNAUTHENTICATED', 'the key was revoked');
+  let ended: ServiceError | undefined;
+  const need: Need = { role: 'owner', on: 'owner' };
+  const guard = createGuard({ principal: ann, need, owners, now: () => 0, release: () => {}, ended: () => ended });
+  expect(guard.narrow({ owner_id: '' })).toEqual({ owner_id: 'ann' });
+  ended = revoked;
+  expect(() => guard.narrow({ owner_id: '' })).toThrow(revoked);
 });
