@@ -7,7 +7,8 @@ export const createKey = define(
     name: { required: true, ...plainName },
     role: { required: true, values: ROLES },
     owner_id: plainName,
-    scopes: { items: { minLength: 1, values: SCOPES } },
+    // Without a maximum, keys with repeated scopes could fill the metadata.
+    scopes: { maxItems: SCOPES.length, items: { minLength: 1, values: SCOPES } },
     expires_in: lifetime,
   },
   ({ request }, { services, guard, intent }) => services.keys.create({ ...request, intent }, guard.principal.key_id),
