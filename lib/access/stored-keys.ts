@@ -16,6 +16,8 @@ import { type Tickets, targetOfPath } from './tickets.ts';
 
 /** A key is removed when it has been expired for this time: until then it is listed, and its use names the reason. */
 const EXPIRED_SECONDS = 7 * 24 * 3600;
+/** Keys of one owner: every change of the metadata writes all of them. */
+const MAX_KEYS_PER_OWNER = 1000;
 /** The last use of a key is stored at most this often. */
 const USE_SECONDS = 60;
 
@@ -87,6 +89,7 @@ export class StoredKeys implements Keys {
       now(),
     );
     if (this.#find(record.id)) return this.create(request, createdBy);
+    this.#requireRoom(record.owner_id);
     await records.put(request.intent === undefined ? record : { ...record, intent: request.intent });
     return { key: shownKey(record), secret: text, notice: '' };
   }
@@ -131,6 +134,17 @@ export class StoredKeys implements Keys {
   describe({ key_id, role, owner_id, sandbox_id, scopes }: Principal): Caller {
     const record = this.#find(key_id);
     return { role, owner_id, sandbox_id, scopes, ...(record && { key: shownKey(record) }) };
+  }
+
+  #requireRoom(ownerId: string): void {
+    // Those whose `put` is in progress are among them.
+    let count = 0;
+    for (const { owner_id } of this.#options.records.values()) if (owner_id === ownerId) count++;
+    if (count < MAX_KEYS_PER_OWNER) return;
+    throw new ServiceError(
+      'RESOURCE_EXHAUSTED',
+      `owner ${JSON.stringify(ownerId)} has ${count} keys, the most is ${MAX_KEYS_PER_OWNER}: revoke keys that are not in use`,
+    );
   }
 
   #find(id: string): KeyRecord | undefined {

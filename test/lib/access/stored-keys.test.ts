@@ -52,6 +52,18 @@ function admit({ access }: Opened, given: Partial<Credentials>, ended: (text: st
   return access.admit(credentials, { role: 'agent', on: 'nothing' }, ({ message }) => ended(message), []);
 }
 
+it('an owner has at most 1,000 keys, also if they are created at once; others are not affected', async () => {
+  const { keys } = open();
+  const made = await Promise.allSettled(Array.from({ length: 1010 }, () => keys.create(request(), '')));
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1000);
+  const refused = 'owner "ann" has 1000 keys, the most is 1000: revoke keys that are not in use';
+  await expect(keys.create(request(), '')).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED', message: refused });
+  const [first] = keys.list({ owner_id: 'ann', page_size: 1, page_token: '' }).keys;
+  await keys.revoke(first!.id);
+  await keys.create(request(), '');
+  await keys.create(request({ owner_id: 'bob' }), '');
+});
+
 it("the cleanup removes keys that expired 7 days ago, and agents' keys without a sandbox", async () => {
   const opened = open();
   const { key: short, secret } = await opened.keys.create(request({ expires_in: 60 }), '');
