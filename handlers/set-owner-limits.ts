@@ -17,6 +17,7 @@ export const setOwnerLimits = define(
         creates_per_minute: amount,
         codebases: amount,
         stored_bytes: amount,
+        delta_bytes: amount,
         sandboxes: amount,
         memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },
         cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true },

@@ -24,10 +24,11 @@ import { Runtimes } from './runtimes.ts';
 import { SandboxContext, type Settings } from './sandboxes/context.ts';
 import { systemClock } from './sandboxes/host/clock.ts';
 import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/host/layout.ts';
+import { OwnerDeltas } from './sandboxes/host/owner-deltas.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
-import type { Retries, Services } from './services.ts';
+import type { LimitsOfOwners, Retries, Services } from './services.ts';
 import { Shares } from './shares.ts';
 import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
@@ -83,6 +84,8 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   const metadata = await openMetadata(storage.dbPath, log);
   cleanup.add('metadata', () => metadata.close());
   const owners = ownerLimits(config, metadata);
+  // Without keys nobody is told apart.
+  const ownerDeltas = config.auth.mode === 'off' ? undefined : new OwnerDeltas(owners);
   const retries = await KeptAnswers.open({ path: `${storage.dbPath}.answers`, log });
   cleanup.add('answers', () => retries.close());
   const platform = await openPlatform(config, environment, cleanup);
@@ -94,7 +97,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     transfers: platform.descriptors.transfers,
     log,
   });
-  const sandboxes = openSandboxes(config, metadata, owners, platform, codebases, log);
+  const sandboxes = openSandboxes(config, metadata, { owners, ownerDeltas }, platform, codebases, log);
   cleanup.add('sandboxes', () => sandboxes.close());
   connect(sandboxes, codebases, platform.mount, retries);
 
@@ -106,7 +109,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     services: {
       sandboxes,
       codebases,
-      owners,
+      owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone }, environment),
       beginCall: sandboxes.beginCall,
@@ -161,7 +164,7 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
 function openSandboxes(
   config: Config,
   metadata: Metadata,
-  owners: OwnerLimitSource,
+  { owners, ownerDeltas }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined },
   { layout, descriptors, runtimes, mount }: Platform,
   codebases: StoredCodebases,
   log: Log,
@@ -181,6 +184,7 @@ function openSandboxes(
       removeTree,
       removeLayer: (path) => removals.remove(path),
       ownerResources: (id) => ownerResources(owners, id),
+      ownerDeltas,
       maxDeltaBytes,
       maxDeltaFiles,
       maxIndexBytes,
@@ -192,6 +196,18 @@ function openSandboxes(
     log,
   });
   return createSandboxes(context);
+}
+
+/** Limits that are in force for writes, too, when `set` resolves. */
+function watchedLimits(owners: LimitsOfOwners, deltas: OwnerDeltas): LimitsOfOwners {
+  return {
+    get: (ownerId) => owners.get(ownerId),
+    set: async (ownerId, limits) => {
+      const settings = await owners.set(ownerId, limits);
+      deltas.limitChanged(ownerId);
+      return settings;
+    },
+  };
 }
 
 /**

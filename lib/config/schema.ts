@@ -119,6 +119,7 @@ export const SCHEMA = {
       creates_per_minute: key(wholeNumber, 120),
       codebases: key(wholeNumber, 1000),
       stored_bytes: key(byteSize, '500GiB'),
+      delta_bytes: key(byteSize, '100GiB'),
       memory_bytes: key(zeroOr(byteSize, RESOURCE_RANGES.memory_bytes), 0),
       cpu_quota: key(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_quota), 0),
     },

@@ -353,6 +353,8 @@ export interface OwnerLimits {
   memory_bytes?: number;
   /** CPU time of all sandboxes together, in microseconds per 100,000: 200000 is two processors. */
   cpu_quota?: number;
+  /** Bytes that all sandboxes together keep, running and stopped, with their checkpoints. */
+  delta_bytes?: number;
 }
 
 /** Request of SetOwnerLimits. */

@@ -139,6 +139,7 @@ export const fields = {
     sandboxes: { type: 'int64', optional: true },
     memory_bytes: { type: 'int64', optional: true },
     cpu_quota: { type: 'int64', optional: true },
+    delta_bytes: { type: 'int64', optional: true },
   },
   SetOwnerLimitsRequest: {
     owner_id: { type: 'string' },

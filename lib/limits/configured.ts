@@ -10,11 +10,12 @@ export function ownerLimits(
   { owners }: Pick<Metadata, 'owners'>,
 ): LimitsOfOwners & OwnerLimitSource {
   if (auth.mode === 'off') return unlimitedOwners(sandbox.maxPerUser);
-  const { codebases, storedBytes, memoryBytes, cpuQuota, ...calls } = limits.perOwner;
+  const { codebases, storedBytes, deltaBytes, memoryBytes, cpuQuota, ...calls } = limits.perOwner;
   return new StoredLimits(owners, {
     ...callLimits(calls),
     codebases,
     stored_bytes: storedBytes,
+    delta_bytes: deltaBytes,
     sandboxes: sandbox.maxPerUser,
     memory_bytes: memoryBytes,
     cpu_quota: cpuQuota,

@@ -20,6 +20,7 @@ export const NO_LIMITS: EffectiveLimits = Object.freeze({
   creates_per_minute: 0,
   codebases: 0,
   stored_bytes: 0,
+  delta_bytes: 0,
   sandboxes: 0,
   memory_bytes: 0,
   cpu_quota: 0,

@@ -32,6 +32,8 @@ export type SandboxRecord = Readonly<
       origin?: string;
       /** The delta had a journal when this was stored: without one it is damaged. */
       changed?: boolean;
+      /** Of an owner whose deltas are counted: bytes of its delta with its checkpoints when this was stored. */
+      delta_bytes?: number;
       /** Oldest first. */
       checkpoints?: readonly CheckpointRecord[];
     }

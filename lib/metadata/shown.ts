@@ -3,7 +3,7 @@ import type { CheckpointRecord, CodebaseRecord, KeyRecord, SandboxRecord } from 
 
 /** A sandbox in the form of the API, without internal fields of its record. */
 export function shownSandbox(record: SandboxRecord): Sandbox {
-  const { uid, commit_owed, origin, checkpoints, changed, intent, ...sandbox } = record;
+  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, ...sandbox } = record;
   return sandbox;
 }
 

@@ -54,6 +54,13 @@ export class SandboxContext {
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
   }
 
+  /** Adds a sandbox, whose delta counts for its owner until `forget`. */
+  add(sandbox: LiveSandbox): void {
+    const { owner_id, delta_bytes } = sandbox.record;
+    sandbox.ownerBytes = this.platform.ownerDeltas?.add(owner_id, delta_bytes ?? 0);
+    this.sandboxes.set(sandbox.id, sandbox);
+  }
+
   /** The sandbox, also one that is being created or destroyed. NOT_FOUND; see `GoneSandboxes`. */
   find(id: string): LiveSandbox {
     const sandbox = this.sandboxes.get(id);
@@ -86,6 +93,7 @@ export class SandboxContext {
   async forget(sandbox: LiveSandbox): Promise<void> {
     await this.removeLeftover(sandbox.id, sandbox.record.uid);
     this.sandboxes.delete(sandbox.id);
+    if (sandbox.ownerBytes) this.platform.ownerDeltas?.remove(sandbox.record.owner_id, sandbox.ownerBytes);
     this.reclaimLeft();
   }
 

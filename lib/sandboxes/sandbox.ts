@@ -4,6 +4,7 @@ import type { SandboxRecord, Table } from '../metadata/metadata.ts';
 import { shownSandbox } from '../metadata/shown.ts';
 import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import type { OwnerBytes } from '../workspaces/delta/owner-bytes.ts';
 import type { PathFilter } from '../workspaces/history/path-filter.ts';
 import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
 import { Activity } from './lifecycle/activity.ts';
@@ -33,6 +34,8 @@ export class LiveSandbox {
   host: HostState = DETACHED;
   /** See `WorkspaceSpec`. */
   readonly changeCount = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  /** See `WorkspaceSpec`. Set by the context that the sandbox is in. */
+  ownerBytes: OwnerBytes | undefined;
   /** The change count up to which everything is committed; undefined: unknown. */
   committedCount: number | undefined;
   /** The state of its delta in which it had no renamed directory. */
@@ -99,7 +102,7 @@ export class LiveSandbox {
     const status = event === undefined ? this.#status : nextStatus(this.#status, event);
     const reason = event === undefined ? this.#reason : '';
     const record = patched(this.#record, patch);
-    await records.put({ ...record, status, status_reason: reason });
+    await records.put({ ...record, ...this.#bytes, status, status_reason: reason });
     this.#record = record;
     this.#status = status;
     this.#reason = reason;
@@ -125,6 +128,17 @@ export class LiveSandbox {
     this.#reason = reason;
   }
 
+  /** Bytes of its delta, as last known; undefined: they are not counted. */
+  get deltaBytes(): number | undefined {
+    return this.ownerBytes && Math.max(0, Number(Atomics.load(this.ownerBytes.own, 0)));
+  }
+
+  /** Stored with every change of the record. */
+  get #bytes(): Pick<SandboxRecord, 'delta_bytes'> {
+    const { deltaBytes } = this;
+    return deltaBytes === undefined ? {} : { delta_bytes: deltaBytes };
+  }
+
   /** The sandbox in the form of the API. */
   view(): Sandbox {
     return shownSandbox(this.#toRecord());
@@ -132,7 +146,7 @@ export class LiveSandbox {
 
   /** The record with the present status. */
   #toRecord(): SandboxRecord {
-    return { ...this.#record, status: this.#status, status_reason: this.#reason };
+    return { ...this.#record, ...this.#bytes, status: this.#status, status_reason: this.#reason };
   }
 
   /** The error for an operation that the present status does not allow, with the reason of the status. */

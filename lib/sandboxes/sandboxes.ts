@@ -134,6 +134,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       const staying = [...context.sandboxes.values()].filter(({ destroying }) => !destroying);
       await context.layers.idle();
       await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
+      await storeDeltaBytes(staying, context);
     },
   };
 }
@@ -153,4 +154,20 @@ async function end(sandbox: LiveSandbox, { log }: SandboxContext): Promise<void>
   const { id, running } = sandbox;
   sandbox.host = withoutProcesses(sandbox.host);
   await running?.stop().catch((err) => log.warn('sandbox could not be stopped cleanly', { sandbox_id: id, err }));
+}
+
+/** For the next server, which knows no other bytes of a delta until its first use. */
+async function storeDeltaBytes(
+  sandboxes: readonly LiveSandbox[],
+  { metadata: { sandboxes: records }, log }: SandboxContext,
+): Promise<void> {
+  const stored = sandboxes.map(async ({ id, deltaBytes }) => {
+    const record = records.get(id);
+    const known = record?.delta_bytes ?? 0;
+    if (record !== undefined && deltaBytes !== undefined && deltaBytes !== known) {
+      await records.put({ ...record, delta_bytes: deltaBytes });
+    }
+  });
+  const failed = (await Promise.allSettled(stored)).find((each) => each.status === 'rejected');
+  if (failed) log.warn('the bytes of deltas could not be stored', { err: failed.reason });
 }

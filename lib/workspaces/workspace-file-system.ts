@@ -11,6 +11,7 @@ import { AttachedWorkspaces, type WorkspaceFileSystemOptions } from './attached-
 import { shownFrom } from './base/shown-from.ts';
 import type { WorkspaceOperations } from './calls.ts';
 import { Damage } from './delta/damage.ts';
+import { OWNER_EDQUOT } from './delta/owner-bytes.ts';
 import { hasEffects, isLong, runFileOperation } from './files/index.ts';
 import { changePages, smallContents } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
@@ -54,6 +55,12 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
   toError(thrown: unknown): unknown {
     if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
     if (thrown === EDQUOT) return new ServiceError('RESOURCE_EXHAUSTED', 'the quota of the sandbox is used up');
+    if (thrown === OWNER_EDQUOT) {
+      return new ServiceError(
+        'RESOURCE_EXHAUSTED',
+        'the sandboxes of the owner keep the most bytes allowed (delta_bytes)',
+      );
+    }
     return hostFault(thrown, 'the files of the sandbox could not be read or written');
   }
 

@@ -3,6 +3,7 @@ import type { PermissionRule } from '../contract/messages.ts';
 import type { HostFile } from '../host-tree/host-file.ts';
 import type { Time } from '../linux/time.ts';
 import type { Level } from '../permissions/index.ts';
+import type { OwnerBytes } from './delta/owner-bytes.ts';
 
 /** One sandbox's view of a codebase: base, delta and rules. */
 export interface WorkspaceSpec {
@@ -24,6 +25,8 @@ export interface WorkspaceSpec {
   /** Quota of the delta and of what its checkpoints retain; 0: none. */
   maxBytes: number;
   maxFiles: number;
+  /** Counts the same bytes for the limit of all sandboxes of an owner. Absent: the owner has no limit. */
+  ownerBytes?: OwnerBytes;
   /** Limit in bytes of the server's memory for the index and the nodes of this workspace; 0 or absent: none. */
   maxIndexBytes?: number;
   /** Shared memory. Its first element is incremented by every change of the sandbox, before the request is answered. */

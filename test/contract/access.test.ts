@@ -272,6 +272,40 @@ describe.each(PROTOCOLS)('keys over %s', (protocol: Protocol) => {
     expect((await ann.call('ListFiles', { codebase_id })).files).toEqual([]);
   });
 
+  it('of an owner keep at most the bytes of its limit in all its sandboxes together', async () => {
+    const owner_id = `kept-${protocol}`;
+    const [ann, bob] = [await ownerClient(owner_id), await ownerClient(`other-${protocol}`)];
+    const setLimit = (delta_bytes: number) => admin.call('SetOwnerLimits', { owner_id, limits: { delta_bytes } });
+    await setLimit(1000);
+    const { id: codebase_id } = await ann.call('CreateCodebase', { name: 'c' });
+    const request = { codebase_id, permissions: EVERYTHING };
+    const { id: first } = await ann.call('CreateSandbox', request);
+    const { id: second } = await ann.call('CreateSandbox', request);
+    const append = (sandbox_id: string) => ann.call('Exec', { sandbox_id, command: '/usr/bin/printf x >>b' });
+    await ann.writeFile({ sandbox_id: first, path: 'a' }, 'x'.repeat(1000));
+    expect(await append(second)).toMatchObject({ exit_code: 1, stderr: expect.stringMatching(/quota exceeded/i) });
+    await expectRefusal(
+      ann.writeFile({ sandbox_id: second, path: 'c' }, 'x'),
+      'RESOURCE_EXHAUSTED',
+      /\(delta_bytes\)$/,
+    );
+    const full = /keep 1000 bytes, the most is 1000 \(delta_bytes of the owner’s limits\)$/;
+    await expectRefusal(ann.call('CreateSandbox', request), 'RESOURCE_EXHAUSTED', full);
+    const { id: others } = await sandboxOf(bob);
+    await bob.writeFile({ sandbox_id: others, path: 'a' }, 'x'.repeat(1001));
+    await ann.call('StopSandbox', { sandbox_id: first });
+    expect(await append(second)).toMatchObject({ exit_code: 1 });
+    await expectRefusal(ann.call('StartSandbox', { sandbox_id: first }), 'RESOURCE_EXHAUSTED', full);
+    await setLimit(1001);
+    await ann.call('StartSandbox', { sandbox_id: first });
+    expect(await append(second)).toMatchObject({ exit_code: 0 });
+    expect(await append(first)).toMatchObject({ exit_code: 1 });
+    await ann.call('DestroySandbox', { sandbox_id: first });
+    await ann.writeFile({ sandbox_id: second, path: 'c' }, 'x'.repeat(1000));
+    await ann.call('DestroySandbox', { sandbox_id: second });
+    await bob.call('DestroySandbox', { sandbox_id: others });
+  });
+
   it('end a command in progress when they are revoked or expire', async () => {
     const ann = await ownerClient('ann');
     const { id: sandbox_id } = await sandboxOf(ann);

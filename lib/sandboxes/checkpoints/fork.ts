@@ -39,8 +39,11 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
       context.refuseWhenClosing();
       return Array.from({ length: request.count }, () =>
         attempt(() =>
-          admit(record.codebase_id, context, (owner_id, uid) =>
-            recordOf(record, overrides, { owner_id, uid, origin: frozen.layer, ...intent }, context),
+          admit(
+            record.codebase_id,
+            context,
+            (owner_id, uid) => recordOf(record, overrides, { owner_id, uid, origin: frozen.layer, ...intent }, context),
+            frozen.bytes,
           ),
         ),
       );

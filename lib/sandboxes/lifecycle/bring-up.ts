@@ -11,6 +11,7 @@ import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
 import { DETACHED, withoutProcesses } from '../host/host-state.ts';
 import type { Layout } from '../host/layout.ts';
+import type { OwnerDeltas } from '../host/owner-deltas.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 
 /** The components that a sandbox depends on. */
@@ -33,6 +34,8 @@ export interface Platform {
   removeLayer(path: string): Promise<void>;
   /** What all sandboxes of an owner may use together; undefined or absent: no limit. */
   ownerResources?(ownerId: string): OwnerResources | undefined;
+  /** The bytes of the deltas of each owner; absent: they have no limit. */
+  ownerDeltas?: OwnerDeltas | undefined;
   maxDeltaBytes: number;
   maxDeltaFiles: number;
   /** Has a reserve for operations that end sandboxes. */
@@ -113,7 +116,7 @@ export async function attachWorkspace(sandbox: LiveSandbox, platform: Platform):
 }
 
 /** What the file system needs to know of a sandbox, with its present rules and checkpoints. */
-export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform: Platform): WorkspaceSpec {
+export function workspaceSpec({ id, record, changeCount, ownerBytes }: LiveSandbox, platform: Platform): WorkspaceSpec {
   return {
     id,
     codebaseId: record.codebase_id,
@@ -126,6 +129,7 @@ export function workspaceSpec({ id, record, changeCount }: LiveSandbox, platform
     rules: record.permissions,
     maxBytes: platform.maxDeltaBytes,
     maxFiles: platform.maxDeltaFiles,
+    ...(ownerBytes !== undefined && { ownerBytes }),
     maxIndexBytes: platform.maxIndexBytes,
     changeCount,
   };

@@ -37,21 +37,24 @@ export interface Admitted {
 
 /**
  * Synchronous: between the checks and the registration the codebase cannot be deleted and the quota cannot be exceeded.
- * Must be followed by `bringUpNew`.
+ * Must be followed by `bringUpNew`. `bytes`: those that its delta starts with.
  */
 export function admit(
   codebaseId: string,
   context: SandboxContext,
   recordFor: (ownerId: string, uid: number) => SandboxRecord,
+  bytes = 0,
 ): Admitted {
   const { owner_id } = codebaseOf(codebaseId, context);
   checkQuota(owner_id, context.sandboxes.values(), context.settings.owners, context.clock);
+  context.platform.ownerDeltas?.requireRoom(owner_id, bytes);
   const uid = context.uids.take();
   if (uid === undefined) {
     throw new ServiceError('RESOURCE_EXHAUSTED', 'every host user of runtime.uid_range is in use by a sandbox');
   }
-  const sandbox = new LiveSandbox(recordFor(owner_id, uid), 'SANDBOX_PENDING');
-  context.sandboxes.set(sandbox.id, sandbox);
+  const record = recordFor(owner_id, uid);
+  const sandbox = new LiveSandbox(bytes > 0 ? { ...record, delta_bytes: bytes } : record, 'SANDBOX_PENDING');
+  context.add(sandbox);
   // From here on the record has the state to restore after a crash: running. Storing overlaps with the launch.
   const stored = context.metadata.sandboxes.put(sandbox.record);
   stored.catch(() => undefined);

@@ -20,7 +20,7 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   const resumed: LiveSandbox[] = [];
   for (const record of context.metadata.sandboxes.values()) {
     const sandbox = adopt(record, context);
-    context.sandboxes.set(record.id, sandbox);
+    context.add(sandbox);
     const owed = sandbox.status === 'SANDBOX_STOPPED' && record.commit_owed;
     if (sandbox.status === 'SANDBOX_PENDING' || owed) resumed.push(sandbox);
   }

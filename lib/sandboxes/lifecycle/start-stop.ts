@@ -13,6 +13,7 @@ export function startSandbox(id: string, context: SandboxContext): Promise<Sandb
   return context.change(id, async (sandbox) => {
     if (sandbox.status === 'SANDBOX_RUNNING') return sandbox.view();
     if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
+    context.platform.ownerDeltas?.requireRoom(sandbox.record.owner_id);
     const { status, reason } = sandbox;
     sandbox.transition('start');
     await bringUpOrFail(sandbox, context);

@@ -24,13 +24,13 @@ export class Claims {
     this.#usage.claimInodes(count, this.#index.table.size);
   }
 
-  /** Throws EDQUOT if the quota does not permit `count` more bytes. */
+  /** Throws EDQUOT if the quota does not permit `count` more bytes, OWNER_EDQUOT if the limit of the owner does not. */
   bytes(count: number): void {
     this.#usage.claimBytes(count, this.#contents.pendingBytes);
   }
 
   /**
-   * Called before a file is written up to byte `end`. Throws EDQUOT if the quota does not permit its growth plus what
+   * Called before a file is written up to byte `end`. Throws as `bytes` if its growth is not permitted, plus what
    * checkpoints retain of its old contents.
    */
   write(inode: Inode, end: number): void {
@@ -47,5 +47,15 @@ export class Claims {
   /** Whether files and retained contents exceed the quota with `more` bytes added. */
   isAboveQuota(more: number): boolean {
     return this.#usage.isAbove(more + this.#contents.pendingBytes, this.#index.table.size);
+  }
+
+  /** Bytes by which all deltas of the owner may grow; Infinity: no limit. */
+  get ownerRoom(): number {
+    return this.#usage.ownerRoom;
+  }
+
+  /** Whether all deltas of the owner exceed its limit with `more` bytes added. */
+  isAboveOwnersLimit(more: number): boolean {
+    return this.#usage.isAboveOwnersLimit(more + this.#contents.pendingBytes);
   }
 }

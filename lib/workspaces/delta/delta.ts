@@ -58,10 +58,11 @@ export class Delta implements Committer {
     this.#index = index;
     this.#options = options;
     const { root, prefix, frozen, damaged } = options;
-    const retained = new Retained(prefix, {
-      read: (layer) => readSummary(root, layer),
-      making: (layer) => makingSummary(root, layer, frozen),
-    });
+    const summaries = {
+      read: (layer: string) => readSummary(root, layer),
+      making: (layer: string) => makingSummary(root, layer, frozen),
+    };
+    const retained = new Retained(prefix, summaries, () => usage.count());
     const usage = new Usage(quota, retained);
     const records = new ContentRecords(index, this, { retained, usage }, now, damaged);
     const contents = new ContentStore(root, index.top, options, records);

@@ -1,12 +1,15 @@
 import { EDQUOT } from '../../linux/errno.ts';
 import type { Inode } from './index/inode.ts';
 import type { Retained } from './layers/retained.ts';
+import { OWNER_EDQUOT, type OwnerShare } from './owner-bytes.ts';
 
 /** Limits of a delta together with what its checkpoints retain. */
 export interface Quota {
   /** In bytes; 0: none. The same for files. */
   maxBytes: number;
   maxFiles: number;
+  /** Its part in the limit of its owner; absent: it has none. */
+  owner?: OwnerShare | undefined;
 }
 
 /**
@@ -22,12 +25,26 @@ export class Usage {
   readonly #retained: Retained;
   #unlinked = new Set<Inode>();
   #unlinkedBytes = 0;
-  /** Apparent size of all contents in bytes, including unlinked files that are still open. */
-  bytes = 0;
+  #bytes = 0;
 
   constructor(quota: Quota, retained: Retained) {
     this.#quota = quota;
     this.#retained = retained;
+  }
+
+  /** Apparent size of all contents in bytes, including unlinked files that are still open. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  set bytes(bytes: number) {
+    this.#bytes = bytes;
+    this.count();
+  }
+
+  /** Counts the present bytes for the owner. Called after a change of `bytes` or of what is retained. */
+  count(): void {
+    this.#quota.owner?.count(this.#bytes + this.#retained.bytes);
   }
 
   /** Throws EDQUOT if `count` more than `inodes` exceed the quota. */
@@ -41,15 +58,33 @@ export class Usage {
     return maxFiles > 0 && inodes + this.#retained.files > room;
   }
 
-  /** Throws EDQUOT if `count` more bytes exceed the quota; `pending` bytes are being copied in already. */
+  /**
+   * Throws EDQUOT if `count` more bytes exceed the quota, or OWNER_EDQUOT if they exceed the limit of the owner; `pending`
+   * bytes are being copied in already.
+   */
   claimBytes(count: number, pending: number): void {
-    if (count > 0 && this.#isTooMuch(pending + count)) throw EDQUOT;
+    if (count <= 0) return;
+    if (this.#isTooMuch(pending + count)) throw EDQUOT;
+    if (this.isAboveOwnersLimit(pending + count)) throw OWNER_EDQUOT;
   }
 
   #isTooMuch(more: number): boolean {
     const { maxBytes } = this.#quota;
     const room = maxBytes + Math.min(this.#unlinkedBytes, maxBytes, LATE_BYTES);
-    return maxBytes > 0 && this.bytes + this.#retained.bytes + more > room;
+    return maxBytes > 0 && this.#bytes + this.#retained.bytes + more > room;
+  }
+
+  /** Bytes by which all deltas of the owner may grow; Infinity: no limit. */
+  get ownerRoom(): number {
+    return this.#quota.owner?.room ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether all deltas of the owner exceed its limit with `bytes` more. */
+  isAboveOwnersLimit(bytes: number): boolean {
+    const { owner } = this.#quota;
+    if (owner === undefined) return false;
+    const { limit, room } = owner;
+    return limit > 0 && bytes > room + Math.min(this.#unlinkedBytes, limit, LATE_BYTES);
   }
 
   /** Whether the quota is exceeded with `bytes` more and `inodes` in all. */

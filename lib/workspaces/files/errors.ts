@@ -5,6 +5,7 @@ import { hostFault } from '../../host-error.ts';
 import { Errno } from '../../linux/errno.ts';
 import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import { Damage } from '../delta/damage.ts';
+import { OWNER_EDQUOT } from '../delta/owner-bytes.ts';
 
 const { errno } = constants;
 /** Characters of a path in an error message. */
@@ -39,6 +40,12 @@ export function toServiceError(thrown: unknown, path: ByteString | undefined): u
   if (!(thrown instanceof Errno)) return thrown;
   if (thrown instanceof Damage) return new ServiceError('DATA_LOSS', thrown.message);
   const name = path === undefined ? 'the file' : quotePath(path);
+  if (thrown === OWNER_EDQUOT) {
+    return new ServiceError(
+      'RESOURCE_EXHAUSTED',
+      `${name} exceeds what all sandboxes of the owner may keep together (delta_bytes)`,
+    );
+  }
   const known = ERRORS.get(thrown.errno);
   if (known !== undefined) return new ServiceError(known[0], `${name} ${known[1]}`);
   return hostFault(thrown, `${name} could not be read or written`);

@@ -1,9 +1,16 @@
 import { ServiceError } from '../../errors.ts';
 import type { Workspace } from '../workspace.ts';
 
-/** Throws RESOURCE_EXHAUSTED if the sandbox would exceed its quota with a new checkpoint. */
+/** Throws RESOURCE_EXHAUSTED if the sandbox would exceed its quota, or its owner's limit, with a new checkpoint. */
 export function requireRoom({ delta, spec }: Workspace): void {
   const more = delta.layers.indexToFreeze;
+  if (delta.claims.isAboveOwnersLimit(more)) {
+    throw new ServiceError(
+      'RESOURCE_EXHAUSTED',
+      'with this checkpoint the sandboxes of the owner would keep more bytes than they may together (delta_bytes): ' +
+        'delete checkpoints or files',
+    );
+  }
   if (!delta.claims.isAboveQuota(more)) return;
   const { bytes, files } = delta.retained;
   const limit = (most: number) => (most > 0 ? String(most) : 'any number of');

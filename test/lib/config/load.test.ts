@@ -94,6 +94,7 @@ describe('every key', () => {
     ['limits', 'per_owner', '{creates_per_minute: 1}', (c) => c.limits.perOwner.createsPerMinute, 120, 1],
     ['limits', 'per_owner', '{codebases: 1}', (c) => c.limits.perOwner.codebases, 1000, 1],
     ['limits', 'per_owner', '{stored_bytes: 1 MiB}', (c) => c.limits.perOwner.storedBytes, 500 * 2 ** 30, 2 ** 20],
+    ['limits', 'per_owner', '{delta_bytes: 1 MiB}', (c) => c.limits.perOwner.deltaBytes, 100 * 2 ** 30, 2 ** 20],
     ['limits', 'per_owner', '{memory_bytes: 8388608}', (c) => c.limits.perOwner.memoryBytes, 0, 8388608],
     ['limits', 'per_owner', '{cpu_quota: 5000}', (c) => c.limits.perOwner.cpuQuota, 0, 5000],
     ['logging', 'level', 'debug', (c) => c.logging.level, 'info', 'debug'],

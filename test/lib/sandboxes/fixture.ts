@@ -12,6 +12,7 @@ import { openMetadata } from '../../../lib/metadata/store.ts';
 import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';
 import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts';
 import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
+import type { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewSandbox } from '../../../lib/services.ts';
@@ -190,6 +191,7 @@ export class Fixture {
   /** 0: deltas have no quota. */
   maxDelta = 1;
   maxDeltaBytes: number | undefined;
+  ownerDeltas: OwnerDeltas | undefined;
   wall = 1_700_000_000_000;
   elapsed = 0;
   metadata!: Metadata;
@@ -214,6 +216,7 @@ export class Fixture {
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
         removeLayer: (path) => this.removeTree(path),
+        ownerDeltas: this.ownerDeltas,
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),
         maxDeltaFiles: this.maxDelta && 8,
         descriptors,

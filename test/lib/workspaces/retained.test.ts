@@ -22,7 +22,8 @@ class Checkpointed extends Sandbox {
   constructor(base: Record<string, string> = {}, options: Partial<WorkspaceSpec> = {}) {
     super(base, options);
     mkdirSync(join(this.home, 'layers'));
-    this.goOn({ ...this.spec, layers: join(this.home, 'layers') });
+    const ownerBytes = { owner: new BigInt64Array(2), own: new BigInt64Array(1) };
+    this.goOn({ ...this.spec, layers: join(this.home, 'layers'), ownerBytes });
   }
 
   checkpoint(name: string): void {
@@ -42,6 +43,7 @@ class Checkpointed extends Sandbox {
   /** Returns the usage that is not of the present state. */
   get retained(): { bytes: number; files: number } {
     const { bytes, files } = this.fs.usage(this.spec.id);
+    expect(Number(this.spec.ownerBytes!.own[0])).toBe(bytes);
     // A freeze reports the usage of the present state; its layer is not a checkpoint here.
     const present = this.present();
     return { bytes: bytes - present.bytes, files: files - present.files };

@@ -32,7 +32,8 @@ function commit(s: Sandbox): void {
 function changed(): Sandbox {
   const s = new Sandbox({ 'base/small': SMALL, 'base/large': LARGE, 'base/other': 'other' });
   mkdirSync(join(s.home, 'layers'));
-  s.goOn({ ...s.spec, layers: join(s.home, 'layers') });
+  const ownerBytes = { owner: new BigInt64Array(2), own: new BigInt64Array(1) };
+  s.goOn({ ...s.spec, layers: join(s.home, 'layers'), ownerBytes });
   s.mkdir('new');
   s.create('new/small', SMALL);
   s.create('new/large', LARGE);
@@ -113,7 +114,8 @@ function usedWhenLoaded(s: Sandbox): { files: number; bytes: number } {
     cpSync(join(s.home, part), join(copy, part), { recursive: true, preserveTimestamps: true });
   }
   const fs = new WorkspaceFileSystem(new Notices());
-  fs.attach({ ...s.spec, delta: join(copy, 'delta'), layers: join(copy, 'layers') });
+  const { ownerBytes: _, ...spec } = s.spec;
+  fs.attach({ ...spec, delta: join(copy, 'delta'), layers: join(copy, 'layers') });
   try {
     return used(fs);
   } finally {
@@ -128,6 +130,8 @@ describe('the usage of a sandbox equals that of its delta after a new load', () 
       start(s);
       make(s);
       s.forgetAll();
+      const { owner, own } = s.spec.ownerBytes!;
+      expect([Number(own[0]), Number(owner[0])]).toEqual(Array(2).fill(s.fs.usage(s.spec.id).bytes));
       const loaded = usedWhenLoaded(s);
       expect(used(s.fs)).toEqual(loaded);
     });

@@ -11,6 +11,7 @@ import { type LayerContents, type Sum, sumOf } from './layer-contents.ts';
 export class Retained {
   readonly #prefix: string;
   readonly #summaries: Summaries;
+  readonly #changed: () => void;
   #checkpoints: readonly string[] = [];
   /** Contents of the present state in frozen layers, by layer. */
   #live: LayerContents = new Map();
@@ -24,10 +25,11 @@ export class Retained {
   /** Contents of these layers that the present state does not use. */
   readonly #own: Sum = { bytes: 0, files: 0 };
 
-  /** `prefix`: prefix of the names of the sandbox's own layers. */
-  constructor(prefix: string, summaries: Summaries) {
+  /** `prefix`: prefix of the names of the sandbox's own layers. `changed`: called when `bytes` may have changed. */
+  constructor(prefix: string, summaries: Summaries, changed = () => {}) {
     this.#prefix = prefix;
     this.#summaries = summaries;
+    this.#changed = changed;
     this.#layers = new KnownLayers(summaries, prefix);
   }
 
@@ -91,6 +93,7 @@ export class Retained {
       this.#own.bytes += bytes;
       this.#own.files++;
     }
+    this.#changed();
   }
 
   /** Returns how many more bytes are retained when the present state no longer uses such contents. */
@@ -159,6 +162,7 @@ export class Retained {
       this.#own.files += Math.max(0, known.own.files - (live?.files ?? 0));
     }
     this.#layers.keepOnly([...this.#checkpoints, ...this.#needed, ...this.#live.keys()]);
+    this.#changed();
     return complete;
   }
 
