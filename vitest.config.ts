@@ -1,24 +1,23 @@
-import { configDefaults, defineConfig } from 'vitest/config';
-import { compileProto } from './proto/compile.mjs';
+import { defineConfig } from 'vitest/config';
+import base from './vitest.base.config.ts';
+import { projects } from './vitest.projects.ts';
 
+/** All tests but those for a kernel with cgroup v2 only: npm run test:vm. */
 export default defineConfig({
-  // Replaced by the build.
-  define: { PADDOCK_VERSION: JSON.stringify('0.0.0-test') },
-  plugins: [{ name: 'proto', load: (id) => (id.endsWith('.proto') ? compileProto(id) : undefined) }],
+  ...base,
   test: {
-    include: ['test/**/*.test.ts'],
-    // Tests for a kernel with cgroup v2 only: npm run test:vm.
-    exclude: [...configDefaults.exclude, 'test/vm/**'],
-    environment: 'node',
-    pool: 'forks',
-    // Most tests wait for their own processes and servers: two concurrent files keep two cores busy.
-    maxWorkers: 2,
+    ...base.test,
     globalSetup: ['test/global-setup.ts'],
-    // Tests use real mounts, processes and servers; a test that waits for one of them polls with its own, shorter deadline.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    teardownTimeout: 20_000,
-    expect: { poll: { timeout: 30_000 } },
-    allowOnly: false,
+    projects: projects({
+      include: ['test/**/*.test.ts'],
+      exclude: ['test/vm/**'],
+      ownProcess: [
+        'test/adapters/cron.test.ts',
+        'test/{deploy,docker,scripts}/**/*.test.ts',
+        'test/lib/{codebases,fuse,host-tree,linux,runtime,sandboxes,verify,workspaces}/**/*.test.ts',
+        'test/lib/{descriptors,priority,revive}.test.ts',
+        'test/lib/access/key-format.test.ts',
+      ],
+    }),
   },
 });

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.ts';
+import base from './vitest.base.config.ts';
 
 /**
  * The models at the length of a CI run, on one core: 20,000 steps over several sandboxes and all interfaces, and 6,000 runs
@@ -10,6 +10,7 @@ export default defineConfig({
   test: {
     ...base.test,
     include: ['test/lib/sandboxes/model/sequences.test.ts', 'test/lib/workspaces/model.test.ts'],
+    globalSetup: ['test/global-setup.ts'],
     maxWorkers: 1,
     testTimeout: 24 * 3_600_000,
     env: {

@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.ts';
-import unit from './vitest.unit.config.ts';
+import base from './vitest.base.config.ts';
+import { projects } from './vitest.projects.ts';
+import { UNIT_TESTS } from './vitest.unit.config.ts';
 
 /**
  * The tests that run on each supported release of Node: the unit tests, and those of the built server that depend on Node
@@ -10,13 +11,16 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: [
-      ...(unit.test?.include ?? []),
-      'test/adapters/grpc-standard.test.ts',
-      'test/adapters/tls{,-reload}.test.ts',
-      'test/contract/{exec,exec-stream,files,grpc,rest}.test.ts',
-      'test/server/node-release.test.ts',
-    ],
-    exclude: unit.test?.exclude ?? [],
+    globalSetup: ['test/global-setup.ts'],
+    projects: projects({
+      ...UNIT_TESTS,
+      include: [
+        ...UNIT_TESTS.include,
+        'test/adapters/grpc-standard.test.ts',
+        'test/adapters/tls{,-reload}.test.ts',
+        'test/contract/{exec,exec-stream,files,grpc,rest}.test.ts',
+        'test/server/node-release.test.ts',
+      ],
+    }),
   },
 });

@@ -1,23 +1,22 @@
 import { defineConfig } from 'vitest/config';
-import base from './vitest.config.ts';
+import base from './vitest.base.config.ts';
+import { type Files, projects } from './vitest.projects.ts';
+
+export const UNIT_TESTS: Required<Files> = {
+  include: [
+    'test/adapters/protos.test.ts',
+    'test/handlers/**/*.test.ts',
+    'test/lib/*.test.ts',
+    'test/lib/{access,config,limits,metadata,patch,permissions}/**/*.test.ts',
+    'test/lib/linux/mountinfo.test.ts',
+    'test/lib/workspaces/calls.test.ts',
+    'test/lib/fuse/protocol/**/*.test.ts',
+    'test/lib/fuse/session*.test.ts',
+    'test/lib/runtime/seccomp/**/*.test.ts',
+  ],
+  exclude: ['test/lib/{descriptors,revive}.test.ts'],
+  ownProcess: ['test/lib/access/key-format.test.ts'],
+};
 
 /** Tests that need no privilege, network or system package: `npm run test:unit`. */
-export default defineConfig({
-  ...base,
-  test: {
-    ...base.test,
-    include: [
-      'test/adapters/protos.test.ts',
-      'test/handlers/**/*.test.ts',
-      'test/lib/*.test.ts',
-      'test/lib/{access,config,limits,metadata,patch,permissions}/**/*.test.ts',
-      'test/lib/linux/mountinfo.test.ts',
-      'test/lib/workspaces/calls.test.ts',
-      'test/lib/fuse/protocol/**/*.test.ts',
-      'test/lib/fuse/session*.test.ts',
-      'test/lib/runtime/seccomp/**/*.test.ts',
-    ],
-    exclude: ['test/lib/{descriptors,revive}.test.ts'],
-    globalSetup: [],
-  },
-});
+export default defineConfig({ ...base, test: { ...base.test, projects: projects(UNIT_TESTS) } });

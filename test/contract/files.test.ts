@@ -62,33 +62,46 @@ async function came(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-const LEVELS = [hide, view, read, write];
+/** A directory of each level: its `f`, `l` and `d` have the level. */
+const LEVELS = { hidden: hide, viewed: view, readable: read, writable: write };
 
-type Row = readonly [command: string, call: (scene: Scene, sandbox: Sandbox) => Promise<unknown>];
+type Row = readonly [command: string, call: (scene: Scene, sandbox: Sandbox, directory: string) => Promise<unknown>];
 
 const done = (call: Promise<unknown>) => call.then(() => '');
 const stat = (scene: Scene, sandbox: Sandbox, path: string) => scene.client.call('StatFile', at(sandbox, path));
 const move = (scene: Scene, { id }: Sandbox, from: string, to: string, more = {}) =>
   scene.client.call('MoveFile', { sandbox_id: id, from, to, ...more });
+const make = (scene: Scene, sandbox: Sandbox, path: string) => scene.client.call('MakeDirectory', at(sandbox, path));
+const remove = (scene: Scene, sandbox: Sandbox, path: string, more = {}) =>
+  scene.client.call('DeleteFile', { ...at(sandbox, path), ...more });
+const listedIn = async (scene: Scene, sandbox: Sandbox, directory: string) =>
+  paths(await listed(scene, sandbox, directory)).map((path) => `${path.replace(`${directory}/`, '')}\n`);
+const octal = (mode: number) => mode.toString(8);
 
 /** A command, and what of the file operations comes to the same, on `f`, the directory `d` and the symlink `l`. */
 const LEVEL_ROWS: readonly Row[] = [
-  ['cat f', (scene, sandbox) => text(scene, sandbox, 'f')],
-  ['cat d/x', (scene, sandbox) => text(scene, sandbox, 'd/x')],
-  ['cat l', (scene, sandbox) => text(scene, sandbox, 'l')],
-  ['stat -c %s f', async (scene, sandbox) => `${(await stat(scene, sandbox, 'f')).size}\n`],
-  ['stat -c %a f', async (scene, sandbox) => `${(await stat(scene, sandbox, 'f')).mode.toString(8)}\n`],
-  ['readlink -v l', async (scene, sandbox) => (await stat(scene, sandbox, 'l')).target.replace(/.$/, '$&\n') || DENIED],
-  ['find * | LC_ALL=C sort', async (scene, sandbox) => `${paths(await listed(scene, sandbox)).join('\n')}\n`],
-  ['echo mine > f', (scene, sandbox) => done(put(scene, sandbox, 'f', 'mine\n'))],
-  ['echo mine > l', (scene, sandbox) => done(put(scene, sandbox, 'l', 'mine\n'))],
-  ['mkdir d/new', (scene, sandbox) => done(scene.client.call('MakeDirectory', at(sandbox, 'd/new')))],
-  ['mkdir f', (scene, sandbox) => done(scene.client.call('MakeDirectory', at(sandbox, 'f')))],
-  ['mv f free/f', (scene, sandbox) => done(move(scene, sandbox, 'f', 'free/f'))],
-  ['mv -T d free/d', (scene, sandbox) => done(move(scene, sandbox, 'd', 'free/d'))],
-  ['mv -T free/kept f', (scene, sandbox) => done(move(scene, sandbox, 'free/kept', 'f', { replace: true }))],
-  ['unlink f', (scene, sandbox) => done(scene.client.call('DeleteFile', at(sandbox, 'f')))],
-  ['rm -r d', (scene, sandbox) => done(scene.client.call('DeleteFile', { ...at(sandbox, 'd'), recursive: true }))],
+  ['cat f', (scene, sandbox, where) => text(scene, sandbox, `${where}/f`)],
+  ['cat d/x', (scene, sandbox, where) => text(scene, sandbox, `${where}/d/x`)],
+  ['cat l', (scene, sandbox, where) => text(scene, sandbox, `${where}/l`)],
+  ['stat -c %s f', async (scene, sandbox, where) => `${(await stat(scene, sandbox, `${where}/f`)).size}\n`],
+  ['stat -c %a f', async (scene, sandbox, where) => `${octal((await stat(scene, sandbox, `${where}/f`)).mode)}\n`],
+  [
+    'readlink -v l',
+    async (scene, sandbox, where) => (await stat(scene, sandbox, `${where}/l`)).target.replace(/.$/, '$&\n') || DENIED,
+  ],
+  ['find * | LC_ALL=C sort', async (scene, sandbox, where) => (await listedIn(scene, sandbox, where)).join('')],
+  ['echo mine > f', (scene, sandbox, where) => done(put(scene, sandbox, `${where}/f`, 'mine\n'))],
+  ['echo mine > l', (scene, sandbox, where) => done(put(scene, sandbox, `${where}/l`, 'mine\n'))],
+  ['mkdir d/new', (scene, sandbox, where) => done(make(scene, sandbox, `${where}/d/new`))],
+  ['mkdir f', (scene, sandbox, where) => done(make(scene, sandbox, `${where}/f`))],
+  ['mv f free/f', (scene, sandbox, where) => done(move(scene, sandbox, `${where}/f`, `${where}/free/f`))],
+  ['mv -T d free/d', (scene, sandbox, where) => done(move(scene, sandbox, `${where}/d`, `${where}/free/d`))],
+  [
+    'mv -T free/kept f',
+    (scene, sandbox, where) => done(move(scene, sandbox, `${where}/free/kept`, `${where}/f`, { replace: true })),
+  ],
+  ['unlink f', (scene, sandbox, where) => done(remove(scene, sandbox, `${where}/f`))],
+  ['rm -r d', (scene, sandbox, where) => done(remove(scene, sandbox, `${where}/d`, { recursive: true }))],
 ];
 
 /** Prints every file with its contents; compared after the command and after the operation. */
@@ -100,18 +113,27 @@ const onEachLevel = ([command, call]: Row): Case => ({
   // Independent of the runtime.
   runtimes: ['bwrap'],
   async run(scene) {
-    const codebase = await scene.codebase({ f: 'text\n', 'd/x': 'x\n', 'free/kept': 'kept\n' });
-    for (const level of LEVELS) {
-      const rules = [level('f'), level('l'), level('d/'), write('free/')];
-      const [one, other] = [await scene.sandbox(codebase, rules), await scene.sandbox(codebase, rules)];
-      for (const sandbox of [one, other]) {
-        await scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions: [write('**')] });
-        await scene.output(sandbox, 'ln -s f l');
-        await scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions: rules });
-      }
-      expect(await came(call(scene, one))).toBe(await outcome(scene, other, command));
-      expect(await scene.output(one, LEFT)).toBe(await scene.output(other, LEFT));
+    const directories = Object.keys(LEVELS);
+    const files = directories.flatMap((name) => [
+      [`${name}/f`, 'text\n'],
+      [`${name}/d/x`, 'x\n'],
+      [`${name}/free/kept`, 'kept\n'],
+    ]);
+    const rules = Object.entries(LEVELS).flatMap(([name, level]) => [
+      ...['f', 'l', 'd/'].map((own) => level(`${name}/${own}`)),
+      write(`${name}/free/`),
+    ]);
+    const codebase = await scene.codebase(Object.fromEntries(files));
+    const [one, other] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+    for (const sandbox of [one, other]) {
+      await scene.output(sandbox, `for level in ${directories.join(' ')}; do ln -s f $level/l; done`);
+      await scene.client.call('UpdatePermissions', { sandbox_id: sandbox.id, permissions: rules });
     }
+    for (const workdir of directories) {
+      const of = await outcome(scene, other, command, { workdir });
+      expect({ workdir, of: await came(call(scene, one, workdir)) }).toEqual({ workdir, of });
+    }
+    expect(await scene.output(one, LEFT)).toBe(await scene.output(other, LEFT));
   },
 });
 

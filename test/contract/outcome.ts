@@ -7,8 +7,8 @@ export const DENIED = 'Permission denied';
 export const REFUSED = 'refused';
 
 /** What a command came to: its output, or the system's own words for the refusal. */
-export async function outcome(scene: Scene, sandbox: Sandbox, command: string): Promise<string> {
-  const { stdout, stderr, exit_code } = await scene.run(sandbox, command);
+export async function outcome(scene: Scene, sandbox: Sandbox, command: string, more: object = {}): Promise<string> {
+  const { stdout, stderr, exit_code } = await scene.run(sandbox, command, more);
   if (exit_code === 0) return stdout;
   // dash says no more than "No such file".
   if (stderr.includes('No such file')) return ABSENT;

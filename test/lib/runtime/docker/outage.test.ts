@@ -4,7 +4,8 @@ import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
 import { importImage } from '../../../docker/images.ts';
 import { openScene, type Scene, sh } from './sandbox.ts';
 
-const TIMES = { callMs: 3000, pullMs: 3000, startMs: 15_000, removeMs: 3000, retryMs: 50 };
+/** Short, because most tests wait for one of them. */
+const TIMES = { callMs: 3000, pullMs: 3000, startMs: 5000, removeMs: 1500, retryMs: 50 };
 
 let dockerd: Daemon;
 let scene: Scene;

@@ -1,0 +1,21 @@
+import { defineConfig } from 'vitest/config';
+import { compileProto } from './proto/compile.mjs';
+
+/** What all configurations have in common. */
+export default defineConfig({
+  // Replaced by the build.
+  define: { PADDOCK_VERSION: JSON.stringify('0.0.0-test') },
+  plugins: [{ name: 'proto', load: (id) => (id.endsWith('.proto') ? compileProto(id) : undefined) }],
+  test: {
+    environment: 'node',
+    pool: 'forks',
+    // Most tests wait for their own processes and servers: two concurrent files keep two cores busy.
+    maxWorkers: 2,
+    // Tests use real mounts, processes and servers; a test that waits for one of them polls with its own, shorter deadline.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    teardownTimeout: 20_000,
+    expect: { poll: { timeout: 30_000 } },
+    allowOnly: false,
+  },
+});
