@@ -16,8 +16,11 @@ export class HeldRefusals {
     this.#most = most;
   }
 
-  /** Resolves when `error` is to be answered: at once if the call was aborted, or if too many answers are held. */
-  async hold(error: ServiceError, signal: AbortSignal): Promise<void> {
+  /**
+   * Resolves when `error` is to be answered: at once if the call was aborted, or if too many answers are held. `least`
+   * is asked for an answer that is held, and returns the milliseconds for which it is held at least.
+   */
+  async hold(error: ServiceError, signal: AbortSignal, least: () => number = () => 0): Promise<void> {
     if (!(error instanceof Refusal) || error.holdMs === 0 || signal.aborted || this.#held >= this.#most) return;
     this.#held++;
     await new Promise<void>((resolve) => {
@@ -26,7 +29,7 @@ export class HeldRefusals {
         signal.removeEventListener('abort', end);
         resolve();
       };
-      const timer = setTimeout(end, error.holdMs);
+      const timer = setTimeout(end, Math.max(error.holdMs, least()));
       signal.addEventListener('abort', end);
     });
     this.#held--;

@@ -15,6 +15,7 @@ import { answerAny, answerError, errorBody } from './answer.ts';
 import { respondRaw } from './body.ts';
 import { respondBytes } from './bytes.ts';
 import { refuseCrossOrigin } from './cross-origin.ts';
+import { DiscardPace } from './discard-pace.ts';
 import { respondDownload } from './download.ts';
 import { respondEvents } from './events.ts';
 import type { Exchange } from './exchange.ts';
@@ -60,6 +61,7 @@ export class Requests {
   readonly #router = new Router(operations);
   readonly #shared: Shared;
   readonly #held = new HeldRefusals();
+  readonly #discards = new DiscardPace(() => performance.now());
 
   constructor(shared: Shared) {
     this.#shared = shared;
@@ -132,7 +134,7 @@ export class Requests {
     const error = errorFor(thrown, { operation, requestId, signal: call.signal, log });
     const status = CODES[error.code].http;
     // The body of a refused request is not read before its answer.
-    await this.#held.hold(error, call.signal);
+    await this.#held.hold(error, call.signal, () => (hasMuchToCome(req) ? this.#discards.wait(req) : 0));
     if (!res.headersSent) {
       if (error.code === 'UNAUTHENTICATED') res.setHeader('www-authenticate', 'Bearer');
       setRefusalHeaders(res, error);

@@ -4,6 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { answerAndLinger, type LingerLimits } from '../../adapters/http/lingering-close.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import { Refusal } from '../../lib/limits/refusal.ts';
 import { Turns } from '../../lib/turns.ts';
 import { type Rest, restOver } from './clients.ts';
 import { fakeServices } from './fake-services.ts';
@@ -71,6 +72,24 @@ describe('an answer that is sent before the body is complete', () => {
     const answer = await sendAllThenRead(rest.port, head + ' '.repeat(1000) + next, 0);
     expect(answer).toMatch(/^HTTP\/1.1 429 .*HTTP\/1.1 200 .*{"status":"ok"}$/s);
   });
+});
+
+it('bodies of repeatedly refused requests are read one after the other, and each client gets its answer', async () => {
+  const refuse = () => {
+    throw new Refusal('RESOURCE_EXHAUSTED', 'too many', { holdMs: 1 });
+  };
+  const rest = await restOver(fakeServices({ access: { admit: refuse } }));
+  try {
+    const size = 16 * MIB;
+    const head = `PUT /v1/codebases/cb_1/files/f HTTP/1.1\nhost: localhost\ncontent-length: ${size}\n\n`;
+    const began = performance.now();
+    const answers = await Promise.all([1, 2].map(() => sendAllThenRead(rest.port, head, size)));
+    // 32 MiB a second.
+    expect(performance.now() - began).toBeGreaterThan(499);
+    for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 429 .*"too many".*}$/s);
+  } finally {
+    await rest.close();
+  }
 });
 
 describe('the connection of a body that continues after the response', () => {
