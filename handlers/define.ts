@@ -1,13 +1,14 @@
 import middy from '@middy/core';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import type { Guard } from '../lib/access/guard.ts';
+import { withBreaks } from '../lib/breaks.ts';
 import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Services } from '../lib/services.ts';
 import { asUse } from './input/active-call.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
 import { fromMergePatch, type MergePatch } from './input/merge-patch.ts';
-import { readRequest } from './input/request.ts';
+import { readingRequest } from './input/request.ts';
 import { type Rpc, requestFields } from './input/request-fields.ts';
 import { untilAborted } from './input/until-aborted.ts';
 import { readUpload } from './input/upload.ts';
@@ -106,8 +107,8 @@ function unary<N extends Rpc, const C extends Constraints, Result>(
   prepare: (event: HandlerEvent) => HandlerEvent,
 ): RpcHandler<Result> {
   const fields = requestFields(rpc, constraints);
-  const read = (event: HandlerEvent, { guard, idempotencyKey }: HandlerContext) => {
-    const request = readRequest(fields, prepare(event));
+  const read = async (event: HandlerEvent, { guard, idempotencyKey }: HandlerContext) => {
+    const request = await withBreaks(readingRequest(fields, prepare(event)));
     checkRequired(request, constraints);
     return idempotencyKey === undefined ? guard.narrow(request) : request;
   };
@@ -154,21 +155,21 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
     const narrowed = context.guard.narrow(read.request);
     return asUse(narrowed, context, () => handle(narrowed as RequestOf<N, C>, read.content, context));
   };
-  const handler = middyHandler((event) => readRequest(fields, event), upload as Handle<never, Result>);
+  const handler = middyHandler((event) => withBreaks(readingRequest(fields, event)), upload as Handle<never, Result>);
   return Object.assign(handler, { rpc, constraints });
 }
 
 /** Creates the handler of an operation that is not an rpc and has no request fields. */
 export function defineWithoutRequest<Result>(handle: Handle<Record<string, never>, Result>): Handler<Result> {
-  return middyHandler((event) => readRequest({}, event), handle as Handle<never, Result>);
+  return middyHandler((event) => withBreaks(readingRequest({}, event)), handle as Handle<never, Result>);
 }
 
 function middyHandler<Result>(
-  read: (event: HandlerEvent, context: HandlerContext) => unknown,
+  read: (event: HandlerEvent, context: HandlerContext) => Promise<unknown>,
   handle: Handle<never, Result>,
 ): Handler<Result> {
-  const before = ({ event, context }: MiddyRequest): void => {
-    event.request = read(event, context);
+  const before = async ({ event, context }: MiddyRequest): Promise<void> => {
+    event.request = await read(event, context);
   };
   const handler: unknown = middy()
     .use(jsonBodyParser({ disableContentTypeError: true }))

@@ -1,6 +1,7 @@
 import { parseDirectoryPath, parseFilePath } from '../../lib/codebases/file-path.ts';
 import { invalidArgument } from '../../lib/errors.ts';
 import { quoteName } from './quote-name.ts';
+import { ENTRIES_PER_STEP, type Steps } from './steps.ts';
 
 /**
  * The constraints of a field beyond its type, as data: handlers enforce them, and generators of documentation and
@@ -97,10 +98,11 @@ export function checkCount(count: number, at: string, { maxItems }: FieldConstra
 }
 
 /** Throws for too many bytes in a list of strings, or of messages with strings. */
-export function checkList(list: readonly unknown[], at: string, { maxBytes }: FieldConstraint): void {
+export function* checkingList(list: readonly unknown[], at: string, { maxBytes }: FieldConstraint): Steps<void> {
   if (maxBytes === undefined) return;
   let bytes = 0;
-  for (const each of list) {
+  for (const [index, each] of list.entries()) {
+    if (index % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
     for (const value of typeof each === 'object' && each !== null ? Object.values(each) : [each]) {
       if (typeof value === 'string') bytes += Buffer.byteLength(value);
     }
@@ -108,11 +110,16 @@ export function checkList(list: readonly unknown[], at: string, { maxBytes }: Fi
   if (bytes > maxBytes) throw invalidArgument(at, `must have at most ${maxBytes} bytes in all, not ${bytes}`);
 }
 
-export function checkMap(map: Readonly<Record<string, string>>, at: string, constraint: FieldConstraint): void {
+export function* checkingMap(
+  map: Readonly<Record<string, string>>,
+  at: string,
+  constraint: FieldConstraint,
+): Steps<void> {
   const { maxEntryBytes, maxBytes } = constraint;
   if (maxEntryBytes === undefined && maxBytes === undefined) return;
   let bytes = 0;
-  for (const [key, value] of Object.entries(map)) {
+  for (const [index, [key, value]] of Object.entries(map).entries()) {
+    if (index % ENTRIES_PER_STEP === ENTRIES_PER_STEP - 1) yield;
     const entry = Buffer.byteLength(key) + Buffer.byteLength(value) + 1;
     if (maxEntryBytes !== undefined && entry > maxEntryBytes) {
       throw invalidArgument(`${at}[${quoteName(key)}]`, `must have at most ${maxEntryBytes} bytes with its name`);

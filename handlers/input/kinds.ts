@@ -1,6 +1,7 @@
 import { invalidArgument, type ServiceError } from '../../lib/errors.ts';
 import type { FieldConstraint } from './constraints.ts';
 import { quoteName } from './quote-name.ts';
+import { ENTRIES_PER_STEP, type Steps } from './steps.ts';
 
 /**
  * Reads one field of a request, from JSON (https://protobuf.dev/programming-guides/json/), from a decoded gRPC message
@@ -10,6 +11,8 @@ export interface Kind<T> {
   /** The value of an absent or null field. */
   absent(): T;
   read(value: unknown, at: string): T;
+  /** Of lists and maps: like `read`, in steps of ENTRIES_PER_STEP entries. */
+  readonly reading?: (value: unknown, at: string) => Steps<T>;
   /** The value is a map: in a query each entry is a parameter `field.key`. */
   readonly isMap?: true;
 }
@@ -105,30 +108,31 @@ export function optional<T>(kind: Kind<T>): Kind<T | undefined> {
   return { absent: () => undefined, read: kind.read };
 }
 
-/** map<string, string>. The result has no prototype, so that no key is special. */
-export function stringMap(keys: Kind<string>, values: Kind<string>): Kind<Record<string, string>> {
-  return {
-    isMap: true,
-    absent: () => Object.create(null),
-    read(value, at) {
-      const map: Record<string, string> = Object.create(null);
-      for (const [key, each] of Object.entries(object(value, at))) {
-        keys.read(key, `a key of ${at}`);
-        map[key] = values.read(each, `${at}[${quoteName(key)}]`);
-      }
-      return map;
-    },
-  };
+/** Reads a map<string, string>. The result has no prototype, so that no key is special. */
+export function* readingMap(
+  keys: Kind<string>,
+  values: Kind<string>,
+  value: unknown,
+  at: string,
+): Steps<Record<string, string>> {
+  const map: Record<string, string> = Object.create(null);
+  let read = 0;
+  for (const [key, each] of Object.entries(object(value, at))) {
+    keys.read(key, `a key of ${at}`);
+    map[key] = values.read(each, `${at}[${quoteName(key)}]`);
+    if (++read % ENTRIES_PER_STEP === 0) yield;
+  }
+  return map;
 }
 
-export function repeated<T>(kind: Kind<T>): Kind<T[]> {
-  return {
-    absent: () => [],
-    read(value, at) {
-      if (!Array.isArray(value)) throw invalidArgument(at, 'must be a list');
-      return value.map((each: unknown, index) => kind.read(each, `${at}[${index}]`));
-    },
-  };
+export function* readingList<T>(kind: Kind<T>, value: unknown, at: string): Steps<T[]> {
+  if (!Array.isArray(value)) throw invalidArgument(at, 'must be a list');
+  const list: T[] = [];
+  for (const each of value) {
+    list.push(kind.read(each, `${at}[${list.length}]`));
+    if (list.length % ENTRIES_PER_STEP === 0) yield;
+  }
+  return list;
 }
 
 export function message(fields: Fields): Kind<object> {
@@ -140,17 +144,38 @@ export function message(fields: Fields): Kind<object> {
 
 /** Reads every field of the table and refuses others. `prefix`: prepended to names in errors. */
 export function readFields(fields: Fields, source: object, prefix: string): Record<string, unknown> {
-  for (const name of Object.keys(source)) {
-    if (!Object.hasOwn(fields, name)) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);
-  }
+  refuseOthers(fields, source, prefix);
   const result: Record<string, unknown> = {};
   for (const [name, kind] of Object.entries(fields)) {
-    const value = Object.hasOwn(source, name) ? (source as Record<string, unknown>)[name] : undefined;
+    const value = givenValue(source, name);
     const read = value === undefined || value === null ? kind.absent() : kind.read(value, `${prefix}${name}`);
     if (read !== undefined) result[name] = read;
   }
   return result;
 }
+
+/** Like `readFields`, with lists and maps in steps. */
+export function* readingFields(fields: Fields, source: object): Steps<Record<string, unknown>> {
+  refuseOthers(fields, source, '');
+  const result: Record<string, unknown> = {};
+  for (const [name, kind] of Object.entries(fields)) {
+    const value = givenValue(source, name);
+    let read: unknown;
+    if (value === undefined || value === null) read = kind.absent();
+    else read = kind.reading ? yield* kind.reading(value, name) : kind.read(value, name);
+    if (read !== undefined) result[name] = read;
+  }
+  return result;
+}
+
+function refuseOthers(fields: Fields, source: object, prefix: string): void {
+  for (const name of Object.keys(source)) {
+    if (!Object.hasOwn(fields, name)) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);
+  }
+}
+
+const givenValue = (source: object, name: string): unknown =>
+  Object.hasOwn(source, name) ? (source as Record<string, unknown>)[name] : undefined;
 
 export function unknownName(name: string, what: string, fields: Fields): ServiceError {
   const allowed = Object.keys(fields).join(', ');

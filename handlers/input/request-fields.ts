@@ -1,5 +1,12 @@
 import { enums, fields, rpcs } from '../../lib/contract/schema.ts';
-import { type Constraints, checkCount, checkList, checkMap, type FieldConstraint, stringCheck } from './constraints.ts';
+import {
+  type Constraints,
+  checkCount,
+  checkingList,
+  checkingMap,
+  type FieldConstraint,
+  stringCheck,
+} from './constraints.ts';
 import {
   bool,
   bytes,
@@ -11,11 +18,12 @@ import {
   type Kind,
   message,
   optional,
-  repeated,
+  readingList,
+  readingMap,
   string,
-  stringMap,
   uint32,
 } from './kinds.ts';
+import { complete, type Steps } from './steps.ts';
 
 export type Rpc = keyof typeof rpcs;
 
@@ -63,16 +71,15 @@ function elementOf(type: string, constraint: FieldConstraint): Kind<unknown> {
 }
 
 function listOf<T>(element: Kind<T>, constraint: FieldConstraint): Kind<T[]> {
-  const kind = repeated(element);
-  return {
-    absent: kind.absent,
-    read(value, at) {
+  return inSteps<T[]>({
+    absent: () => [],
+    *reading(value, at) {
       if (Array.isArray(value)) checkCount(value.length, at, constraint);
-      const list = kind.read(value, at);
-      checkList(list, at, constraint);
+      const list = yield* readingList(element, value, at);
+      yield* checkingList(list, at, constraint);
       return list;
     },
-  };
+  });
 }
 
 function stringWithin(constraint: FieldConstraint): Kind<string> {
@@ -88,15 +95,19 @@ function stringWithin(constraint: FieldConstraint): Kind<string> {
 }
 
 function mapOf(constraint: FieldConstraint): Kind<Record<string, string>> {
-  const kind = stringMap(stringWithin(constraint.keys ?? {}), stringWithin(constraint.items ?? {}));
-  return {
+  const [keys, values] = [stringWithin(constraint.keys ?? {}), stringWithin(constraint.items ?? {})];
+  return inSteps<Record<string, string>>({
     isMap: true,
-    absent: kind.absent,
-    read(value, at) {
+    absent: () => Object.create(null),
+    *reading(value, at) {
       if (typeof value === 'object' && value !== null) checkCount(Object.keys(value).length, at, constraint);
-      const map = kind.read(value, at);
-      checkMap(map, at, constraint);
+      const map = yield* readingMap(keys, values, value, at);
+      yield* checkingMap(map, at, constraint);
       return map;
     },
-  };
+  });
+}
+
+function inSteps<T>(kind: Omit<Kind<T>, 'read'> & { reading(value: unknown, at: string): Steps<T> }): Kind<T> {
+  return { ...kind, read: (value, at) => complete(kind.reading(value, at)) };
 }

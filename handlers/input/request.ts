@@ -1,6 +1,7 @@
 import { invalidArgument } from '../../lib/errors.ts';
-import { type Fields, readFields, unknownName } from './kinds.ts';
+import { type Fields, readingFields, unknownName } from './kinds.ts';
 import { quoteName } from './quote-name.ts';
+import type { Steps } from './steps.ts';
 
 /** The sources of a request's fields; on gRPC all fields are in the body. */
 export interface RequestParts {
@@ -9,10 +10,14 @@ export interface RequestParts {
   body?: unknown;
 }
 
-/** Builds the request message, equal for both protocols: all fields present, with names, types and ranges checked. */
-export function readRequest(fields: Fields, parts: RequestParts): Record<string, unknown> {
+/**
+ * Builds the request message, equal for both protocols: all fields present, with names, types and ranges checked. The
+ * threat: a request with the maximum number of paths, rules or variables would keep the main thread for tens of
+ * milliseconds.
+ */
+export function* readingRequest(fields: Fields, parts: RequestParts): Steps<Record<string, unknown>> {
   const { body, pathParameters, queryStringParameters } = parts;
-  if (!pathParameters && !queryStringParameters) return readFields(fields, bodyObject(body), '');
+  if (!pathParameters && !queryStringParameters) return yield* readingFields(fields, bodyObject(body));
   const query = queryObject(fields, queryStringParameters ?? {});
   const source = bodyObject(body);
   for (const [name, value] of Object.entries(pathParameters ?? {})) {
@@ -20,7 +25,7 @@ export function readRequest(fields: Fields, parts: RequestParts): Record<string,
       throw invalidArgument(name, 'is not the one in the path; leave it out');
     }
   }
-  return readFields(fields, { ...source, ...query, ...pathParameters }, '');
+  return yield* readingFields(fields, { ...source, ...query, ...pathParameters });
 }
 
 /** The fields in a query. An entry of a map is `field.key=value`. */

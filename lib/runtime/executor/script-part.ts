@@ -5,6 +5,8 @@ export type ScriptPart = string | { quoted: string };
 
 /** Maximum bytes of short parts that are encoded together. */
 const PIECE = 65_536;
+/** Shorter values are quoted as text. */
+const SHORT = 1024;
 
 const textOf = (part: ScriptPart): string => (typeof part === 'string' ? part : part.quoted);
 
@@ -19,22 +21,27 @@ export const scriptText = (parts: readonly ScriptPart[]): string =>
 export function* scriptPieces(parts: readonly ScriptPart[]): Generator<Buffer, void, void> {
   let pending: Buffer[] = [];
   let length = 0;
+  // Encoded together: a command may have thousands of variables.
+  let short = '';
   const gathered = () => {
-    const piece = Buffer.concat(pending);
+    const piece = Buffer.concat([...pending, Buffer.from(short)]);
     pending = [];
     length = 0;
+    short = '';
     return piece;
   };
   for (const part of parts) {
-    const bytes = typeof part === 'string' ? Buffer.from(part) : shellQuotedBytes(part.quoted);
-    const isLong = bytes.length >= PIECE;
-    if (length > 0 && (isLong || length + bytes.length > PIECE)) yield gathered();
-    if (isLong) {
-      yield bytes;
-    } else {
-      pending.push(bytes);
-      length += bytes.length;
+    const size = textOf(part).length;
+    const isLong = size >= PIECE;
+    if (length > 0 && (isLong || length + size > PIECE)) yield gathered();
+    length += size;
+    if (size < SHORT) {
+      short += typeof part === 'string' ? part : shellQuote(part.quoted);
+      continue;
     }
+    pending.push(Buffer.from(short), typeof part === 'string' ? Buffer.from(part) : shellQuotedBytes(part.quoted));
+    short = '';
+    if (isLong) yield gathered();
   }
   if (length > 0) yield gathered();
 }

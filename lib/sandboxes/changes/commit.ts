@@ -31,7 +31,7 @@ const ALL = Number.MAX_SAFE_INTEGER;
  * state.
  */
 export async function commitChanges(request: CommitChanges, context: SandboxContext): Promise<CommitResponse> {
-  const chosen = chosenPaths(request.paths);
+  const chosen = await chosenPaths(request.paths);
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {

@@ -9,7 +9,7 @@ export async function discardChanges(
   paths: readonly string[],
   context: SandboxContext,
 ): Promise<{ discarded: number }> {
-  const chosen = chosenPaths(paths);
+  const chosen = await chosenPaths(paths);
   return withWorkspace(id, context, async (mount, sandbox) => {
     const discarded = await mount.revert(id, chosen);
     await resumeAutoCommit(sandbox, context);
