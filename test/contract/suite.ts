@@ -14,40 +14,51 @@ const RUNTIMES: readonly { name: string; can: readonly Need[] }[] = [
   { name: 'mock', can: [] },
 ];
 
+/** The runtimes whose columns share the protocols of a case. */
+const PAIR = ['docker', 'bwrap'];
+
 export interface Case {
   name: string;
   needs?: readonly Need[];
   /** Absent: all that can. */
   runtimes?: readonly string[];
-  /** Absent: both. */
+  /** Absent: both, in the columns together; see `protocolsOf`. */
   protocols?: readonly Protocol[];
   /** Absent: the suite's own. */
   timeoutMs?: number;
   run(scene: Scene): Promise<void>;
 }
 
-/** One list of cases over every runtime and protocol; one server for each runtime, which must end clean. */
+/** One list of cases over the runtimes and protocols; one server for each runtime, which must end clean. */
 export function contract(topic: string, cases: readonly Case[], config: Sections = {}): void {
   for (const runtime of RUNTIMES) {
-    const possible = cases.filter(
-      ({ needs = [], runtimes }) =>
-        needs.every((need) => runtime.can.includes(need)) && (runtimes?.includes(runtime.name) ?? true),
-    );
+    const possible = cases
+      .map((each, index) => ({ ...each, protocols: protocolsOf(each, runtime.name, index) }))
+      .filter(
+        ({ needs = [], runtimes }) =>
+          needs.every((need) => runtime.can.includes(need)) && (runtimes?.includes(runtime.name) ?? true),
+      );
     if (possible.length > 0) describe(`${topic} on ${runtime.name}`, () => column(runtime.name, possible, config));
   }
 }
 
 /**
- * No adapter knows a runtime and no runtime a protocol, so the cases take turns with the protocols on docker, where
- * each is dear. PADDOCK_CONTRACT=full: every case over both.
+ * No adapter knows a runtime and no runtime a protocol. A case that runs on bwrap and on docker therefore runs over one
+ * protocol on bwrap and over the other one on docker; `index` decides which. PADDOCK_CONTRACT=full: every case over both
+ * on each runtime.
  */
-function protocolsOf({ protocols }: Case, runtime: string, index: number): readonly Protocol[] {
+function protocolsOf({ protocols, runtimes }: Case, runtime: string, index: number): readonly Protocol[] {
   if (protocols !== undefined) return protocols;
-  if (runtime !== 'docker' || process.env.PADDOCK_CONTRACT === 'full') return PROTOCOLS;
-  return PROTOCOLS.slice(index % PROTOCOLS.length, (index % PROTOCOLS.length) + 1);
+  const onBoth = PAIR.every((name) => runtimes?.includes(name) ?? true);
+  if (!onBoth || !PAIR.includes(runtime) || process.env.PADDOCK_CONTRACT === 'full') return PROTOCOLS;
+  return [PROTOCOLS[(index + PAIR.indexOf(runtime)) % PROTOCOLS.length]!];
 }
 
-function column(runtime: string, cases: readonly Case[], config: Sections): void {
+function column(
+  runtime: string,
+  cases: readonly (Case & { protocols: readonly Protocol[] })[],
+  config: Sections,
+): void {
   let state: State;
   let server: Server;
   let scene: Scene;
@@ -67,7 +78,7 @@ function column(runtime: string, cases: readonly Case[], config: Sections): void
   });
 
   for (const protocol of PROTOCOLS) {
-    const own = cases.filter((each, index) => protocolsOf(each, runtime, index).includes(protocol));
+    const own = cases.filter(({ protocols }) => protocols.includes(protocol));
     if (own.length === 0) continue;
     describe(protocol, () => {
       beforeEach(() => {
