@@ -25,33 +25,81 @@ export interface OwnerResources {
   cpu_quota: number;
 }
 
+/** The size of a terminal in characters. */
+export interface TerminalSize {
+  columns: number;
+  rows: number;
+}
+
 export interface Command {
-  /** Script for `/bin/sh -c`. */
+  /** Script for `/bin/sh -c`; empty with `argv`. */
   command: string;
-  stdin: string;
+  /** Instead of `command`: a program, which is searched in PATH, and its arguments. */
+  argv?: readonly string[];
+  /** Complete standard input; empty: /dev/null. */
+  stdin: string | Uint8Array;
+  /** Instead of `stdin`: standard input is a pipe that `RunningCommand.input` writes to. */
+  openStdin?: boolean;
+  /** The command gets a terminal of this size as its standard streams and controlling terminal. Implies `openStdin`. */
+  terminal?: TerminalSize;
   env: Readonly<Record<string, string>>;
   /** Absolute, or relative to /workspace; empty: /workspace. Interpreted inside only. */
   workdir: string;
-  timeoutMs: number;
+  /** Milliseconds; undefined: no timeout. */
+  timeoutMs: number | undefined;
   /** Aborted when the client disconnects: kills the command and all its processes. */
   signal: AbortSignal;
 }
 
 export type CommandEvent =
+  /** The output of a terminal is all STDOUT. */
   | { kind: 'output'; stream: OutputStream; data: Buffer }
-  /** Always the last event, after all output. exitCode is 128+N for signal N. */
-  | { kind: 'exit'; exitCode: number; durationMs: number };
+  /**
+   * Always the last event, after all output. exitCode is 128+N for signal N. outOfMemory: the command failed, and the
+   * memory limit killed a process of the sandbox while it ran.
+   */
+  | { kind: 'exit'; exitCode: number; durationMs: number; outOfMemory: boolean };
 
 /**
- * A started command. Output is delivered as it is written, in order within a stream; if it is not read, the program
- * blocks (bounded memory). Leaving the loop early kills the command. Throws DEADLINE_EXCEEDED after a timeout (all
- * output so far is delivered first), CANCELLED after an abort of the signal, UNAVAILABLE if the sandbox ended.
+ * The events of a started command. Output is delivered as it is written, in order within a stream; if it is not read,
+ * the program blocks (bounded memory). Leaving the loop early kills the command. Throws DEADLINE_EXCEEDED after a
+ * timeout (all output so far is delivered first), CANCELLED after an abort of the signal, UNAVAILABLE if the sandbox
+ * ended.
  */
 export type Execution = AsyncIterable<CommandEvent>;
 
+/** The open standard input of a command. */
+export interface CommandInput {
+  /**
+   * Resolves when the data is in the pipe, or in a buffer of limited size. Calls must not overlap. Rejects with
+   * FAILED_PRECONDITION if the command has closed its standard input or has ended, or after `end`.
+   */
+  write(data: Uint8Array): Promise<void>;
+  /** Closes standard input after all data; idempotent. Of a terminal: sends ^D. */
+  end(): void;
+}
+
+/** A started command and its processes. Events continue, and must be read, whatever is done here. */
+export interface RunningCommand extends Execution {
+  /**
+   * Sends a signal to every process of the command, whatever session or parent it has, but not to the shell that
+   * started it. Resolves when it was sent; SIGKILL: when all of them have ended, which is reported as exit 137. Nothing
+   * after the command's end.
+   */
+  kill(signal: NodeJS.Signals): Promise<void>;
+  /** Present with `openStdin` or `terminal`. */
+  readonly input: CommandInput | undefined;
+  /** Host pids of the command's processes, without the shell that started it. Empty after its end. */
+  pids(): number[] | Promise<number[]>;
+  /** Present with `terminal`: changes its size; the foreground program gets SIGWINCH. */
+  resize?(size: TerminalSize): Promise<void>;
+  /** Kills the processes that the command left in the background at its end. Nothing before the end. Never rejects. */
+  endLeftBehind(): Promise<void>;
+}
+
 export interface RunningSandbox {
   /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
-  exec(command: Command): Promise<Execution>;
+  exec(command: Command): Promise<RunningCommand>;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.

@@ -57,7 +57,7 @@ export function output(text: string | Buffer, stream: 'STDOUT' | 'STDERR' = 'STD
 }
 
 export function exit(exitCode = 0, durationMs = 1): CommandEvent {
-  return { kind: 'exit', exitCode, durationMs };
+  return { kind: 'exit', exitCode, durationMs, outOfMemory: false };
 }
 
 /** Yields the events in order; throws an error among them when it is reached. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import { isOutOfDescriptors } from '../../descriptors.ts';
 import { errorCode } from '../../linux/errno.ts';
+import { Freeze } from './freeze.ts';
 
 /**
  * Maximum rounds of the slow kill. Each round kills all listed processes; frozen processes cannot fork between rounds.
@@ -13,8 +14,8 @@ const ROUND_MS = 2;
 const ENDING_ROUNDS = 50;
 const SLOW_ENDING_ROUNDS = 25;
 const SLOW_ROUND_MS = 20;
-/** Number of kills per step, which takes about a millisecond. */
-const KILLS_PER_STEP = 512;
+/** Number of signals per step, which takes about a millisecond. */
+const SIGNALS_PER_STEP = 512;
 /** Bytes that hold the first two pids of a list. */
 const TWO_PIDS = 32;
 
@@ -30,11 +31,15 @@ const parsePids = (text: string) =>
     .map(Number)
     .filter((pid) => pid > 0);
 
-/** ESRCH and similar: a process that has exited needs no kill. */
-function signal(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {}
+/** Sends the signal to each process, in steps. ESRCH and similar: a process that has exited needs none. */
+function signalEach(pids: readonly number[], signal: NodeJS.Signals): void | Promise<void> {
+  for (const pid of pids.slice(0, SIGNALS_PER_STEP)) {
+    try {
+      process.kill(pid, signal);
+    } catch {}
+  }
+  const rest = pids.slice(SIGNALS_PER_STEP);
+  if (rest.length > 0) return setImmediate().then(() => signalEach(rest, signal));
 }
 
 function put(dir: string, file: string, value: string): boolean {
@@ -70,10 +75,7 @@ async function killEach(dirs: readonly string[]): Promise<void> {
     try {
       if (round === 0) freeze(true);
       const pids = dirs.flatMap((each) => (existsSync(each) ? readPids(each) : []));
-      for (const [index, pid] of pids.entries()) {
-        signal(pid);
-        if (index % KILLS_PER_STEP === KILLS_PER_STEP - 1) await setImmediate();
-      }
+      await signalEach(pids, 'SIGKILL');
       // The v1 freezer delays SIGKILL until it thaws.
       freeze(false);
       if (pids.length === 0) return;
@@ -92,9 +94,9 @@ async function killEach(dirs: readonly string[]): Promise<void> {
 export class CgroupProcessGroup {
   readonly #dir: string;
   readonly #entries: readonly string[];
-  /** v2: descriptor of cgroup.procs, until the group is removed. */
+  /** v2: descriptor of cgroup.procs, until the group is released. */
   #procs: number | undefined;
-  #removed = false;
+  #released = false;
 
   /** `entries`: further cgroup.procs files that each member is written to (limits of commands). */
   constructor(dir: string, entries: readonly string[]) {
@@ -114,7 +116,10 @@ export class CgroupProcessGroup {
   }
 
   pids(): number[] {
-    if (this.#removed) return [];
+    return this.#released ? [] : this.#list();
+  }
+
+  #list(): number[] {
     if (this.#procs === undefined) return readPids(this.#dir);
     const buffer = Buffer.allocUnsafe(4096);
     let text = '';
@@ -126,7 +131,7 @@ export class CgroupProcessGroup {
 
   /** Reads no more of the list than is needed to detect a second process. */
   holdsOnly(pid: number): boolean {
-    if (this.#removed) return true;
+    if (this.#released) return true;
     const fd = this.#procs ?? openSync(join(this.#dir, 'cgroup.procs'), 'r');
     try {
       const buffer = Buffer.allocUnsafe(TWO_PIDS);
@@ -138,12 +143,32 @@ export class CgroupProcessGroup {
   }
 
   /**
-   * Kills all processes in it, and resolves when they have ended: a signal that is sent has not yet ended a process. One
-   * that is stuck in the kernel is not waited for longer than about 600 ms. Throws only if no descriptor is free; never
-   * rejects.
+   * Sends the signal to all processes in it but `except`, and returns their number. They are frozen meanwhile, so that
+   * none forks a process that does not get the signal. Throws only if no descriptor is free.
+   */
+  signal(signal: NodeJS.Signals, except: number): number | Promise<number> {
+    if (this.#released) return 0;
+    const freeze = new Freeze(this.#dir);
+    let pids: number[];
+    try {
+      pids = this.pids().filter((pid) => pid !== except);
+    } catch (error) {
+      freeze.thaw();
+      throw error;
+    }
+    const sending = signalEach(pids, signal);
+    if (sending) return sending.then(() => freeze.thaw()).then(() => pids.length);
+    freeze.thaw();
+    return pids.length;
+  }
+
+  /**
+   * Kills all processes in it, also after its release, and resolves when they have ended: a signal that is sent has not
+   * yet ended a process. One that is stuck in the kernel is not waited for longer than about 600 ms. Throws only if no
+   * descriptor is free; never rejects.
    */
   kill(): void | Promise<void> {
-    if (!this.#removed) return this.#ended(killTree(this.#dir));
+    if (existsSync(this.#dir)) return this.#ended(killTree(this.#dir));
   }
 
   async #ended(killing: void | Promise<void>): Promise<void> {
@@ -155,7 +180,7 @@ export class CgroupProcessGroup {
 
   #empty(): boolean {
     try {
-      return this.pids().length === 0;
+      return this.#list().length === 0;
     } catch {
       // ENODEV or ENOENT: the cgroup is gone. EMFILE: it cannot be read now.
       return !existsSync(this.#dir);
@@ -166,7 +191,7 @@ export class CgroupProcessGroup {
   remove(): boolean {
     const procs = this.#procs;
     this.#procs = undefined;
-    this.#removed = true;
+    this.#released = true;
     try {
       if (procs !== undefined) closeSync(procs);
       rmdirSync(this.#dir);

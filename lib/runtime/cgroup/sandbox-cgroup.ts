@@ -17,6 +17,10 @@ export interface CgroupRoots {
   limits: Readonly<Partial<Record<'memory' | 'cpu' | 'pids', { version: 1 | 2; dir: string }>>>;
 }
 
+interface CgroupGroup extends ProcessGroup {
+  pids(): number[];
+}
+
 /** Cgroups removed in one call, which takes a few milliseconds. */
 const REMOVALS_PER_CALL = 128;
 /** Empty cgroups of ended commands that each new command tries to remove. */
@@ -96,7 +100,7 @@ export class SandboxCgroup implements ProcessGroups {
     return readPids(join(this.#groups, AGENT));
   }
 
-  addGroup(name: string): ProcessGroup & { pids(): number[] } {
+  addGroup(name: string): CgroupGroup {
     this.#removeVacant();
     const group = new CgroupProcessGroup(join(this.#groups, COMMANDS, name), this.#commandEntries);
     const release = () => {
@@ -115,6 +119,7 @@ export class SandboxCgroup implements ProcessGroups {
       add: (pid) => group.add(pid),
       pids: () => group.pids(),
       holdsOnly: (pid) => group.holdsOnly(pid),
+      signal: (signal, except) => group.signal(signal, except),
       kill: () => group.kill(),
       release,
     };

@@ -144,6 +144,8 @@ export class ContainerCgroup implements ProcessGroups {
     return {
       add: (pid) => group.add(pid),
       holdsOnly: (pid) => unlessGone(() => group.holdsOnly(pid), true),
+      pids: () => unlessGone(() => group.pids(), []),
+      signal: (signal, except) => unlessGone(() => group.signal(signal, except), 0),
       kill: () => unlessGone(() => group.kill(), undefined),
       release: () => group.release(),
     };

@@ -10,7 +10,7 @@ import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
-import type { Command, Execution, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import type { Command, RunningCommand, RunningSandbox, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
@@ -110,10 +110,9 @@ export class DockerSandbox implements RunningSandbox {
     }
   }
 
-  async exec(command: Command): Promise<Execution> {
+  async exec(command: Command): Promise<RunningCommand> {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
-    const execution = await this.#executor.exec(command);
-    return unlessDying(execution, () => this.#pendingEnd());
+    return unlessDying(await this.#executor.exec(command), () => this.#pendingEnd());
   }
 
   /** See `RunningSandbox`. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { ServiceError } from '../../errors.ts';
 import { errorCode } from '../../linux/errno.ts';
-import type { CommandEvent, Execution } from '../runtime.ts';
+import type { CommandEvent, RunningCommand } from '../runtime.ts';
 
 const KILLED = 137;
 
@@ -9,10 +9,15 @@ const KILLED = 137;
  * A command killed by the end of its container looks like any killed command until the daemon reports the end. `dying`
  * is called only then; if it returns a reason, the command fails with UNAVAILABLE as the contract requires.
  */
-export function unlessDying(execution: Execution, dying: () => Promise<string | undefined>): Execution {
+export function unlessDying(command: RunningCommand, dying: () => Promise<string | undefined>): RunningCommand {
   return {
+    input: command.input,
+    kill: (signal) => command.kill(signal),
+    pids: () => command.pids(),
+    endLeftBehind: () => command.endLeftBehind(),
+    ...(command.resize && { resize: (size) => command.resize!(size) }),
     [Symbol.asyncIterator]() {
-      const events = execution[Symbol.asyncIterator]();
+      const events = command[Symbol.asyncIterator]();
       return {
         async next() {
           const result = await events.next();

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OutputStream } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TurnTime } from '../../turn-time.ts';
-import type { Command } from '../runtime.ts';
-import type { CommandScript } from './command-script.ts';
+import type { Command, CommandEvent, CommandInput, RunningCommand } from '../runtime.ts';
+import { killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
-import { type DrainQuota, newQuota } from './pipe-reader.ts';
+import { LastOutput } from './last-output.ts';
 import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
 import type { Stdin } from './stdin.ts';
@@ -16,8 +16,6 @@ import type { Stdin } from './stdin.ts';
 const STRAGGLER_MS = 200;
 /** Milliseconds after which the end of a killed command is reported anyway (a process is stuck in the kernel). */
 const KILL_MS = 700;
-const KILL_TRIES = 10;
-const DRAIN_ROUNDS = 64;
 /** Milliseconds by which the report of a sandbox's end may follow that of its runner. */
 export const DEATH_MS = 50;
 /** Maximum bytes read after the end of a command regardless of the consumer: both pipes at their largest. */
@@ -25,16 +23,14 @@ const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
 
-type Quotas = readonly [out: DrainQuota, err: DrainQuota];
-const newQuotas = (): Quotas => [newQuota(), newQuota()];
-
 /** The result of the run for the executor, reported once, when the runner is free again or lost. */
 export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
 
 export interface RunContext {
   nonce: string;
   runner: Runner;
-  script: CommandScript;
+  /** See CommandScript. */
+  reportsStart: boolean;
   stdin: Stdin | undefined;
   /** The line for stderr if the memory limit killed a process while this command ran; otherwise undefined. */
   outOfMemory: () => string | undefined;
@@ -49,14 +45,16 @@ export interface RunContext {
  * One command on one runner that has just received its line, up to the last event. No callback throws, and `done` is
  * called exactly once, whatever fails.
  */
-export class CommandRun {
-  readonly events: EventQueue;
+export class CommandRun implements RunningCommand {
+  readonly input: CommandInput | undefined;
+  readonly #events: EventQueue;
   /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
   readonly accepted: Promise<void>;
   #accept!: (error?: ServiceError) => void;
   readonly #context: RunContext;
   readonly #signal: AbortSignal;
-  readonly #timer: NodeJS.Timeout;
+  readonly #timer: NodeJS.Timeout | undefined;
+  readonly #lastOutput: LastOutput;
   readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
   #workdirRefused = false;
   #exitReported = false;
@@ -64,11 +62,15 @@ export class CommandRun {
   #finished = false;
   /** Whether reading is paused on a pipe. */
   #stopped = false;
+  /** After the end: kills the processes that are left. Absent if there are none. */
+  #leftBehind: (() => void | Promise<void>) | undefined;
 
   constructor(command: Command, context: RunContext) {
     this.#context = context;
+    this.input = command.openStdin ? context.stdin : undefined;
+    this.#lastOutput = new LastOutput(context.runner, context.endings);
     this.#signal = command.signal;
-    this.events = new EventQueue(() => this.#resume(), this.#cancel);
+    this.#events = new EventQueue(() => this.#resume(), this.#cancel);
     this.accepted = new Promise((resolve, reject) => {
       this.#accept = (error) => (error ? reject(error) : resolve());
     });
@@ -80,16 +82,42 @@ export class CommandRun {
     runner.onStatus = (line) => this.#onStatus(line);
     runner.onGone = () => this.#safely(this.#onGone());
     command.signal.addEventListener('abort', this.#cancel, { once: true });
-    const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${command.timeoutMs} ms`);
-    this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(command.timeoutMs, MAX_TIMER_MS));
-    if (!context.script.reportsStart) this.#accept();
+    const { timeoutMs } = command;
+    if (timeoutMs !== undefined) {
+      const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`);
+      this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(timeoutMs, MAX_TIMER_MS));
+    }
+    if (!context.reportsStart) this.#accept();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<CommandEvent> {
+    return this.#events;
+  }
+
+  /** See `RunningCommand`. */
+  kill(signal: NodeJS.Signals): Promise<void> {
+    if (signal === 'SIGKILL') return this.#settled(this.#killAll());
+    const { runner, endings } = this.#context;
+    const send = () => runner.signal(signal);
+    return signalPaced(send, () => this.#ending, endings);
+  }
+
+  /** See `RunningCommand`. */
+  pids(): number[] | Promise<number[]> {
+    return this.#finished ? [] : this.#context.runner.pids();
+  }
+
+  /** See `RunningCommand`. */
+  async endLeftBehind(): Promise<void> {
+    const kill = this.#leftBehind;
+    if (kill) await killPaced(kill, this.#context.endings).catch(() => {});
   }
 
   /** The sandbox has ended: no more output will arrive. */
   lose(error: ServiceError): void {
     if (!this.#begin()) return;
     try {
-      this.#drain(newQuotas());
+      this.#lastOutput.readSome();
     } catch {
       // The end of the sandbox is the more specific reason.
     }
@@ -101,7 +129,7 @@ export class CommandRun {
    * that keeps writing cannot extend it.
    */
   #write(stream: OutputStream, data: Uint8Array): boolean {
-    const more = this.events.write(stream, data) || (this.#ending && this.events.excess < LAST_BYTES);
+    const more = this.#events.write(stream, data) || (this.#ending && this.#events.excess < LAST_BYTES);
     this.#stopped ||= !more;
     return more;
   }
@@ -154,14 +182,7 @@ export class CommandRun {
     const { runner } = this.#context;
     const found = runner.alone();
     const alone = typeof found === 'boolean' ? found : await found;
-    let emptied = false;
-    // More than once: the host may allow a pipe larger than usual.
-    for (let rounds = 0; rounds === 0 || (alone && !emptied && rounds < DRAIN_ROUNDS); rounds++) {
-      const quotas = newQuotas();
-      const draining = this.#drainAll(quotas);
-      if (draining) await draining;
-      emptied = quotas.every((quota) => quota.emptied);
-    }
+    const emptied = await this.#lastOutput.read(alone);
     const reusable = alone && emptied;
     if (!reusable) {
       // A process is still alive. Once the runner closes the pipes they end, unless that process still has them open.
@@ -190,30 +211,30 @@ export class CommandRun {
     this.#finish('killed', error);
   }
 
+  /** The runner is killed, too: to kill each of the others would race with their forks. */
+  async #killAll(): Promise<void> {
+    if (!this.#begin()) return;
+    await this.#killed();
+    this.#exit(KILLED, 'killed');
+  }
+
   async #killed(): Promise<void> {
     const { runner } = this.#context;
     await this.#killRunner();
     this.#resume();
     await Promise.race([runner.outputEnded, delay(KILL_MS)]);
-    await this.#drainAll(newQuotas());
+    await this.#lastOutput.readAll();
   }
 
-  /** If no descriptor is free, not even of the reserve, one may become free shortly. */
-  async #killRunner(): Promise<void> {
-    for (let tries = KILL_TRIES; ; tries--) {
-      try {
-        return await this.#context.endings.run(() => this.#context.runner.kill());
-      } catch (error) {
-        if (tries === 0) throw error;
-        await delay(KILL_MS / KILL_TRIES);
-      }
-    }
+  #killRunner(): Promise<void> {
+    return killPaced(() => this.#context.runner.kill(), this.#context.endings);
   }
 
   #exit(exitCode: number, outcome: Outcome): void {
-    const oom = this.#context.outOfMemory();
-    if (oom !== undefined && exitCode !== 0) this.events.write('STDERR', Buffer.from(oom));
-    this.events.exit(exitCode, Math.round(performance.now() - this.#context.runner.executedAt));
+    const line = this.#context.outOfMemory();
+    const oom = line !== undefined && exitCode !== 0;
+    if (oom) this.#events.write('STDERR', Buffer.from(line));
+    this.#events.exit(exitCode, Math.round(performance.now() - this.#context.runner.executedAt), oom);
     this.#finish(outcome);
   }
 
@@ -226,29 +247,16 @@ export class CommandRun {
     return true;
   }
 
-  /** Returns nothing if all was read at once, so that a usual command ends in the same turn as its last line arrives. */
-  #drainAll(quotas: Quotas): void | Promise<void> {
-    const drained = this.#context.endings.run(() => this.#drain(quotas));
-    if (drained !== true) return this.#drainRest(quotas, drained);
-  }
-
-  async #drainRest(quotas: Quotas, first: boolean | Promise<boolean>): Promise<void> {
-    let drained = await first;
-    while (!drained) drained = await this.#context.endings.run(() => this.#drain(quotas));
-  }
-
-  /** Returns false if another call is needed in a later turn of the event loop. */
-  #drain([ofOut, ofErr]: Quotas): boolean {
-    const { out, err } = this.#context.runner;
-    return out.drain(ofOut) && err.drain(ofErr);
-  }
-
   /**
    * Runs an ending that is called from event callbacks, where nothing would catch an exception. If a kill fails, the
    * sandbox is ended; if output cannot be read, only the command is.
    */
   #safely(ending: Promise<void>): void {
-    ending
+    void this.#settled(ending);
+  }
+
+  #settled(ending: Promise<void>): Promise<void> {
+    return ending
       .catch(async (cause: unknown) => {
         await this.#killRunner();
         this.#finish('killed', new ServiceError('UNAVAILABLE', 'the server lost the command’s output', [], { cause }));
@@ -270,7 +278,8 @@ export class CommandRun {
     runner.onStatus = () => {};
     runner.onGone = () => {};
     stdin?.close();
-    if (error) this.events.fail(error);
+    if (outcome !== 'reusable') this.#leftBehind = runner.killer();
+    if (error) this.#events.fail(error);
     this.#accept(error);
     this.#context.done(outcome);
   }

@@ -56,10 +56,10 @@ export class EventQueue implements Execution, AsyncIterator<CommandEvent> {
   }
 
   /** Ends the events with the exit code (128+N for signal N). Ignored after the end. */
-  exit(exitCode: number, durationMs: number): void {
+  exit(exitCode: number, durationMs: number, outOfMemory: boolean): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#events.push({ event: { kind: 'exit', exitCode, durationMs }, piece: Buffer.alloc(0), cost: 0 });
+    this.#events.push({ event: { kind: 'exit', exitCode, durationMs, outOfMemory }, piece: Buffer.alloc(0), cost: 0 });
     this.#pump();
   }
 

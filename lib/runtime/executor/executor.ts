@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
-import type { Command, Execution } from '../runtime.ts';
+import type { Command, RunningCommand } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript } from './command-script.ts';
@@ -86,12 +86,12 @@ export class Executor {
   }
 
   /** See `RunningSandbox.exec`. */
-  async exec(command: Command): Promise<Execution> {
+  async exec(command: Command): Promise<RunningCommand> {
     const nonce = newNonce();
-    const stdinName = command.stdin === '' ? undefined : `${nonce}.in`;
+    const stdinName = command.openStdin || command.stdin.length > 0 ? `${nonce}.in` : undefined;
     const script = commandScript(nonce, command, stdinName);
     this.#check(command.signal);
-    const stdin = stdinName === undefined ? undefined : await this.#stdin(stdinName, command.stdin);
+    const stdin = stdinName === undefined ? undefined : await this.#stdin(stdinName, command);
     let request: Request | undefined;
     let runner: Runner;
     try {
@@ -107,7 +107,7 @@ export class Executor {
     const run: CommandRun = new CommandRun(command, {
       nonce,
       runner,
-      script,
+      reportsStart: script.reportsStart,
       stdin,
       outOfMemory: () => this.#outOfMemory(run),
       endings: this.#host.paces.endings,
@@ -119,7 +119,7 @@ export class Executor {
     });
     this.#runs.set(run, { oom: false });
     await run.accepted;
-    return run.events;
+    return run;
   }
 
   /**
@@ -137,11 +137,11 @@ export class Executor {
     } catch {}
   }
 
-  async #stdin(name: string, data: string): Promise<Stdin> {
+  async #stdin(name: string, { openStdin, stdin }: Command): Promise<Stdin> {
     const path = join(this.#host.dir, name);
     try {
       await this.#host.fifos.place([path], this.#host.uid);
-      return new Stdin(path, data);
+      return new Stdin(path, openStdin ? undefined : stdin);
     } catch (error) {
       throw hostError(error, NOT_TAKEN);
     }
@@ -198,7 +198,7 @@ export class Executor {
     });
     const cancel = () => end(cancelled());
     const expired = () => end(new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`));
-    const timer = setTimeout(expired, Math.min(timeoutMs, MAX_TIMER_MS));
+    const timer = timeoutMs === undefined ? undefined : setTimeout(expired, Math.min(timeoutMs, MAX_TIMER_MS));
     signal.addEventListener('abort', cancel, { once: true });
     try {
       return await Promise.race([coming, ended]);

@@ -8,7 +8,11 @@ export interface ProcessGroup {
   add(pid: number): void;
   /** Whether `pid` is the only process inside, not counting zombies. */
   holdsOnly(pid: number): boolean | Promise<boolean>;
-  /** Sends SIGKILL to all processes inside, however fast they fork. */
+  /** Host pids of the processes inside, not counting zombies. Empty after `release`. */
+  pids(): number[] | Promise<number[]>;
+  /** Sends a signal to all processes inside but `except`. Returns their number. Nothing after `release`. */
+  signal(signal: NodeJS.Signals, except: number): number | Promise<number>;
+  /** Sends SIGKILL to all processes inside, however fast they fork. After `release`: to those that are left. */
   kill(): void | Promise<void>;
   /**
    * The runner has exited. The group is removed after its last process, at the latest with the sandbox. Never throws.

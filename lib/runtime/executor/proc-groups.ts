@@ -34,23 +34,11 @@ export class ProcGroups implements ProcessGroups {
     while (this.#marks.has(mark)) mark++;
     if (mark > LAST_MARK) throw new Error('no mark is left for another runner');
     this.#marks.add(mark);
-    const pids = async () => marked(await this.basePids(), mark);
-    return {
-      add: (pid) => writeFileSync(`/proc/${pid}/oom_score_adj`, String(mark), { flag: 'r+' }),
-      holdsOnly: async (only) => (await pids()).every((pid) => pid === only),
-      kill: async () => {
-        for (let round = 0; round < KILL_ROUNDS; round++) {
-          const found = await pids();
-          if (found.length === 0) return;
-          for (const pid of found) kill(pid);
-        }
-      },
-      // A mark is not reused while a process has it.
-      release: () =>
-        void pids().then((left) => {
-          if (left.length === 0) this.#marks.delete(mark);
-        }),
-    };
+    return new ProcGroup(
+      mark,
+      () => this.basePids(),
+      () => this.#marks.delete(mark),
+    );
   }
 
   oomKills(): number {
@@ -59,6 +47,65 @@ export class ProcGroups implements ProcessGroups {
 
   atPidsLimit(): boolean {
     return false;
+  }
+}
+
+class ProcGroup implements ProcessGroup {
+  readonly #mark: number;
+  readonly #all: () => Promise<number[]>;
+  readonly #onEnd: () => void;
+  #released = false;
+  /** Whether the mark was given back, so that it may be another group's. */
+  #ended = false;
+
+  /** `all`: the pids of the sandbox. `onEnd`: the mark is free. */
+  constructor(mark: number, all: () => Promise<number[]>, onEnd: () => void) {
+    this.#mark = mark;
+    this.#all = all;
+    this.#onEnd = onEnd;
+  }
+
+  add(pid: number): void {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(this.#mark), { flag: 'r+' });
+  }
+
+  async holdsOnly(only: number): Promise<boolean> {
+    return (await this.#members()).every((pid) => pid === only);
+  }
+
+  async pids(): Promise<number[]> {
+    return this.#released ? [] : this.#members();
+  }
+
+  async signal(signal: NodeJS.Signals, except: number): Promise<number> {
+    const pids = (await this.pids()).filter((pid) => pid !== except);
+    for (const pid of pids) send(pid, signal);
+    return pids.length;
+  }
+
+  async kill(): Promise<void> {
+    for (let round = 0; round < KILL_ROUNDS; round++) {
+      const found = await this.#members();
+      if (found.length === 0) break;
+      for (const pid of found) send(pid, 'SIGKILL');
+    }
+    if (this.#released) await this.#giveBack();
+  }
+
+  release(): void {
+    this.#released = true;
+    void this.#giveBack();
+  }
+
+  /** A mark is not reused while a process has it. */
+  async #giveBack(): Promise<void> {
+    if ((await this.#members()).length > 0 || this.#ended) return;
+    this.#ended = true;
+    this.#onEnd();
+  }
+
+  async #members(): Promise<number[]> {
+    return this.#ended ? [] : marked(await this.#all(), this.#mark);
   }
 }
 
@@ -96,9 +143,9 @@ function scoreOf(pid: number): number | undefined {
   }
 }
 
-function kill(pid: number): void {
+function send(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {}
 }
 

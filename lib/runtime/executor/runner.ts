@@ -170,9 +170,28 @@ export class Runner {
     }
   }
 
+  /** Host pids of its command's processes, without its shell. Throws if they cannot be read. */
+  pids(): number[] | Promise<number[]> {
+    const without = (pids: number[]) => pids.filter((pid) => pid !== this.#pid);
+    const pids = this.#host.descriptors.use(() => this.#group?.pids() ?? []);
+    return Array.isArray(pids) ? without(pids) : pids.then(without);
+  }
+
+  /** Sends a signal to its command's processes, not to its shell. Returns their number. Throws like `kill`. */
+  signal(signal: NodeJS.Signals): number | Promise<number> {
+    return this.#host.descriptors.use(() => this.#group?.signal(signal, this.#pid ?? 0) ?? 0);
+  }
+
   /** Throws only if no descriptor is free, not even of the reserve. */
   kill(): void | Promise<void> {
-    return this.#host.descriptors.use(() => this.#group?.kill());
+    return this.killer()();
+  }
+
+  /** Like `kill`, also after `close`; does not keep the runner in memory. */
+  killer(): () => void | Promise<void> {
+    const group = this.#group;
+    const { descriptors } = this.#host;
+    return () => descriptors.use(() => group?.kill());
   }
 
   /** Makes the shell exit; background processes live on. Returns false if the shell does not read. */

@@ -9,7 +9,7 @@ import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import { silentLog } from '../../../lib/log.ts';
 import type { Metadata } from '../../../lib/metadata/metadata.ts';
 import { openMetadata } from '../../../lib/metadata/store.ts';
-import type { Command, Execution, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';
+import type { Command, RunningSandbox, Runtime, SandboxSpec } from '../../../lib/runtime/runtime.ts';
 import { SandboxContext, type Settings } from '../../../lib/sandboxes/context.ts';
 import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
 import type { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
@@ -65,9 +65,15 @@ export class FakeRuntime implements Runtime {
       exited,
       exec: async (command) => {
         commands.push(command);
-        return (async function* () {
-          yield { kind: 'exit', exitCode: 0, durationMs: 1 };
-        })() as Execution;
+        return {
+          input: undefined,
+          kill: async () => {},
+          pids: () => [],
+          endLeftBehind: async () => {},
+          async *[Symbol.asyncIterator]() {
+            yield { kind: 'exit', exitCode: 0, durationMs: 1, outOfMemory: false };
+          },
+        };
       },
       stop: async (reason) => {
         this.stops.push(reason);

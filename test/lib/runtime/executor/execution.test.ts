@@ -8,13 +8,13 @@ describe('EventQueue', () => {
     const queue = new EventQueue(nothing, nothing);
     queue.write('STDOUT', Buffer.from('a'));
     queue.write('STDERR', Buffer.from('b'));
-    queue.exit(3, 5);
+    queue.exit(3, 5, false);
     const events = [];
     for await (const event of queue) events.push(event);
     expect(events).toEqual([
       { kind: 'output', stream: 'STDOUT', data: Buffer.from('a') },
       { kind: 'output', stream: 'STDERR', data: Buffer.from('b') },
-      { kind: 'exit', exitCode: 3, durationMs: 5 },
+      { kind: 'exit', exitCode: 3, durationMs: 5, outOfMemory: false },
     ]);
   });
 
@@ -50,7 +50,7 @@ describe('EventQueue', () => {
     for (let line = 0; queue.write('STDOUT', Buffer.from(`${line}\n`)); line++) written += `${line}\n`;
     written += `${written.split('\n').length - 1}\n`;
     queue.write('STDERR', Buffer.from('other'));
-    queue.exit(0, 0);
+    queue.exit(0, 0, false);
     const pieces: Buffer[] = [];
     for await (const event of queue) if (event.kind === 'output' && event.stream === 'STDOUT') pieces.push(event.data);
     expect(Buffer.concat(pieces).toString() === written).toBe(true);
@@ -85,7 +85,7 @@ describe('EventQueue', () => {
     expect(left).toHaveBeenCalledTimes(1);
     expect(queue.write('STDOUT', Buffer.alloc(10_000_000))).toBe(true);
     const ended = new EventQueue(nothing, left);
-    ended.exit(0, 0);
+    ended.exit(0, 0, false);
     for await (const _ of ended) break;
     expect(left).toHaveBeenCalledTimes(1);
   });

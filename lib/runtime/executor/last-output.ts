@@ -1,0 +1,50 @@
+import type { TurnTime } from '../../turn-time.ts';
+import { type DrainQuota, newQuota } from './pipe-reader.ts';
+import type { Runner } from './runner.ts';
+
+const DRAIN_ROUNDS = 64;
+
+type Quotas = readonly [out: DrainQuota, err: DrainQuota];
+const newQuotas = (): Quotas => [newQuota(), newQuota()];
+
+/** Reads what is in the pipes of a command that has ended, whether or not its consumer keeps up. */
+export class LastOutput {
+  readonly #runner: Runner;
+  readonly #endings: TurnTime;
+
+  /** `endings`: see RunContext. */
+  constructor(runner: Runner, endings: TurnTime) {
+    this.#runner = runner;
+    this.#endings = endings;
+  }
+
+  /** Returns whether the pipes were found empty. `alone`: no process can write any more, so that this is certain. */
+  async read(alone: boolean): Promise<boolean> {
+    let emptied = false;
+    // More than once: the host may allow a pipe larger than usual.
+    for (let rounds = 0; rounds === 0 || (alone && !emptied && rounds < DRAIN_ROUNDS); rounds++) {
+      const quotas = newQuotas();
+      const reading = this.readAll(quotas);
+      if (reading) await reading;
+      emptied = quotas.every((quota) => quota.emptied);
+    }
+    return emptied;
+  }
+
+  /** Returns nothing if all was read at once, so that a usual command ends in the same turn as its last line arrives. */
+  readAll(quotas = newQuotas()): void | Promise<void> {
+    const done = this.#endings.run(() => this.readSome(quotas));
+    if (done !== true) return this.#readRest(quotas, done);
+  }
+
+  /** Returns false if another call is needed in a later turn of the event loop. */
+  readSome([ofOut, ofErr]: Quotas = newQuotas()): boolean {
+    const { out, err } = this.#runner;
+    return out.drain(ofOut) && err.drain(ofErr);
+  }
+
+  async #readRest(quotas: Quotas, first: boolean | Promise<boolean>): Promise<void> {
+    let done = await first;
+    while (!done) done = await this.#endings.run(() => this.readSome(quotas));
+  }
+}
