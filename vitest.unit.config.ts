@@ -7,7 +7,7 @@ export const UNIT_TESTS: Required<Files> = {
     'test/adapters/protos.test.ts',
     'test/handlers/**/*.test.ts',
     'test/lib/*.test.ts',
-    'test/lib/{access,config,limits,metadata,patch,permissions}/**/*.test.ts',
+    'test/lib/{access,config,limits,metadata,output-log,patch,permissions}/**/*.test.ts',
     'test/lib/linux/mountinfo.test.ts',
     'test/lib/workspaces/calls.test.ts',
     'test/lib/fuse/protocol/**/*.test.ts',

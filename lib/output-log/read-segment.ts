@@ -1,0 +1,57 @@
+import type { FileHandle } from 'node:fs/promises';
+import { BLOCK, BLOCK_HEAD, blockOffset, type Chunk } from './format.ts';
+import type { LogFileSystem, Segment } from './segment.ts';
+
+/** Bytes read from a file in one step. */
+const CHUNK = 128 * 1024;
+
+export interface SegmentChunk extends Chunk {
+  readonly segment: Segment;
+}
+
+/**
+ * Reads blocks of a segment, beginning with the one that has the byte at `offset`. `from`: position of a block that is
+ * known not to be after it. Returns undefined if the heads of the blocks are damaged. Throws the errors of the host.
+ */
+export async function readSegment(
+  fileSystem: LogFileSystem,
+  segment: Segment,
+  offset: number,
+  from = 0,
+): Promise<SegmentChunk | undefined> {
+  const handle = await fileSystem.open(segment.path, 'r');
+  try {
+    const position = await findPosition(handle, segment, offset, from);
+    const wanted = Buffer.allocUnsafeSlow(Math.min(CHUNK, segment.size - position));
+    const bytes = await readAll(handle, wanted, position);
+    const start = blockOffset(bytes, 0);
+    return start === undefined || start > offset ? undefined : { segment, position, start, bytes };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Binary search of the block's position by the heads of blocks. */
+async function findPosition(handle: FileHandle, segment: Segment, offset: number, from: number): Promise<number> {
+  const head = Buffer.alloc(BLOCK_HEAD);
+  let low = from / BLOCK;
+  let high = Math.ceil(segment.size / BLOCK) - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    const begins = blockOffset(await readAll(handle, head, middle * BLOCK), 0);
+    if (begins !== undefined && begins <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low * BLOCK;
+}
+
+/** Fills the buffer from the file. Returns the part that was filled before the end of the file. */
+export async function readAll(handle: FileHandle, buffer: Buffer, position: number): Promise<Buffer> {
+  let length = 0;
+  while (length < buffer.length) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, position + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return buffer.subarray(0, length);
+}

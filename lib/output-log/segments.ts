@@ -1,0 +1,210 @@
+import type { FileHandle } from 'node:fs/promises';
+import type { Log } from '../log.ts';
+import type { Batch } from './batch.ts';
+import type { BudgetedLog, LogBudget } from './budget.ts';
+import { BLOCK, blockOffset, writeBlockHead } from './format.ts';
+import { type LogFileSystem, type Segment, segmentAt } from './segment.ts';
+
+/** Parts that a log is divided into: at most one of them more than needed is dropped at once. */
+const PARTS = 8;
+/** Bounds the memory of a log whose segments are small, as many writes failed. */
+const MAX_SEGMENTS = 64;
+
+export interface SegmentsOptions {
+  directory: string;
+  maxBytes: number;
+  budget: LogBudget;
+  fileSystem: LogFileSystem;
+  log: Log;
+}
+
+/**
+ * The files of one log, as a ring: the oldest is removed when there is no room. A segment holds whole blocks, except at
+ * its end, and at its start if the one before it was given up within a block. All changes happen within turns of the
+ * budget.
+ */
+export class Segments implements BudgetedLog {
+  /** No more output will come. */
+  ended = false;
+  readonly #options: SegmentsOptions;
+  readonly #maxBytes: number;
+  readonly #segmentBytes: number;
+  #list: Segment[];
+  #kept = 0;
+  /** The last segment, which grows. Closed while idle. */
+  #active: Segment | undefined;
+  #handle: FileHandle | undefined;
+  #failureLogged = false;
+
+  constructor(options: SegmentsOptions, list: Segment[] = []) {
+    this.#options = options;
+    this.#maxBytes = Math.max(Math.min(options.maxBytes, options.budget.maxBytes), 4 * BLOCK);
+    this.#segmentBytes = Math.max(Math.floor(this.#maxBytes / PARTS / BLOCK), 2) * BLOCK;
+    this.#list = list;
+    for (const { size } of list) this.#kept += size;
+    options.budget.add(this);
+  }
+
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /** Offset of the first byte of the oldest segment; undefined: there is none. */
+  get start(): number | undefined {
+    return this.#list[0]?.start;
+  }
+
+  /** The segment with the byte at `offset`. */
+  find(offset: number): Segment | undefined {
+    return this.#list.find(({ start, end }) => start <= offset && offset < end);
+  }
+
+  /** The start of the first segment with output after `offset`. */
+  startAfter(offset: number): number | undefined {
+    return this.#list.find(({ start, end }) => start > offset && end > start)?.start;
+  }
+
+  /** Writes a batch. What cannot be written is lost; the next batch is tried again. Never rejects. */
+  async write(batch: Batch): Promise<void> {
+    const { bytes } = batch;
+    for (let done = 0; done < bytes.length; ) {
+      try {
+        const room = Math.min(bytes.length - done + BLOCK, this.#segmentBytes);
+        if (!(await this.#makeRoom(room))) return;
+        done += await this.#writePart(batch, bytes, done);
+      } catch (error) {
+        this.failed(error, 'output of a process could not be stored');
+        return;
+      }
+    }
+  }
+
+  /** Logs the first failure only: each batch may fail. */
+  failed(error: unknown, message: string): void {
+    if (this.#failureLogged) return;
+    this.#failureLogged = true;
+    this.#options.log.warn(message, { directory: this.#options.directory, err: error });
+  }
+
+  async dropOldest(): Promise<void> {
+    const [oldest] = this.#list;
+    if (oldest === undefined) return;
+    this.#forget(oldest);
+    if (oldest === this.#active) await this.#giveUpActive();
+    // Without it, the numbering would be lost with the last segment if the server died.
+    if (this.#list.length === 0) await this.#mark(oldest.end);
+    await this.#options.fileSystem.unlink(oldest.path).catch(() => undefined);
+  }
+
+  /** A segment whose file is gone. Takes a turn of its own. */
+  lose(segment: Segment): Promise<void> {
+    return this.#options.budget.turn(async () => {
+      if (!this.#list.includes(segment)) return;
+      this.#forget(segment);
+      if (segment === this.#active) await this.#giveUpActive();
+    });
+  }
+
+  /** Releases the descriptor. The next write opens the file again. */
+  async rest(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close().catch(() => undefined);
+  }
+
+  /** Removes all files and gives their bytes back. */
+  async remove(): Promise<void> {
+    this.#list = [];
+    this.#kept = 0;
+    this.#options.budget.delete(this);
+    await this.#giveUpActive();
+    await this.#options.fileSystem.rm(this.#options.directory, { recursive: true, force: true });
+  }
+
+  /** The numbers of a log without output on the disk: an empty segment. */
+  async #mark(start: number): Promise<void> {
+    const { directory, fileSystem } = this.#options;
+    const segment = segmentAt(directory, start);
+    const handle = await fileSystem.open(segment.path, 'w', 0o600).catch(() => undefined);
+    if (handle === undefined) return;
+    this.#list.push(segment);
+    await handle.close().catch(() => undefined);
+  }
+
+  async #makeRoom(bytes: number): Promise<boolean> {
+    while (this.#list.length > 0 && (this.#kept + bytes > this.#maxBytes || this.#list.length >= MAX_SEGMENTS)) {
+      if (this.#list.length === 1 && this.#kept === 0) break;
+      await this.dropOldest();
+    }
+    return this.#options.budget.makeRoom(bytes);
+  }
+
+  /** Writes the part of a batch from `done` on that fits into one segment. Returns its length. */
+  async #writePart(batch: Batch, bytes: Buffer, done: number): Promise<number> {
+    const position = batch.position + done;
+    let room = this.#segmentBytes - (this.#active?.size ?? position % BLOCK);
+    if (this.#active !== undefined && room === 0) {
+      await this.#giveUpActive();
+      room = this.#segmentBytes - (position % BLOCK);
+    }
+    // A full segment ends with a block, so that a part which is not the first of its batch begins with one.
+    const length = Math.min(bytes.length - done, room);
+    const start = done === 0 ? batch.start : blockOffset(bytes, done)!;
+    const end = done + length === bytes.length ? batch.end : blockOffset(bytes, done + length)!;
+    const segment = this.#active ?? segmentAt(this.#options.directory, start);
+    try {
+      await this.#store(segment, bytes.subarray(done, done + length), position);
+    } catch (error) {
+      await this.#undo(segment);
+      throw error;
+    }
+    segment.end = end;
+    return length;
+  }
+
+  async #store(segment: Segment, bytes: Buffer, position: number): Promise<void> {
+    const flags = segment === this.#active ? 'r+' : 'w';
+    this.#handle ??= await this.#options.fileSystem.open(segment.path, flags, 0o600);
+    const within = segment.size === 0 ? position % BLOCK : 0;
+    if (within > 0) await writeAll(this.#handle, firstHead(segment.start, within), 0);
+    await writeAll(this.#handle, bytes, segment.size + within);
+    segment.size += within + bytes.length;
+    this.#kept += within + bytes.length;
+    if (segment === this.#active) return;
+    this.#active = segment;
+    // An empty segment of this name, which kept the numbers, has been replaced.
+    this.#list = [...this.#list.filter(({ path }) => path !== segment.path), segment];
+  }
+
+  /** After a failed write: takes back what it wrote. The next part begins a new segment. */
+  async #undo(segment: Segment): Promise<void> {
+    if (segment === this.#active) await this.#handle?.truncate(segment.size).catch(() => undefined);
+    else await this.#options.fileSystem.unlink(segment.path).catch(() => undefined);
+    await this.#giveUpActive();
+  }
+
+  async #giveUpActive(): Promise<void> {
+    this.#active = undefined;
+    await this.rest();
+  }
+
+  #forget(segment: Segment): void {
+    this.#list = this.#list.filter((each) => each !== segment);
+    this.#kept -= segment.size;
+  }
+}
+
+/** The head of a segment's first block whose first record is at `within`; the place between has never been written. */
+function firstHead(offset: number, within: number): Buffer {
+  const bytes = Buffer.alloc(within);
+  writeBlockHead(bytes, 0, offset, within);
+  return bytes;
+}
+
+async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
+    if (bytesWritten === 0) throw new Error('the host wrote nothing');
+    done += bytesWritten;
+  }
+}
