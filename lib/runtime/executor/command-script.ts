@@ -1,11 +1,14 @@
 import {
   ENV_NAME,
   ENV_NAME_PROBLEM,
+  MAX_ARGUMENTS,
+  MAX_ARGV_BYTES,
   MAX_ENV_BYTES,
   MAX_STRING_BYTES,
   MAX_WORKDIR_BYTES,
 } from '../../command-limits.ts';
 import { invalidArgument } from '../../errors.ts';
+import type { Command } from '../runtime.ts';
 import { AGENT_DIR, WORKSPACE } from './places.ts';
 import type { ScriptPart } from './script-part.ts';
 
@@ -58,6 +61,37 @@ function checkEnv(env: Readonly<Record<string, string>>): [name: string, value: 
   return entries;
 }
 
+function checkArgv(argv: readonly string[]): void {
+  if (argv[0] === '') throw invalidArgument('argv', 'must begin with the name of a program');
+  if (argv.length > MAX_ARGUMENTS) throw invalidArgument('argv', `must have at most ${MAX_ARGUMENTS} elements`);
+  let total = 0;
+  for (const argument of argv) {
+    checkText('an element of argv', argument, MAX_STRING_BYTES);
+    total += Buffer.byteLength(argument) + 1;
+  }
+  if (total > MAX_ARGV_BYTES) throw invalidArgument('argv', `must have at most ${MAX_ARGV_BYTES} bytes in all`);
+}
+
+/**
+ * Returns the words after the shell's exec, which finds a program by PATH and never takes it for a builtin. But some shells
+ * take a name with "-" in front for an option, and env(1), which passes the variables `owned`, takes one with "=" for a
+ * variable.
+ */
+function program({ command, argv }: Pick<Command, 'command' | 'argv'>, owned: readonly ScriptPart[]): ScriptPart[] {
+  const env = owned.length > 0 ? [ENV, ...owned] : [];
+  if (argv === undefined || argv.length === 0) {
+    checkText('command', command, MAX_STRING_BYTES);
+    return [...env, '/bin/sh -c ', { quoted: command }];
+  }
+  checkArgv(argv);
+  const words = argv.flatMap((argument) => [{ quoted: argument }, ' ']);
+  if (env.length > 0) return [...env, ...(argv[0]!.includes('=') ? [BY_SHELL] : []), ...words];
+  return argv[0]!.startsWith('-') ? [ENV, '-- ', ...words] : words;
+}
+
+const ENV = '/usr/bin/env ';
+const BY_SHELL = `/bin/sh -c 'exec "$0" "$@"' `;
+
 /**
  * Returns the line that a runner executes for one command. Every value of the request is quoted, none is parsed. Throws
  * INVALID_ARGUMENT for values that cannot be passed to a program. `stdinName`: a FIFO in the agent directory; absent
@@ -65,20 +99,19 @@ function checkEnv(env: Readonly<Record<string, string>>): [name: string, value: 
  */
 export function commandScript(
   nonce: string,
-  request: { command: string; env: Readonly<Record<string, string>>; workdir: string },
+  request: Pick<Command, 'command' | 'argv' | 'env' | 'workdir'>,
   stdinName?: string,
 ): CommandScript {
-  checkText('command', request.command, MAX_STRING_BYTES);
   const workdir = resolveWorkdir(request.workdir);
   const env = checkEnv(request.env);
 
   const plain = env.filter(([name]) => !SHELL_OWNED.test(name));
   const owned = plain.length === env.length ? [] : env.filter(([name]) => SHELL_OWNED.test(name));
+  // With exec no shell is left between the runner and the program, which would get the command's signals, too.
   const run: ScriptPart[] = [
     ...assignments(plain),
-    ...(owned.length > 0 ? ['/usr/bin/env ', ...assignments(owned)] : []),
-    '/bin/sh -c ',
-    { quoted: request.command },
+    'exec ',
+    ...program(request, assignments(owned)),
     ' >&7 2>&8 7>&- 8>&- 9>&-',
   ];
   const stdin = stdinName === undefined ? '' : ` <${AGENT_DIR}/${stdinName}`;

@@ -16,14 +16,14 @@ function script(
 describe('commandScript', () => {
   it('is one subshell and one status line', () => {
     expect(script(request)).toEqual({
-      text: `n=${N}; (/bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-); echo "$n x $?" >&9\n`,
+      text: `n=${N}; (exec /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-); echo "$n x $?" >&9\n`,
       reportsStart: false,
     });
   });
 
   it('reports the start if the server waits for it', () => {
     expect(script(request, 'f.in')).toEqual({
-      text: `n=${N}; (echo '${N} s 0' >&9; /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-) </run/agent/f.in; echo "$n x $?" >&9\n`,
+      text: `n=${N}; (echo '${N} s 0' >&9; exec /bin/sh -c 'true' >&7 2>&8 7>&- 8>&- 9>&-) </run/agent/f.in; echo "$n x $?" >&9\n`,
       reportsStart: true,
     });
     const { text, reportsStart } = script({ ...request, workdir: "a'b" });
@@ -34,14 +34,18 @@ describe('commandScript', () => {
 
   it('assigns plain variables, and passes variables that shells reserve by env(1)', () => {
     const { text } = script({ ...request, env: { A: "x'y", UID: '1', LC_ALL: 'C', PATH: '/p' } });
-    expect(text).toContain(`(A='x'\\''y' PATH='/p' /usr/bin/env UID='1' LC_ALL='C' /bin/sh -c 'true' >&7`);
+    expect(text).toContain(`(A='x'\\''y' PATH='/p' exec /usr/bin/env UID='1' LC_ALL='C' /bin/sh -c 'true' >&7`);
   });
 
   it('never passes request text unquoted', () => {
     const evil = `'; touch /tmp/x; echo "$(id)\n`;
-    const { text } = script({ command: evil, env: { A: evil, IFS: evil }, workdir: evil });
-    const outside = text.replaceAll("'\\''", '').replaceAll(/'[^']*'/g, '');
-    expect(outside).not.toMatch(/touch|id|\n./);
+    for (const argv of [undefined, [evil, evil], [`-${evil}`], [`=${evil}`]]) {
+      for (const env of [{ A: evil }, { IFS: evil }]) {
+        const { text } = script({ command: evil, ...(argv && { argv }), env, workdir: evil });
+        const outside = text.replaceAll("'\\''", '').replaceAll(/'[^']*'/g, '');
+        expect(outside).not.toMatch(/touch|id|\n./);
+      }
+    }
   });
 });
 
