@@ -1,4 +1,5 @@
 import type { OutputStream, ResourceLimits } from '../contract/messages.ts';
+import type { ServiceError } from '../errors.ts';
 
 /** The parameters of one sandbox. The workspace is a path: a runtime does not know FUSE. */
 export interface SandboxSpec {
@@ -97,9 +98,69 @@ export interface RunningCommand extends Execution {
   endLeftBehind(): Promise<void>;
 }
 
+/** A shell to start. */
+export interface OpenShell {
+  /** A plain name, which is searched in PATH, or an absolute path; empty: bash, or sh if there is none. */
+  shell: string;
+  env: Readonly<Record<string, string>>;
+  /** Aborted when the client disconnects before the shell is up. */
+  signal: AbortSignal;
+}
+
+/** A command for a shell that keeps its state. Its standard input is /dev/null. */
+export interface ShellCommand {
+  command: string;
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** The events of a command in a shell. After a timeout, an abort or an early leave, the whole shell is killed. */
+export interface ShellExecution extends Execution {
+  /** Resolves after the last event, when the shell takes the next command or has ended. Never rejects. */
+  readonly settled: Promise<void>;
+}
+
+/** How a shell ended. */
+export interface ShellEnd {
+  /** 128+N for signal N. */
+  exitCode: number;
+  /** A clause for a message. */
+  reason: string;
+  outOfMemory: boolean;
+  /** The server killed it: after a timeout or an abort of its command, or by `close`. */
+  killed: boolean;
+  /** Set if the sandbox ended. */
+  error?: ServiceError;
+}
+
+/**
+ * A shell that evaluates one command after the other itself, so that what a command changes in it is kept. Output of
+ * background processes after the end of their command is discarded. All its processes end with it.
+ */
+export interface RunningShell {
+  /** Absolute path of its program. */
+  readonly path: string;
+  /**
+   * Gives it a command; the previous one must have settled. The events are those of `RunningSandbox.exec`. If the command
+   * ends the shell, its exit code is the shell's, and `end` is set before the last event.
+   */
+  run(command: ShellCommand): Promise<ShellExecution>;
+  /** undefined while it runs. */
+  readonly end: ShellEnd | undefined;
+  /** Resolves when it has ended, with all its processes. Never rejects. */
+  readonly ended: Promise<ShellEnd>;
+  /** Kills it, and resolves when nothing of it is left. Idempotent, never rejects. */
+  close(): Promise<void>;
+}
+
 export interface RunningSandbox {
   /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
   exec(command: Command): Promise<RunningCommand>;
+  /**
+   * Starts a shell, which counts as one command in progress. FAILED_PRECONDITION if the sandbox has no such shell. The
+   * caller closes it.
+   */
+  openShell(request: OpenShell): Promise<RunningShell>;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.

@@ -10,7 +10,15 @@ import type { SandboxCgroup } from '../cgroup/sandbox-cgroup.ts';
 import type { CgroupTree } from '../cgroup/tree.ts';
 import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
-import type { Command, OwnerResources, RunningCommand, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import type {
+  Command,
+  OpenShell,
+  OwnerResources,
+  RunningCommand,
+  RunningSandbox,
+  RunningShell,
+  SandboxSpec,
+} from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
@@ -121,6 +129,11 @@ export class BwrapSandbox implements RunningSandbox {
   /** See `RunningSandbox`. */
   exec(command: Command): Promise<RunningCommand> {
     return this.#executor.exec(command);
+  }
+
+  /** See `RunningSandbox`. */
+  openShell(request: OpenShell): Promise<RunningShell> {
+    return this.#executor.openShell(request, (command) => this.exec(command));
   }
 
   /** See `RunningSandbox`. */

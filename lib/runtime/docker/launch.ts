@@ -10,7 +10,7 @@ import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
-import type { Command, RunningCommand, RunningSandbox, SandboxSpec } from '../runtime.ts';
+import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
@@ -113,6 +113,11 @@ export class DockerSandbox implements RunningSandbox {
   async exec(command: Command): Promise<RunningCommand> {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
     return unlessDying(await this.#executor.exec(command), () => this.#pendingEnd());
+  }
+
+  async openShell(request: OpenShell): Promise<RunningShell> {
+    if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
+    return this.#executor.openShell(request, (command) => this.exec(command));
   }
 
   /** See `RunningSandbox`. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
-import type { Command, RunningCommand } from '../runtime.ts';
+import type { Command, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript } from './command-script.ts';
@@ -12,6 +12,7 @@ import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
 import type { ScriptPart } from './script-part.ts';
+import { SessionShell } from './session-shell.ts';
 import { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
@@ -120,6 +121,12 @@ export class Executor {
     this.#runs.set(run, { oom: false });
     await run.accepted;
     return run;
+  }
+
+  /** See `RunningSandbox.openShell`. `exec`: that of the sandbox. */
+  async openShell(request: OpenShell, exec: (command: Command) => Promise<RunningCommand>): Promise<RunningShell> {
+    this.#check(request.signal);
+    return SessionShell.open(this.#host, exec, request);
   }
 
   /**

@@ -7,14 +7,16 @@ const DRAIN_ROUNDS = 64;
 type Quotas = readonly [out: DrainQuota, err: DrainQuota];
 const newQuotas = (): Quotas => [newQuota(), newQuota()];
 
+type Pipes = Pick<Runner, 'out' | 'err'>;
+
 /** Reads what is in the pipes of a command that has ended, whether or not its consumer keeps up. */
 export class LastOutput {
-  readonly #runner: Runner;
+  readonly #pipes: Pipes;
   readonly #endings: TurnTime;
 
   /** `endings`: see RunContext. */
-  constructor(runner: Runner, endings: TurnTime) {
-    this.#runner = runner;
+  constructor(pipes: Pipes, endings: TurnTime) {
+    this.#pipes = pipes;
     this.#endings = endings;
   }
 
@@ -39,7 +41,7 @@ export class LastOutput {
 
   /** Returns false if another call is needed in a later turn of the event loop. */
   readSome([ofOut, ofErr]: Quotas = newQuotas()): boolean {
-    const { out, err } = this.#runner;
+    const { out, err } = this.#pipes;
     return out.drain(ofOut) && err.drain(ofErr);
   }
 

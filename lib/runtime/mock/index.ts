@@ -1,6 +1,15 @@
 import { ServiceError } from '../../errors.ts';
-import type { Command, RunningCommand, RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
+import type {
+  Command,
+  OpenShell,
+  RunningCommand,
+  RunningSandbox,
+  RunningShell,
+  Runtime,
+  SandboxSpec,
+} from '../runtime.ts';
 import { MockCommand, type MockResult } from './mock-command.ts';
+import { MockShell } from './mock-shell.ts';
 
 /**
  * Creates the test runtime, which never starts a process. It interprets `true`, `false`, `exit N`, `echo WORDS`, `cat`
@@ -17,6 +26,7 @@ export function createMockRuntime(): Runtime {
 class MockSandbox implements RunningSandbox {
   readonly exited = new Promise<string>(() => {});
   readonly #running = new Set<MockCommand>();
+  readonly #shells = new Set<MockShell>();
   #stopped = false;
 
   async exec(command: Command): Promise<RunningCommand> {
@@ -27,9 +37,19 @@ class MockSandbox implements RunningSandbox {
     return running;
   }
 
+  async openShell({ shell, signal }: OpenShell): Promise<RunningShell> {
+    if (this.#stopped) throw new ServiceError('UNAVAILABLE', 'the sandbox was stopped');
+    if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
+    const opened = new MockShell(shell, (command) => this.exec(command));
+    this.#shells.add(opened);
+    void opened.ended.then(() => this.#shells.delete(opened));
+    return opened;
+  }
+
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const each of [...this.#running]) each.fail(new ServiceError('UNAVAILABLE', 'the sandbox was stopped'));
+    for (const each of [...this.#shells]) each.fail(new ServiceError('UNAVAILABLE', 'the sandbox was stopped'));
   }
 }
 

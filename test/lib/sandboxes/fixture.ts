@@ -75,6 +75,7 @@ export class FakeRuntime implements Runtime {
           },
         };
       },
+      openShell: () => Promise.reject(new Error('the fake has no shell')),
       stop: async (reason) => {
         this.stops.push(reason);
         this.up.delete(spec.id);

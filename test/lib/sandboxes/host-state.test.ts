@@ -11,6 +11,7 @@ import {
 const running: RunningSandbox = {
   exited: new Promise(() => {}),
   exec: () => Promise.reject(new Error('it runs nothing')),
+  openShell: () => Promise.reject(new Error('it runs nothing')),
   stop: () => Promise.resolve(),
 };
 const leased: HostState = { kind: 'leased', workspace: '/mnt/sb', sessions: 1 };
