@@ -3,9 +3,11 @@ import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import type { ExecResponse } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
+import { exitReason } from '../lib/exit-reason.ts';
 import { type Text, TextBuffer } from '../lib/long-text.ts';
+import type { YieldedExec } from '../lib/process-services.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
-import { command, define } from './define.ts';
+import { define, execCommand } from './define.ts';
 
 /**
  * The threat: a command with endless output keeps the server busy reading data that is discarded. Discarded output is
@@ -13,6 +15,8 @@ import { command, define } from './define.ts';
  */
 const DISCARDED_PER_PAUSE = 1024 * 1024;
 const PAUSE_MS = 5;
+/** Milliseconds; a call that waits longer is likely to be cut off on its way. */
+const MAX_YIELD_MS = 600_000;
 
 /** An ExecResponse whose long texts are encoded in pieces. */
 type ExecResult = Omit<ExecResponse, 'stdout' | 'stderr'> & { stdout: Text; stderr: Text };
@@ -20,15 +24,22 @@ type ExecResult = Omit<ExecResponse, 'stdout' | 'stderr'> & { stdout: Text; stde
 /** Runs a command to its end. After a timeout, the output so far is in the details of the error. */
 export const exec = define(
   'Exec',
-  command,
-  async ({ request }, { services, signal, answered }): Promise<ExecResult> => {
+  { ...execCommand, yield_after: { minimum: 0, maximum: MAX_YIELD_MS } },
+  async ({ request }, { services, signal, guard, answered }): Promise<ExecResult> => {
     const { limits } = services;
     const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);
     answered?.(() => memory.release());
     try {
-      memory.holdInput(request.stdin);
-      const execution = await services.sandboxes.exec(request, signal);
-      return await collect(execution, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+      memory.holdInput(request.stdin.length + request.stdin_bytes.length);
+      const limit = limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES;
+      if (request.yield_after > 0) {
+        return await collectYielded(
+          await services.processes.execOrYield(request, signal, () => guard.keepCommand()),
+          limit,
+          memory,
+        );
+      }
+      return await collect(await services.sandboxes.exec(request, signal), limit, memory);
     } finally {
       // Held until the response is sent, if the adapter reports that.
       if (!answered) memory.release();
@@ -36,8 +47,28 @@ export const exec = define(
   },
 );
 
+/** The output so far of a command that has ended, or goes on as a process. */
+async function collectYielded(
+  { processId, end, output, remove }: YieldedExec,
+  limit: number,
+  memory: ExecMemory,
+): Promise<ExecResult> {
+  const texts = newTexts(limit, memory);
+  for await (const { gap, pieces } of output) {
+    // It is not known of which stream the bytes were.
+    if (gap > 0) texts.STDOUT.skip(gap);
+    for (const { stream, data } of pieces) texts[stream === 'stderr' ? 'STDERR' : 'STDOUT'].append(data);
+  }
+  if (end === undefined) {
+    return { ...resultOf(texts), exit_code: 0, duration_ms: 0, end_reason: '', running: true, process_id: processId };
+  }
+  await remove();
+  const { exit_code, duration_ms, reason: end_reason } = end;
+  return { ...resultOf(texts), exit_code, duration_ms, end_reason, running: false, process_id: '' };
+}
+
 async function collect(execution: Execution, limit: number, memory: ExecMemory): Promise<ExecResult> {
-  const output = { STDOUT: new CutText(limit, memory), STDERR: new CutText(limit, memory) };
+  const output = newTexts(limit, memory);
   let dropped = 0;
   try {
     for await (const event of execution) {
@@ -49,7 +80,8 @@ async function collect(execution: Execution, limit: number, memory: ExecMemory):
         continue;
       }
       const { exitCode: exit_code, durationMs: duration_ms } = event;
-      return { stdout: output.STDOUT.text(), stderr: output.STDERR.text(), exit_code, duration_ms };
+      const { reason: end_reason } = exitReason(event);
+      return { ...resultOf(output), exit_code, duration_ms, end_reason, running: false, process_id: '' };
     }
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'DEADLINE_EXCEEDED') throw error;
@@ -57,6 +89,22 @@ async function collect(execution: Execution, limit: number, memory: ExecMemory):
     throw new ServiceError(error.code, error.message, [...error.details, partial], { cause: error });
   }
   throw new Error('the execution ended without an exit event');
+}
+
+type Texts = Record<'STDOUT' | 'STDERR', CutText>;
+
+function newTexts(limit: number, memory: ExecMemory): Texts {
+  return { STDOUT: new CutText(limit, memory), STDERR: new CutText(limit, memory) };
+}
+
+function resultOf({ STDOUT, STDERR }: Texts) {
+  return {
+    stdout: STDOUT.text(),
+    stderr: STDERR.text(),
+    output_truncated: STDOUT.dropped + STDERR.dropped > 0,
+    stdout_dropped_bytes: STDOUT.dropped,
+    stderr_dropped_bytes: STDERR.dropped,
+  };
 }
 
 /**
@@ -69,6 +117,8 @@ class CutText {
   readonly #kept = new TextBuffer();
   /** Set once output was omitted; further output is omitted, too. */
   #cut: 'limit' | 'memory' | undefined;
+  /** Bytes that were not kept. */
+  dropped = 0;
 
   constructor(limit: number, memory: ExecMemory) {
     this.#limit = limit;
@@ -77,13 +127,22 @@ class CutText {
 
   /** Returns the number of bytes of `data` that were not kept. */
   append(data: Buffer): number {
-    if (this.#cut !== undefined) return data.length;
+    if (this.#cut !== undefined) {
+      this.dropped += data.length;
+      return data.length;
+    }
     const room = Math.min(data.length, this.#limit - this.#kept.bytes);
     const kept = this.#memory.grow(room);
     if (kept < room) this.#cut = 'memory';
     else if (room < data.length) this.#cut = 'limit';
     if (kept > 0) this.#kept.append(kept < data.length ? data.subarray(0, kept) : data);
+    this.dropped += data.length - kept;
     return data.length - kept;
+  }
+
+  /** Counts bytes that are no longer known. */
+  skip(bytes: number): void {
+    this.dropped += bytes;
   }
 
   text(): Text {

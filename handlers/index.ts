@@ -9,6 +9,7 @@ import type { Download, Export, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
 import { deleteFile } from './delete-file.ts';
+import { deleteProcess } from './delete-process.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { discard } from './discard.ts';
 import { downloadFile } from './download-file.ts';
@@ -21,6 +22,7 @@ import { fork } from './fork.ts';
 import { getCaller } from './get-caller.ts';
 import { getCodebase } from './get-codebase.ts';
 import { getOwnerLimits } from './get-owner-limits.ts';
+import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { health } from './health.ts';
 import { importFiles } from './import-files.ts';
@@ -31,21 +33,28 @@ import { listDirectory } from './list-directory.ts';
 import { listFiles } from './list-files.ts';
 import { listKeys } from './list-keys.ts';
 import { listPresets } from './list-presets.ts';
+import { listProcesses } from './list-processes.ts';
 import { listSandboxes } from './list-sandboxes.ts';
 import { makeDirectory } from './make-directory.ts';
 import { moveFile } from './move-file.ts';
 import { readFile } from './read-file.ts';
+import { readProcessOutput } from './read-process-output.ts';
 import { removeFile } from './remove-file.ts';
+import { resizeTerminal } from './resize-terminal.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rollback } from './rollback.ts';
 import { setOwnerLimits } from './set-owner-limits.ts';
+import { signalProcess } from './signal-process.ts';
+import { startProcess } from './start-process.ts';
 import { startSandbox } from './start-sandbox.ts';
 import { statFile } from './stat-file.ts';
 import { stopSandbox } from './stop-sandbox.ts';
 import { updatePermissions } from './update-permissions.ts';
 import { updateSandbox } from './update-sandbox.ts';
 import { uploadFile } from './upload-file.ts';
+import { watchProcess } from './watch-process.ts';
 import { writeFile } from './write-file.ts';
+import { writeProcessInput } from './write-process-input.ts';
 
 export type { Handler, HandlerContext, HandlerEvent } from './define.ts';
 
@@ -84,6 +93,8 @@ export type Operation = Route &
   );
 
 const SANDBOX = '/v1/sandboxes/{sandbox_id}';
+const PROCESSES = `${SANDBOX}/processes`;
+const PROCESS = `${PROCESSES}/{process_id}`;
 const CODEBASE = '/v1/codebases/{codebase_id}';
 const FILE = `${CODEBASE}/files/{file_path+}`;
 
@@ -99,6 +110,15 @@ export const operations: readonly Operation[] = [
   { operation: 'DestroySandbox', method: 'DELETE', path: SANDBOX, kind: 'unary', access: { role: 'owner', scope: 'sandboxes:write', on: 'sandbox' }, retry: 'same', handler: destroySandbox },
   { operation: 'Exec', method: 'POST', path: `${SANDBOX}/exec`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: exec },
   { operation: 'ExecStream', method: 'POST', path: `${SANDBOX}/exec/stream`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: execStream },
+  { operation: 'StartProcess', method: 'POST', path: PROCESSES, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: startProcess },
+  { operation: 'ListProcesses', method: 'GET', path: PROCESSES, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: listProcesses },
+  { operation: 'GetProcess', method: 'GET', path: PROCESS, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: getProcess },
+  { operation: 'DeleteProcess', method: 'DELETE', path: PROCESS, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'same', handler: deleteProcess },
+  { operation: 'SignalProcess', method: 'POST', path: `${PROCESS}/signal`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: signalProcess },
+  { operation: 'ResizeTerminal', method: 'POST', path: `${PROCESS}/resize`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'same', handler: resizeTerminal },
+  { operation: 'ReadProcessOutput', method: 'GET', path: `${PROCESS}/output`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: readProcessOutput },
+  { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
+  { operation: 'WriteProcessInput', method: 'POST', path: `${PROCESS}/input`, kind: 'raw', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: writeProcessInput },
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updatePermissions },
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },

@@ -17,6 +17,7 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import type { Processes } from './process-services.ts';
 import { interruptedIn } from './retries/interrupted.ts';
 import { KeptAnswers } from './retries/kept-answers.ts';
 import { runtimeFactories } from './runtime-factories.ts';
@@ -27,6 +28,7 @@ import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/h
 import { OwnerDeltas } from './sandboxes/host/owner-deltas.ts';
 import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
+import { createProcesses } from './sandboxes/processes/processes.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
 import type { LimitsOfOwners, Retries, Services } from './services.ts';
 import { Shares } from './shares.ts';
@@ -97,7 +99,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     transfers: platform.descriptors.transfers,
     log,
   });
-  const sandboxes = openSandboxes(config, metadata, { owners, ownerDeltas }, platform, codebases, log);
+  const { sandboxes, processes } = openSandboxes(config, metadata, { owners, ownerDeltas }, platform, codebases, log);
   cleanup.add('sandboxes', () => sandboxes.close());
   connect(sandboxes, codebases, platform.mount, retries);
 
@@ -108,6 +110,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
   return {
     services: {
       sandboxes,
+      processes,
       codebases,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
@@ -168,7 +171,7 @@ function openSandboxes(
   { layout, descriptors, runtimes, mount }: Platform,
   codebases: StoredCodebases,
   log: Log,
-): SandboxKeeper {
+): { sandboxes: SandboxKeeper; processes: Processes } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
   const removals = new SlowRemovals(log);
   const context = new SandboxContext({
@@ -195,7 +198,7 @@ function openSandboxes(
     clock: systemClock,
     log,
   });
-  return createSandboxes(context);
+  return { sandboxes: createSandboxes(context), processes: createProcesses(context) };
 }
 
 /** Limits that are in force for writes, too, when `set` resolves. */
@@ -269,7 +272,7 @@ async function lockState(
   }
 }
 
-function settingsOf({ runtime, sandbox }: Config, owners: OwnerLimitSource): Settings {
+function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLimitSource): Settings {
   const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
   return {
     runtime: RUNTIME_NAMES[runtime.type],
@@ -283,6 +286,12 @@ function settingsOf({ runtime, sandbox }: Config, owners: OwnerLimitSource): Set
       cpu_quota: cpuQuota,
       cpu_shares: cpuShares,
       pids_limit: pidsLimit,
+    },
+    processes: {
+      processes: limits.processes,
+      outputBytes: limits.processOutputBytes,
+      sandboxOutputBytes: limits.sandboxOutputBytes,
+      retention: limits.processRetention,
     },
   };
 }

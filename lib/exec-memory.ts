@@ -20,9 +20,9 @@ export class ExecMemory {
     this.#sandbox = sandbox;
   }
 
-  /** Allocates memory for the input. Throws RESOURCE_EXHAUSTED if the share has no room for it. */
-  holdInput(stdin: string): void {
-    if (stdin.length === 0 || this.#take(stdin.length)) return;
+  /** Allocates memory for input of this length. Throws RESOURCE_EXHAUSTED if the share has no room for it. */
+  holdInput(length: number): void {
+    if (length === 0 || this.#take(length)) return;
     throw new ServiceError(
       'RESOURCE_EXHAUSTED',
       'stdin: the sandbox’s commands already use its share of the server’s memory for input and output (limits.exec_memory_bytes)',

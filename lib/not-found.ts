@@ -3,7 +3,7 @@ import { ServiceError } from './errors.ts';
 const MAX_SHOWN = 64;
 
 /** The error for an id that does not exist, or that the caller must not know of: both have this one text. */
-export function notFound(kind: 'sandbox' | 'codebase' | 'key', id: string): ServiceError {
+export function notFound(kind: 'sandbox' | 'codebase' | 'key' | 'process', id: string): ServiceError {
   const shown = id.length > MAX_SHOWN ? `${id.slice(0, MAX_SHOWN)}…` : id;
   return new ServiceError('NOT_FOUND', `${kind} ${JSON.stringify(shown)} does not exist`);
 }

@@ -42,6 +42,7 @@ import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice, OnIdle } from './field-values.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
+import type { Processes } from './process-services.ts';
 import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
 import type { Execution } from './runtime/runtime.ts';
 import type { Shares } from './shares.ts';
@@ -260,6 +261,7 @@ export interface Retries {
 /** The services that handlers use; tests pass fakes. */
 export interface Services {
   sandboxes: Sandboxes;
+  processes: Processes;
   codebases: Codebases;
   keys: Keys;
   access: Access;

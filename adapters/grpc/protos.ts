@@ -7,10 +7,11 @@ import reflectionV1alpha from '../../proto/grpc/reflection/v1alpha/reflection.pr
 import codebase from '../../proto/service/v1/codebase.proto';
 import key from '../../proto/service/v1/key.proto';
 import owner from '../../proto/service/v1/owner.proto';
+import processes from '../../proto/service/v1/process.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 
 /** The files of all services of the server, as reflection returns them. */
-export const protoFiles = [sandbox, codebase, key, owner, health, reflectionV1, reflectionV1alpha].flatMap(
+export const protoFiles = [sandbox, processes, codebase, key, owner, health, reflectionV1, reflectionV1alpha].flatMap(
   ({ files }) => files,
 );
 
@@ -24,6 +25,7 @@ const withOneofs: Options = { ...asMessages, oneofs: true };
 /** All services and messages of the server, by full name. */
 export const protos = {
   ...fromJSON(sandbox.json, asMessages),
+  ...fromJSON(processes.json, asMessages),
   ...fromJSON(codebase.json, asMessages),
   ...fromJSON(key.json, asMessages),
   ...fromJSON(owner.json, asMessages),

@@ -2,16 +2,18 @@ import { LongText } from '../../lib/long-text.ts';
 
 /** Characters of JSON encoded in one step: well below a millisecond, even if each is escaped. */
 const PIECE = 16_384;
+/** Bytes whose base64 has PIECE characters: a multiple of 3, so that the pieces join. */
+const BYTES_PIECE = (PIECE / 4) * 3;
 /** Messages with less text are encoded in one step. */
 const LARGE = 8 * PIECE;
 
-/** Whether encoding the message takes long enough to delay other calls. */
+/** Whether encoding the message takes long enough to delay other calls, or needs `jsonPieces` for its bytes. */
 export function isLarge(message: unknown): boolean {
   return weigh(message, LARGE) < 0;
 }
 
 /**
- * Encodes the message as JSON.stringify does, in pieces of bounded length. The threat: the output of a command can be
+ * Encodes the message as JSON.stringify does, bytes as base64, in pieces of bounded length. The threat: the output of a command can be
  * megabytes of characters that need escaping, which blocks the main thread for 0.1 s if encoded in one step.
  */
 export function* jsonPieces(message: unknown): Generator<string, void, void> {
@@ -27,6 +29,7 @@ export function* jsonPieces(message: unknown): Generator<string, void, void> {
 
 function* parts(value: unknown): Generator<string, void, void> {
   if (value instanceof LongText) yield* longTextParts(value);
+  else if (value instanceof Uint8Array) yield* bytesParts(value);
   else if (typeof value === 'string' && value.length > PIECE) yield* stringParts(value);
   else if (weigh(value, PIECE) >= 0) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) {
@@ -47,6 +50,16 @@ function* parts(value: unknown): Generator<string, void, void> {
   }
 }
 
+/** proto3 JSON has bytes as base64. */
+function* bytesParts(bytes: Uint8Array): Generator<string, void, void> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  yield '"';
+  for (let from = 0; from < buffer.length; from += BYTES_PIECE) {
+    yield buffer.toString('base64', from, Math.min(from + BYTES_PIECE, buffer.length));
+  }
+  yield '"';
+}
+
 function* stringParts(text: string): Generator<string, void, void> {
   yield '"';
   for (let from = 0; from < text.length; ) {
@@ -65,9 +78,9 @@ function* longTextParts(text: LongText): Generator<string, void, void> {
   yield '"';
 }
 
-/** `budget` minus the number of characters of the value; counting stops below 0, where a LongText is always. */
+/** `budget` minus the number of characters of the value; counting stops below 0, where LongTexts and bytes are always. */
 function weigh(value: unknown, budget: number): number {
-  if (value instanceof LongText) return -1;
+  if (value instanceof LongText || value instanceof Uint8Array) return -1;
   if (typeof value === 'string') return budget - value.length;
   if (typeof value !== 'object' || value === null) return budget - 8;
   let left = budget;

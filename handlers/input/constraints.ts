@@ -11,6 +11,10 @@ import { ENTRIES_PER_STEP, type Steps } from './steps.ts';
 export interface FieldConstraint {
   /** The field must not be empty; checked after the types of all fields. */
   required?: true;
+  /** The field or this other one must not be empty; checked like `required`. */
+  requiredWithout?: string;
+  /** The field must be empty if this other one is not; checked like `required`. */
+  excludes?: string;
   /** Minimum and maximum of an integer. */
   minimum?: number;
   maximum?: number;
@@ -63,11 +67,22 @@ const FORMATS = {
   'directory-path': parseDirectoryPath,
 } as const;
 
-/** Throws INVALID_ARGUMENT for the first required string that is empty. */
+/** Throws INVALID_ARGUMENT for the first required field that is empty, and for fields that exclude each other. */
 export function checkRequired(request: Readonly<Record<string, unknown>>, constraints: Constraints): void {
-  for (const [name, { required }] of Object.entries(constraints)) {
-    if (required && request[name] === '') throw invalidArgument(name, 'is required');
+  for (const [name, { required, requiredWithout, excludes }] of Object.entries(constraints)) {
+    const absent = isEmpty(request[name]);
+    if (absent && (required || (requiredWithout !== undefined && isEmpty(request[requiredWithout])))) {
+      throw invalidArgument(name, 'is required');
+    }
+    if (!absent && excludes !== undefined && !isEmpty(request[excludes])) {
+      throw invalidArgument(name, `must be empty with ${excludes}`);
+    }
   }
+}
+
+/** For strings, lists and bytes. */
+function isEmpty(value: unknown): boolean {
+  return value === '' || (typeof value === 'object' && value !== null && 'length' in value && value.length === 0);
 }
 
 /** Returns the check of a string, which throws INVALID_ARGUMENT naming `at`. The pattern is compiled once. */

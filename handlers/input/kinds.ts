@@ -43,11 +43,15 @@ export const bool: Kind<boolean> = {
   },
 };
 
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+
+/** JSON has bytes as base64, with or without padding, in both alphabets. */
 export const bytes: Kind<Uint8Array> = {
   absent: () => new Uint8Array(0),
   read(value, at) {
-    if (!(value instanceof Uint8Array)) throw invalidArgument(at, 'must be bytes');
-    return value;
+    if (value instanceof Uint8Array) return value;
+    if (typeof value !== 'string' || !BASE64.test(value)) throw invalidArgument(at, 'must be bytes in base64');
+    return Buffer.from(value, 'base64');
   },
 };
 

@@ -1,6 +1,8 @@
 import {
   ENV_NAME,
   ENV_NAME_PROBLEM,
+  MAX_ARGUMENTS,
+  MAX_ARGV_BYTES,
   MAX_ENV_BYTES,
   MAX_STRING_BYTES,
   MAX_VARIABLES,
@@ -66,9 +68,15 @@ export const newSandbox = {
 
 const noNul = { source: '[^\\0]*', problem: 'must have no NUL' };
 
-/** The command of Exec and ExecStream. */
-export const command = {
-  command: { required: true, pattern: noNul, maxBytes: MAX_STRING_BYTES },
+/** A command and its environment. */
+const command = {
+  command: { requiredWithout: 'argv', pattern: noNul, maxBytes: MAX_STRING_BYTES },
+  argv: {
+    excludes: 'command',
+    maxItems: MAX_ARGUMENTS,
+    maxBytes: MAX_ARGV_BYTES,
+    items: { pattern: noNul, maxBytes: MAX_STRING_BYTES },
+  },
   workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },
   env: {
     maxItems: MAX_VARIABLES,
@@ -82,3 +90,28 @@ export const command = {
   },
   timeout: { minimum: 0, unit: 'seconds' },
 } as const satisfies Constraints;
+
+/** The command of Exec and ExecStream. */
+export const execCommand = { ...command, stdin_bytes: { excludes: 'stdin' } } as const satisfies Constraints;
+
+/** Longest time that Node's timers can wait, in seconds. */
+const LONGEST_TIMER = 2_147_483;
+
+const terminalSide = { minimum: 1, maximum: 1000, orZero: true } as const satisfies FieldConstraint;
+
+/** The command of StartProcess. */
+export const newProcess = {
+  ...command,
+  process_id: {
+    pattern: {
+      source: '[A-Za-z0-9][A-Za-z0-9._-]{0,63}',
+      problem: 'must have 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit',
+    },
+  },
+  terminal: { fields: { columns: terminalSide, rows: terminalSide } },
+  timeout: { minimum: 0, maximum: LONGEST_TIMER, unit: 'seconds' },
+  labels,
+} as const satisfies Constraints;
+
+/** Offset in the output or the input of a process. */
+export const offset = { minimum: 0 } as const satisfies FieldConstraint;

@@ -20,6 +20,8 @@ export interface Guard {
   narrow<R extends object>(request: R): R;
   /** Must be called once, at the end of the call. */
   release(): void;
+  /** See `CountedCall`. */
+  keepCommand(): () => void;
 }
 
 /** The guard of callers that may do everything. */
@@ -27,6 +29,7 @@ export const OPEN: Guard = Object.freeze({
   principal: ANYONE,
   narrow: <R extends object>(request: R) => request,
   release: () => undefined,
+  keepCommand: () => () => undefined,
 });
 
 /** Throws PERMISSION_DENIED unless `decision` allows the call. `hide` is impossible before the target is known. */
@@ -42,15 +45,17 @@ interface GuardParts {
   /** Wall-clock time in milliseconds since the epoch. */
   now: () => number;
   release: () => void;
+  keepCommand: () => () => void;
   /** Why the call must end, once its key was revoked or has expired. */
   ended: () => ServiceError | undefined;
 }
 
-export function createGuard({ principal, rate, need, owners, now, release, ended }: GuardParts): Guard {
+export function createGuard({ principal, rate, need, owners, now, release, keepCommand, ended }: GuardParts): Guard {
   return {
     principal,
     rate,
     release,
+    keepCommand,
     narrow(request) {
       if (need.role === 'public') return request;
       const reason = ended();

@@ -37,7 +37,7 @@ export interface KeyAccessOptions {
   uptime?: () => number;
 }
 
-const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined };
+const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined, keepCommand: () => () => undefined };
 
 /** Access by keys. */
 export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys: Keys } {
@@ -94,7 +94,8 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
         forget();
         counted.release();
       };
-      return createGuard({ principal, rate: counted.rate, need, owners: ownersThen, now, release, ended: () => ended });
+      const { rate, keepCommand } = counted;
+      return createGuard({ principal, rate, need, owners: ownersThen, now, release, keepCommand, ended: () => ended });
     },
   };
   return { access, keys };

@@ -104,6 +104,10 @@ export const SCHEMA = {
   limits: {
     exec_output_bytes: key(byteSize, `${DEFAULT_OUTPUT_BYTES / 2 ** 20}MiB`),
     exec_memory_bytes: key(byteSize, '512MiB'),
+    processes: key(integer(1, 512), 256),
+    process_output_bytes: key(byteSize, '8MiB'),
+    sandbox_output_bytes: key(byteSize, '64MiB'),
+    process_retention: key(duration({ min: 0, max: LONGEST, allowed: 'a duration' }), '1h'),
     per_key: {
       requests_per_second: key(wholeNumber, 100),
       request_burst: key(wholeNumber, 200),

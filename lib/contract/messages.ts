@@ -381,6 +381,253 @@ export interface OwnerSettings {
   effective?: OwnerLimits;
 }
 
+/** Size of a terminal. */
+export interface TerminalSize {
+  /** Characters in a line: 1 to 1000. */
+  columns: number;
+  /** Lines: 1 to 1000. */
+  rows: number;
+}
+
+/** Request of StartProcess. */
+export interface StartProcessRequest {
+  /** Sandbox that runs the process. */
+  sandbox_id: string;
+  /**
+   * Id chosen by the caller, unique in the sandbox, so that a repeated request starts nothing twice; empty: the server
+   * chooses one. 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit.
+   */
+  process_id: string;
+  /** Command, run by /bin/sh -c. Either this or `argv`. */
+  command: string;
+  /** Program and its arguments, without a shell; a program without "/" is found by PATH. */
+  argv: readonly string[];
+  /** Environment variables, in addition to the sandbox's own. */
+  env: Record<string, string>;
+  /** Working directory; a relative path starts at /workspace. Empty: /workspace. */
+  workdir: string;
+  /** Keep standard input open for WriteProcessInput. Otherwise it is empty. */
+  stdin: boolean;
+  /**
+   * Give the process a terminal of this size as standard input, output and error. FAILED_PRECONDITION if the sandbox has
+   * no program that can make one.
+   */
+  terminal: TerminalSize;
+  /** Seconds until the process and every process that it started are killed; 0: never. */
+  timeout: number;
+  /** Labels of the process. */
+  labels: Record<string, string>;
+}
+
+/** A process. */
+export interface Process {
+  /** Sandbox that runs it. */
+  sandbox_id: string;
+  /** Id, unique in the sandbox. */
+  process_id: string;
+  /** Its shell command; empty with `argv`. */
+  command: string;
+  /** Its program and arguments. */
+  argv: readonly string[];
+  /** Its working directory, as requested. */
+  workdir: string;
+  /** Its labels. */
+  labels: Record<string, string>;
+  /** Time of its start. */
+  started_at: number;
+  /** Time of its end; 0 while it runs. */
+  ended_at: number;
+  /** Its end; absent while it runs. */
+  end?: ProcessEnd;
+  /** Bytes of output written so far; the offset of the next byte. */
+  output_next: number;
+  /** Offset of the first byte that is still kept. */
+  output_first: number;
+  /** Bytes of input taken so far; the offset of the next byte. */
+  input_next: number;
+  /** Whether its standard input is open for WriteProcessInput. */
+  stdin_open: boolean;
+  /** Size of its terminal; absent without one. */
+  terminal?: TerminalSize;
+}
+
+/** The end of a process. */
+export interface ProcessEnd {
+  /**
+   * - "exited": it ended by itself, with `exit_code`
+   * - "signaled": a signal ended it; a shell's exit code of 128+N counts as signal N
+   * - "timeout": its timeout was over
+   * - "out_of_memory": the sandbox's memory limit ended it
+   * - "killed": SignalProcess with SIGKILL, or DeleteProcess
+   * - "sandbox_stopped": its sandbox was stopped or destroyed
+   * - "sandbox_lost": its sandbox failed, or the server was restarted
+   */
+  reason: string;
+  /** Exit code; 128+N if signal N ended it; -1 if it is not known. */
+  exit_code: number;
+  /** Number of the signal that ended it; otherwise 0. */
+  signal: number;
+  /** Run time in milliseconds. */
+  duration_ms: number;
+}
+
+/** Request of GetProcess. */
+export interface GetProcessRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process to return. */
+  process_id: string;
+}
+
+/** Request of ListProcesses. */
+export interface ListProcessesRequest {
+  /** Sandbox whose processes are listed. */
+  sandbox_id: string;
+  /** Only processes with all of these labels, with these values. */
+  labels: Record<string, string>;
+  /** Only processes that run. */
+  running: boolean;
+  /** Maximum number of processes in the answer, up to 1000; 0: 100. */
+  page_size: number;
+  /** `next_page_token` of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListProcesses. */
+export interface ListProcessesResponse {
+  /** Processes of this page. */
+  processes: readonly Process[];
+  /** Token of the next page; empty after the last one. */
+  next_page_token: string;
+}
+
+/** Request of DeleteProcess. */
+export interface DeleteProcessRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process to delete. */
+  process_id: string;
+}
+
+/** Request of SignalProcess. */
+export interface SignalProcessRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process that gets the signal. */
+  process_id: string;
+  /** Name of the signal, for example "SIGINT" or "SIGTERM". */
+  signal: string;
+}
+
+/** Request of ResizeTerminal. */
+export interface ResizeTerminalRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process whose terminal is resized. */
+  process_id: string;
+  /** Characters in a line: 1 to 1000. */
+  columns: number;
+  /** Lines: 1 to 1000. */
+  rows: number;
+}
+
+/** Request of ReadProcessOutput. */
+export interface ReadProcessOutputRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process whose output is read. */
+  process_id: string;
+  /** Offset of the first byte to return. INVALID_ARGUMENT above `output_next`. */
+  offset: number;
+  /** Maximum number of bytes to return, up to 1 MiB; 0: 64 KiB. */
+  max_bytes: number;
+  /** Milliseconds to wait for output or the end if there is none yet, up to 60000. */
+  wait: number;
+}
+
+/** A part of the output of a process. */
+export interface ProcessOutput {
+  /** Stream that the bytes were written to: "stdout", "stderr" or "terminal". */
+  stream: string;
+  /** Offset of the first byte. */
+  offset: number;
+  /** The bytes. */
+  data: Uint8Array;
+}
+
+/** Response of ReadProcessOutput. */
+export interface ReadProcessOutputResponse {
+  /** Bytes between the requested offset and the first returned byte that are no longer kept. */
+  gap: number;
+  /** Output in the order of the offsets. */
+  output: readonly ProcessOutput[];
+  /** Offset for the next call. */
+  next: number;
+  /** The end of the process, if all of its output has been returned. */
+  end?: ProcessEnd;
+}
+
+/** Request of WatchProcess. */
+export interface WatchProcessRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process to watch. */
+  process_id: string;
+  /** Offset of the first byte to send. INVALID_ARGUMENT above `output_next`. */
+  offset: number;
+}
+
+/** An event of a process. It carries output (`data`), or one of `gap`, `end`, `keepalive` and `attached`. */
+export interface ProcessEvent {
+  /** Next bytes of the output. */
+  data: Uint8Array;
+  /** Stream that the bytes were written to: "stdout", "stderr" or "terminal"; empty without output. */
+  stream: string;
+  /** Offset after this event: a reader that starts there continues with the next one. */
+  next: number;
+  /** Bytes before the next output that are no longer kept. */
+  gap: number;
+  /** The end of the process: the last event. */
+  end?: ProcessEnd;
+  /** Sent every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
+  /** The first event of AttachProcess, and of no other. */
+  attached?: Attached;
+}
+
+/** How a caller is attached to a process. */
+export interface Attached {
+  /** Whether the process has a terminal. */
+  terminal: boolean;
+  /** Whether this caller may write. */
+  writer: boolean;
+  /** End of the output at this moment: output before it is a replay. */
+  offset: number;
+}
+
+/** Request of WriteProcessInput. */
+export interface WriteProcessInputRequest {
+  /** Sandbox of the process. */
+  sandbox_id: string;
+  /** Process to write to. */
+  process_id: string;
+  /**
+   * Offset of the first byte in the whole input, so that a repeated request writes nothing twice: bytes before
+   * `input_next` are skipped. INVALID_ARGUMENT above it. Absent: append.
+   */
+  offset?: number;
+  /** Close standard input after the last byte. Sends ^D to a terminal. */
+  end: boolean;
+  /** Bytes to write. */
+  chunk: Uint8Array;
+}
+
+/** Response of WriteProcessInput. */
+export interface WriteProcessInputResponse {
+  /** Bytes of input taken so far: the offset of the next byte. */
+  input_next: number;
+}
+
 /**
  * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
  * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
@@ -574,6 +821,18 @@ export interface ExecRequest {
   workdir: string;
   /** Seconds until the command and every process that it started are killed; 0: the server's default. */
   timeout: number;
+  /** Instead of `command`: a program and its arguments, without a shell; a program without "/" is found by PATH. */
+  argv: readonly string[];
+  /** Instead of `stdin`: standard input of any bytes. */
+  stdin_bytes: Uint8Array;
+  /**
+   * Exec only. Milliseconds after which the answer does not wait any longer for the end of the command: it is `running`,
+   * with a `process_id`, and goes on as a process (see ProcessService), with the timeout of this request. With
+   * `yield_after`, a timeout is a result with the `end_reason` "timeout". 0: wait for the end.
+   */
+  yield_after: number;
+  /** ExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
 }
 
 /** Response of Exec. */
@@ -589,6 +848,21 @@ export interface ExecResponse {
   exit_code: number;
   /** Run time in milliseconds. */
   duration_ms: number;
+  /**
+   * Why the command ended: "exited", "signaled" (exit code 128+N, also a shell's), "out_of_memory", or "timeout" with
+   * `yield_after`; empty while it is `running`.
+   */
+  end_reason: string;
+  /** Whether output was left out of `stdout` or `stderr`. */
+  output_truncated: boolean;
+  /** Bytes of standard output that were left out. */
+  stdout_dropped_bytes: number;
+  /** Bytes of standard error that were left out. */
+  stderr_dropped_bytes: number;
+  /** Whether the command goes on as the process `process_id`. Its output from the beginning is in the process's log. */
+  running: boolean;
+  /** Id of the process, if the command goes on. */
+  process_id: string;
 }
 
 /** Response of ExecStream. */
@@ -601,6 +875,10 @@ export interface ExecStreamChunk {
   exit_code?: number;
   /** Run time in milliseconds, in the last chunk. */
   duration_ms: number;
+  /** Why the command ended, in the last chunk: "exited", "signaled" (exit code 128+N, also a shell's) or "out_of_memory". */
+  end_reason: string;
+  /** This chunk only shows that the command still runs. */
+  keepalive: boolean;
 }
 
 /** Request of UpdatePermissions. */
@@ -1096,6 +1374,36 @@ export interface Rpcs {
   SetOwnerLimits: { request: SetOwnerLimitsRequest; response: OwnerSettings };
   /** Returns the limits of an owner: to admins, and to the owner itself. */
   GetOwnerLimits: { request: GetOwnerLimitsRequest; response: OwnerSettings };
+  /**
+   * Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that process and
+   * starts nothing, if the request is the same; otherwise ALREADY_EXISTS.
+   */
+  StartProcess: { request: StartProcessRequest; response: Process };
+  /** Returns one process. */
+  GetProcess: { request: GetProcessRequest; response: Process };
+  /**
+   * Lists the processes of a sandbox, the newest first, page by page. Those that have ended are listed until they are
+   * deleted, or the server's retention time is over.
+   */
+  ListProcesses: { request: ListProcessesRequest; response: ListProcessesResponse };
+  /** Ends a process and all processes that it started, in the background, too, and deletes its output. */
+  DeleteProcess: { request: DeleteProcessRequest; response: Empty };
+  /** Sends a signal to the process and to every process that it started. Succeeds and changes nothing if it has ended. */
+  SignalProcess: { request: SignalProcessRequest; response: Process };
+  /** Changes the size of a process's terminal. FAILED_PRECONDITION if it has none. */
+  ResizeTerminal: { request: ResizeTerminalRequest; response: Empty };
+  /** Returns kept output from an offset on, with the end of the process once all of its output was returned. */
+  ReadProcessOutput: { request: ReadProcessOutputRequest; response: ReadProcessOutputResponse };
+  /**
+   * Sends kept output from an offset on, and further output as it is written. The last event carries `end`. A reader
+   * that leaves does not affect the process.
+   */
+  WatchProcess: { request: WatchProcessRequest; response: ProcessEvent };
+  /**
+   * Writes to the standard input or the terminal of a process, at the pace at which it reads. The first message names the
+   * process and may carry a chunk; later messages carry chunks.
+   */
+  WriteProcessInput: { request: WriteProcessInputRequest; response: WriteProcessInputResponse };
   /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */

@@ -9,6 +9,11 @@ export interface CountedCall {
   rate: RateState | undefined;
   /** Must be called once, at the end of the call. */
   release(): void;
+  /**
+   * From now on the call's command is counted until the returned function is called, also after `release`. For a command
+   * that goes on after its call. Further calls of that function do nothing.
+   */
+  keepCommand(): () => void;
 }
 
 export interface AdmissionOptions {
@@ -51,11 +56,24 @@ export class CallAdmission {
     if (ofAll) throw refused(`owner ${JSON.stringify(ownerId)}`, ofAll, placeOf(ownerId, ofAll.limit), owner);
     key.begin(perKey, counts);
     owner.begin(perOwner, counts);
+    const end = (ended: readonly Count[]) => {
+      key.end(ended);
+      owner.end(ended);
+    };
+    let own = counts;
     return {
       rate: fewer(key.requests(perKey), owner.requests(perOwner)),
       release: () => {
-        key.end(counts);
-        owner.end(counts);
+        end(own);
+        own = [];
+      },
+      keepCommand: () => {
+        let kept = own.filter((count) => count === 'command');
+        own = own.filter((count) => count !== 'command');
+        return () => {
+          end(kept);
+          kept = [];
+        };
       },
     };
   }

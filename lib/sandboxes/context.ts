@@ -9,6 +9,7 @@ import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
 import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
 import { GoneSandboxes } from './lifecycle/gone.ts';
+import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
 import type { LiveSandbox } from './sandbox.ts';
 
 export interface Settings {
@@ -23,6 +24,7 @@ export interface Settings {
   /** The limits of the owners of sandboxes. */
   owners: OwnerLimitSource;
   defaultResources: ResourceLimits;
+  processes: ProcessLimits;
 }
 
 /** State shared by the operations on sandboxes. */
@@ -39,6 +41,7 @@ export class SandboxContext {
   readonly leftovers = new Map<string, number | undefined>();
   readonly layers: LayerReclaimer;
   readonly gone: GoneSandboxes;
+  readonly processes: ProcessTable;
   readonly #removing = new Set<string>();
   #layersLeft = false;
   closing = false;
@@ -52,6 +55,12 @@ export class SandboxContext {
     this.log = parts.log;
     this.gone = new GoneSandboxes(parts.metadata, parts.clock);
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
+    this.processes = new ProcessTable({
+      dir: parts.platform.layout.processes,
+      limits: parts.settings.processes,
+      now: () => parts.clock.now(),
+      log: parts.log,
+    });
   }
 
   /** Adds a sandbox, whose delta counts for its owner until `forget`. */
@@ -116,6 +125,7 @@ export class SandboxContext {
     this.#removing.add(id);
     try {
       if (await removeDelta(id, this.platform)) this.#layersLeft = true;
+      await this.processes.forget(id);
       this.leftovers.delete(id);
       if (uid !== undefined) this.uids.release(uid);
     } catch (err) {

@@ -108,7 +108,10 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     importFiles: (request, archive) => importFiles(request, archive, context),
     endIdle: () => idle.end(),
     beginCall: (id) => beginCall(id, context),
-    expire: () => expireSandboxes(context, jumps),
+    expire: async () => {
+      await context.processes.expire();
+      await expireSandboxes(context, jumps);
+    },
     recover: () => recoverSandboxes(context),
     usersOf: (codebaseId) =>
       [...context.sandboxes.values()]
@@ -134,6 +137,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
       const staying = [...context.sandboxes.values()].filter(({ destroying }) => !destroying);
       await context.layers.idle();
       await each(staying, 64, (sandbox) => sandbox.queue.run(() => end(sandbox, context)));
+      await context.processes.close();
       await storeDeltaBytes(staying, context);
     },
   };

@@ -15,6 +15,7 @@ import { keyFor, tableOf } from './keyed-services.ts';
 
 /** A valid request of each operation, on the sandbox, codebase and key of the owner ann. */
 const SANDBOX = { sandbox_id: 'sb_ann' };
+const PROCESS = { ...SANDBOX, process_id: 'pr_1' };
 const CODEBASE = { codebase_id: 'cb_ann' };
 const REQUESTS: Readonly<Record<Rpc | 'Health', Readonly<Record<string, unknown>>>> = {
   CreateSandbox: CODEBASE,
@@ -26,6 +27,15 @@ const REQUESTS: Readonly<Record<Rpc | 'Health', Readonly<Record<string, unknown>
   DestroySandbox: SANDBOX,
   Exec: { ...SANDBOX, command: 'true' },
   ExecStream: { ...SANDBOX, command: 'true' },
+  StartProcess: { ...SANDBOX, command: 'true' },
+  GetProcess: PROCESS,
+  ListProcesses: SANDBOX,
+  DeleteProcess: PROCESS,
+  SignalProcess: { ...PROCESS, signal: 'SIGTERM' },
+  ResizeTerminal: { ...PROCESS, columns: 80, rows: 24 },
+  ReadProcessOutput: PROCESS,
+  WatchProcess: PROCESS,
+  WriteProcessInput: PROCESS,
   UpdatePermissions: SANDBOX,
   ExplainPermission: SANDBOX,
   ListPresets: {},
@@ -79,6 +89,15 @@ const ALLOWED: Readonly<Record<Rpc | 'Health', string>> = {
   DestroySandbox: '--+0+',
   Exec: '+0+0+',
   ExecStream: '+0+0+',
+  StartProcess: '+0+0+',
+  GetProcess: '+0+0+',
+  ListProcesses: '+0+0+',
+  DeleteProcess: '+0+0+',
+  SignalProcess: '+0+0+',
+  ResizeTerminal: '+0+0+',
+  ReadProcessOutput: '+0+0+',
+  WatchProcess: '+0+0+',
+  WriteProcessInput: '+0+0+',
   UpdatePermissions: '--+0+',
   ExplainPermission: '+0+0+',
   ListPresets: '+++++',
@@ -163,6 +182,7 @@ function reachedServices(): Services {
   const everything = new Proxy({}, { get: () => reached }) as never;
   return {
     sandboxes: everything,
+    processes: everything,
     codebases: everything,
     keys: everything,
     owners: everything,

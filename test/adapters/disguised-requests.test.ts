@@ -72,6 +72,7 @@ function recording(access: Access): Services {
     ) as never;
   return {
     sandboxes: room('sandboxes'),
+    processes: room('processes'),
     codebases: room('codebases'),
     keys: room('keys'),
     owners: room('owners'),

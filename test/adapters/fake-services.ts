@@ -4,6 +4,7 @@ import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
 import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
+import type { Processes } from '../../lib/process-services.ts';
 import type { StoredFile } from '../../lib/readable-file.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
 import type { Codebases, Retries, Sandboxes, Services } from '../../lib/services.ts';
@@ -108,6 +109,7 @@ const NAMES = {
     'expire',
     'endIdle',
   ],
+  processes: ['start', 'get', 'list', 'delete', 'signal', 'resize', 'read', 'watch', 'write', 'execOrYield'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };
 
@@ -120,16 +122,17 @@ export const noRetries: Retries = {
 
 /** Services of which only the given methods work. */
 export function fakeServices(
-  given: { sandboxes?: Partial<Sandboxes>; codebases?: Partial<Codebases> } & Partial<
+  given: { sandboxes?: Partial<Sandboxes>; processes?: Partial<Processes>; codebases?: Partial<Codebases> } & Partial<
     Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>
   > = {},
 ): Services {
-  const of = (room: 'sandboxes' | 'codebases') => ({
+  const of = (room: keyof typeof NAMES) => ({
     ...Object.fromEntries(NAMES[room].map((name) => [name, unexpected(`${room}.${name}`)])),
     ...given[room],
   });
   return {
     sandboxes: of('sandboxes') as unknown as Sandboxes,
+    processes: of('processes') as unknown as Processes,
     codebases: of('codebases') as unknown as Codebases,
     keys: given.keys ?? noKeys,
     access: given.access ?? openAccess,

@@ -15,6 +15,9 @@ import type {
   OwnerSettings,
   PermissionExplanation,
   Preset,
+  Process,
+  ProcessEvent,
+  ReadProcessOutputResponse,
   Sandbox,
   Ticket,
 } from '../../lib/contract/messages.ts';
@@ -33,6 +36,13 @@ export interface Unary {
   StopSandbox: Sandbox;
   DestroySandbox: object;
   Exec: ExecResponse;
+  StartProcess: Process;
+  GetProcess: Process;
+  ListProcesses: { processes: Process[]; next_page_token: string };
+  DeleteProcess: object;
+  SignalProcess: Process;
+  ResizeTerminal: object;
+  ReadProcessOutput: ReadProcessOutputResponse;
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };
@@ -65,6 +75,13 @@ export interface Unary {
 
 export type Content = Uint8Array | string | AsyncIterable<Uint8Array>;
 
+/** One process. */
+export interface OfProcess {
+  sandbox_id: string;
+  process_id: string;
+  offset?: number;
+}
+
 export interface UploadResult {
   size: number;
   checksum: string;
@@ -85,6 +102,8 @@ export interface Client {
   readonly protocol: Protocol;
   call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]>;
   execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
+  watchProcess(request: OfProcess, signal?: AbortSignal): AsyncIterable<ProcessEvent>;
+  writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }>;
   upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
   download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;
   exportChanges(sandboxId: string, format: string): AsyncIterable<Uint8Array>;

@@ -16,7 +16,7 @@ import {
   type ServiceClientConstructor,
 } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
-import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/contract/messages.ts';
+import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
 import {
   CallError,
@@ -24,6 +24,7 @@ import {
   type Content,
   chunksOf,
   type OfFile,
+  type OfProcess,
   type Protocol,
   type Unary,
   type UploadResult,
@@ -34,8 +35,8 @@ const LOADING: Options = { keepCase: true, longs: Number, enums: String, default
 /** Of one message sent: far below the 4 MiB a server takes. */
 const MESSAGE_BYTES = 256 * 1024;
 
-const SERVICES = ['SandboxService', 'CodebaseService', 'KeyService', 'OwnerService'] as const;
-const FILES = ['sandbox', 'codebase', 'key', 'owner'].map((name) => `service/v1/${name}.proto`);
+const SERVICES = ['SandboxService', 'CodebaseService', 'KeyService', 'OwnerService', 'ProcessService'] as const;
+const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process'].map((name) => `service/v1/${name}.proto`);
 const definitions = loadSync(FILES, LOADING);
 const statusDefinitions = loadSync('google/rpc/status.proto', LOADING);
 
@@ -55,6 +56,15 @@ export class GrpcClient implements Client {
   async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
     const open = this.#method('ExecStream') as (request: object) => ClientReadableStream<ExecStreamChunk>;
     yield* received(open(request), signal);
+  }
+
+  async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
+    const open = this.#method('WatchProcess') as (request: object) => ClientReadableStream<ProcessEvent>;
+    for await (const event of received(open(request), signal)) yield withoutAbsent(event);
+  }
+
+  writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }> {
+    return this.sendMessages('WriteProcessInput', uploadMessages(request, content)) as Promise<{ input_next: number }>;
   }
 
   upload(codebase_id: string, file_path: string, content: Content, mode = 0): Promise<UploadResult> {
@@ -114,6 +124,11 @@ export class GrpcClient implements Client {
     if (!service) throw new Error(`no service has ${name}`);
     return (service as unknown as Record<string, (...args: unknown[]) => unknown>)[name]?.bind(service);
   }
+}
+
+/** The parser has null for an absent message. */
+function withoutAbsent<T extends object>(message: T): T {
+  return Object.fromEntries(Object.entries(message).filter(([, value]) => value !== null)) as T;
 }
 
 type Callback<T> = (error: GrpcError | null, answer?: T) => void;

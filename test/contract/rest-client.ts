@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { ExecStreamChunk, FileStat, ImportFilesResponse } from '../../lib/contract/messages.ts';
+import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
 import {
   CallError,
@@ -10,6 +10,7 @@ import {
   chunksOf,
   collect,
   type OfFile,
+  type OfProcess,
   type Protocol,
   type Unary,
   type UploadResult,
@@ -24,6 +25,13 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   StopSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/stop'],
   DestroySandbox: ['DELETE', '/v1/sandboxes/{sandbox_id}'],
   Exec: ['POST', '/v1/sandboxes/{sandbox_id}/exec'],
+  StartProcess: ['POST', '/v1/sandboxes/{sandbox_id}/processes'],
+  GetProcess: ['GET', '/v1/sandboxes/{sandbox_id}/processes/{process_id}'],
+  ListProcesses: ['GET', '/v1/sandboxes/{sandbox_id}/processes'],
+  DeleteProcess: ['DELETE', '/v1/sandboxes/{sandbox_id}/processes/{process_id}'],
+  SignalProcess: ['POST', '/v1/sandboxes/{sandbox_id}/processes/{process_id}/signal'],
+  ResizeTerminal: ['POST', '/v1/sandboxes/{sandbox_id}/processes/{process_id}/resize'],
+  ReadProcessOutput: ['GET', '/v1/sandboxes/{sandbox_id}/processes/{process_id}/output'],
   UpdatePermissions: ['PUT', '/v1/sandboxes/{sandbox_id}/permissions'],
   ExplainPermission: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/explain'],
   ListPresets: ['GET', '/v1/presets'],
@@ -93,6 +101,8 @@ interface WireChunk {
   exit_code?: number;
   duration_ms?: number;
   error?: ErrorBody;
+  end_reason?: string;
+  keepalive?: boolean;
 }
 
 export class RestClient implements Client {
@@ -118,7 +128,7 @@ export class RestClient implements Client {
     const answer = ['POST', 'PUT', 'PATCH'].includes(method)
       ? await this.json(method, path, rest, signal)
       : await this.send(method, `${path}${query(rest)}`, { signal });
-    return succeeded(answer) as Unary[O];
+    return withBytes(succeeded(answer)) as Unary[O];
   }
 
   json(method: string, path: string, body: unknown, signal?: AbortSignal): Promise<RawAnswer> {
@@ -135,6 +145,25 @@ export class RestClient implements Client {
     });
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
     for await (const line of linesOf(answer)) yield chunkOf(JSON.parse(line) as WireChunk);
+  }
+
+  async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
+    const { offset, ...process } = request;
+    const answer = await this.open('GET', `${processPath(process)}/events${query({ offset })}`, { signal });
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    for await (const line of linesOf(answer)) {
+      const { error, ...event } = JSON.parse(line) as { error?: ErrorBody };
+      if (error) throw wireError(error);
+      yield withBytes(event) as ProcessEvent;
+    }
+  }
+
+  async writeProcessInput(
+    { offset, end, ...process }: OfProcess & { end?: boolean },
+    body: Content,
+  ): Promise<{ input_next: number }> {
+    const answer = await this.send('POST', `${processPath(process)}/input${query({ offset, end })}`, { body });
+    return succeeded(answer) as { input_next: number };
   }
 
   async upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult> {
@@ -238,14 +267,32 @@ function wireError({ code, message, details }: ErrorBody): CallError {
   return new CallError(name, message, details);
 }
 
-function chunkOf({ data = '', stream = 'STDOUT', exit_code, duration_ms = 0, error }: WireChunk): ExecStreamChunk {
+function chunkOf(chunk: WireChunk): ExecStreamChunk {
+  const { data = '', stream = 'STDOUT', exit_code, duration_ms = 0, error, end_reason = '', keepalive = false } = chunk;
   if (error) throw wireError(error);
   return {
     data: Buffer.from(data, 'base64'),
     stream,
     ...(exit_code !== undefined && { exit_code }),
     duration_ms,
+    end_reason,
+    keepalive,
   };
+}
+
+function processPath({ sandbox_id, process_id }: OfProcess): string {
+  return `/v1/sandboxes/${encodeURIComponent(sandbox_id)}/processes/${encodeURIComponent(process_id)}`;
+}
+
+/** Bytes in JSON are base64; no other field has the name `data`. */
+function withBytes(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withBytes);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([name, each]): [string, unknown] => [
+    name,
+    name === 'data' && typeof each === 'string' ? Buffer.from(each, 'base64') : withBytes(each),
+  ]);
+  return Object.fromEntries(entries);
 }
 
 function succeeded(answer: RawAnswer): unknown {
@@ -255,7 +302,8 @@ function succeeded(answer: RawAnswer): unknown {
 
 /** An entry of a map is a parameter `field.key`. */
 function query(fields: Record<string, unknown>): string {
-  const entries = Object.entries(fields).flatMap(([name, value]) =>
+  const present = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const entries = present.flatMap(([name, value]) =>
     typeof value === 'object' && value !== null
       ? Object.entries(value).map(([key, each]) => [`${name}.${key}`, String(each)])
       : [[name, String(value)]],

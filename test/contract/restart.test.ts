@@ -55,6 +55,11 @@ describe('a server on the state of an earlier one', () => {
     await first.output(running, 'cat f');
     await first.output(stopped, 'echo other > f');
     const shown = await first.client.call('StopSandbox', { sandbox_id: stopped.id });
+    const process = { sandbox_id: running.id, process_id: 'long' };
+    const output = (work: typeof first) =>
+      work.client.call('ReadProcessOutput', { ...process, offset: 0, wait: 20_000 });
+    await first.client.call('StartProcess', { ...process, command: 'echo kept; sleep 7201' });
+    expect(Buffer.from((await output(first)).output[0]!.data).toString()).toBe('kept\n');
     first.rest.close();
     first.grpc.close();
 
@@ -70,6 +75,9 @@ describe('a server on the state of an earlier one', () => {
     expect(await get(running.id)).toEqual(running);
     expect(await get(stopped.id)).toEqual(shown);
     expect(await second.output(running, 'cat f n')).toBe('mine\nnew\n');
+    // Its output is there, and it has one end.
+    expect(await output(second)).toMatchObject({ next: 5, end: { reason: 'sandbox_lost', exit_code: -1 } });
+    expect(await second.client.call('GetProcess', process)).toMatchObject({ output_next: 5, stdin_open: false });
     await second.client.call('StartSandbox', { sandbox_id: stopped.id });
     expect(await second.output(stopped, 'cat f')).toBe('other\n');
     for (const { id } of [running, stopped]) await second.client.call('DestroySandbox', { sandbox_id: id });

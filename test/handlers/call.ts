@@ -4,6 +4,7 @@ import type { Services } from '../../lib/services.ts';
 
 interface Given {
   sandboxes?: Partial<Services['sandboxes']>;
+  processes?: Partial<Services['processes']>;
   codebases?: Partial<Services['codebases']>;
   keys?: Partial<Services['keys']>;
   owners?: Partial<Services['owners']>;

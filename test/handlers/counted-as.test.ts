@@ -4,7 +4,7 @@ import { operations } from '../../handlers/index.ts';
 
 /** Decided by hand: an operation that runs a command, transfers content, or creates is in a row here. */
 const DECIDED = {
-  command: ['Exec', 'ExecStream'],
+  command: ['Exec', 'ExecStream', 'StartProcess'],
   stream: [
     'DownloadFile',
     'ExecStream',
@@ -12,8 +12,11 @@ const DECIDED = {
     'ExportFiles',
     'ImportFiles',
     'ReadFile',
+    'ReadProcessOutput',
     'UploadFile',
+    'WatchProcess',
     'WriteFile',
+    'WriteProcessInput',
   ],
   create: ['CreateCheckpoint', 'CreateCodebase', 'CreateKey', 'CreateSandbox', 'Fork'],
 } as const;

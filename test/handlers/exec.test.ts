@@ -27,13 +27,25 @@ describe('Exec', () => {
       },
     };
     await call(exec, { ...json(body), pathParameters: { sandbox_id: 'sb_1' } }, { sandboxes, signal });
-    expect(seen).toEqual([{ sandbox_id: 'sb_1', ...body }, signal]);
+    const absent = { argv: [], stdin_bytes: new Uint8Array(0), yield_after: 0, keepalive: false };
+    expect(seen).toEqual([{ sandbox_id: 'sb_1', ...body, ...absent }, signal]);
     expect(seen[1]).toBe(signal);
   });
 
   it('collects both streams and the exit code', async () => {
     const answer = await run([output('a'), output('x', 'STDERR'), output('b'), exit(137, 42)]);
-    expect(answer).toEqual({ stdout: 'ab', stderr: 'x', exit_code: 137, duration_ms: 42 });
+    expect(answer).toEqual({
+      stdout: 'ab',
+      stderr: 'x',
+      exit_code: 137,
+      duration_ms: 42,
+      end_reason: 'signaled',
+      output_truncated: false,
+      stdout_dropped_bytes: 0,
+      stderr_dropped_bytes: 0,
+      running: false,
+      process_id: '',
+    });
   });
 
   it('joins a character that arrives in two pieces, and replaces invalid UTF-8', async () => {
@@ -55,7 +67,15 @@ describe('Exec', () => {
         execOutputBytes: 6,
       },
     );
-    expect(answer).toEqual({ stdout: '123456\n[output cut at 6 bytes]\n', stderr: 'ok', exit_code: 0, duration_ms: 1 });
+    expect(answer).toMatchObject({
+      stdout: '123456\n[output cut at 6 bytes]\n',
+      stderr: 'ok',
+      exit_code: 0,
+      duration_ms: 1,
+      output_truncated: true,
+      stdout_dropped_bytes: 100,
+      stderr_dropped_bytes: 0,
+    });
   });
 
   it('does not cut output of exactly the limit, and never within a character', async () => {
@@ -91,7 +111,7 @@ describe('Exec', () => {
     const cut = (bytes: number) =>
       `[output cut at ${bytes} bytes: the sandbox has its share of limits.exec_memory_bytes in use]\n`;
     const stdout = `${'a'.repeat(200_000)}\n${cut(200_000)}`;
-    expect({ ...answer, stdout: String(answer.stdout) }).toEqual({
+    expect({ ...answer, stdout: String(answer.stdout) }).toMatchObject({
       stdout,
       stderr: cut(0),
       exit_code: 7,

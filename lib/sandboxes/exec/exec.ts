@@ -14,17 +14,32 @@ export async function execInSandbox(
   signal: AbortSignal,
   context: SandboxContext,
 ): Promise<Execution> {
-  context.refuseWhenClosing();
-  const sandbox = context.find(request.sandbox_id);
-  const { command, stdin, env, workdir } = request;
+  const { command, argv, stdin, stdin_bytes, env, workdir } = request;
   const timeoutMs = timeoutOf(request, context.settings);
-  if (isChanging(sandbox)) await context.settled(sandbox);
-  if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
-  if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
-  if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
-  if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
-  const execution = await sandbox.running.exec({ command, stdin, env, workdir, timeoutMs, signal });
+  const ready = runnable(request.sandbox_id, signal, context);
+  const sandbox = ready instanceof Promise ? await ready : ready;
+  if (!sandbox.running) throw sandbox.refuse();
+  const program = argv.length > 0 ? { command: '', argv } : { command };
+  const input = stdin_bytes.length > 0 ? stdin_bytes : stdin;
+  const execution = await sandbox.running.exec({ ...program, stdin: input, env, workdir, timeoutMs, signal });
   return sandbox.record.auto_commit === 'on_exec' ? committing(execution, sandbox.id, context) : execution;
+}
+
+/**
+ * The sandbox, which can run a command now. If it is just starting, waits for that. Otherwise FAILED_PRECONDITION with
+ * the reason.
+ */
+export function runnable(id: string, signal: AbortSignal, context: SandboxContext): LiveSandbox | Promise<LiveSandbox> {
+  context.refuseWhenClosing();
+  const sandbox = context.find(id);
+  const check = () => {
+    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
+    if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
+    if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
+    if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
+    return sandbox;
+  };
+  return isChanging(sandbox) ? context.settled(sandbox).then(check) : check();
 }
 
 /** Delays the end of a command, successful or not, until its changes are committed. The consumer may have left. */
@@ -41,7 +56,7 @@ async function* committing(execution: Execution, id: string, context: SandboxCon
 }
 
 /** A sandbox that was stopped or destroyed meanwhile has been committed already. */
-async function commitAfterExec(id: string, context: SandboxContext): Promise<void> {
+export async function commitAfterExec(id: string, context: SandboxContext): Promise<void> {
   const commit = async (sandbox: LiveSandbox) => {
     if (commitsItself(sandbox) && sandbox.status === 'SANDBOX_RUNNING') await autoCommit(sandbox, context);
   };

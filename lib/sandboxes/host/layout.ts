@@ -11,6 +11,8 @@ export interface Layout {
   /** Contents of the deltas, shared by forks and checkpoints. */
   layers: string;
   run: string;
+  /** Records and output of processes. Accessible to the server only. */
+  processes: string;
 }
 
 const RUNTIME_DIRECTORY = '/run/paddock';
@@ -27,6 +29,7 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
   makeDirectory(layout.deltas, 0o700);
   makeDirectory(layout.layers, 0o700);
   makeDirectory(layout.run, 0o711);
+  makeDirectory(layout.processes, 0o700);
   const [own, aside] = mountPoints(mountPath, runtimeDirectory);
   const needed = process.getuid?.() === 0 && isClosed(mountPath);
   return { ...layout, fs: needed && canMake(runtimeDirectory) ? aside : own };
@@ -34,7 +37,8 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
 
 /** The directories that are always under `mountPath`. */
 export function foldersOf(mountPath: string): Omit<Layout, 'fs'> {
-  return { deltas: join(mountPath, 'deltas'), layers: join(mountPath, 'layers'), run: join(mountPath, 'run') };
+  const at = (name: string) => join(mountPath, name);
+  return { deltas: at('deltas'), layers: at('layers'), run: at('run'), processes: at('processes') };
 }
 
 /** Mount points that an earlier server on this state may have used: under `mountPath`, and in the runtime directory. */

@@ -67,8 +67,9 @@ async function resume(sandbox: LiveSandbox, context: SandboxContext): Promise<vo
 }
 
 async function findOrphans(context: SandboxContext): Promise<void> {
-  const { deltas, run } = context.platform.layout;
-  const found = new Set([...(await readdir(deltas)), ...(await readdir(run))].filter((name) => isId('sb', name)));
+  const { deltas, run, processes } = context.platform.layout;
+  const names = [...(await readdir(deltas)), ...(await readdir(run)), ...(await readdir(processes))];
+  const found = new Set(names.filter((name) => isId('sb', name)));
   const orphans = [...found].filter((id) => !context.sandboxes.has(id));
   if (orphans.length === 0) return;
   if (context.metadata.fresh) {

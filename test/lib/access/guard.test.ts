@@ -10,8 +10,9 @@ const owners = {
   key: () => undefined,
 };
 const ann = { ...ANYONE, role: 'owner', owner_id: 'ann' } as const;
+const call = { now: () => 0, release: () => {}, keepCommand: () => () => undefined };
 const guardFor = (need: Need, principal: Parameters<typeof createGuard>[0]['principal'] = ann) =>
-  createGuard({ principal, need, owners, now: () => 0, release: () => {}, ended: () => undefined });
+  createGuard({ principal, need, owners, ...call, ended: () => undefined });
 
 it('restricts a list to the own owner', () => {
   const need: Need = { role: 'owner', on: 'owner' };
@@ -46,7 +47,7 @@ it('refuses a request that is complete only after its key was revoked', () => {
   const revoked = new ServiceError('UNAUTHENTICATED', 'the key was revoked');
   let ended: ServiceError | undefined;
   const need: Need = { role: 'owner', on: 'owner' };
-  const guard = createGuard({ principal: ann, need, owners, now: () => 0, release: () => {}, ended: () => ended });
+  const guard = createGuard({ principal: ann, need, owners, ...call, ended: () => ended });
   expect(guard.narrow({ owner_id: '' })).toEqual({ owner_id: 'ann' });
   ended = revoked;
   expect(() => guard.narrow({ owner_id: '' })).toThrow(revoked);

@@ -134,3 +134,20 @@ it('idle keys and owners are forgotten, busy ones are not', () => {
   busy.release();
   begin('busy', 'busy', 'command');
 });
+
+it('a command that goes on after its call is counted until its end, once', () => {
+  perOwner = { commands: 1 };
+  open();
+  const call = begin('k1', 'ann', 'command', 'stream');
+  const end = call.keepCommand();
+  call.release();
+  expect(refusal('k1', 'ann', 'command').message).toContain('at most 1 commands');
+  end();
+  end();
+  const late = begin('k1', 'ann', 'command');
+  late.release();
+  // The call ended before the command was known to go on.
+  late.keepCommand()();
+  begin('k1', 'ann', 'command');
+  refusal('k1', 'ann', 'command');
+});

@@ -38,8 +38,10 @@ export function createRequest(fields: Partial<NewSandbox> = {}): NewSandbox {
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }
 
+const NO_OPTIONS = { argv: [], stdin_bytes: new Uint8Array(0), yield_after: 0, keepalive: false } as const;
+
 export function execRequest(sandbox_id: string, fields: Partial<ExecRequest> = {}): ExecRequest {
-  return { sandbox_id, command: 'true', stdin: '', env: {}, workdir: '', timeout: 0, ...fields };
+  return { sandbox_id, command: 'true', stdin: '', env: {}, workdir: '', timeout: 0, ...NO_OPTIONS, ...fields };
 }
 
 export const never = new AbortController().signal;
@@ -185,6 +187,7 @@ const SETTINGS: Settings = {
   maxTimeout: 600_000,
   owners: unlimitedOwners(10),
   defaultResources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
+  processes: { processes: 4, outputBytes: 65_536, sandboxOutputBytes: 262_144, retention: 3_600_000 },
 };
 
 export class Fixture {

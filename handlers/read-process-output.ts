@@ -1,0 +1,11 @@
+import { define, offset } from './define.ts';
+
+/** Bytes of one answer. */
+const MAX_BYTES = 1_048_576;
+const MAX_WAIT_MS = 60_000;
+
+export const readProcessOutput = define(
+  'ReadProcessOutput',
+  { offset, max_bytes: { minimum: 0, maximum: MAX_BYTES }, wait: { minimum: 0, maximum: MAX_WAIT_MS } },
+  ({ request }, { services, signal }) => services.processes.read(request, signal),
+);

@@ -1,0 +1,65 @@
+import type { ListProcessesRequest, Process, WriteProcessInputRequest } from '../../contract/messages.ts';
+import { cursorOf, scopeOf, tokenOf } from '../../paging.ts';
+import type { Processes } from '../../process-services.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveProcess } from './live-process.ts';
+import { processesOf, readOutput, watchProcess } from './read-output.ts';
+import { startProcess } from './start-process.ts';
+import { execOrYield } from './yielding.ts';
+
+/** All operations on processes. */
+export function createProcesses(context: SandboxContext): Processes {
+  const find = async (sandboxId: string, id: string) => (await processesOf(sandboxId, context)).get(id);
+  return {
+    start: (request, signal, keep) => startProcess(request, signal, keep, context),
+    get: async (sandboxId, id) => (await find(sandboxId, id)).view(),
+    list: (request) => listProcesses(request, context),
+    delete: async (sandboxId, id) => (await processesOf(sandboxId, context)).remove(id),
+    signal: async (sandboxId, id, signal) => {
+      const process = await find(sandboxId, id);
+      await process.signal(signal);
+      return process.view();
+    },
+    resize: async (sandboxId, id, size) => (await find(sandboxId, id)).resize(size),
+    read: (request, signal) => readOutput(request, signal, context),
+    watch: (request, signal) => watchProcess(request, signal, context),
+    write: (request, content) => writeInput(request, content, context),
+    execOrYield: (request, signal, keep) => execOrYield(request, signal, keep, context),
+  };
+}
+
+async function listProcesses(
+  { sandbox_id, labels, running, page_size, page_token }: ListProcessesRequest,
+  context: SandboxContext,
+): Promise<{ processes: Process[]; next_page_token: string }> {
+  const wanted = Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1));
+  const scope = scopeOf('processes', [sandbox_id, wanted, running]);
+  const cursor = cursorOf(scope, page_token);
+  const before = cursor === undefined ? Number.POSITIVE_INFINITY : Number(cursor);
+  const matches = (process: LiveProcess) =>
+    process.order < before &&
+    (!running || process.end === undefined) &&
+    wanted.every(([key, value]) => Object.hasOwn(process.labels, key) && process.labels[key] === value);
+  const found = (await processesOf(sandbox_id, context)).all.filter(matches).reverse();
+  const page = found.slice(0, page_size);
+  const last = page.at(-1);
+  return {
+    processes: page.map((process) => process.view()),
+    next_page_token: found.length > page_size && last ? tokenOf(scope, String(last.order)) : '',
+  };
+}
+
+async function writeInput(
+  { sandbox_id, process_id, offset, end }: Omit<WriteProcessInputRequest, 'chunk'>,
+  content: AsyncIterable<Uint8Array>,
+  context: SandboxContext,
+): Promise<{ input_next: number }> {
+  const process = (await processesOf(sandbox_id, context)).get(process_id);
+  let at = offset;
+  for await (const chunk of content) {
+    await process.write(chunk, at);
+    if (at !== undefined) at += chunk.length;
+  }
+  if (end) await process.endInput();
+  return { input_next: process.inputNext };
+}

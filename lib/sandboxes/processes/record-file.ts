@@ -1,0 +1,25 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../../linux/errno.ts';
+
+const NAME = 'process.json';
+
+/**
+ * Replaces the record in a directory, as a whole or not at all. It survives the death of the server, not that of the
+ * machine: nothing is synced. Calls for one directory must not overlap.
+ */
+export async function writeRecord(dir: string, record: object): Promise<void> {
+  const path = join(dir, NAME);
+  await writeFile(`${path}.new`, JSON.stringify(record), { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** The record in a directory; undefined if there is none, or if it is not JSON. Throws if it cannot be read. */
+export async function readRecord(dir: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(join(dir, NAME), 'utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
