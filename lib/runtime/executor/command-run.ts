@@ -2,13 +2,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { OutputStream } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TurnTime } from '../../turn-time.ts';
-import type { Command, CommandEvent, CommandInput, RunningCommand } from '../runtime.ts';
+import type { Command, CommandEvent, CommandInput, RunningCommand, TerminalSize } from '../runtime.ts';
 import { killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
 import { LastOutput } from './last-output.ts';
 import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
 import type { Stdin } from './stdin.ts';
+import { cannotOpenTerminal, noTerminalProgram, Terminal } from './terminal/terminal.ts';
 
 /**
  * Milliseconds that output of background processes is still read before the command's end is reported without the rest.
@@ -22,6 +23,7 @@ export const DEATH_MS = 50;
 const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
+const WORKDIR_REFUSED = 'workdir cannot be entered: no directory there, or no access';
 
 /** The result of the run for the executor, reported once, when the runner is free again or lost. */
 export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
@@ -47,8 +49,12 @@ export interface RunContext {
  */
 export class CommandRun implements RunningCommand {
   readonly input: CommandInput | undefined;
+  readonly resize?: (size: TerminalSize) => Promise<void>;
   readonly #events: EventQueue;
-  /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
+  /**
+   * Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered, with
+   * FAILED_PRECONDITION if the sandbox has no program for a terminal.
+   */
   readonly accepted: Promise<void>;
   #accept!: (error?: ServiceError) => void;
   readonly #context: RunContext;
@@ -56,7 +62,8 @@ export class CommandRun implements RunningCommand {
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #lastOutput: LastOutput;
   readonly #cancel = () => this.#safely(this.#kill(new ServiceError('CANCELLED', 'the command was cancelled')));
-  #workdirRefused = false;
+  /** Reported before the command's end; nothing of it has run. */
+  #refusal: ServiceError | undefined;
   #exitReported = false;
   #ending = false;
   #finished = false;
@@ -67,7 +74,9 @@ export class CommandRun implements RunningCommand {
 
   constructor(command: Command, context: RunContext) {
     this.#context = context;
-    this.input = command.openStdin ? context.stdin : undefined;
+    const { stdin } = context;
+    this.input = command.openStdin || command.terminal ? stdin : undefined;
+    if (stdin instanceof Terminal) this.resize = async (size) => stdin.resize(size);
     this.#lastOutput = new LastOutput(context.runner, context.endings);
     this.#signal = command.signal;
     this.#events = new EventQueue(() => this.#resume(), this.#cancel);
@@ -150,7 +159,11 @@ export class CommandRun implements RunningCommand {
     } else if (line.kind === 's') {
       this.#start();
     } else if (line.kind === 'w') {
-      this.#workdirRefused = true;
+      this.#refusal = new ServiceError('INVALID_ARGUMENT', WORKDIR_REFUSED);
+    } else if (line.kind === 'm') {
+      this.#refusal = noTerminalProgram();
+    } else if (line.kind === 'p') {
+      this.#safely(this.#kill(cannotOpenTerminal()));
     } else if (line.kind === 'x' && line.value <= 255) {
       this.#exitReported = true;
       this.#safely(this.#complete(line.value));
@@ -190,9 +203,7 @@ export class CommandRun implements RunningCommand {
       this.#resume();
       await Promise.race([runner.outputEnded, delay(STRAGGLER_MS)]);
     }
-    if (this.#workdirRefused) {
-      this.#accept(new ServiceError('INVALID_ARGUMENT', 'workdir cannot be entered: no directory there, or no access'));
-    }
+    if (this.#refusal) this.#accept(this.#refusal);
     this.#exit(exitCode, reusable ? 'reusable' : 'left-behind');
   }
 

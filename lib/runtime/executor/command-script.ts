@@ -11,6 +11,8 @@ import { invalidArgument } from '../../errors.ts';
 import type { Command } from '../runtime.ts';
 import { AGENT_DIR, WORKSPACE } from './places.ts';
 import type { ScriptPart } from './script-part.ts';
+import { checkSize } from './terminal/sizes.ts';
+import { type TerminalScript, terminalScript, WORD_BYTES } from './terminal/terminal-script.ts';
 
 export interface CommandScript {
   /** The line that the runner executes; ends in a newline. */
@@ -33,6 +35,9 @@ const SHELL_OWNED = new RegExp(
   ].join('|')})$`,
 );
 
+/** The type of a terminal that the request gives none. */
+const TERM = 'xterm-256color';
+
 function checkText(field: string, text: string, max: number): void {
   if (text.includes('\0')) throw invalidArgument(field, 'must have no NUL');
   if (Buffer.byteLength(text) > max) throw invalidArgument(field, `must have at most ${max} bytes`);
@@ -47,29 +52,36 @@ export function resolveWorkdir(workdir: string): string {
   return workdir.startsWith('/') ? workdir : `${WORKSPACE}/${workdir}`;
 }
 
-function checkEnv(env: Readonly<Record<string, string>>): [name: string, value: string][] {
+function checkEnv(env: Readonly<Record<string, string>>, longest: number): [name: string, value: string][] {
   const entries = Object.entries(env);
   let total = 0;
   for (const [name, value] of entries) {
     if (!IDENTIFIER.test(name)) {
       throw invalidArgument('a key of env', ENV_NAME_PROBLEM);
     }
-    checkText(`env ${name.slice(0, 64)} with its name`, `${name}=${value}`, MAX_STRING_BYTES);
+    checkText(`env ${name.slice(0, 64)} with its name`, `${name}=${value}`, longest);
     total += Buffer.byteLength(value) + name.length + 2;
   }
   if (total > MAX_ENV_BYTES) throw invalidArgument('env', `must have at most ${MAX_ENV_BYTES} bytes in all`);
   return entries;
 }
 
-function checkArgv(argv: readonly string[]): void {
+function checkArgv(argv: readonly string[], longest: number): void {
   if (argv[0] === '') throw invalidArgument('argv', 'must begin with the name of a program');
   if (argv.length > MAX_ARGUMENTS) throw invalidArgument('argv', `must have at most ${MAX_ARGUMENTS} elements`);
   let total = 0;
   for (const argument of argv) {
-    checkText('an element of argv', argument, MAX_STRING_BYTES);
+    checkText('an element of argv', argument, longest);
     total += Buffer.byteLength(argument) + 1;
   }
   if (total > MAX_ARGV_BYTES) throw invalidArgument('argv', `must have at most ${MAX_ARGV_BYTES} bytes in all`);
+}
+
+/** Either the script or the program was checked, whichever the request has. */
+function isScript({ command, argv }: Request, longest: number): boolean {
+  if (argv !== undefined && argv.length > 0) checkArgv(argv, longest);
+  else checkText('command', command, longest);
+  return argv === undefined || argv.length === 0;
 }
 
 /**
@@ -77,44 +89,40 @@ function checkArgv(argv: readonly string[]): void {
  * take a name with "-" in front for an option, and env(1), which passes the variables `owned`, takes one with "=" for a
  * variable.
  */
-function program({ command, argv }: Pick<Command, 'command' | 'argv'>, owned: readonly ScriptPart[]): ScriptPart[] {
+function program(request: Request, owned: readonly ScriptPart[]): ScriptPart[] {
   const env = owned.length > 0 ? [ENV, ...owned] : [];
-  if (argv === undefined || argv.length === 0) {
-    checkText('command', command, MAX_STRING_BYTES);
-    return [...env, '/bin/sh -c ', { quoted: command }];
-  }
-  checkArgv(argv);
+  if (isScript(request, MAX_STRING_BYTES)) return [...env, '/bin/sh -c ', { quoted: request.command }];
+  const argv = request.argv!;
   const words = argv.flatMap((argument) => [{ quoted: argument }, ' ']);
   if (env.length > 0) return [...env, ...(argv[0]!.includes('=') ? [BY_SHELL] : []), ...words];
   return argv[0]!.startsWith('-') ? [ENV, '-- ', ...words] : words;
 }
 
 const ENV = '/usr/bin/env ';
-const BY_SHELL = `/bin/sh -c 'exec "$0" "$@"' `;
+const EXEC = 'exec "$0" "$@"';
+const BY_SHELL = `/bin/sh -c '${EXEC}' `;
+
+/** Names of FIFOs in the agent directory. */
+export interface InputNames {
+  stdin?: string | undefined;
+  /** Of a terminal: its new sizes. */
+  sizes?: string | undefined;
+}
+
+type Request = Pick<Command, 'command' | 'argv' | 'env' | 'workdir' | 'terminal'>;
+type Variables = readonly [name: string, value: string][];
 
 /**
  * Returns the line that a runner executes for one command. Every value of the request is quoted, none is parsed. Throws
- * INVALID_ARGUMENT for values that cannot be passed to a program. `stdinName`: a FIFO in the agent directory; absent
- * for none.
+ * INVALID_ARGUMENT for values that cannot be passed to a program. A terminal needs both FIFOs.
  */
-export function commandScript(
-  nonce: string,
-  request: Pick<Command, 'command' | 'argv' | 'env' | 'workdir'>,
-  stdinName?: string,
-): CommandScript {
+export function commandScript(nonce: string, request: Request, names: InputNames = {}): CommandScript {
   const workdir = resolveWorkdir(request.workdir);
-  const env = checkEnv(request.env);
-
-  const plain = env.filter(([name]) => !SHELL_OWNED.test(name));
-  const owned = plain.length === env.length ? [] : env.filter(([name]) => SHELL_OWNED.test(name));
-  // With exec no shell is left between the runner and the program, which would get the command's signals, too.
-  const run: ScriptPart[] = [
-    ...assignments(plain),
-    'exec ',
-    ...program(request, assignments(owned)),
-    ' >&7 2>&8 7>&- 8>&- 9>&-',
-  ];
-  const stdin = stdinName === undefined ? '' : ` <${AGENT_DIR}/${stdinName}`;
+  const env = checkEnv(request.env, request.terminal ? WORD_BYTES : MAX_STRING_BYTES);
+  const terminal = request.terminal && onTerminal(nonce, request, env);
+  const run = terminal?.run ?? onPipes(request, env);
+  const stdin = names.stdin === undefined ? '' : ` <${AGENT_DIR}/${names.stdin}`;
+  const sizes = names.sizes === undefined ? '' : ` 3<${AGENT_DIR}/${names.sizes}`;
   const started = `echo '${nonce} s 0' >&9`;
   // Always in a subshell: the runner stays in the workspace, and its messages about a killed child go to its own
   // stderr.
@@ -126,10 +134,26 @@ export function commandScript(
     body = [`${started}; `, ...run];
   }
   return {
-    parts: [`n=${nonce}; (`, ...body, `)${stdin}; echo "$n x $?" >&9\n`],
+    parts: [`n=${nonce}; (`, ...(terminal ? [terminal.find] : []), ...body, `)${stdin}${sizes}; echo "$n x $?" >&9\n`],
     reportsStart: body !== run,
   };
 }
 
-const assignments = (env: readonly [name: string, value: string][]): ScriptPart[] =>
+function onPipes(request: Request, env: Variables): ScriptPart[] {
+  const plain = env.filter(([name]) => !SHELL_OWNED.test(name));
+  const owned = plain.length === env.length ? [] : env.filter(([name]) => SHELL_OWNED.test(name));
+  // With exec no shell is left between the runner and the program, which would get the command's signals, too.
+  return [...assignments(plain), 'exec ', ...program(request, assignments(owned)), ' >&7 2>&8 7>&- 8>&- 9>&-'];
+}
+
+function onTerminal(nonce: string, request: Request, env: Variables): TerminalScript {
+  checkSize(request.terminal!);
+  const variables = env.map(([name, value]) => `${name}=${value}`);
+  const words = isScript(request, WORD_BYTES)
+    ? ['/bin/sh', '-c', request.command]
+    : [...(request.argv![0]!.includes('=') ? ['/bin/sh', '-c', EXEC] : []), ...request.argv!];
+  return terminalScript(request.terminal!, ['/usr/bin/env', `TERM=${TERM}`, ...variables, ...words], nonce);
+}
+
+const assignments = (env: Variables): ScriptPart[] =>
   env.flatMap(([name, value]) => [`${name}=`, { quoted: value }, ' ']);

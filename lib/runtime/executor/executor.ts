@@ -5,15 +5,16 @@ import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { Command, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
+import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
-import { commandScript } from './command-script.ts';
+import { commandScript, type InputNames } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
 import type { ScriptPart } from './script-part.ts';
 import { SessionShell } from './session-shell.ts';
-import { Stdin } from './stdin.ts';
+import type { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
 const READY_MS = 60_000;
@@ -89,10 +90,10 @@ export class Executor {
   /** See `RunningSandbox.exec`. */
   async exec(command: Command): Promise<RunningCommand> {
     const nonce = newNonce();
-    const stdinName = command.openStdin || command.stdin.length > 0 ? `${nonce}.in` : undefined;
-    const script = commandScript(nonce, command, stdinName);
+    const names = inputNames(command);
+    const script = commandScript(nonce, command, names);
     this.#check(command.signal);
-    const stdin = stdinName === undefined ? undefined : await this.#stdin(stdinName, command);
+    const stdin = names.stdin === undefined ? undefined : await this.#input(names, command);
     let request: Request | undefined;
     let runner: Runner;
     try {
@@ -144,11 +145,9 @@ export class Executor {
     } catch {}
   }
 
-  async #stdin(name: string, { openStdin, stdin }: Command): Promise<Stdin> {
-    const path = join(this.#host.dir, name);
+  async #input(names: InputNames, command: Command): Promise<Stdin | undefined> {
     try {
-      await this.#host.fifos.place([path], this.#host.uid);
-      return new Stdin(path, openStdin ? undefined : stdin);
+      return await openInput(this.#host, names, command);
     } catch (error) {
       throw hostError(error, NOT_TAKEN);
     }

@@ -9,7 +9,7 @@ function script(
   asked: Parameters<typeof commandScript>[1],
   stdinName?: string,
 ): { text: string; reportsStart: boolean } {
-  const { parts, reportsStart } = commandScript(N, asked, stdinName);
+  const { parts, reportsStart } = commandScript(N, asked, { stdin: stdinName });
   return { text: scriptText(parts), reportsStart };
 }
 
