@@ -25,16 +25,45 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-it('the commands in docs/files.md have the described results', async () => {
+/** Runs the first script of a page of docs/ on a new sandbox. */
+async function walk(page: string): Promise<string> {
   const client = new RestClient(server.httpAddress);
   const { id: codebase_id } = await client.call('CreateCodebase', { name: 'docs', owner_id: 'me' });
   const { id } = await client.call('CreateSandbox', { codebase_id, permissions: EVERYTHING });
   client.close();
-  const text = readFileSync(resolve(import.meta.dirname, '../docs/files.md'), 'utf8');
+  const text = readFileSync(resolve(import.meta.dirname, `../docs/${page}`), 'utf8');
   const [, code = ''] = /```sh\n([\s\S]*?)```/.exec(text) ?? [];
   const script = code.replace('http://127.0.0.1:8080', `http://${server.httpAddress}`).replace('$SANDBOX', id);
   const { stdout, stderr } = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], { cwd: directory });
   expect(stderr).toBe('');
+  return stdout;
+}
+
+function expectInOrder(stdout: string, inOrder: readonly string[]): void {
+  let at = 0;
+  for (const each of inOrder) {
+    const found = stdout.indexOf(each, at);
+    expect(found, `${each} in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);
+    at = found + 1;
+  }
+}
+
+it('the commands in docs/processes.md have the described results', async () => {
+  expectInOrder(await walk('processes.md'), [
+    '"process_id":"adder","command":"while read n;',
+    '{"input_next":3}',
+    '{"gap":0,"output":[{"stream":"stdout","offset":0,"data":"NDIK"}],"next":3}',
+    '{"input_next":3}',
+    '"next":3,"end":{"reason":"exited","exit_code":0,',
+    '"process_id":"web","command":"","argv":["sleep","600"]',
+    '"process_id":"web"',
+    '{"processes":[{"sandbox_id":',
+    '"process_id":"adder"',
+    '{}',
+  ]);
+});
+
+it('the commands in docs/files.md have the described results', async () => {
   const stat = '"type":"TYPE_FILE","size":9,"mode":420,';
   const inOrder = [
     `{"path":"docs/notes.txt",${stat}`,
@@ -47,10 +76,5 @@ it('the commands in docs/files.md have the described results', async () => {
     'notes.txt\n',
     '{"removed":2}',
   ];
-  let at = 0;
-  for (const each of inOrder) {
-    const found = stdout.indexOf(each, at);
-    expect(found, `${each} in ${stdout.slice(at)}`).toBeGreaterThanOrEqual(at);
-    at = found + 1;
-  }
+  expectInOrder(await walk('files.md'), inOrder);
 });
