@@ -19,6 +19,8 @@ export class Server {
   #address;
   #codebase;
   pid;
+  /** Host and port. */
+  grpcAddress;
 
   /** Starts a server. `env`: additional environment variables. */
   static async start(directory, env = {}) {
@@ -31,6 +33,7 @@ export class Server {
       sections: { runtime: { uid_range: UIDS }, sandbox: { max_per_user: 0 } },
     });
     server.pid = started.pid;
+    server.grpcAddress = started.grpc_addr;
     const [host, port] = started.http_addr.split(/:(?=\d+$)/);
     server.#address = { host, port: Number(port) };
     server.#codebase = (await server.call('POST', '/v1/codebases', { name: 'bench', owner_id: 'bench' })).id;
