@@ -5,6 +5,7 @@ import { BATCH, Batch } from './batch.ts';
 import type { LogBudget } from './budget.ts';
 import { Collector, type Piece } from './collector.ts';
 import type { LogStream } from './format.ts';
+import { RecentReaders } from './recent-readers.ts';
 import { recoverSegments } from './recover.ts';
 import type { LogFileSystem } from './segment.ts';
 import { Segments } from './segments.ts';
@@ -15,6 +16,11 @@ export type { LogStream } from './format.ts';
 
 /** Encoded bytes from which on a writer has to wait for the disk: with one more piece the batch is full. */
 const FULL = BATCH - 80 * 1024;
+/** Encoded bytes that are written at once; fewer have to wait for more, but not longer than DELAY_MS. */
+const ENOUGH = BATCH / 2;
+const DELAY_MS = 10;
+/** Bytes in a millisecond: output that recent readers still need is not dropped faster. */
+const PACE = 16 * 1024;
 /** Maximum bytes of output in one answer. */
 const MAX_READ = 1024 * 1024;
 /** Milliseconds without a write after which memory and descriptor are released. */
@@ -38,6 +44,8 @@ interface OutputLogOptions {
   budget: LogBudget;
   log?: Log;
   fileSystem?: LogFileSystem;
+  /** Milliseconds in which output is gathered for one write; tests use other values than the default. */
+  delayMs?: number;
 }
 
 /**
@@ -50,6 +58,8 @@ export class OutputLog {
   readonly #segments: Segments;
   readonly #stored: StoredOutput;
   readonly #waiters = new Waiters();
+  readonly #readers = new RecentReaders();
+  readonly #delayMs: number;
   #next: number;
   /** Encoded position of the next byte. */
   #position = 0;
@@ -64,10 +74,13 @@ export class OutputLog {
   #pump: Promise<void> | undefined;
   /** Resolves when `#filling` has been handed over to the disk. */
   #handedOver: { promise: Promise<void>; resolve: () => void } | undefined;
+  /** Called when `#filling` is enough for a write. */
+  #gathered: (() => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
 
-  private constructor(budget: LogBudget, segments: Segments, stored: StoredOutput, next: number) {
-    this.#budget = budget;
+  private constructor(options: OutputLogOptions, segments: Segments, stored: StoredOutput, next: number) {
+    this.#budget = options.budget;
+    this.#delayMs = options.delayMs ?? DELAY_MS;
     this.#segments = segments;
     this.#stored = stored;
     this.#next = next;
@@ -78,7 +91,7 @@ export class OutputLog {
     const { fileSystem = fs, log = silentLog } = options;
     await fileSystem.mkdir(directory, { mode: 0o700 });
     const segments = new Segments({ ...options, directory, fileSystem, log });
-    return new OutputLog(options.budget, segments, new StoredOutput(segments, fileSystem), 0);
+    return new OutputLog(options, segments, new StoredOutput(segments, fileSystem), 0);
   }
 
   /**
@@ -91,7 +104,7 @@ export class OutputLog {
     if (list === undefined) return undefined;
     const segments = new Segments({ ...options, directory, fileSystem, log }, list);
     const stored = new StoredOutput(segments, fileSystem);
-    const recovered = new OutputLog(options.budget, segments, stored, list.at(-1)?.end ?? 0);
+    const recovered = new OutputLog(options, segments, stored, list.at(-1)?.end ?? 0);
     recovered.#finish();
     return recovered;
   }
@@ -116,6 +129,8 @@ export class OutputLog {
     this.#next += data.length;
     this.#pump ??= this.#write();
     this.#waiters.wake();
+    if (this.#filling.length < ENOUGH) return undefined;
+    this.#gathered?.();
     if (this.#filling.length < FULL) return undefined;
     this.#handedOver ??= withResolver();
     return this.#handedOver.promise;
@@ -143,12 +158,16 @@ export class OutputLog {
       if (!collector.empty) break;
       collector.skip(Math.min(this.#afterGap(collector.next), wanted));
     }
+    this.#readers.read(offset, collector.next);
     return collector.result();
   }
 
-  /** Resolves when there is output after `offset`, at the end of the log, or when the signal aborts. Never rejects. */
-  async more(offset: number, signal: AbortSignal): Promise<void> {
-    while (this.#next <= offset && !this.#ended && !signal.aborted) await this.#waiters.wait(signal);
+  /**
+   * Resolves when there is output after `offset`, at the end of the log, when the signal aborts, or after so many
+   * milliseconds. Never rejects.
+   */
+  async more(offset: number, signal: AbortSignal, milliseconds = Number.POSITIVE_INFINITY): Promise<void> {
+    if (this.#next <= offset && !this.#ended) await this.#waiters.wait(signal, milliseconds);
   }
 
   /** Ends the log and releases its descriptor and memory. Reading stays possible, as long as the directory exists. */
@@ -167,6 +186,7 @@ export class OutputLog {
   #finish(): void {
     this.#ended = true;
     this.#segments.ended = true;
+    this.#gathered?.();
     this.#waiters.wake();
   }
 
@@ -178,9 +198,9 @@ export class OutputLog {
 
   /** Writes what is appended, a batch at a time, until nothing is left. */
   async #write(): Promise<void> {
-    // Output that is appended in the same turn goes into one batch.
-    await Promise.resolve();
     for (let batch = this.#filling; batch !== undefined; batch = this.#filling) {
+      await this.#gather(batch);
+      await this.#waitForReaders(batch);
       this.#writing = batch;
       this.#filling = undefined;
       this.#position = batch.position + batch.length;
@@ -196,6 +216,28 @@ export class OutputLog {
     }
     this.#pump = undefined;
     this.#restLater();
+  }
+
+  /** Waits until a write is worth while. */
+  async #gather(batch: Batch): Promise<void> {
+    if (batch.length >= ENOUGH || this.#ended || this.#delayMs === 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.#delayMs).unref();
+      this.#gathered = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#gathered = undefined;
+  }
+
+  /**
+   * Lets readers take what the batch displaces, so that one that keeps pace gets all output. A reader that is too slow,
+   * or has left, hardly slows the process: it is waited for a moment with each part, and not without its next read.
+   */
+  #waitForReaders(batch: Batch): Promise<void> | undefined {
+    const { bytes, end } = this.#segments.displacedBy(batch.length);
+    return bytes === 0 || this.#removed ? undefined : this.#readers.passed(end, bytes / PACE);
   }
 
   /** Adds output from memory or from the disk. Returns false at a gap. */

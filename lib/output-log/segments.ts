@@ -64,6 +64,18 @@ export class Segments implements BudgetedLog {
     return this.#list.find(({ start, end }) => start > offset && end > start)?.start;
   }
 
+  /** The oldest output that has to go for so many bytes to be written: its bytes, and the offset after it. */
+  displacedBy(length: number): { bytes: number; end: number } {
+    let bytes = 0;
+    let end = 0;
+    for (const segment of this.#list) {
+      if (this.#kept - bytes + length + BLOCK <= this.#maxBytes) break;
+      bytes += segment.size;
+      end = segment.end;
+    }
+    return { bytes, end };
+  }
+
   /** Writes a batch. What cannot be written is lost; the next batch is tried again. Never rejects. */
   async write(batch: Batch): Promise<void> {
     const { bytes } = batch;

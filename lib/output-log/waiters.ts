@@ -2,15 +2,17 @@
 export class Waiters {
   readonly #waiting = new Set<() => void>();
 
-  /** Resolves at the next `wake`, or when the signal aborts. Never rejects. */
-  wait(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return Promise.resolve();
+  /** Resolves at the next `wake`, when the signal aborts, or after so many milliseconds. Never rejects. */
+  wait(signal: AbortSignal, milliseconds: number): Promise<void> {
+    if (signal.aborted || milliseconds <= 0) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
+        clearTimeout(timer);
         this.#waiting.delete(done);
         signal.removeEventListener('abort', done);
         resolve();
       };
+      const timer = Number.isFinite(milliseconds) ? setTimeout(done, milliseconds) : undefined;
       this.#waiting.add(done);
       signal.addEventListener('abort', done);
     });

@@ -20,7 +20,7 @@ export interface ProcessHost {
 
 /**
  * One process: its command, until that ends, and the log of its output. The command is read at the pace of the log, and
- * never at that of readers. Its end is visible once all output is in the log and the record is stored.
+ * not at that of readers. Its end is visible once all output is in the log and the record is stored.
  */
 export class LiveProcess {
   readonly log: OutputLog;

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type {
   ProcessEvent,
   ReadProcessOutputRequest,
@@ -10,8 +9,8 @@ import type { SandboxContext } from '../context.ts';
 import type { LiveProcess } from './live-process.ts';
 
 const DEFAULT_BYTES = 65_536;
-/** Bytes of one read of a watch. */
-const WATCH_BYTES = 262_144;
+/** Bytes of one read of a watch. Larger strings and buffers cost more for each byte: each gets memory of its own. */
+const WATCH_BYTES = 65_536;
 const KEEPALIVE_MS = 15_000;
 const NOTHING = new Uint8Array(0);
 
@@ -79,21 +78,12 @@ async function changeOf(
   milliseconds: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (process.end !== undefined || !isAtEnd(process, offset)) return true;
-  const over = new AbortController();
-  const either = AbortSignal.any([signal, over.signal]);
-  const output = process.log.ended ? process.ended : process.log.more(offset, either).then(() => endedToo(process));
-  const timer = delay(milliseconds, undefined, { signal: either }).catch(() => undefined);
-  try {
-    await Promise.race([output, timer]);
-  } finally {
-    over.abort();
-  }
+  if (process.end !== undefined) return true;
+  await process.log.more(offset, signal, milliseconds);
+  // The end of a process follows that of its log as soon as its record is stored.
+  if (process.log.ended && isAtEnd(process, offset)) await process.ended;
   return process.end !== undefined || !isAtEnd(process, offset);
 }
-
-/** The end of a process follows that of its log. */
-const endedToo = (process: LiveProcess): Promise<void> | undefined => (process.log.ended ? process.ended : undefined);
 
 function checkOffset(offset: number, { log }: LiveProcess): void {
   const { next } = log.position;

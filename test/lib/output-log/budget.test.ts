@@ -74,7 +74,13 @@ it('a full disk is a gap and one warning, and output is kept again when there is
   let full = true;
   const limited = fullDisk(() => full);
   const budget = new LogBudget(256 * KIB);
-  const output = await OutputLog.create(directory(), { maxBytes: 256 * KIB, budget, log, fileSystem: limited });
+  const output = await OutputLog.create(directory(), {
+    maxBytes: 256 * KIB,
+    budget,
+    log,
+    fileSystem: limited,
+    delayMs: 0,
+  });
   for (let index = 0; index < 5; index++) {
     void output.append('stdout', bytes('lost!'));
     await new Promise(setImmediate);
@@ -91,7 +97,7 @@ it('a write that fails between two others is a gap between them, also after the 
   let full = false;
   const budget = new LogBudget(256 * KIB);
   const at = directory();
-  const log = await OutputLog.create(at, { maxBytes: 256 * KIB, budget, fileSystem: fullDisk(() => full) });
+  const log = await OutputLog.create(at, { maxBytes: 256 * KIB, budget, fileSystem: fullDisk(() => full), delayMs: 0 });
   for (const text of ['one', 'two', 'three']) {
     full = text === 'two';
     void log.append('stdout', bytes(text));

@@ -115,7 +115,7 @@ it('whatever is appended, dropped and read at the same time, answers are what wa
       const at = directory();
       const model = new Model();
       const budget = new LogBudget(60_000);
-      const log = await OutputLog.create(at, { maxBytes, budget });
+      const log = await OutputLog.create(at, { maxBytes, budget, delayMs: 0 });
       await play(log, model, budget, all);
       await log.close();
       expect(await readAll(log, model)).toBe(log.position.first);
@@ -138,7 +138,7 @@ it('whatever the disk refuses, answers are what was appended or a gap', async ()
       const at = directory();
       const model = new Model();
       const budget = new LogBudget(60_000);
-      const log = await OutputLog.create(at, { maxBytes: 30_000, budget, fileSystem: failing });
+      const log = await OutputLog.create(at, { maxBytes: 30_000, budget, fileSystem: failing, delayMs: 0 });
       await play(log, model, budget, all);
       await log.close();
       await readAll(log, model);

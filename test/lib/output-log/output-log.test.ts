@@ -112,6 +112,33 @@ it('a writer that is faster than the disk has to wait, with less than 512 KiB no
   await log.remove();
 });
 
+it('a reader that is slower than the process, but keeps reading, gets all output', async () => {
+  const log = await create(256 * 1024);
+  const [total, size] = [4 * MIB, 16 * 1024];
+  const reading = (async () => {
+    let gaps = 0;
+    for (let at = 0; at < total; ) {
+      await log.more(at, never);
+      const { gap, next } = await log.read(at, size);
+      gaps += gap;
+      at = next;
+      for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+    }
+    return gaps;
+  })();
+  for (let written = 0; written < total; written += size)
+    await log.append('stdout', Buffer.alloc(size, written / size));
+  await log.end();
+  expect(await reading).toBe(0);
+});
+
+it('waiting for output ends with its time', async () => {
+  const log = await create();
+  await log.more(0, never, 1);
+  await log.more(0, never, 0);
+  expect(log.position.next).toBe(0);
+});
+
 it('readers wait for output, for the end and for their signal', async () => {
   const log = await create();
   const seen: string[] = [];
