@@ -67,6 +67,7 @@ export class CommandRun implements RunningCommand {
   #exitReported = false;
   #ending = false;
   #finished = false;
+  #signalled = false;
   /** Whether reading is paused on a pipe. */
   #stopped = false;
   /** After the end: kills the processes that are left. Absent if there are none. */
@@ -106,6 +107,7 @@ export class CommandRun implements RunningCommand {
   /** See `RunningCommand`. */
   kill(signal: NodeJS.Signals): Promise<void> {
     if (signal === 'SIGKILL') return this.#settled(this.#killAll());
+    this.#signalled = true;
     const { runner, endings } = this.#context;
     const send = () => runner.signal(signal);
     return signalPaced(send, () => this.#ending, endings);
@@ -168,7 +170,8 @@ export class CommandRun implements RunningCommand {
       this.#exitReported = true;
       this.#safely(this.#complete(line.value));
     } else if (line.kind === 'f') {
-      this.#safely(this.#kill(this.#cannotStart()));
+      // The subshell of bash runs the runner's trap if a signal arrives before the program has replaced it.
+      if (!this.#signalled) this.#safely(this.#kill(this.#cannotStart()));
     } else {
       this.#context.done('garbage');
     }

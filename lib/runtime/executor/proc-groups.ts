@@ -4,6 +4,8 @@ import type { ProcessGroup, ProcessGroups } from './groups.ts';
 
 /** Maximum rounds of killing; a program that forks faster survives until the sandbox ends. */
 const KILL_ROUNDS = 200;
+/** Maximum number of looks for processes that have not got a signal yet. */
+const SIGNAL_LOOKS = 3;
 /** Runners themselves have 700 (see bootLine). */
 const FIRST_MARK = 701;
 const LAST_MARK = 1000;
@@ -78,9 +80,17 @@ class ProcGroup implements ProcessGroup {
   }
 
   async signal(signal: NodeJS.Signals, except: number): Promise<number> {
-    const pids = (await this.pids()).filter((pid) => pid !== except);
-    for (const pid of pids) send(pid, signal);
-    return pids.length;
+    const sent = new Set([except]);
+    // More than one look: one misses a process that gets another parent meanwhile.
+    for (let look = 0; look < SIGNAL_LOOKS; look++) {
+      const found = (await this.pids()).filter((pid) => !sent.has(pid));
+      if (found.length === 0) break;
+      for (const pid of found) {
+        send(pid, signal);
+        sent.add(pid);
+      }
+    }
+    return sent.size - 1;
   }
 
   async kill(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ResourceLimits } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
-import type { Command, RunningSandbox } from '../../../lib/runtime/runtime.ts';
+import type { Command, Execution, RunningSandbox } from '../../../lib/runtime/runtime.ts';
 
 export const RESOURCES: ResourceLimits = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
@@ -26,10 +26,18 @@ export async function run(
   more: Partial<Command> = {},
   encoding: BufferEncoding = 'utf8',
 ): Promise<Result> {
+  return finish(sandbox.exec(command(text, more)), encoding);
+}
+
+/** Reads the events of a command until it ends. */
+export async function finish(
+  started: Execution | Promise<Execution>,
+  encoding: BufferEncoding = 'utf8',
+): Promise<Result> {
   const output: Record<'STDOUT' | 'STDERR', Buffer[]> = { STDOUT: [], STDERR: [] };
   const result: Omit<Result, 'stdout' | 'stderr'> = {};
   try {
-    for await (const event of await sandbox.exec(command(text, more))) {
+    for await (const event of await started) {
       if (event.kind === 'output') output[event.stream].push(event.data);
       else Object.assign(result, { exitCode: event.exitCode, durationMs: event.durationMs });
     }

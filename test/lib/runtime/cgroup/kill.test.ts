@@ -109,6 +109,33 @@ describe.each(roots)('a sandbox’s cgroups under %s', (mountPoint) => {
     await until('all is removed', () => cgroup.remove());
   });
 
+  it('signal the processes of one group but one, none of which stays frozen', async () => {
+    const cgroup = make('s');
+    const [spared, stopped, ended, other] = [1, 2, 3, 4].map(() => enter(cgroup.entries, 'exec sleep 60'));
+    await until('all are inside', () => cgroup.basePids().length === 4);
+    const group = cgroup.addGroup('1');
+    for (const member of [spared!, stopped!, ended!]) group.add(member.pid!);
+    const stateOf = ({ pid }: ChildProcess) => /^State:\t(.)/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    stopped!.kill('SIGSTOP');
+    await until('it is stopped', () => stateOf(stopped!) === 'T');
+    expect(await group.signal('SIGCONT', ended!.pid!)).toBe(2);
+    await until('it continues', () => stateOf(stopped!) === 'S');
+    expect(await group.signal('SIGTERM', spared!.pid!)).toBe(2);
+    await until('two have ended', () => group.pids().length === 1);
+    expect(group.pids()).toEqual([spared!.pid]);
+    await until('it is not frozen', () => stateOf(spared!) === 'S');
+    expect(stateOf(other!)).toBe('S');
+    group.release();
+    expect(group.pids()).toEqual([]);
+    expect(await group.signal('SIGTERM', 0)).toBe(0);
+    // What is left after the release can be killed.
+    await group.kill();
+    await until('it has ended', () => spared!.signalCode === 'SIGKILL');
+    expect(stateOf(other!)).toBe('S');
+    await cgroup.kill();
+    await until('all is removed', () => cgroup.remove());
+  });
+
   it('cannot be removed while they contain processes', async () => {
     const cgroup = make('c');
     enter(cgroup.entries, 'sleep 60');
