@@ -1,6 +1,6 @@
 /**
- * The program that gives a command its terminal, for perl without modules (perl-base suffices; POSIX.pm would take 14 ms to
- * load). The descriptors and arguments are those of `terminalParts`.
+ * The program that gives a command its terminal, for perl without any module (an image may have none, and
+ * POSIX.pm would take 14 ms to load). The descriptors and arguments are those of `terminalParts`.
  *
  * Three processes: this one waits for the command's program, a copier passes bytes, and the program is the leader of the
  * terminal's session. The kernel hangs the terminal up when the leader ends, so that background jobs cannot hold it.
@@ -12,7 +12,7 @@
  * - New sizes come before the input that was written after them.
  */
 export const PERL_PROGRAM = `
-use constant { STEP => 4096, LAST => 262144 };
+my ($step, $last_bytes) = (4096, 262144);
 my ($rows, $columns, $count, $setsid) = @ARGV;
 my @words = map { delete $ENV{"_$_"} } 0 .. $count - 1;
 open(my $say, '>&=', 4) && open(my $sizes, '<&=', 3) or exit 1;
@@ -47,26 +47,26 @@ if ($copier == 0) {
     next if select($r, $w, undef, undef) < 0;
     $ended = 1 if vec($r, fileno $end, 1);
     if ($sizes && (vec($r, fileno $sizes, 1) || vec($r, 0, 1))) {
-      my $got = sysread($sizes, my $lines, STEP);
+      my $got = sysread($sizes, my $lines, $step);
       resize($1, $2) if $got && $lines =~ /(\\d+) (\\d+)\\n\\z/;
       undef $sizes if defined $got && $got == 0;
     }
     if (vec($r, 0, 1)) {
-      if (sysread(STDIN, $in, STEP)) { $last = substr($in, -1) }
+      if (sysread(STDIN, $in, $step)) { $last = substr($in, -1) }
       else { $open = 0; $in = $last =~ /[\\n\\r\\cD]/ ? "\\cD" : "\\cD\\cD" }
     }
     if ($in ne '' && vec($w, fileno $master, 1)) {
       my $took = syswrite($master, $in);
       substr($in, 0, $took) = '' if $took;
     }
-    sysread($master, $out, STEP) if $out eq '' && vec($r, fileno $master, 1);
+    sysread($master, $out, $step) if $out eq '' && vec($r, fileno $master, 1);
     if ($out ne '' && vec($w, 1, 1)) {
       my $took = syswrite(STDOUT, $out);
       exit unless defined $took;
       substr($out, 0, $took) = '';
     }
   }
-  for (my $left = LAST; $left > 0 && sysread($master, $out, STEP); $left -= length $out) {
+  for (my $left = $last_bytes; $left > 0 && sysread($master, $out, $step); $left -= length $out) {
     syswrite(STDOUT, $out) or exit;
   }
   exit;

@@ -30,14 +30,17 @@ export interface TerminalScript {
 export function terminalScript(size: TerminalSize, words: readonly string[], nonce: string): TerminalScript {
   const exported = words.flatMap((word, index): ScriptPart[] => [`_${index}=`, { quoted: word }, ' ']);
   const numbers = `${size.rows} ${size.columns} ${words.length}`;
+  // A shell that cannot fork exits.
+  const guard = `trap "echo '${nonce} p 0' >&9" EXIT; `;
   return {
     find: [
-      `trap : ${SIGNALS}; a=$(perl -e ${shellQuote(PERL_PROBE)}) && w=perl ||`,
+      `${guard}trap : ${SIGNALS}; a=$(perl -e ${shellQuote(PERL_PROBE)}) && w=perl ||`,
       `{ python3 -I -S -c ${shellQuote(PYTHON_PROBE)} && w=python; } ||`,
       '{ case $(script --version) in (*util-linux*) stty --version || stty --help;; (*) false;; esac && w=script; } || {',
-      `echo '${nonce} m 0' >&9; exit; }; `,
+      `trap - EXIT; echo '${nonce} m 0' >&9; exit; }; trap - EXIT; `,
     ].join(' '),
     run: [
+      guard,
       'r=$(export ',
       ...exported,
       '"_s=$SHELL"; case $w in ',
@@ -45,7 +48,7 @@ export function terminalScript(size: TerminalSize, words: readonly string[], non
       `(python) unset _s; exec python3 -I -S -c ${shellQuote(PYTHON_PROGRAM)} ${numbers} ;; `,
       '(*) SHELL=/bin/sh exec script -qefc ',
       { quoted: scriptProgram(size.rows, size.columns, words.length) },
-      ' /dev/null 4>&- ;; esac 4>&1 >&7 7>&- 8>&- 9>&-); c=$?; ',
+      ' /dev/null 4>&- ;; esac 4>&1 >&7 7>&- 8>&- 9>&-); c=$?; trap - EXIT; ',
       `[ -z "$r" ] || echo '${nonce} p 0' >&9; exit $c`,
     ],
   };

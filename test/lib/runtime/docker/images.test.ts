@@ -29,6 +29,26 @@ describe('another image', () => {
       const output = await sh(sandbox, command, { stdin: 'in\n', env: { A: 'b', LC_ALL: 'C' }, workdir: '/tmp' });
       expect(output).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^sandbox\n\/tmp\n\d+\nin b\n$/) });
       await expect(sh(sandbox, 'sleep 60', { timeoutMs: 200 })).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+      const terminal = { columns: 80, rows: 24 };
+      await expect(sh(sandbox, 'true', { terminal })).rejects.toMatchObject({
+        code: 'FAILED_PRECONDITION',
+        message: expect.stringContaining('its image has no perl'),
+      });
+    });
+  });
+
+  it('gives a command a terminal by what it has', async () => {
+    for (const name of ['perl', 'python3', 'script']) {
+      const programs = ['dash', name, 'stty', 'tty', 'env'];
+      await importImage(dockerd.docker, name, { programs, links: { dash: ['sh'] } });
+    }
+    await within(async (scene) => {
+      for (const image of ['perl', 'python3', 'script']) {
+        const sandbox = await scene.launch({ image });
+        const terminal = { columns: 90, rows: 30 };
+        const output = await sh(sandbox, 'tty; stty size; : >/dev/tty; exit 3', { terminal });
+        expect(output).toMatchObject({ exitCode: 3, stdout: expect.stringMatching(/^\/dev\/pts\/\d+\r\n30 90\r\n$/) });
+      }
     });
   });
 
