@@ -29,6 +29,7 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   ReadProcessOutput: STREAM,
   WatchProcess: STREAM,
   WriteProcessInput: STREAM,
+  WaitPort: STREAM,
   UpdateSandbox: CALL,
   UpdatePermissions: CALL,
   ExplainPermission: CALL,

@@ -52,6 +52,7 @@ import { stopSandbox } from './stop-sandbox.ts';
 import { updatePermissions } from './update-permissions.ts';
 import { updateSandbox } from './update-sandbox.ts';
 import { uploadFile } from './upload-file.ts';
+import { waitPort } from './wait-port.ts';
 import { watchProcess } from './watch-process.ts';
 import { writeFile } from './write-file.ts';
 import { writeProcessInput } from './write-process-input.ts';
@@ -119,6 +120,7 @@ export const operations: readonly Operation[] = [
   { operation: 'ReadProcessOutput', method: 'GET', path: `${PROCESS}/output`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: readProcessOutput },
   { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
   { operation: 'WriteProcessInput', method: 'POST', path: `${PROCESS}/input`, kind: 'raw', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: writeProcessInput },
+  { operation: 'WaitPort', method: 'GET', path: `${SANDBOX}/ports`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: waitPort },
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updatePermissions },
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },

@@ -8,6 +8,8 @@ import type {
   ReadProcessOutputResponse,
   StartProcessRequest,
   TerminalSize,
+  WaitPortRequest,
+  WaitPortResponse,
   WatchProcessRequest,
   WriteProcessInputRequest,
 } from './contract/messages.ts';
@@ -55,4 +57,6 @@ export interface Processes {
    * removes a process that has ended. An abort of `signal` before that ends the command: CANCELLED. `keep` as in `start`.
    */
   execOrYield(request: ExecRequest, signal: AbortSignal, keep: () => () => void): Promise<YieldedExec>;
+  /** The ports on which programs of a running sandbox listen; waits for one if there is none. */
+  waitPort(request: WaitPortRequest, signal: AbortSignal): Promise<WaitPortResponse>;
 }

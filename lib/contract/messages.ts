@@ -628,6 +628,40 @@ export interface WriteProcessInputResponse {
   input_next: number;
 }
 
+/** Request of WaitPort. */
+export interface WaitPortRequest {
+  /** Sandbox whose ports are listed. */
+  sandbox_id: string;
+  /** Only this port; 0: every port. */
+  port: number;
+  /** Milliseconds to wait until it (with `port` 0: any port) is listened on, up to 600000. */
+  wait: number;
+  /** Has no effect: all ports in the answer are listened on. */
+  listening: boolean;
+}
+
+/** A TCP port on which a program of a sandbox listens. */
+export interface ListeningPort {
+  /** Number of the port. */
+  port: number;
+  /** Address that it is bound to, for example "127.0.0.1", "0.0.0.0" or "::". */
+  address: string;
+  /** Id inside the sandbox of a process that has the socket; 0 if it is not known. */
+  pid: number;
+  /** Name of that process's program, at most 15 bytes; empty if it is not known. */
+  program: string;
+  /** Process (see StartProcess) that it belongs to; empty for a command of Exec or a session. */
+  process_id: string;
+}
+
+/** Response of WaitPort. */
+export interface WaitPortResponse {
+  /** Whether the port (with `port` 0: any port) is listened on. False if that was not so within `wait`. */
+  listening: boolean;
+  /** The ports, in the order of their numbers. */
+  ports: readonly ListeningPort[];
+}
+
 /**
  * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
  * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
@@ -1404,6 +1438,8 @@ export interface Rpcs {
    * process and may carry a chunk; later messages carry chunks.
    */
   WriteProcessInput: { request: WriteProcessInputRequest; response: WriteProcessInputResponse };
+  /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
+  WaitPort: { request: WaitPortRequest; response: WaitPortResponse };
   /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */

@@ -268,6 +268,23 @@ export const fields = {
   WriteProcessInputResponse: {
     input_next: { type: 'int64' },
   },
+  WaitPortRequest: {
+    sandbox_id: { type: 'string' },
+    port: { type: 'int32' },
+    wait: { type: 'int64' },
+    listening: { type: 'bool' },
+  },
+  ListeningPort: {
+    port: { type: 'int32' },
+    address: { type: 'string' },
+    pid: { type: 'int32' },
+    program: { type: 'string' },
+    process_id: { type: 'string' },
+  },
+  WaitPortResponse: {
+    listening: { type: 'bool' },
+    ports: { type: 'ListeningPort', repeated: true },
+  },
   PermissionRule: {
     pattern: { type: 'string' },
     permission: { type: 'Permission' },
@@ -623,6 +640,7 @@ export const rpcs = {
   ReadProcessOutput: { service: 'ProcessService', request: 'ReadProcessOutputRequest', response: 'ReadProcessOutputResponse', requestStream: false, responseStream: false },
   WatchProcess: { service: 'ProcessService', request: 'WatchProcessRequest', response: 'ProcessEvent', requestStream: false, responseStream: true },
   WriteProcessInput: { service: 'ProcessService', request: 'WriteProcessInputRequest', response: 'WriteProcessInputResponse', requestStream: true, responseStream: false },
+  WaitPort: { service: 'ProcessService', request: 'WaitPortRequest', response: 'WaitPortResponse', requestStream: false, responseStream: false },
   CreateSandbox: { service: 'SandboxService', request: 'CreateSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   GetSandbox: { service: 'SandboxService', request: 'GetSandboxRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   ListSandboxes: { service: 'SandboxService', request: 'ListSandboxesRequest', response: 'ListSandboxesResponse', requestStream: false, responseStream: false },

@@ -153,6 +153,16 @@ export interface RunningShell {
   close(): Promise<void>;
 }
 
+/** A TCP port on which a process of a sandbox listens. */
+export interface ListeningPort {
+  port: number;
+  address: string;
+  /** Inside the sandbox; 0: not known. */
+  pid: number;
+  /** Name of its program; empty: not known. */
+  program: string;
+}
+
 export interface RunningSandbox {
   /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
   exec(command: Command): Promise<RunningCommand>;
@@ -161,6 +171,11 @@ export interface RunningSandbox {
    * caller closes it.
    */
   openShell(request: OpenShell): Promise<RunningShell>;
+  /**
+   * The TCP ports on which processes of the sandbox listen, by number; without `port` all. FAILED_PRECONDITION if the
+   * runtime cannot know them.
+   */
+  ports(port?: number): Promise<ListeningPort[]>;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.

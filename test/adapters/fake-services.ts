@@ -109,7 +109,19 @@ const NAMES = {
     'expire',
     'endIdle',
   ],
-  processes: ['start', 'get', 'list', 'delete', 'signal', 'resize', 'read', 'watch', 'write', 'execOrYield'],
+  processes: [
+    'start',
+    'get',
+    'list',
+    'delete',
+    'signal',
+    'resize',
+    'read',
+    'watch',
+    'write',
+    'execOrYield',
+    'waitPort',
+  ],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };
 

@@ -33,6 +33,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   ReadProcessOutput: 'read',
   WatchProcess: 'read',
   WriteProcessInput: 'again',
+  WaitPort: 'read',
   UpdatePermissions: 'same',
   ExplainPermission: 'read',
   ListPresets: 'read',

@@ -20,6 +20,7 @@ import type {
   ReadProcessOutputResponse,
   Sandbox,
   Ticket,
+  WaitPortResponse,
 } from '../../lib/contract/messages.ts';
 import type { Code } from '../../lib/errors.ts';
 
@@ -43,6 +44,7 @@ export interface Unary {
   SignalProcess: Process;
   ResizeTerminal: object;
   ReadProcessOutput: ReadProcessOutputResponse;
+  WaitPort: WaitPortResponse;
   UpdatePermissions: Sandbox;
   ExplainPermission: PermissionExplanation;
   ListPresets: { presets: Preset[] };

@@ -283,6 +283,24 @@ const cases: Omit<Case, 'needs'>[] = [
     },
   },
   {
+    name: 'lists the ports that programs listen on, and waits for one',
+    async run(scene) {
+      const { id: sandbox_id } = await scene.sandboxOn({});
+      const ports = (more: object) => scene.client.call('WaitPort', { sandbox_id, ...more });
+      expect(await ports({ wait: 1 })).toEqual({ listening: false, ports: [] });
+      const waiting = ports({ port: 7018, wait: 20_000 });
+      const argv = ['python3', '-m', 'http.server', '7018', '--bind', '127.0.0.1'];
+      await scene.client.call('StartProcess', { sandbox_id, process_id: 'web', argv });
+      const found = await waiting;
+      expect(found).toMatchObject({ listening: true, ports: [{ port: 7018, process_id: 'web' }] });
+      expect(found.ports[0]!.pid).toBeGreaterThan(1);
+      expect(found.ports[0]!.program).toMatch(/^python3/);
+      expect(await ports({ port: 7019 })).toEqual({ listening: false, ports: [] });
+      expect((await ports({ listening: true })).ports.map(({ port }) => port)).toEqual([7018]);
+      await expectRefusal(ports({ port: 65_536 }), 'INVALID_ARGUMENT', 'port');
+    },
+  },
+  {
     name: 'refuses what names no process, and a request without effect, with one sentence',
     async run(scene) {
       const { id: sandbox_id } = await scene.sandboxOn({});

@@ -32,6 +32,7 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   SignalProcess: ['POST', '/v1/sandboxes/{sandbox_id}/processes/{process_id}/signal'],
   ResizeTerminal: ['POST', '/v1/sandboxes/{sandbox_id}/processes/{process_id}/resize'],
   ReadProcessOutput: ['GET', '/v1/sandboxes/{sandbox_id}/processes/{process_id}/output'],
+  WaitPort: ['GET', '/v1/sandboxes/{sandbox_id}/ports'],
   UpdatePermissions: ['PUT', '/v1/sandboxes/{sandbox_id}/permissions'],
   ExplainPermission: ['GET', '/v1/sandboxes/{sandbox_id}/permissions/explain'],
   ListPresets: ['GET', '/v1/presets'],

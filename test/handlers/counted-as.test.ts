@@ -14,6 +14,7 @@ const DECIDED = {
     'ReadFile',
     'ReadProcessOutput',
     'UploadFile',
+    'WaitPort',
     'WatchProcess',
     'WriteFile',
     'WriteProcessInput',

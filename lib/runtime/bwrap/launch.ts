@@ -12,6 +12,7 @@ import { Executor } from '../executor/executor.ts';
 import { ProcGroups } from '../executor/proc-groups.ts';
 import type {
   Command,
+  ListeningPort,
   OpenShell,
   OwnerResources,
   RunningCommand,
@@ -134,6 +135,11 @@ export class BwrapSandbox implements RunningSandbox {
   /** See `RunningSandbox`. */
   openShell(request: OpenShell): Promise<RunningShell> {
     return this.#executor.openShell(request, (command) => this.exec(command));
+  }
+
+  /** See `RunningSandbox`. */
+  ports(port?: number): Promise<ListeningPort[]> {
+    return this.#executor.ports(port);
   }
 
   /** See `RunningSandbox`. */

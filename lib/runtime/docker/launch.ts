@@ -10,7 +10,15 @@ import type { Shares } from '../../shares.ts';
 import { Executor, type ExecutorHost } from '../executor/executor.ts';
 import type { FifoPool } from '../executor/fifo-pool.ts';
 import type { ReadPaces } from '../executor/read-pace.ts';
-import type { Command, OpenShell, RunningCommand, RunningSandbox, RunningShell, SandboxSpec } from '../runtime.ts';
+import type {
+  Command,
+  ListeningPort,
+  OpenShell,
+  RunningCommand,
+  RunningSandbox,
+  RunningShell,
+  SandboxSpec,
+} from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
@@ -118,6 +126,11 @@ export class DockerSandbox implements RunningSandbox {
   async openShell(request: OpenShell): Promise<RunningShell> {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
     return this.#executor.openShell(request, (command) => this.exec(command));
+  }
+
+  async ports(port?: number): Promise<ListeningPort[]> {
+    if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
+    return this.#executor.ports(port);
   }
 
   /** See `RunningSandbox`. */

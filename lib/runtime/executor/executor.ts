@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
-import type { Command, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
+import { listeningPorts } from '../listening-ports.ts';
+import type { Command, ListeningPort, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
@@ -18,6 +19,8 @@ import type { Stdin } from './stdin.ts';
 
 /** Milliseconds; large because a thousand sandboxes may start at once. */
 const READY_MS = 60_000;
+/** Processes of the agent that are tried: all are in the sandbox but its launcher. */
+const MOST_ASKED = 8;
 const MAX_TIMER_MS = 2_147_483_647;
 const TAMPERED = 'a process in the sandbox tampered with the agent that runs its commands';
 const NOT_TAKEN = 'the command could not be given to the sandbox';
@@ -128,6 +131,20 @@ export class Executor {
   async openShell(request: OpenShell, exec: (command: Command) => Promise<RunningCommand>): Promise<RunningShell> {
     this.#check(request.signal);
     return SessionShell.open(this.#host, exec, request);
+  }
+
+  /** See `RunningSandbox.ports`. */
+  async ports(port: number | undefined): Promise<ListeningPort[]> {
+    if (this.#closed) throw this.#closed;
+    const pids = await (this.#host.groups?.basePids() ?? []);
+    for (const pid of pids.slice(-MOST_ASKED).reverse()) {
+      try {
+        return await listeningPorts(pid, port);
+      } catch {
+        // It is outside of the sandbox's namespaces, or has ended.
+      }
+    }
+    throw new ServiceError('FAILED_PRECONDITION', 'the server cannot see the processes of the sandbox here');
   }
 
   /**

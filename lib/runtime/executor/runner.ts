@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeSync } from 'node:fs';
+import { rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import { closeQuietly } from '../../linux/close.ts';
+import { innerPid } from '../../linux/inner-pid.ts';
 import type { Shares } from '../../shares.ts';
 import { bootLine, EXIT_LINE } from './agent-script.ts';
 import { type FifoPool, openFifo } from './fifo-pool.ts';
@@ -135,11 +136,11 @@ export class Runner {
     });
   }
 
-  async #enter(groups: ProcessGroups, name: string, innerPid: number): Promise<void> {
+  async #enter(groups: ProcessGroups, name: string, reported: number): Promise<void> {
     const found = groups.basePids();
     const pids = Array.isArray(found) ? found : await found;
     // The newest pid comes last and is the usual match.
-    const pid = pids.findLast((each) => pidInside(each) === innerPid);
+    const pid = pids.findLast((each) => innerPid(each) === reported);
     if (pid === undefined) throw new Error('the runner is not where it was started');
     this.#group = groups.addGroup(name);
     this.#group.add(pid);
@@ -221,13 +222,4 @@ function remove(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {}
-}
-
-/** The pid of a host process in its innermost pid namespace (proc_pid_status(5), NSpid). */
-function pidInside(pid: number): number | undefined {
-  try {
-    return Number(/^NSpid:.*\t(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../errors.ts';
 import type {
   Command,
+  ListeningPort,
   OpenShell,
   RunningCommand,
   RunningSandbox,
@@ -44,6 +45,10 @@ class MockSandbox implements RunningSandbox {
     this.#shells.add(opened);
     void opened.ended.then(() => this.#shells.delete(opened));
     return opened;
+  }
+
+  async ports(): Promise<ListeningPort[]> {
+    throw new ServiceError('FAILED_PRECONDITION', 'RUNTIME_MOCK has no network');
   }
 
   async stop(): Promise<void> {

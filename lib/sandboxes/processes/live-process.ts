@@ -96,6 +96,11 @@ export class LiveProcess {
     });
   }
 
+  /** Host pids of its processes, none after its end. */
+  pids(): number[] | Promise<number[]> {
+    return this.#command?.pids() ?? [];
+  }
+
   /** Sends a signal to all its processes. Nothing happens after its end. */
   async signal(signal: NodeJS.Signals): Promise<void> {
     if (this.end !== undefined) return;

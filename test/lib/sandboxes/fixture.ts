@@ -65,6 +65,7 @@ export class FakeRuntime implements Runtime {
     const exited = new Promise<string>((resolve) => this.up.set(spec.id, { spec, commands, die: resolve }));
     return {
       exited,
+      ports: async () => [],
       exec: async (command) => {
         commands.push(command);
         return {

@@ -11,6 +11,7 @@ import {
 const running: RunningSandbox = {
   exited: new Promise(() => {}),
   exec: () => Promise.reject(new Error('it runs nothing')),
+  ports: async () => [],
   openShell: () => Promise.reject(new Error('it runs nothing')),
   stop: () => Promise.resolve(),
 };
