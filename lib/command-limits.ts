@@ -6,7 +6,7 @@
 export const MAX_STRING_BYTES = 128 * 1024 - 1;
 /** Maximum bytes of all environment variables together, each with "=" and NUL. */
 export const MAX_ENV_BYTES = 1024 * 1024;
-/** Maximum bytes of the program and its arguments together, each with NUL: half of what Linux allows with the environment. */
+/** Maximum bytes of a program's name and its arguments together, each with NUL; Linux allows 2 MiB with the environment. */
 export const MAX_ARGV_BYTES = 1024 * 1024;
 /** Maximum number of the arguments, the program included. */
 export const MAX_ARGUMENTS = 16_384;

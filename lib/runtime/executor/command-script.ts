@@ -85,9 +85,9 @@ function isScript({ command, argv }: Request, longest: number): boolean {
 }
 
 /**
- * Returns the words after the shell's exec, which finds a program by PATH and never takes it for a builtin. But some shells
- * take a name with "-" in front for an option, and env(1), which passes the variables `owned`, takes one with "=" for a
- * variable.
+ * Returns the words after the shell's exec, which finds a program by PATH and never takes it for a builtin. But some
+ * shells take a name with "-" in front for an option, and env(1), which passes the variables `owned`, takes one with "="
+ * for a variable.
  */
 function program(request: Request, owned: readonly ScriptPart[]): ScriptPart[] {
   const env = owned.length > 0 ? [ENV, ...owned] : [];

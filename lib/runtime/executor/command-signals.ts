@@ -21,7 +21,7 @@ export async function killPaced(kill: () => void | Promise<void>, endings: TurnT
 }
 
 /**
- * Sends a signal until a process has got it or the command has ended. `send` returns the number of processes. The threat:
+ * Sends a signal until a process has got it or the command has ended. `send` returns the number of processes. Sent once,
  * the signal of a client that is faster than the runner's fork would be lost.
  */
 export async function signalPaced(

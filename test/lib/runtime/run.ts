@@ -14,6 +14,7 @@ export interface Result {
   stderr: string;
   exitCode?: number;
   durationMs?: number;
+  outOfMemory?: true;
   /** Code and message of the ServiceError that ended the command, if any. */
   code?: string;
   message?: string;
@@ -39,7 +40,10 @@ export async function finish(
   try {
     for await (const event of await started) {
       if (event.kind === 'output') output[event.stream].push(event.data);
-      else Object.assign(result, { exitCode: event.exitCode, durationMs: event.durationMs });
+      else {
+        const { exitCode, durationMs, outOfMemory } = event;
+        Object.assign(result, { exitCode, durationMs, ...(outOfMemory && { outOfMemory }) });
+      }
     }
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -21,6 +21,7 @@ describe('memory_bytes', () => {
     const result = await run(sandbox, 'exec perl -e \'$x = "a" x (1 << 28); sleep 1\'');
     expect(result.exitCode).toBe(137);
     expect(result.stderr).toContain(`memory limit of ${64 * MIB} bytes (memory_bytes)`);
+    expect(result.outOfMemory).toBe(true);
     expect(await run(sandbox, 'echo next')).toEqual({
       stdout: 'next\n',
       stderr: '',

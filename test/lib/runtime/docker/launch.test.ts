@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Daemon, startDaemon } from '../../../docker/daemon.ts';
 import { importImage } from '../../../docker/images.ts';
+import { command, finish } from '../run.ts';
 import { collect, openScene, type Scene, sh } from './sandbox.ts';
 
 let dockerd: Daemon;
@@ -49,6 +50,27 @@ async function cgroupsOf(id: string): Promise<string[]> {
 }
 
 describe('a sandbox in a container', () => {
+  it('signals a command, writes to it, and ends what it left in the background', async () => {
+    const spec = await scene.spec();
+    const sandbox = await scene.launch(spec);
+    const text = 'setsid sleep 60 >/dev/null 2>&1 & cat; while :; do :; done';
+    const running = await sandbox.exec(command(text, { openStdin: true }));
+    await running.input?.write(Buffer.from('a\0b'));
+    running.input?.end();
+    const result = finish(running);
+    await expect.poll(async () => (await running.pids()).length, { timeout: 30_000 }).toBe(2);
+    await running.kill('SIGSTOP');
+    await running.kill('SIGCONT');
+    await running.kill('SIGKILL');
+    expect(await result).toMatchObject({ exitCode: 137 });
+    const argv = ['sh', '-c', 'sleep 60 >/dev/null 2>&1 & echo $0', 'left'];
+    const leaving = await sandbox.exec(command('', { argv }));
+    expect(await finish(leaving)).toMatchObject({ stdout: 'left\n', exitCode: 0 });
+    const before = (await processesOf(spec.uid)).length;
+    await leaving.endLeftBehind();
+    await expect.poll(async () => (await processesOf(spec.uid)).length, { timeout: 30_000 }).toBeLessThan(before);
+  });
+
   it('runs a command as its own user in the workspace, with the fixed environment only', async () => {
     const spec = await scene.spec();
     const sandbox = await scene.launch(spec);
