@@ -4,8 +4,8 @@ import { verdictOf } from './alternate.mjs';
 
 const MOST_KB = 200;
 const WARM_UP = 20;
-/** After the last start, until memory that only a busy process needs is released. */
-const SETTLE_MS = 5000;
+/** After the last start, until memory that only a busy server needs is released. */
+const SETTLE_MS = 15_000;
 const WATCHED_MS = 10_000;
 
 export async function idle(server, count) {

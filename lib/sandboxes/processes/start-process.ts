@@ -4,6 +4,7 @@ import type { Process } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { newId } from '../../ids.ts';
+import { errorCode } from '../../linux/errno.ts';
 import { OutputLog } from '../../output-log/output-log.ts';
 import type { NewProcess } from '../../process-services.ts';
 import type { Command } from '../../runtime/runtime.ts';
@@ -118,8 +119,13 @@ async function launch(
 
 /** The directory, the log and the record of a process; nothing of them if it fails. */
 async function makeLog(dir: string, processes: SandboxProcesses, record: object): Promise<OutputLog> {
-  await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
-  const output = await OutputLog.create(dir, processes.logOptions);
+  const create = () => OutputLog.create(dir, processes.logOptions);
+  const output = await create().catch(async (error: unknown) => {
+    // Only the first process of a sandbox finds no directory.
+    if (errorCode(error) !== 'ENOENT') throw error;
+    await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
+    return create();
+  });
   try {
     await writeRecord(dir, record);
     return output;
