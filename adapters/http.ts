@@ -8,12 +8,15 @@ import {
 } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { operations } from '../handlers/index.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { Turns } from '../lib/turns.ts';
 import { AcceptedHosts } from './http/accepted-host.ts';
 import { answerError, errorBody } from './http/answer.ts';
+import { asksForWebSocket, responseOn, upgradableRequest } from './http/attach/upgrade.ts';
 import { Connections, type HttpServer } from './http/connections.ts';
 import { Requests } from './http/requests.ts';
+import { parseTarget, Router } from './http/router.ts';
 import { ABORT_GRACE_MS, CallAbort, type Listener, type ListenerOptions, requestIdFrom } from './listener.ts';
 import type { ServerTls } from './tls/server-tls.ts';
 
@@ -35,13 +38,15 @@ export async function startHttp({
   services,
   maxConnections = Number.POSITIVE_INFINITY,
   tls,
+  operations: served = operations,
   log,
 }: ListenerOptions): Promise<Listener> {
   const turns = new Turns();
   const hosts = new AcceptedHosts(address.host, allowedHosts);
-  const requests = new Requests({ services, hosts, turns, log, isFull: () => connections.isFull });
+  const router = new Router(served);
+  const requests = new Requests({ services, hosts, turns, log, router, isFull: () => connections.isFull });
   const calls = new Set<CallAbort>();
-  const server = createHttpServer(tls, (req, res) => {
+  const begin = (req: IncomingMessage, res: ServerResponse, head?: Buffer) => {
     const call = new CallAbort();
     calls.add(call);
     connections.track(res);
@@ -51,11 +56,18 @@ export async function startHttp({
       calls.delete(call);
       if (!res.writableFinished) call.clientGone();
     });
-    requests.respond({ req, res, call, requestId }).catch((err: unknown) => {
+    requests.respond({ req, res, head, call, requestId }).catch((err: unknown) => {
       // Not even the error response could be sent.
       log.error('response could not be sent', { requestId, err });
       res.destroy();
     });
+  };
+  const isAttach = (req: IncomingMessage) => router.has('attach', 'GET', parseTarget(req.url ?? '/').path);
+  const server = createHttpServer(tls, isAttach, (req, res) => begin(req, res));
+  server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+    // A pipelined request, whose responses could not be told apart from frames.
+    if (connections.isOwed(socket)) socket.destroy();
+    else begin(req, responseOn(req, socket), head);
   });
   const connections = new Connections(server, { max: maxConnections });
   server.headersTimeout = 15_000;
@@ -73,9 +85,17 @@ export async function startHttp({
   };
 }
 
-function createHttpServer(tls: ServerTls | undefined, respond: RequestListener): HttpServer {
-  if (tls === undefined) return createServer(OPTIONS, respond);
-  const server = createTlsServer({ ...OPTIONS, ...tls.serverOptions('http/1.1') }, respond);
+function createHttpServer(
+  tls: ServerTls | undefined,
+  isAttach: (req: IncomingMessage) => boolean,
+  respond: RequestListener,
+): HttpServer {
+  const options = {
+    ...OPTIONS,
+    IncomingMessage: upgradableRequest((req) => asksForWebSocket(req) && isAttach(req)),
+  };
+  if (tls === undefined) return createServer(options, respond);
+  const server = createTlsServer({ ...options, ...tls.serverOptions('http/1.1') }, respond);
   tls.attach(server);
   return server;
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Operation } from '../handlers/index.ts';
 import { ServiceError } from '../lib/errors.ts';
 import { isHostFault, toServiceError } from '../lib/host-error.ts';
 import type { Log } from '../lib/log.ts';
@@ -21,6 +22,8 @@ export interface ListenerOptions {
   maxConnections?: number;
   /** Absent: plain text. */
   tls?: ServerTls | undefined;
+  /** Of the REST listener. Absent: all of the service. */
+  operations?: readonly Operation[];
   log: Log;
 }
 

@@ -6,6 +6,7 @@ import type { Rpcs } from '../lib/contract/messages.ts';
 import { ServiceError } from '../lib/errors.ts';
 import type { Services } from '../lib/services.ts';
 import { asUse } from './input/active-call.ts';
+import { type AttachInput, attachOutput, openAttach } from './input/attach-input.ts';
 import { type Constraints, checkRequired } from './input/constraints.ts';
 import { fromMergePatch, type MergePatch } from './input/merge-patch.ts';
 import { readingRequest } from './input/request.ts';
@@ -13,9 +14,11 @@ import { type Rpc, requestFields } from './input/request-fields.ts';
 import { untilAborted } from './input/until-aborted.ts';
 import { readUpload } from './input/upload.ts';
 
+export type { AttachInput } from './input/attach-input.ts';
 export { messagePieces } from './input/data-messages.ts';
 export { type Download, download } from './input/download.ts';
 export { type Export, exported } from './input/export.ts';
+export { KEEPALIVE_MS, keptAlive } from './input/kept-alive.ts';
 export type { Rpc } from './input/request-fields.ts';
 export * from './input/shared-constraints.ts';
 
@@ -156,6 +159,37 @@ export function defineUpload<N extends Rpc, const C extends Constraints, Result>
     return asUse(narrowed, context, () => handle(narrowed as RequestOf<N, C>, read.content, context));
   };
   const handler = middyHandler((event) => withBreaks(readingRequest(fields, event)), upload as Handle<never, Result>);
+  return Object.assign(handler, { rpc, constraints });
+}
+
+/**
+ * Like `define`, for an rpc with a stream in both directions: `input` is what the client sends beside the request. The
+ * output ends with an error when the call is aborted or its input fails. The adapter must read the output until its end,
+ * or close it after the first message.
+ */
+export function defineAttach<N extends Rpc, const C extends Constraints, Result>(
+  rpc: N,
+  constraints: C,
+  handle: (
+    request: RequestOf<N, C>,
+    input: AttachInput,
+    context: HandlerContext,
+  ) => AsyncIterable<Result> | Promise<AsyncIterable<Result>>,
+): RpcHandler<AsyncIterable<Result>> {
+  const fields = requestFields(rpc, constraints);
+  const attach: Handle<Record<string, unknown>, AsyncIterable<Result>> = async ({ request, stream }, context) => {
+    const opened = await openAttach(fields, request, stream && untilAborted(stream, context.signal));
+    checkRequired(opened.request, constraints);
+    const narrowed = context.guard.narrow(opened.request) as RequestOf<N, C>;
+    const input = opened.start(context.signal);
+    try {
+      return attachOutput(await asUse(narrowed, context, () => handle(narrowed, input, context)), input);
+    } catch (error) {
+      input.end();
+      throw error;
+    }
+  };
+  const handler = middyHandler((event) => readRequest(fields, event), attach as Handle<never, AsyncIterable<Result>>);
   return Object.assign(handler, { rpc, constraints });
 }
 

@@ -80,15 +80,24 @@ interface Route {
  */
 type Retry = 'read' | 'same' | 'again' | 'key';
 
+/** How a client goes on with a stream of messages that it has lost. */
+export interface Cursor {
+  /** Field of the request: the position to start at. A `Last-Event-ID` header sets it. */
+  from: string;
+  /** Field of each message: the position after it, sent as the `id` of server-sent events. */
+  id: string;
+}
+
 /**
  * The REST form: `unary`: JSON in, JSON out; `events`: JSON in, a stream of messages out; `raw`: the body is a file;
- * `multipart`: the body contains files; `download`: the response is a file; `bytes`: the response is a stream of bytes.
- * gRPC uses the form in the proto.
+ * `multipart`: the body contains files; `download`: the response is a file; `bytes`: the response is a stream of bytes;
+ * `attach`: a WebSocket. gRPC uses the form in the proto.
  */
 export type Operation = Route &
   (
     | { kind: 'unary' | 'raw' | 'multipart'; handler: Handler }
-    | { kind: 'events'; handler: Handler<AsyncIterable<object>> }
+    | { kind: 'attach'; handler: Handler<AsyncIterable<object>> }
+    | { kind: 'events'; cursor?: Cursor; handler: Handler<AsyncIterable<object>> }
     | { kind: 'download'; handler: Handler<Download> }
     | { kind: 'bytes'; handler: Handler<Export> }
   );

@@ -2,6 +2,7 @@ import type { EventEmitter } from 'node:events';
 import { constants } from 'node:http2';
 import {
   type Metadata,
+  type ServerDuplexStream,
   type ServerReadableStream,
   type ServerUnaryCall,
   type ServerWritableStream,
@@ -42,18 +43,23 @@ export interface Mount {
   held: HeldRefusals;
 }
 
-/** Adapts an operation to the handler type of grpc-js for the rpc's kind: unary, client stream or server stream. */
+/** Adapts an operation to the handler type of grpc-js for the rpc's kind: unary, or a stream of one side or both. */
 export function mountCall(
   operation: Operation,
   rpc: { requestStream: boolean; responseStream: boolean; responseSerialize: (message: object) => Buffer },
   mount: Mount,
 ): UntypedHandleCall {
+  if (rpc.requestStream && rpc.responseStream) {
+    return (call: ServerDuplexStream<Message, Message>) =>
+      contain(call, mount, send(operation, mount, call, { stream: messagesOf(call) }));
+  }
   if (rpc.requestStream) {
     return (call: ServerReadableStream<Message, Message>, callback: sendUnaryData<Message>) =>
       contain(call, mount, respond(operation, mount, call, callback, { stream: messagesOf(call) }));
   }
   if (rpc.responseStream) {
-    return (call: ServerWritableStream<Message, Message>) => contain(call, mount, send(operation, mount, call));
+    return (call: ServerWritableStream<Message, Message>) =>
+      contain(call, mount, send(operation, mount, call, { body: call.request }));
   }
   return (call: ServerUnaryCall<Message, Message>, callback: sendUnaryData<Message>) =>
     contain(call, mount, respond(operation, mount, call, callback, { body: call.request }, rpc.responseSerialize));
@@ -159,12 +165,19 @@ async function respond(
   }
 }
 
-async function send(operation: Operation, mount: Mount, call: ServerWritableStream<Message, Message>): Promise<void> {
+type Sending = ServerWritableStream<Message, Message> | ServerDuplexStream<Message, Message>;
+
+async function send(
+  operation: Operation,
+  mount: Mount,
+  call: Sending,
+  input: Pick<HandlerEvent, 'body' | 'stream'>,
+): Promise<void> {
   const { context, headers, admit, end } = startCall(call, mount);
   try {
     const admitted = admit(operation);
-    if (call.request instanceof ServiceError) throw call.request;
-    const messages = await operation.handler({ headers, body: call.request }, admitted);
+    if (input.body instanceof ServiceError) throw input.body;
+    const messages = await operation.handler({ headers, ...input }, admitted);
     const writing = writer(call, context.signal);
     for await (const message of messages as AsyncIterable<Message>) {
       await writing(message);
@@ -186,10 +199,7 @@ async function send(operation: Operation, mount: Mount, call: ServerWritableStre
  * one message is written at a time: grpc-js would buffer up to sixteen, which then survive into the old generation and
  * make garbage collection expensive.
  */
-function writer(
-  call: ServerWritableStream<Message, Message>,
-  signal: AbortSignal,
-): (message: Message) => Promise<void> {
+function writer(call: Sending, signal: AbortSignal): (message: Message) => Promise<void> {
   let wake = () => {};
   // grpc-js does not call the write callbacks of a cancelled call.
   signal.addEventListener('abort', () => wake(), { once: true });

@@ -1,6 +1,8 @@
 import type { ServerHttp2Stream } from 'node:http2';
-import type { ServerReadableStream } from '@grpc/grpc-js';
+import type { ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
+
+type ClientStream<T> = ServerReadableStream<T, object> | ServerDuplexStream<T, object>;
 
 /** Milliseconds to wait for a reset after the end of a stream when no PING can be sent. */
 const RESET_MS = 10;
@@ -9,7 +11,7 @@ const RESET_MS = 10;
  * The messages of a client stream, read at the consumer's pace. Ends only if the client ended the stream; throws
  * CANCELLED if the stream was reset.
  */
-export async function* messagesOf<T>(call: ServerReadableStream<T, object>): AsyncGenerator<T, void, void> {
+export async function* messagesOf<T>(call: ClientStream<T>): AsyncGenerator<T, void, void> {
   // Leaving the loop early must not destroy the stream: the error status still has to be sent on it.
   const messages = call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   try {
@@ -32,7 +34,7 @@ function cutShort(): ServiceError {
  * END_STREAM before it sends the reset, in a second packet. Without this check, half a file could be stored. The reset
  * was sent before the client can acknowledge a PING, so it has arrived when the acknowledgement does.
  */
-async function wasReset(call: ServerReadableStream<unknown, object>): Promise<boolean> {
+async function wasReset(call: ClientStream<unknown>): Promise<boolean> {
   const stream = http2StreamOf(call);
   await new Promise<void>((resolve) => {
     const later = () => setTimeout(resolve, RESET_MS);

@@ -4,11 +4,12 @@ import { answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
- * Milliseconds without data after which a body is given up. There is no limit for the whole body: uploads may be large.
+ * Milliseconds without data after which a body is given up. There is no limit for the whole body: uploads may be large,
+ * and their reader may be slow.
  */
 export const BODY_IDLE_MS = 60_000;
 
-/** PUT: the request body is the file's content. */
+/** The request body is the file's content, or other bytes of any length; the request's fields are in path and query. */
 export async function respondRaw({ req, res, operation, event, context }: Exchange<'raw'>): Promise<void> {
   const { mode, ...query } = event.queryStringParameters ?? {};
   const stored = await operation.handler(
@@ -27,7 +28,12 @@ async function* bytesOf(req: IncomingMessage): AsyncGenerator<Buffer, void, void
   req.setTimeout(BODY_IDLE_MS);
   try {
     // Leaving the loop early must not destroy the socket: the error response still has to be sent on it.
-    yield* req.iterator({ destroyOnReturn: false });
+    for await (const bytes of req.iterator({ destroyOnReturn: false })) {
+      // The reader may wait for a program inside that reads its standard input much later, or never.
+      req.setTimeout(0);
+      yield bytes;
+      req.setTimeout(BODY_IDLE_MS);
+    }
   } catch {
     throw new ServiceError('CANCELLED', 'the upload was cut short');
   } finally {

@@ -58,6 +58,11 @@ export class Connections {
     return this.#owed.size - this.#idle.size > this.#max;
   }
 
+  /** Whether a response is pending on the connection. */
+  isOwed(socket: Socket): boolean {
+    return (this.#owed.get(socket)?.size ?? 0) > 0;
+  }
+
   /** Registers a response when its request has arrived, which may be before it has the connection for itself. */
   track(res: ServerResponse): void {
     const { socket } = res.req;

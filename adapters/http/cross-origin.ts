@@ -4,10 +4,11 @@ import { ServiceError } from '../../lib/errors.ts';
 /**
  * Refuses state-changing requests of web pages from another origin. The threat: with authentication off, a web page in a
  * developer's browser can post to localhost without a CORS preflight (a "simple" request). Browsers send the origin of
- * such a request; other clients send neither header and are not affected. Throws PERMISSION_DENIED.
+ * such a request; other clients send neither header and are not affected. A WebSocket is state-changing too, and
+ * browsers let every page open one. Throws PERMISSION_DENIED.
  */
-export function refuseCrossOrigin(req: IncomingMessage): void {
-  if (req.method === 'GET' || req.method === 'HEAD') return;
+export function refuseCrossOrigin(req: IncomingMessage, isWebSocket: boolean): void {
+  if (!isWebSocket && (req.method === 'GET' || req.method === 'HEAD')) return;
   const site = req.headers['sec-fetch-site'];
   const { origin, host } = req.headers;
   if (site === 'same-origin' || site === 'none') return;

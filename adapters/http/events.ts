@@ -1,3 +1,4 @@
+import type { Cursor, HandlerEvent } from '../../handlers/index.ts';
 import { errorFor } from '../listener.ts';
 import { errorBody, writable } from './answer.ts';
 import type { Exchange } from './exchange.ts';
@@ -5,34 +6,64 @@ import { withJsonBody } from './json.ts';
 
 interface Framing {
   contentType: string;
-  frame(json: string): string;
+  /** `id`: the position after the message, from which a client can go on. */
+  frame(json: string, id?: unknown): string;
+  /** Instead of the message, if it is a keepalive. */
+  keepalive?: string;
 }
 
 const NDJSON: Framing = { contentType: 'application/x-ndjson', frame: (json) => `${json}\n` };
-const SSE: Framing = { contentType: 'text/event-stream', frame: (json) => `data: ${json}\n\n` };
+const SSE: Framing = {
+  contentType: 'text/event-stream',
+  frame: (json, id) => (id === undefined ? `data: ${json}\n\n` : `id: ${id}\ndata: ${json}\n\n`),
+  keepalive: ': keepalive\n\n',
+};
 
 /**
  * Responds with a stream of messages, each sent as soon as it exists. An error before the first message is sent as a
- * status; a later error is the last message, `{"error": …}`.
+ * status; a later error is the last message, `{"error": …}`. A message whose field `keepalive` is true has no other
+ * content; as a server-sent event it is a comment.
  */
 export async function respondEvents(exchange: Exchange<'events'>): Promise<void> {
   const { req, res, operation, context, log } = exchange;
-  const messages = await operation.handler(await withJsonBody(exchange), context);
-  const { contentType, frame } = req.headers.accept?.includes('text/event-stream') ? SSE : NDJSON;
-  res.writeHead(200, { 'content-type': contentType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
+  const messages = await operation.handler(resumed(await withJsonBody(exchange), operation.cursor), context);
+  const framing = req.headers.accept?.includes('text/event-stream') ? SSE : NDJSON;
+  res.writeHead(200, { 'content-type': framing.contentType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
   res.flushHeaders();
   try {
     for await (const message of messages) {
-      const { json, encoding } = toJson(message);
-      if (!res.write(frame(json), encoding)) await writable(res);
+      const { text, encoding } = encode(message, framing, operation.cursor);
+      if (!res.write(text, encoding)) await writable(res);
       // Leaving the loop closes the iterator, which kills the command.
       if (res.destroyed) return;
     }
   } catch (thrown) {
     const error = errorFor(thrown, { ...context, operation: operation.operation, log });
-    res.write(frame(JSON.stringify({ error: errorBody(error) })));
+    res.write(framing.frame(JSON.stringify({ error: errorBody(error) })));
   }
   res.end();
+}
+
+/**
+ * Starts where the last event ended that the client has, as a browser's EventSource says after a lost connection. The
+ * URL is that of the first request, so the header takes precedence over the query.
+ */
+function resumed(event: HandlerEvent, cursor: Cursor | undefined): HandlerEvent {
+  const last = event.headers['last-event-id'];
+  if (cursor === undefined || typeof last !== 'string' || last === '') return event;
+  return { ...event, queryStringParameters: { ...event.queryStringParameters, [cursor.from]: last } };
+}
+
+interface Encoded {
+  text: string;
+  encoding: 'latin1' | 'utf8';
+}
+
+function encode(message: object, { frame, keepalive }: Framing, cursor: Cursor | undefined): Encoded {
+  if (keepalive !== undefined && 'keepalive' in message && message.keepalive === true)
+    return { text: keepalive, encoding: 'latin1' };
+  const { text, encoding } = toJson(message);
+  return { text: frame(text, cursor && (message as Record<string, unknown>)[cursor.id]), encoding };
 }
 
 const ASCII = /^[\x20-\x7e]*$/;
@@ -41,7 +72,7 @@ const ASCII = /^[\x20-\x7e]*$/;
  * Encodes a message as proto3 JSON: bytes as base64, which needs no escaping. If the other fields are ASCII, the whole
  * text is, and 'latin1' avoids computing its UTF-8 length, the most expensive step.
  */
-function toJson(message: object): { json: string; encoding: 'latin1' | 'utf8' } {
+function toJson(message: object): Encoded {
   let encoding: 'latin1' | 'utf8' = 'latin1';
   const fields = Object.entries(message).flatMap(([name, value]: [string, unknown]) => {
     if (value instanceof Uint8Array) return [`"${name}":"${base64(value)}"`];
@@ -50,7 +81,7 @@ function toJson(message: object): { json: string; encoding: 'latin1' | 'utf8' } 
     if (!ASCII.test(json)) encoding = 'utf8';
     return [`"${name}":${json}`];
   });
-  return { json: `{${fields.join(',')}}`, encoding };
+  return { text: `{${fields.join(',')}}`, encoding };
 }
 
 function base64(bytes: Uint8Array): string {

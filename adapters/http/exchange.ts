@@ -7,6 +7,8 @@ import type { Turns } from '../../lib/turns.ts';
 export interface Exchange<Kind extends Operation['kind'] = Operation['kind']> {
   req: IncomingMessage;
   res: ServerResponse;
+  /** Present if the client asks for a WebSocket: the first bytes after the request. */
+  head: Buffer | undefined;
   operation: Operation & { kind: Kind };
   /** Headers, path and query. The function that reads the body adds it. */
   event: HandlerEvent;

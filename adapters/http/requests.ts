@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COUNTED_AS } from '../../handlers/counted-as.ts';
-import { type Operation, operations } from '../../handlers/index.ts';
+import type { Operation } from '../../handlers/index.ts';
 import { ticketTarget } from '../../lib/access/tickets.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
@@ -12,6 +12,7 @@ import { type CallAbort, errorFor } from '../listener.ts';
 import { clientNameOf } from '../tls/client-name.ts';
 import type { AcceptedHosts } from './accepted-host.ts';
 import { answerAny, answerError, errorBody } from './answer.ts';
+import { respondAttach } from './attach.ts';
 import { respondRaw } from './body.ts';
 import { respondBytes } from './bytes.ts';
 import { refuseCrossOrigin } from './cross-origin.ts';
@@ -24,10 +25,11 @@ import { setRateHeaders, setRefusalHeaders } from './limit-headers.ts';
 import { answerAndLinger, hasMuchToCome } from './lingering-close.ts';
 import { respondMultipart } from './multipart.ts';
 import { readQuery } from './query.ts';
-import { parseTarget, Router } from './router.ts';
+import { parseTarget, type Router } from './router.ts';
 
 const responders: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) => Promise<void> } = {
   unary: respondUnary,
+  attach: respondAttach,
   events: respondEvents,
   raw: respondRaw,
   multipart: respondMultipart,
@@ -39,6 +41,8 @@ const responders: { readonly [K in Operation['kind']]: (exchange: Exchange<K>) =
 export interface Incoming {
   req: IncomingMessage;
   res: ServerResponse;
+  /** Present if the client asks for a WebSocket: the first bytes after the request. */
+  head?: Buffer | undefined;
   call: CallAbort;
   requestId: string;
 }
@@ -51,6 +55,7 @@ interface Shared {
   log: Log;
   /** Whether only essential operations are served. */
   isFull: () => boolean;
+  router: Router;
 }
 
 /** Operations that are served while all other connections are busy: they show the overload or end it. */
@@ -58,7 +63,6 @@ const ESSENTIAL: ReadonlySet<string> = new Set(['Health', 'StopSandbox', 'Destro
 
 /** Responds to the requests of one listener: finds the operation, calls its handler, and encodes the result or error. */
 export class Requests {
-  readonly #router = new Router(operations);
   readonly #shared: Shared;
   readonly #held = new HeldRefusals();
   readonly #discards = new DiscardPace(() => performance.now());
@@ -74,7 +78,7 @@ export class Requests {
     try {
       this.#shared.hosts.check(req);
       const { path, query } = parseTarget(req.url ?? '/');
-      const route = this.#router.find(req.method ?? '', path, query);
+      const route = this.#shared.router.find(req.method ?? '', path, query);
       if ('allow' in route) {
         answerNoRoute(res, `${req.method} ${path}`, route.allow);
         return;
@@ -84,7 +88,7 @@ export class Requests {
         answerFull(res);
         return;
       }
-      refuseCrossOrigin(req);
+      refuseCrossOrigin(req, route.operation.kind === 'attach');
       const parameters = query ? readQuery(query) : undefined;
       const ticket = ticketOf(route.operation, path, query, parameters);
       if (ticket) delete parameters?.ticket;
@@ -102,7 +106,7 @@ export class Requests {
 
   /** The caller is authenticated before the body is read. */
   async #carry(
-    { req, res, call, requestId }: Incoming,
+    { req, res, head, call, requestId }: Incoming,
     operation: Operation,
     event: Exchange['event'],
     ticket: Credentials['ticket'],
@@ -123,7 +127,7 @@ export class Requests {
       const idempotencyKey =
         operation.retry === 'key' ? idempotencyKeyOf(req.headersDistinct['idempotency-key'] ?? []) : undefined;
       const context = { requestId, signal: call.signal, guard, services, answered, idempotencyKey };
-      await respond({ req, res, operation, event, context, hasTicket: ticket !== undefined, turns, log });
+      await respond({ req, res, head, operation, event, context, hasTicket: ticket !== undefined, turns, log });
     } finally {
       guard.release();
     }
@@ -157,6 +161,9 @@ function credentialsOf({ headersDistinct, socket }: IncomingMessage): Credential
   return { authorization, apiKey, clientName: () => clientNameOf(socket) };
 }
 
+/** Kinds of operations that a ticket opens by GET: those for clients that cannot send headers. */
+const WITH_TICKET: ReadonlySet<Operation['kind']> = new Set(['download', 'bytes', 'events', 'attach']);
+
 /** The ticket in the query of a GET request that reads a file or a stream; other operations have no such parameter. */
 function ticketOf(
   { method, kind }: Operation,
@@ -164,7 +171,7 @@ function ticketOf(
   query: string,
   parameters: Readonly<Record<string, string>> | undefined,
 ): Credentials['ticket'] {
-  if (method !== 'GET' || (kind !== 'download' && kind !== 'bytes')) return undefined;
+  if (method !== 'GET' || !WITH_TICKET.has(kind)) return undefined;
   const value = parameters?.ticket;
   return value === undefined ? undefined : { value, target: ticketTarget(path, query) };
 }

@@ -44,6 +44,14 @@ export class Router {
     });
   }
 
+  /** Whether the path and method are those of an operation of the kind, whatever the query. */
+  has(kind: Operation['kind'], method: string, path: string): boolean {
+    const segments = path.split('/');
+    return this.#routes.some(
+      (route) => route.operation.kind === kind && route.operation.method === method && fits(route, segments),
+    );
+  }
+
   /** The matching operation, or the methods allowed for this path (empty if the path does not exist). */
   find(method: string, path: string, query = ''): Match | { allow: string[] } {
     const segments = path.split('/');

@@ -13,6 +13,7 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader';
 import { protos } from '../../adapters/grpc/protos.ts';
 import { startGrpc } from '../../adapters/grpc.ts';
 import { startHttp } from '../../adapters/http.ts';
+import type { ListenerOptions } from '../../adapters/listener.ts';
 import { type Log, silentLog } from '../../lib/log.ts';
 import type { Services } from '../../lib/services.ts';
 
@@ -26,8 +27,12 @@ export interface Rest {
 }
 
 /** Starts the REST adapter with `services` on a free port. */
-export async function restOver(services: Services, log: Log = silentLog): Promise<Rest> {
-  const { port, close } = await startHttp({ address: LOOPBACK, services, log });
+export async function restOver(
+  services: Services,
+  log: Log = silentLog,
+  options: Pick<ListenerOptions, 'operations' | 'maxConnections'> = {},
+): Promise<Rest> {
+  const { port, close } = await startHttp({ address: LOOPBACK, services, log, ...options });
   const url = `http://127.0.0.1:${port}`;
   return {
     url,

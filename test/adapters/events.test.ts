@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type HandlerEvent, operations } from '../../handlers/index.ts';
+import { type Rest, restOver } from './clients.ts';
+import { fakeServices } from './fake-services.ts';
+
+let seen: HandlerEvent['queryStringParameters'];
+let rest: Rest;
+
+beforeEach(async () => {
+  rest = await restOver(fakeServices({}), undefined, {
+    operations: [
+      {
+        operation: 'ExecStream',
+        method: 'GET',
+        path: '/v1/processes/{process_id}/events',
+        kind: 'events',
+        cursor: { from: 'after', id: 'offset' },
+        access: { role: 'agent', on: 'nothing' },
+        retry: 'read',
+        handler: async ({ pathParameters, queryStringParameters }) => {
+          seen = { ...pathParameters, ...queryStringParameters };
+          return events();
+        },
+      },
+      ...operations,
+    ],
+  });
+});
+afterEach(() => rest.close());
+
+async function* events() {
+  yield { data: Buffer.from('a'), offset: 1 };
+  yield { data: Buffer.alloc(0), offset: 1, keepalive: true };
+  yield { offset: 1, end: { exit_code: 0 } };
+}
+
+const get = (query = '', headers: Record<string, string> = {}) =>
+  fetch(`${rest.url}/v1/processes/p_1/events${query}`, { headers });
+
+it('sends the events of a GET request as lines, keepalives among them', async () => {
+  const answer = await get('?after=5');
+  expect(answer.headers.get('content-type')).toBe('application/x-ndjson');
+  expect(await answer.text()).toBe(
+    '{"data":"YQ==","offset":1}\n{"data":"","offset":1,"keepalive":true}\n{"offset":1,"end":{"exit_code":0}}\n',
+  );
+  expect(seen).toEqual({ process_id: 'p_1', after: '5' });
+});
+
+it('sends server-sent events with the position after each, and keepalives as comments', async () => {
+  const answer = await get('', { accept: 'text/event-stream' });
+  expect(await answer.text()).toBe(
+    'id: 1\ndata: {"data":"YQ==","offset":1}\n\n: keepalive\n\nid: 1\ndata: {"offset":1,"end":{"exit_code":0}}\n\n',
+  );
+});
+
+it('goes on after the last event that the client has, whatever its URL says', async () => {
+  await (await get('?after=0', { 'last-event-id': '7' })).text();
+  expect(seen).toEqual({ process_id: 'p_1', after: '7' });
+  await (await get('?after=3', { 'last-event-id': '' })).text();
+  expect(seen).toEqual({ process_id: 'p_1', after: '3' });
+});
