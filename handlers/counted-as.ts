@@ -30,6 +30,7 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   WatchProcess: STREAM,
   WriteProcessInput: STREAM,
   WaitPort: STREAM,
+  AttachProcess: STREAM,
   UpdateSandbox: CALL,
   UpdatePermissions: CALL,
   ExplainPermission: CALL,

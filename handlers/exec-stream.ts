@@ -2,7 +2,7 @@ import type { ExecStreamChunk } from '../lib/contract/messages.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import { exitReason } from '../lib/exit-reason.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
-import { define, execCommand, messagePieces } from './define.ts';
+import { define, execCommand, KEEPALIVE_MS, keptAlive, messagePieces } from './define.ts';
 
 /**
  * The command has started when this resolves, so that a refusal is sent as a status; it runs at the pace of the reader.
@@ -12,7 +12,9 @@ export const execStream = define('ExecStream', execCommand, async ({ request }, 
   answered?.(() => memory.release());
   try {
     memory.holdInput(request.stdin.length + request.stdin_bytes.length);
-    return chunks(await services.sandboxes.exec(request, signal));
+    const output = chunks(await services.sandboxes.exec(request, signal));
+    const ms = services.keepaliveMs ?? KEEPALIVE_MS;
+    return request.keepalive ? keptAlive(output, ms, () => ({ ...EMPTY, keepalive: true })) : output;
   } finally {
     if (!answered) memory.release();
   }

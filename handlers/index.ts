@@ -1,4 +1,5 @@
 import type { Need } from '../lib/access/need.ts';
+import { attachProcess } from './attach-process.ts';
 import { commit } from './commit.ts';
 import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
@@ -127,9 +128,10 @@ export const operations: readonly Operation[] = [
   { operation: 'SignalProcess', method: 'POST', path: `${PROCESS}/signal`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: signalProcess },
   { operation: 'ResizeTerminal', method: 'POST', path: `${PROCESS}/resize`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'same', handler: resizeTerminal },
   { operation: 'ReadProcessOutput', method: 'GET', path: `${PROCESS}/output`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: readProcessOutput },
-  { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
+  { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', cursor: { from: 'offset', id: 'next' }, access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
   { operation: 'WriteProcessInput', method: 'POST', path: `${PROCESS}/input`, kind: 'raw', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: writeProcessInput },
   { operation: 'WaitPort', method: 'GET', path: `${SANDBOX}/ports`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: waitPort },
+  { operation: 'AttachProcess', method: 'GET', path: `${PROCESS}/attach`, kind: 'attach', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: attachProcess },
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updatePermissions },
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },

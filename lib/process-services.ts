@@ -1,4 +1,5 @@
 import type {
+  AttachProcessRequest,
   ExecRequest,
   ListProcessesRequest,
   Process,
@@ -13,6 +14,7 @@ import type {
   WatchProcessRequest,
   WriteProcessInputRequest,
 } from './contract/messages.ts';
+import type { ServiceError } from './errors.ts';
 
 export type NewProcess = Omit<StartProcessRequest, 'terminal'> & { terminal: TerminalSize | undefined };
 
@@ -26,6 +28,35 @@ export interface YieldedExec {
   /** Removes the process. */
   remove(): Promise<void>;
 }
+
+/** Input from a caller that is attached to a process. */
+export interface AttachedInput {
+  stdin: Uint8Array;
+  /** The standard input ends after these bytes. */
+  end_stdin: boolean;
+}
+
+/** What an attached caller changes beside the input. */
+export interface AttachedControl {
+  resize: TerminalSize | undefined;
+  signal: NodeJS.Signals | '';
+}
+
+/**
+ * What the caller of an attached process sends. Both iterables end when the caller sends no more, or has left; neither
+ * throws. They must be consumed beside the output, each at its own pace: a size or a signal does not wait for standard
+ * input that the process does not read.
+ */
+export interface AttachInput {
+  readonly stdin: AsyncIterable<AttachedInput>;
+  readonly controls: AsyncIterable<AttachedControl>;
+  /** Ends the call with an error. */
+  fail(error: ServiceError): void;
+  /** Aborted when the call ends with an error, for example that of `fail`. */
+  readonly failed: AbortSignal;
+}
+
+export type AttachRequest = Pick<AttachProcessRequest, 'sandbox_id' | 'process_id' | 'offset' | 'takeover'>;
 
 /**
  * Processes in sandboxes. A process belongs to its sandbox in any state, and is removed with it. Errors are
@@ -47,6 +78,8 @@ export interface Processes {
   read(request: ReadProcessOutputRequest, signal: AbortSignal): Promise<ReadProcessOutputResponse>;
   /** The last event has the end. Leaving the loop does not affect the process. */
   watch(request: WatchProcessRequest, signal: AbortSignal): Promise<AsyncIterable<ProcessEvent>>;
+  /** Like `watch`, after an event with `attached`. The output must be read, or its first event and then be closed. */
+  attach(request: AttachRequest, input: AttachInput): Promise<AsyncIterable<ProcessEvent>>;
   /** Writes at the pace of the process. If `content` throws, what was taken stays taken. */
   write(
     request: Omit<WriteProcessInputRequest, 'chunk'>,

@@ -272,6 +272,8 @@ export interface Services {
    * there is no such sandbox. Absent: calls are not counted.
    */
   beginCall?: (sandboxId: string) => (() => void) | undefined;
+  /** Milliseconds without a chunk after which ExecStream sends a keepalive; absent: KEEPALIVE_MS. */
+  keepaliveMs?: number;
   limits?: {
     /** Maximum bytes of each output stream that Exec returns; absent: DEFAULT_OUTPUT_BYTES. */
     execOutputBytes?: number;

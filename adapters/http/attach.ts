@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
+import type { ProcessEvent } from '../../lib/contract/messages.ts';
 import { type Code, ServiceError } from '../../lib/errors.ts';
 import { errorFor } from '../listener.ts';
 import { answerError, errorBody } from './answer.ts';
 import { FrameError, readFrame } from './attach/frames.ts';
-import { type Output, OutputFrames } from './attach/output.ts';
+import { OutputFrames } from './attach/output.ts';
 import { Peer } from './attach/peer.ts';
 import { attachQuery } from './attach/query.ts';
 import type { Exchange } from './exchange.ts';
@@ -25,7 +26,7 @@ export async function respondAttach(exchange: Exchange<'attach'>): Promise<void>
   });
   const stream = inputOf(opened);
   const output = await operation.handler({ ...event, queryStringParameters: query, stream }, context);
-  const messages = output[Symbol.asyncIterator]() as AsyncIterator<Output>;
+  const messages = output[Symbol.asyncIterator]() as AsyncIterator<ProcessEvent>;
   const first = await messages.next();
   let peer: Peer | undefined;
   try {
@@ -108,12 +109,20 @@ async function* inputOf(opened: Promise<Peer | undefined>): AsyncGenerator<objec
   }
 }
 
-async function sendAll(peer: Peer, first: IteratorResult<Output>, messages: AsyncIterator<Output>): Promise<void> {
+async function sendAll(
+  peer: Peer,
+  first: IteratorResult<ProcessEvent>,
+  messages: AsyncIterator<ProcessEvent>,
+): Promise<void> {
   const frames = new OutputFrames();
   for (let next = first; !next.done; next = await messages.next()) {
     const frame = frames.next(next.value);
     // The next message is produced when this one was sent: a slow client reads the log at its own position.
     if (frame !== undefined) await peer.send(frame);
+    if (!peer.isOpen) {
+      await messages.return?.();
+      return;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import { invalidArgument, type ServiceError } from '../../lib/errors.ts';
 import { Inlet } from '../../lib/inlet.ts';
+import type { AttachedControl, AttachedInput, AttachInput } from '../../lib/process-services.ts';
 import { type Fields, readFields } from './kinds.ts';
 import { untilAborted } from './until-aborted.ts';
 
@@ -8,30 +9,6 @@ const MAX_STDIN_HELD = 64 * 1024;
 const MAX_CONTROLS_HELD = 16;
 /** What a message costs beyond its bytes, so that empty messages are bounded too. */
 const MESSAGE_COST = 64;
-
-export interface Stdin {
-  stdin: Uint8Array;
-  /** The standard input ends after these bytes. */
-  end_stdin: boolean;
-}
-
-export interface Control {
-  resize: { columns: number; rows: number } | undefined;
-  /** Empty: none. */
-  signal: string;
-}
-
-/**
- * What the client of an attached process sends. Both iterables end when the client sends no more, or has left; neither
- * throws. They must be consumed beside the output: a size or a signal does not wait for standard input that the process
- * does not read.
- */
-export interface AttachInput {
-  readonly stdin: AsyncIterable<Stdin>;
-  readonly controls: AsyncIterable<Control>;
-  /** Ends the call with an error. */
-  fail(error: ServiceError): void;
-}
 
 /**
  * Reads the request of an attach. REST: `request` is complete and `stream` has the input. gRPC: the first message of
@@ -77,8 +54,8 @@ export async function* attachOutput<T>(output: AsyncIterable<T>, input: AttachMe
 
 /** Divides the messages of a client into its input for the process and the changes of it. */
 class AttachMessages implements AttachInput {
-  readonly stdin = new Inlet<Stdin>(MAX_STDIN_HELD);
-  readonly controls = new Inlet<Control>(MAX_CONTROLS_HELD);
+  readonly stdin = new Inlet<AttachedInput>(MAX_STDIN_HELD);
+  readonly controls = new Inlet<AttachedControl>(MAX_CONTROLS_HELD);
   readonly #failed = new AbortController();
   #ended = false;
 
@@ -117,8 +94,8 @@ class AttachMessages implements AttachInput {
   }
 
   async #take(message: Record<string, unknown>): Promise<void> {
-    const { stdin, end_stdin, resize, signal } = message as unknown as Stdin & Control;
-    const size = resize && resize.columns + resize.rows > 0 ? resize : undefined;
+    const { stdin, end_stdin, resize, signal } = message as unknown as AttachedInput & AttachedControl;
+    const size = sizeOf(resize);
     if (size || signal !== '') {
       this.controls.add({ resize: size, signal }, 1);
       await this.controls.room();
@@ -128,6 +105,13 @@ class AttachMessages implements AttachInput {
       await this.stdin.room();
     }
   }
+}
+
+/** The size that a message names; without one, both sides are 0. */
+function sizeOf(resize: AttachedControl['resize']): AttachedControl['resize'] {
+  if (resize === undefined || (resize.columns === 0 && resize.rows === 0)) return undefined;
+  if (resize.columns === 0 || resize.rows === 0) throw invalidArgument('resize', 'must have columns and rows');
+  return resize;
 }
 
 /** The fields that carry input, which may differ in each message. */

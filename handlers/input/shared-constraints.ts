@@ -99,6 +99,11 @@ const LONGEST_TIMER = 2_147_483;
 
 const terminalSide = { minimum: 1, maximum: 1000, orZero: true } as const satisfies FieldConstraint;
 
+/** Size of a terminal; without one, both sides are 0. */
+export const terminalSize = {
+  fields: { columns: terminalSide, rows: terminalSide },
+} as const satisfies FieldConstraint;
+
 /** The command of StartProcess. */
 export const newProcess = {
   ...command,
@@ -108,7 +113,7 @@ export const newProcess = {
       problem: 'must have 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit',
     },
   },
-  terminal: { fields: { columns: terminalSide, rows: terminalSide } },
+  terminal: terminalSize,
   timeout: { minimum: 0, maximum: LONGEST_TIMER, unit: 'seconds' },
   labels,
 } as const satisfies Constraints;

@@ -662,6 +662,29 @@ export interface WaitPortResponse {
   ports: readonly ListeningPort[];
 }
 
+/** A message of the caller of AttachProcess. */
+export interface AttachProcessRequest {
+  /** Sandbox of the process. In the first message; later ones leave it empty or repeat it, like the next three fields. */
+  sandbox_id: string;
+  /** Process to attach to. */
+  process_id: string;
+  /** Offset of the first byte of output to send. INVALID_ARGUMENT above `output_next`. */
+  offset: number;
+  /** Become the caller that may write, whoever it is now. */
+  takeover: boolean;
+  /** Bytes to write, at the pace at which the process reads. */
+  stdin: Uint8Array;
+  /** Close standard input after these bytes. Sends ^D to a terminal. */
+  end_stdin: boolean;
+  /**
+   * New size of the terminal. It does not wait for input that the process has not read. Without effect if the process has
+   * no terminal, or the caller may not write.
+   */
+  resize: TerminalSize;
+  /** Signal for the process and every process that it started, for example "SIGINT". It does not wait for input either. */
+  signal: string;
+}
+
 /**
  * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
  * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
@@ -1440,6 +1463,13 @@ export interface Rpcs {
   WriteProcessInput: { request: WriteProcessInputRequest; response: WriteProcessInputResponse };
   /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
   WaitPort: { request: WaitPortRequest; response: WaitPortResponse };
+  /**
+   * Sends the events of WatchProcess, after one with `attached`, and takes input, sizes and signals meanwhile. The first
+   * message names the process. Any number of callers can be attached; one of them may write: the first one, until it leaves
+   * or another one takes over, which ends its call with ABORTED. FAILED_PRECONDITION for input of the others. A caller that
+   * leaves does not affect the process. Over REST it is a WebSocket.
+   */
+  AttachProcess: { request: AttachProcessRequest; response: ProcessEvent };
   /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
   CreateSandbox: { request: CreateSandboxRequest; response: Sandbox };
   /** Returns one sandbox. */

@@ -1,5 +1,6 @@
 import { type Client, Metadata } from '@grpc/grpc-js';
 import type { MethodDefinition, ServiceDefinition } from '@grpc/proto-loader';
+import WebSocket from 'ws';
 import { protos } from '../../adapters/grpc/protos.ts';
 import type { Operation } from '../../handlers/index.ts';
 import type { Rpc } from '../../handlers/input/request-fields.ts';
@@ -21,6 +22,7 @@ export async function callRest(url: string, row: Operation, request: Fields, key
     return value;
   });
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  if (kind === 'attach') return outcomeOfAttach(new WebSocket(url.replace('http', 'ws') + target, { headers }));
   if (kind === 'multipart') {
     const form = new FormData();
     form.append('file', new Blob(['x']), String(left.file_path));
@@ -32,6 +34,15 @@ export async function callRest(url: string, row: Operation, request: Fields, key
   const query = new URLSearchParams(left as Record<string, string>).toString();
   const body = kind === 'raw' ? { body: 'x' } : {};
   return outcomeOf(await fetch(query ? `${url}${target}?${query}` : url + target, { method, headers, ...body }));
+}
+
+async function outcomeOfAttach(socket: WebSocket): Promise<Outcome> {
+  const status = await new Promise<number>((resolve) => {
+    socket.once('open', () => resolve(200));
+    socket.once('unexpected-response', (_, answer) => resolve(answer.statusCode ?? 0));
+  });
+  socket.on('error', () => undefined).terminate();
+  return outcome(status === 200, (code) => code.http === status);
 }
 
 async function outcomeOf(answer: Response): Promise<Outcome> {
@@ -57,7 +68,13 @@ export function callGrpc(client: Client, name: Rpc, request: Fields, key?: strin
     const done = (error: { code?: number } | null) => {
       resolve(outcome(error === null, (code) => code.grpc === error?.code));
     };
-    if (requestStream) {
+    if (requestStream && responseStream) {
+      const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, metadata);
+      call
+        .on('data', () => call.cancel())
+        .once('error', (error: { code?: number }) => done(error.code === CODES.CANCELLED.grpc ? null : error));
+      call.write(request);
+    } else if (requestStream) {
       const call = client.makeClientStreamRequest(path, requestSerialize, responseDeserialize, metadata, done);
       call.write(request);
       call.end();

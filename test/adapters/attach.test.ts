@@ -4,14 +4,17 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import type { Handler, HandlerContext, HandlerEvent, Operation } from '../../handlers/index.ts';
 import { operations } from '../../handlers/index.ts';
+import type { ProcessEvent } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
 import { type Rest, rawRequest, restOver, until } from './clients.ts';
 import { fakeServices } from './fake-services.ts';
 
 const PATH = '/v1/sandboxes/sb_1/processes/p_1/attach';
-const CONNECTED = { attached: { process_id: 'p_1', terminal: true, writer: true, offset: 6 } };
+const NOTHING = { data: Buffer.alloc(0), stream: '', next: 0, gap: 0, keepalive: false };
+const event = (fields: Partial<ProcessEvent>): ProcessEvent => ({ ...NOTHING, ...fields });
+const CONNECTED = event({ attached: { terminal: true, writer: true, offset: 6 } });
 const ATTACH: Omit<Operation & { kind: 'attach' }, 'handler'> = {
-  operation: 'ExecStream',
+  operation: 'AttachProcess',
   method: 'GET',
   path: '/v1/sandboxes/{sandbox_id}/processes/{process_id}/attach',
   kind: 'attach',
@@ -20,7 +23,7 @@ const ATTACH: Omit<Operation & { kind: 'attach' }, 'handler'> = {
 };
 
 type Input = Record<string, unknown>;
-let handle: (event: HandlerEvent, context: HandlerContext) => AsyncIterable<object>;
+let handle: (request: HandlerEvent, context: HandlerContext) => AsyncIterable<object>;
 let rest: Rest;
 
 beforeEach(async () => {
@@ -52,11 +55,11 @@ async function refusal(socket: WebSocket): Promise<{ status: number; body: { cod
 
 /** Yields `messages` and then what `more` yields for each input. */
 function echo(...messages: object[]): typeof handle {
-  return async function* (event) {
+  return async function* (request) {
     yield CONNECTED;
     yield* messages;
-    for await (const input of event.stream as AsyncIterable<Input>)
-      yield { data: Buffer.from(JSON.stringify(input)), offset: 100 };
+    for await (const input of request.stream as AsyncIterable<Input>)
+      yield event({ data: Buffer.from(JSON.stringify(input)), next: 100 });
   };
 }
 
@@ -74,17 +77,17 @@ describe('a WebSocket of an attach', () => {
   it('sends output, replay, gaps and the end as frames, and closes', async () => {
     handle = async function* () {
       yield CONNECTED;
-      yield { gap: { from: 0, to: 3 } };
-      yield { data: Buffer.from('old'), stream: 'STDOUT', offset: 6 };
-      yield { keepalive: true };
-      yield { data: Buffer.from('new'), stream: 'STDOUT', offset: 9 };
-      yield { data: Buffer.from('bad'), stream: 'STDERR', offset: 12 };
-      yield { end: { exit_code: 3, reason: 'exited' } };
+      yield event({ gap: 3, next: 3 });
+      yield event({ data: Buffer.from('old'), stream: 'terminal', next: 6 });
+      yield event({ keepalive: true });
+      yield event({ data: Buffer.from('new'), stream: 'terminal', next: 9 });
+      yield event({ data: Buffer.from('bad'), stream: 'stderr', next: 12 });
+      yield event({ end: { exit_code: 3, reason: 'exited', signal: 0, duration_ms: 1 } });
     };
     expect(await framesOf(open())).toEqual({
       frames: [
-        { type: 'connected', process_id: 'p_1', mode: 'pty', offset: 6, writer: true },
-        { type: 'gap', from: 0, to: 3 },
+        { type: 'connected', mode: 'pty', offset: 6, writer: true },
+        { type: 'gap', bytes: 3, next: 3 },
         '\x03\0\0\0\0\0\0\0\x06old',
         '\x01new',
         '\x02bad',
@@ -97,8 +100,8 @@ describe('a WebSocket of an attach', () => {
 
   it('keeps the streams of a process without a terminal apart in what is from before', async () => {
     handle = async function* () {
-      yield { attached: { process_id: 'p_1', terminal: false, writer: true, offset: 6 } };
-      yield { data: Buffer.from('old'), stream: 'STDERR', offset: 6 };
+      yield event({ attached: { terminal: false, writer: true, offset: 6 } });
+      yield event({ data: Buffer.from('old'), stream: 'stderr', next: 6 });
     };
     expect((await framesOf(open())).frames).toEqual([expect.objectContaining({ mode: 'pipe' }), '\x02old']);
   });
@@ -122,7 +125,7 @@ describe('a WebSocket of an attach', () => {
     expect((await framesOf(socket)).code).toBe(1000);
     expect(seen).toEqual([
       { sandbox_id: 'sb_1', process_id: 'p_1' },
-      { after: '7', takeover: 'true' },
+      { offset: '7', takeover: 'true' },
       { stdin: Buffer.from('a\xff', 'latin1') },
       { resize: { columns: 80, rows: 24 } },
       { signal: 'SIGINT' },
@@ -217,7 +220,7 @@ describe('the handshake of an attach', () => {
     ['an unknown host', '', { host: 'evil.example' }, 403],
     ['an unknown query parameter', '?stdin=a', {}, 400],
     ['a flag that is none', '?takeover=yes', {}, 400],
-    ['two different offsets', '?since=1&after=2', {}, 400],
+    ['two different offsets', '?since=1&offset=2', {}, 400],
     ['a mode that the process does not have', '?pty=0', {}, 400],
   ])('is refused for %s', async (_, query, headers, status) => {
     handle = echo();
@@ -336,7 +339,7 @@ describe('an open attach', () => {
     let produced = 0;
     handle = async function* () {
       yield CONNECTED;
-      for (; ; produced++) yield { data: Buffer.alloc(65_536), offset: 100 + produced };
+      for (; ; produced++) yield event({ data: Buffer.alloc(65_536), next: 100 + produced });
     };
     const { socket } = await handshake();
     socket.pause();

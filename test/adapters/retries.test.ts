@@ -34,6 +34,7 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   WatchProcess: 'read',
   WriteProcessInput: 'again',
   WaitPort: 'read',
+  AttachProcess: 'again',
   UpdatePermissions: 'same',
   ExplainPermission: 'read',
   ListPresets: 'read',

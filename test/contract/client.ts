@@ -23,6 +23,7 @@ import type {
   WaitPortResponse,
 } from '../../lib/contract/messages.ts';
 import type { Code } from '../../lib/errors.ts';
+import type { AttachedClient } from './attached.ts';
 
 export type Protocol = 'rest' | 'grpc';
 export const PROTOCOLS: readonly Protocol[] = ['rest', 'grpc'];
@@ -105,6 +106,7 @@ export interface Client {
   call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]>;
   execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
   watchProcess(request: OfProcess, signal?: AbortSignal): AsyncIterable<ProcessEvent>;
+  attach(request: OfProcess & { takeover?: boolean }): AttachedClient;
   writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }>;
   upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
   download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;

@@ -18,6 +18,7 @@ import {
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
 import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
+import { type AttachedClient, attachedOverGrpc } from './attached.ts';
 import {
   CallError,
   type Client,
@@ -61,6 +62,12 @@ export class GrpcClient implements Client {
   async *watchProcess(request: OfProcess, signal?: AbortSignal): AsyncGenerator<ProcessEvent, void, void> {
     const open = this.#method('WatchProcess') as (request: object) => ClientReadableStream<ProcessEvent>;
     for await (const event of received(open(request), signal)) yield withoutAbsent(event);
+  }
+
+  attach(request: OfProcess & { takeover?: boolean }): AttachedClient {
+    const open = this.#method('AttachProcess') as () => ClientDuplexStream<object, ProcessEvent>;
+    const call = open();
+    return attachedOverGrpc(call, request, received(call));
   }
 
   writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }> {

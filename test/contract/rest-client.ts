@@ -1,8 +1,10 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import WebSocket from 'ws';
 import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
+import { type AttachedClient, attachedOverSocket } from './attached.ts';
 import {
   CallError,
   type Client,
@@ -157,6 +159,12 @@ export class RestClient implements Client {
       if (error) throw wireError(error);
       yield withBytes(event) as ProcessEvent;
     }
+  }
+
+  attach({ offset, takeover, ...process }: OfProcess & { takeover?: boolean }): AttachedClient {
+    const url = `ws://${this.#address}${processPath(process)}/attach${query({ offset, takeover })}`;
+    const socket = new WebSocket(url, { headers: this.#authorization });
+    return attachedOverSocket(socket, (_, body) => errorOf(body), wireError);
   }
 
   async writeProcessInput(

@@ -72,7 +72,7 @@ describe('the input of an attach', () => {
   });
 
   it.each([
-    ['a field of the wrong type', { stdin: 'a' }, 'stdin must be bytes'],
+    ['a field of the wrong type', { signal: 5 }, 'signal must be a string'],
     ['an unknown field', { stdout: 'a' }, 'stdout is not a known field'],
     ['another process', { process_id: 'p_2' }, 'process_id must stay empty, or the same as in the first message'],
   ])('fails the output for %s', async (_, wrong, problem) => {

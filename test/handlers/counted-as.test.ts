@@ -6,6 +6,7 @@ import { operations } from '../../handlers/index.ts';
 const DECIDED = {
   command: ['Exec', 'ExecStream', 'StartProcess'],
   stream: [
+    'AttachProcess',
     'DownloadFile',
     'ExecStream',
     'ExportChanges',

@@ -60,7 +60,7 @@ function parse(text: string): Record<string, unknown> {
 
 /** Output as a binary frame. */
 export function outputFrame(data: Uint8Array, stream: string): Buffer {
-  return Buffer.concat([Buffer.of(stream === 'STDERR' ? STDERR : STDOUT), data]);
+  return Buffer.concat([Buffer.of(stream === 'stderr' ? STDERR : STDOUT), data]);
 }
 
 /** Output of a terminal from before the client came. `end`: the position after it. */

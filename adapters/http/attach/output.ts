@@ -1,15 +1,5 @@
+import type { ProcessEvent } from '../../../lib/contract/messages.ts';
 import { outputFrame, replayFrame } from './frames.ts';
-
-/** A message of the output of an attach: one of the parts is present. */
-export interface Output {
-  data?: Uint8Array;
-  stream?: string;
-  /** Position after the message. */
-  offset?: number;
-  attached?: { process_id: string; terminal: boolean; writer: boolean; offset: number };
-  gap?: object;
-  end?: { exit_code: number; reason: string };
-}
 
 /**
  * Encodes output as the frames of OpenSandbox. Output of a terminal from before the client came is a replay; that of a
@@ -20,15 +10,15 @@ export class OutputFrames {
   #live = 0;
 
   /** undefined: the message has nothing for the client. */
-  next({ data, stream = 'STDOUT', offset = 0, attached, gap, end }: Output): Buffer | string | undefined {
+  next({ data, stream, next, attached, gap, end }: ProcessEvent): Buffer | string | undefined {
     if (attached) {
-      const { process_id, terminal, writer, offset: live } = attached;
-      this.#live = terminal ? live : 0;
-      return JSON.stringify({ type: 'connected', process_id, mode: terminal ? 'pty' : 'pipe', offset: live, writer });
+      const { terminal, writer, offset } = attached;
+      this.#live = terminal ? offset : 0;
+      return JSON.stringify({ type: 'connected', mode: terminal ? 'pty' : 'pipe', writer, offset });
     }
     if (end) return JSON.stringify({ type: 'exit', exit_code: end.exit_code, end_reason: end.reason });
-    if (gap) return JSON.stringify({ type: 'gap', ...gap });
-    if (data === undefined || data.length === 0) return undefined;
-    return offset <= this.#live ? replayFrame(data, offset) : outputFrame(data, stream);
+    if (gap > 0) return JSON.stringify({ type: 'gap', bytes: gap, next });
+    if (data.length === 0) return undefined;
+    return next <= this.#live ? replayFrame(data, next) : outputFrame(data, stream);
   }
 }

@@ -61,15 +61,20 @@ export class Peer {
     });
   }
 
+  /** Whether frames can be sent. Nothing more is to be produced for a client that has left. */
+  get isOpen(): boolean {
+    return !this.#closing && this.#ws.readyState === this.#ws.OPEN;
+  }
+
   /** Resolves when the frame was passed to the kernel, or when the connection is closed. */
   send(frame: Buffer | string): Promise<void> {
-    if (this.#closing) return Promise.resolve();
+    if (!this.isOpen) return Promise.resolve();
     return new Promise((resolve) => this.#ws.send(frame, () => resolve()));
   }
 
   /** For answers that the client can ask for faster than it reads them. */
   sendIfRead(frame: string): void {
-    if (!this.#closing && this.#ws.bufferedAmount < MAX_UNSENT) this.#ws.send(frame);
+    if (this.isOpen && this.#ws.bufferedAmount < MAX_UNSENT) this.#ws.send(frame);
   }
 
   /** Sends a close frame with a reason, and cuts the connection if the client does not answer it. */

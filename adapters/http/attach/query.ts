@@ -1,10 +1,10 @@
 import { invalidArgument } from '../../../lib/errors.ts';
 
-const NAMES = ['after', 'since', 'takeover', 'pty'];
+const NAMES = ['offset', 'since', 'takeover', 'pty'];
 const FLAGS: Readonly<Record<string, boolean>> = { '1': true, true: true, '0': false, false: false };
 
 /**
- * The query of an attach as the fields of its request, with the names of OpenSandbox too: `since` for `after`, and `1`
+ * The query of an attach as the fields of its request, with the names of OpenSandbox too: `since` for `offset`, and `1`
  * and `0` for flags. `pty`: whether the client expects a terminal. Throws INVALID_ARGUMENT.
  */
 export function attachQuery(given: Readonly<Record<string, string>>): {
@@ -15,11 +15,11 @@ export function attachQuery(given: Readonly<Record<string, string>>): {
     if (!NAMES.includes(name))
       throw invalidArgument(`query parameter ${name.slice(0, 64)}`, `is not known; allowed are ${NAMES.join(', ')}`);
   }
-  const { after = given.since, since = after, takeover, pty } = given;
-  if (since !== after) throw invalidArgument('since', 'is another name of after; leave one out');
+  const { offset = given.since, since = offset, takeover, pty } = given;
+  if (since !== offset) throw invalidArgument('since', 'is another name of offset; leave one out');
   return {
     query: {
-      ...(after !== undefined && { after }),
+      ...(offset !== undefined && { offset }),
       ...(takeover !== undefined && { takeover: String(flag('takeover', takeover)) }),
     },
     pty: pty === undefined ? undefined : flag('pty', pty),

@@ -5,6 +5,7 @@ import type { CommandEvent, RunningCommand } from '../../runtime/runtime.ts';
 import { SerialQueue } from '../../serial-queue.ts';
 import { endOfError, endOfExit } from './process-end.ts';
 import { type ProcessRecord, shownProcess } from './process-record.ts';
+import { WriterSlot } from './writer-slot.ts';
 
 export interface ProcessHost {
   sandboxId: string;
@@ -24,6 +25,7 @@ export interface ProcessHost {
  */
 export class LiveProcess {
   readonly log: OutputLog;
+  readonly writer = new WriterSlot();
   /** Resolves when the end is visible. Never rejects. */
   readonly ended: Promise<void>;
   readonly #host: ProcessHost;

@@ -3,6 +3,7 @@ import { cursorOf, scopeOf, tokenOf } from '../../paging.ts';
 import type { Processes } from '../../process-services.ts';
 import type { SandboxContext } from '../context.ts';
 import { waitPort } from '../ports/wait-port.ts';
+import { attachProcess } from './attach-process.ts';
 import type { LiveProcess } from './live-process.ts';
 import { processesOf, readOutput, watchProcess } from './read-output.ts';
 import { startProcess } from './start-process.ts';
@@ -24,6 +25,7 @@ export function createProcesses(context: SandboxContext): Processes {
     resize: async (sandboxId, id, size) => (await find(sandboxId, id)).resize(size),
     read: (request, signal) => readOutput(request, signal, context),
     watch: (request, signal) => watchProcess(request, signal, context),
+    attach: (request, input) => attachProcess(request, input, context),
     write: (request, content) => writeInput(request, content, context),
     waitPort: (request, signal) => waitPort(request, signal, context),
     execOrYield: (request, signal, keep) => execOrYield(request, signal, keep, context),

@@ -37,14 +37,15 @@ export async function watchProcess(
 ): Promise<AsyncGenerator<ProcessEvent, void, void>> {
   const process = (await processesOf(sandbox_id, context)).get(process_id);
   checkOffset(offset, process);
-  return events(process, offset, signal, keepaliveMs);
+  return eventsOf(process, offset, signal, keepaliveMs);
 }
 
-async function* events(
+/** The events from `offset` on; keepalives among them after each `keepaliveMs` without another one. */
+export async function* eventsOf(
   process: LiveProcess,
   offset: number,
   signal: AbortSignal,
-  keepaliveMs: number,
+  keepaliveMs: number = KEEPALIVE_MS,
 ): AsyncGenerator<ProcessEvent, void, void> {
   for (let at = offset; !signal.aborted; ) {
     const { gap, pieces, next } = await process.log.read(at, WATCH_BYTES);
@@ -61,7 +62,7 @@ async function* events(
   }
 }
 
-const event = (fields: Partial<ProcessEvent> & { next: number }): ProcessEvent => ({
+export const event = (fields: Partial<ProcessEvent> & { next: number }): ProcessEvent => ({
   data: NOTHING,
   stream: '',
   gap: 0,
@@ -85,7 +86,7 @@ async function changeOf(
   return process.end !== undefined || !isAtEnd(process, offset);
 }
 
-function checkOffset(offset: number, { log }: LiveProcess): void {
+export function checkOffset(offset: number, { log }: LiveProcess): void {
   const { next } = log.position;
   if (offset > next) throw invalidArgument('offset', `must be at most ${next} (output_next), not ${offset}`);
 }

@@ -1,0 +1,78 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProcessEvent } from '../../contract/messages.ts';
+import { ServiceError } from '../../errors.ts';
+import { toServiceError } from '../../host-error.ts';
+import type { AttachInput, AttachRequest } from '../../process-services.ts';
+import type { SandboxContext } from '../context.ts';
+import type { LiveProcess } from './live-process.ts';
+import { checkOffset, event, eventsOf, processesOf } from './read-output.ts';
+
+/** Milliseconds in which a process that has closed its input may end, so that its end is told instead of an error. */
+const ENDING_MS = 2000;
+
+/** See `Processes.attach`. */
+export async function attachProcess(
+  { sandbox_id, process_id, offset, takeover }: AttachRequest,
+  input: AttachInput,
+  context: SandboxContext,
+): Promise<AsyncGenerator<ProcessEvent, void, void>> {
+  const process = (await processesOf(sandbox_id, context)).get(process_id);
+  checkOffset(offset, process);
+  return attached(process, offset, takeover, input);
+}
+
+async function* attached(
+  process: LiveProcess,
+  from: number,
+  takeover: boolean,
+  input: AttachInput,
+): AsyncGenerator<ProcessEvent, void, void> {
+  const leave = process.writer.take(takeover, () =>
+    input.fail(new ServiceError('ABORTED', 'another caller took over the input of the process')),
+  );
+  const writer = leave !== undefined;
+  try {
+    const { terminal } = process.view();
+    const { next } = process.log.position;
+    yield event({ next: from, attached: { terminal: terminal !== undefined, writer, offset: next } });
+    void writeInput(process, input, writer);
+    void control(process, input, writer);
+    yield* eventsOf(process, from, input.failed);
+  } finally {
+    leave?.();
+  }
+}
+
+async function writeInput(process: LiveProcess, input: AttachInput, writer: boolean): Promise<void> {
+  try {
+    for await (const { stdin, end_stdin } of input.stdin) {
+      if (!writer) throw notWriter();
+      await process.write(stdin, undefined);
+      if (end_stdin) await process.endInput();
+    }
+  } catch (error) {
+    await Promise.race([process.ended, delay(ENDING_MS, undefined, { ref: false })]);
+    // The input of a process that has ended is dropped: what its caller waits for is the rest of the output.
+    if (process.end === undefined) input.fail(toServiceError(error));
+  }
+}
+
+async function control(process: LiveProcess, input: AttachInput, writer: boolean): Promise<void> {
+  try {
+    for await (const { resize, signal } of input.controls) {
+      if (resize && writer && process.view().terminal !== undefined) await process.resize(resize);
+      if (signal === '') continue;
+      if (!writer) throw notWriter();
+      await process.signal(signal);
+    }
+  } catch (error) {
+    input.fail(toServiceError(error));
+  }
+}
+
+function notWriter(): ServiceError {
+  return new ServiceError(
+    'FAILED_PRECONDITION',
+    'another caller writes to the process: attach with takeover to write instead',
+  );
+}
