@@ -5,7 +5,7 @@ import { ServiceError } from '../lib/errors.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import { exitReason } from '../lib/exit-reason.ts';
 import { type Text, TextBuffer } from '../lib/long-text.ts';
-import type { YieldedExec } from '../lib/process-services.ts';
+import type { KeptOutput, YieldedExec } from '../lib/process-services.ts';
 import type { Execution } from '../lib/runtime/runtime.ts';
 import { define, execCommand } from './define.ts';
 
@@ -33,11 +33,10 @@ export const exec = define(
       memory.holdInput(request.stdin.length + request.stdin_bytes.length);
       const limit = limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES;
       if (request.yield_after > 0) {
-        return await collectYielded(
-          await services.processes.execOrYield(request, signal, () => guard.keepCommand()),
-          limit,
-          memory,
-        );
+        const texts = newTexts(limit, memory);
+        const take = (output: KeptOutput) => appendKept(texts, output);
+        const yielded = await services.processes.execOrYield(request, signal, () => guard.keepCommand(), take);
+        return resultOfYielded(yielded, texts);
       }
       return await collect(await services.sandboxes.exec(request, signal), limit, memory);
     } finally {
@@ -47,22 +46,17 @@ export const exec = define(
   },
 );
 
+function appendKept(texts: Texts, { gap, pieces }: KeptOutput): void {
+  // It is not known of which stream the bytes were.
+  if (gap > 0) texts.STDOUT.skip(gap);
+  for (const { stream, data } of pieces) texts[stream === 'stderr' ? 'STDERR' : 'STDOUT'].append(data);
+}
+
 /** The output so far of a command that has ended, or goes on as a process. */
-async function collectYielded(
-  { processId, end, output, remove }: YieldedExec,
-  limit: number,
-  memory: ExecMemory,
-): Promise<ExecResult> {
-  const texts = newTexts(limit, memory);
-  for await (const { gap, pieces } of output) {
-    // It is not known of which stream the bytes were.
-    if (gap > 0) texts.STDOUT.skip(gap);
-    for (const { stream, data } of pieces) texts[stream === 'stderr' ? 'STDERR' : 'STDOUT'].append(data);
-  }
+function resultOfYielded({ processId, end }: YieldedExec, texts: Texts): ExecResult {
   if (end === undefined) {
     return { ...resultOf(texts), exit_code: 0, duration_ms: 0, end_reason: '', running: true, process_id: processId };
   }
-  await remove();
   const { exit_code, duration_ms, reason: end_reason } = end;
   return { ...resultOf(texts), exit_code, duration_ms, end_reason, running: false, process_id: '' };
 }

@@ -23,10 +23,12 @@ export interface YieldedExec {
   processId: string;
   /** undefined: it goes on as a process. */
   end: ProcessEnd | undefined;
-  /** The kept output so far; `gap`: bytes before the pieces that are no longer kept. */
-  output: AsyncIterable<{ gap: number; pieces: readonly { stream: string; data: Buffer }[] }>;
-  /** Removes the process. */
-  remove(): Promise<void>;
+}
+
+/** A part of the output that a process keeps; `gap`: bytes before the pieces that are no longer kept. */
+export interface KeptOutput {
+  gap: number;
+  pieces: readonly { stream: string; data: Buffer }[];
 }
 
 /** Input from a caller that is attached to a process. */
@@ -86,10 +88,16 @@ export interface Processes {
     content: AsyncIterable<Uint8Array>,
   ): Promise<{ input_next: number }>;
   /**
-   * Runs a command as a process, and resolves at its end, or `yield_after` milliseconds after its start. The caller
-   * removes a process that has ended. An abort of `signal` before that ends the command: CANCELLED. `keep` as in `start`.
+   * Runs a command as a process, and resolves after its end, or `yield_after` milliseconds after its start, once `take`
+   * got its output so far, in order. A process that has ended is removed. An abort of `signal` before that ends the
+   * command: CANCELLED. `keep` as in `start`.
    */
-  execOrYield(request: ExecRequest, signal: AbortSignal, keep: () => () => void): Promise<YieldedExec>;
+  execOrYield(
+    request: ExecRequest,
+    signal: AbortSignal,
+    keep: () => () => void,
+    take: (output: KeptOutput) => void,
+  ): Promise<YieldedExec>;
   /** The ports on which programs of a running sandbox listen; waits for one if there is none. */
   waitPort(request: WaitPortRequest, signal: AbortSignal): Promise<WaitPortResponse>;
 }

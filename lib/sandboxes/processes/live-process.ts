@@ -28,6 +28,8 @@ export class LiveProcess {
   readonly writer = new WriterSlot();
   /** Resolves when the end is visible. Never rejects. */
   readonly ended: Promise<void>;
+  /** Whether its output is needed for an answer, so that it makes no room for others. */
+  held = false;
   readonly #host: ProcessHost;
   #record: ProcessRecord;
   #command: RunningCommand | undefined;

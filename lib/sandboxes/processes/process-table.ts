@@ -109,7 +109,7 @@ export class SandboxProcesses {
   async add(id: string, start: (order: number) => Promise<LiveProcess>): Promise<LiveProcess> {
     const { processes: most } = this.#host.limits;
     if (this.#processes.size + this.#starting.size >= most) {
-      const oldest = this.all.find((each) => each.end !== undefined && !this.#removals.has(each.id));
+      const oldest = this.all.find((each) => each.end !== undefined && !each.held && !this.#removals.has(each.id));
       if (!oldest) {
         throw new ServiceError(
           'RESOURCE_EXHAUSTED',

@@ -9,6 +9,8 @@ import { processesOf, readOutput, watchProcess } from './read-output.ts';
 import { startProcess } from './start-process.ts';
 import { execOrYield } from './yielding.ts';
 
+const NOTHING = new Uint8Array(0);
+
 /** All operations on processes. */
 export function createProcesses(context: SandboxContext): Processes {
   const find = async (sandboxId: string, id: string) => (await processesOf(sandboxId, context)).get(id);
@@ -28,7 +30,7 @@ export function createProcesses(context: SandboxContext): Processes {
     attach: (request, input) => attachProcess(request, input, context),
     write: (request, content) => writeInput(request, content, context),
     waitPort: (request, signal) => waitPort(request, signal, context),
-    execOrYield: (request, signal, keep) => execOrYield(request, signal, keep, context),
+    execOrYield: (request, signal, keep, take) => execOrYield(request, signal, keep, take, context),
   };
 }
 
@@ -64,6 +66,8 @@ async function writeInput(
     await process.write(chunk, at);
     if (at !== undefined) at += chunk.length;
   }
+  // Also without content: an end that comes before the bytes that precede it would cut the input.
+  await process.write(NOTHING, at);
   if (end) await process.endInput();
   return { input_next: process.inputNext };
 }

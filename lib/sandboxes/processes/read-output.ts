@@ -23,6 +23,7 @@ export async function readOutput(
   const process = (await processesOf(sandbox_id, context)).get(process_id);
   checkOffset(offset, process);
   if (wait > 0 && isAtEnd(process, offset)) await changeOf(process, offset, wait, signal);
+  signal.throwIfAborted();
   const { gap, pieces, next } = await process.log.read(offset, max_bytes === 0 ? DEFAULT_BYTES : max_bytes);
   const end = isAtEnd(process, next) ? process.end : undefined;
   return { gap, output: pieces, next, ...(end && { end }) };
@@ -60,6 +61,8 @@ export async function* eventsOf(
     if (await changeOf(process, at, keepaliveMs, signal)) continue;
     if (!signal.aborted) yield event({ next: at, keepalive: true });
   }
+  // A reader that the server cuts off must not take that for the end.
+  throw signal.reason;
 }
 
 export const event = (fields: Partial<ProcessEvent> & { next: number }): ProcessEvent => ({

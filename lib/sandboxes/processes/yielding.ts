@@ -1,6 +1,6 @@
 import type { ExecRequest, ProcessEnd } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import type { NewProcess, YieldedExec } from '../../process-services.ts';
+import type { KeptOutput, NewProcess, YieldedExec } from '../../process-services.ts';
 import type { SandboxContext } from '../context.ts';
 import { timeoutOf } from '../exec/timeout.ts';
 import type { LiveProcess } from './live-process.ts';
@@ -10,13 +10,14 @@ import { runAsProcess } from './start-process.ts';
 const READ_BYTES = 262_144;
 
 /**
- * See `Processes.execOrYield`. The threat: a process that nobody knows of. So it is deleted if the caller leaves before
- * it is named in an answer.
+ * See `Processes.execOrYield`. The threats: a process that nobody knows of, so it is deleted if the caller leaves before
+ * it is named in an answer; and other starts, for which it must not make room before its output was read.
  */
 export async function execOrYield(
   request: ExecRequest,
   signal: AbortSignal,
   keep: () => () => void,
+  take: (output: KeptOutput) => void,
   context: SandboxContext,
 ): Promise<YieldedExec> {
   const { sandbox_id, command, argv, env, workdir, timeout, stdin, stdin_bytes, yield_after } = request;
@@ -35,14 +36,27 @@ export async function execOrYield(
   };
   const input = stdin_bytes.length > 0 ? stdin_bytes : stdin;
   const process = await runAsProcess({ request: start, stdin: input, timeoutMs, keep }, signal, context);
-  const remove = async () => (await processesOf(sandbox_id, context)).remove(process.id);
+  process.held = true;
   try {
-    await endOf(process, yield_after, signal);
+    const end = await endOf(process, yield_after, signal);
+    await passOutput(process, take);
     if (signal.aborted) throw new ServiceError('CANCELLED', 'the command was cancelled');
-    return { processId: process.id, end: process.end, output: outputOf(process), remove };
+    if (end !== undefined) await remove(process, sandbox_id, context);
+    return { processId: process.id, end };
   } catch (error) {
-    await remove();
+    await remove(process, sandbox_id, context);
     throw error;
+  } finally {
+    process.held = false;
+  }
+}
+
+/** It may have been deleted meanwhile, alone or with its sandbox. */
+async function remove(process: LiveProcess, sandboxId: string, context: SandboxContext): Promise<void> {
+  try {
+    await (await processesOf(sandboxId, context)).remove(process.id);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== 'NOT_FOUND') throw error;
   }
 }
 
@@ -57,12 +71,12 @@ async function endOf(process: LiveProcess, milliseconds: number, signal: AbortSi
   return process.end;
 }
 
-/** The output that is kept now, in pieces. */
-async function* outputOf(process: LiveProcess) {
+/** Passes on the output that is kept now. */
+async function passOutput(process: LiveProcess, take: (output: KeptOutput) => void): Promise<void> {
   const { next: last } = process.log.position;
   for (let at = 0; at < last; ) {
     const { gap, pieces, next } = await process.log.read(at, READ_BYTES);
-    yield { gap, pieces };
+    take({ gap, pieces });
     if (next === at) return;
     at = next;
   }

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ProcessEvent } from '../../../../lib/contract/messages.ts';
+import { ServiceError } from '../../../../lib/errors.ts';
+import type { KeptOutput, NewProcess, Processes } from '../../../../lib/process-services.ts';
+import type { CommandEvent, RunningCommand } from '../../../../lib/runtime/runtime.ts';
+import { createProcesses } from '../../../../lib/sandboxes/processes/processes.ts';
+import { createRequest, execRequest, Fixture, never } from '../fixture.ts';
+
+/** A command that a test ends. */
+class FakeCommand implements RunningCommand {
+  readonly taken: string[] = [];
+  inputEnded = false;
+  readonly input = {
+    write: async (data: Uint8Array) => void this.taken.push(Buffer.from(data).toString()),
+    end: () => {
+      this.inputEnded = true;
+    },
+  };
+  readonly #output: string;
+  readonly #ended: Promise<void>;
+  end!: () => void;
+
+  constructor(output: string, signal: AbortSignal) {
+    this.#output = output;
+    this.#ended = new Promise((resolve) => {
+      this.end = resolve;
+      signal.addEventListener('abort', () => resolve());
+    });
+  }
+
+  kill = async () => {};
+  pids = () => [];
+  endLeftBehind = async () => {};
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<CommandEvent> {
+    yield { kind: 'output', stream: 'STDOUT', data: Buffer.from(this.#output) };
+    await this.#ended;
+    yield { kind: 'exit', exitCode: 0, durationMs: 1, outOfMemory: false };
+  }
+}
+
+const fixture = { now: undefined as unknown as Fixture };
+let sandbox_id: string;
+let commands: FakeCommand[];
+let processes: Processes;
+
+const keep = () => () => undefined;
+const request = (process_id: string, fields: Partial<NewProcess> = {}): NewProcess => {
+  const nothing = { argv: [], env: {}, workdir: '', stdin: false, terminal: undefined, timeout: 0, labels: {} };
+  return { sandbox_id, process_id, command: 'x', ...nothing, ...fields };
+};
+const start = (id: string, fields?: Partial<NewProcess>) => processes.start(request(id, fields), never, keep);
+
+beforeEach(async () => {
+  const made = new Fixture();
+  fixture.now = made;
+  const sandboxes = await made.start();
+  await made.addCodebase();
+  sandbox_id = (await sandboxes.create(createRequest())).id;
+  commands = [];
+  const running = made.context.find(sandbox_id).running!;
+  running.exec = async ({ signal }) => {
+    const command = new FakeCommand(`output ${commands.length}`, signal);
+    commands.push(command);
+    return command;
+  };
+  processes = createProcesses(made.context);
+});
+
+afterEach(() => fixture.now.remove());
+
+describe('Exec with yield_after', () => {
+  const run = (take: (output: KeptOutput) => void) =>
+    processes.execOrYield(execRequest(sandbox_id, { yield_after: 60_000 }), never, keep, take);
+
+  it('has the whole output of an ended command although other starts need its place', async () => {
+    for (const id of ['a', 'b', 'c']) await start(id);
+    let text = '';
+    let other: Promise<unknown> | undefined;
+    const take = ({ gap, pieces }: KeptOutput) => {
+      expect(gap).toBe(0);
+      for (const { data } of pieces) text += data;
+      other ??= start('d').catch((error: ServiceError) => error.code);
+    };
+    const answer = run(take);
+    await expect.poll(() => commands.length).toBe(4);
+    commands[3]!.end();
+    expect(await answer).toMatchObject({ end: { reason: 'exited' } });
+    expect(text).toBe('output 3');
+    expect(await other).toBe('RESOURCE_EXHAUSTED');
+    await expect(start('d')).resolves.toMatchObject({ process_id: 'd' });
+  });
+
+  it('answers also if its sandbox is destroyed while its output is read', async () => {
+    const gone = () => {
+      throw new ServiceError('NOT_FOUND', 'destroyed');
+    };
+    const answer = run(() => vi.spyOn(fixture.now.context, 'find').mockImplementation(gone));
+    await expect.poll(() => commands.length).toBe(1);
+    commands[0]!.end();
+    expect(await answer).toMatchObject({ end: { reason: 'exited' } });
+  });
+
+  it('leaves no process if the caller leaves while the output is read', async () => {
+    const caller = new AbortController();
+    const given = execRequest(sandbox_id, { yield_after: 1 });
+    const answer = processes.execOrYield(given, caller.signal, keep, () => caller.abort());
+    await expect(answer).rejects.toMatchObject({ code: 'CANCELLED' });
+    const left = await processes.list({ sandbox_id, labels: {}, running: false, page_size: 10, page_token: '' });
+    expect(left.processes).toEqual([]);
+  });
+});
+
+describe('input', () => {
+  it('is not closed by an end at an offset that was not reached', async () => {
+    await start('a', { stdin: true });
+    const write = (offset: number, ...pieces: string[]) =>
+      processes.write(
+        { sandbox_id, process_id: 'a', offset, end: true },
+        (async function* () {
+          yield* pieces.map((piece) => Buffer.from(piece));
+        })(),
+      );
+    await expect(write(7)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    await expect(write(7, '')).rejects.toMatchObject({ code: 'INVALID_ARGUMENT' });
+    expect(commands[0]!.inputEnded).toBe(false);
+    await expect(write(0, 'a', 'bc')).resolves.toEqual({ input_next: 3 });
+    await expect(write(3)).resolves.toEqual({ input_next: 3 });
+    expect(commands[0]).toMatchObject({ taken: ['a', 'bc'], inputEnded: true });
+    commands[0]!.end();
+  });
+});
+
+describe('a reader that the server cuts off', () => {
+  const refusal = new ServiceError('UNAUTHENTICATED', 'the key was revoked');
+
+  it('gets the reason, not an end of the events', async () => {
+    await start('a');
+    const call = new AbortController();
+    const events: ProcessEvent[] = [];
+    const reading = (async () => {
+      for await (const event of await processes.watch({ sandbox_id, process_id: 'a', offset: 0 }, call.signal))
+        events.push(event);
+    })();
+    await expect.poll(() => events.length).toBe(1);
+    call.abort(refusal);
+    await expect(reading).rejects.toBe(refusal);
+    commands[0]!.end();
+  });
+
+  it('gets the reason instead of an empty answer', async () => {
+    await start('a');
+    await expect.poll(async () => (await processes.get(sandbox_id, 'a')).output_next).toBe(8);
+    const call = new AbortController();
+    const read = { sandbox_id, process_id: 'a', offset: 8, max_bytes: 0, wait: 60_000 };
+    const reading = processes.read(read, call.signal);
+    setImmediate(() => call.abort(refusal));
+    await expect(reading).rejects.toBe(refusal);
+    commands[0]!.end();
+  });
+});
