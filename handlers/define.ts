@@ -15,7 +15,6 @@ import { type Rpc, requestFields } from './input/request-fields.ts';
 import { untilAborted } from './input/until-aborted.ts';
 import { readUpload } from './input/upload.ts';
 
-export { messagePieces } from './input/data-messages.ts';
 export { type Download, download } from './input/download.ts';
 export { type Export, exported } from './input/export.ts';
 export { KEEPALIVE_MS, keptAlive } from './input/kept-alive.ts';

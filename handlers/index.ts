@@ -5,6 +5,7 @@ import { createCheckpoint } from './create-checkpoint.ts';
 import { createCodebase } from './create-codebase.ts';
 import { createKey } from './create-key.ts';
 import { createSandbox } from './create-sandbox.ts';
+import { createSession } from './create-session.ts';
 import { createTicket } from './create-ticket.ts';
 import type { Download, Export, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
@@ -12,6 +13,7 @@ import { deleteCodebase } from './delete-codebase.ts';
 import { deleteFile } from './delete-file.ts';
 import { deleteProcess } from './delete-process.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
+import { destroySession } from './destroy-session.ts';
 import { discard } from './discard.ts';
 import { downloadFile } from './download-file.ts';
 import { exec } from './exec.ts';
@@ -25,6 +27,7 @@ import { getCodebase } from './get-codebase.ts';
 import { getOwnerLimits } from './get-owner-limits.ts';
 import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
+import { getSession } from './get-session.ts';
 import { health } from './health.ts';
 import { importFiles } from './import-files.ts';
 import { listChanges } from './list-changes.ts';
@@ -36,6 +39,7 @@ import { listKeys } from './list-keys.ts';
 import { listPresets } from './list-presets.ts';
 import { listProcesses } from './list-processes.ts';
 import { listSandboxes } from './list-sandboxes.ts';
+import { listSessions } from './list-sessions.ts';
 import { makeDirectory } from './make-directory.ts';
 import { moveFile } from './move-file.ts';
 import { readFile } from './read-file.ts';
@@ -44,6 +48,8 @@ import { removeFile } from './remove-file.ts';
 import { resizeTerminal } from './resize-terminal.ts';
 import { revokeKey } from './revoke-key.ts';
 import { rollback } from './rollback.ts';
+import { sessionExec } from './session-exec.ts';
+import { sessionExecStream } from './session-exec-stream.ts';
 import { setOwnerLimits } from './set-owner-limits.ts';
 import { signalProcess } from './signal-process.ts';
 import { startProcess } from './start-process.ts';
@@ -106,6 +112,7 @@ export type Operation = Route &
 const SANDBOX = '/v1/sandboxes/{sandbox_id}';
 const PROCESSES = `${SANDBOX}/processes`;
 const PROCESS = `${PROCESSES}/{process_id}`;
+const SESSION = '/v1/sessions/{session_id}';
 const CODEBASE = '/v1/codebases/{codebase_id}';
 const FILE = `${CODEBASE}/files/{file_path+}`;
 
@@ -132,6 +139,12 @@ export const operations: readonly Operation[] = [
   { operation: 'WriteProcessInput', method: 'POST', path: `${PROCESS}/input`, kind: 'raw', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: writeProcessInput },
   { operation: 'WaitPort', method: 'GET', path: `${SANDBOX}/ports`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: waitPort },
   { operation: 'AttachProcess', method: 'GET', path: `${PROCESS}/attach`, kind: 'attach', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: attachProcess },
+  { operation: 'CreateSession', method: 'POST', path: `${SANDBOX}/sessions`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: createSession },
+  { operation: 'ListSessions', method: 'GET', path: `${SANDBOX}/sessions`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: listSessions },
+  { operation: 'GetSession', method: 'GET', path: SESSION, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'session' }, retry: 'read', handler: getSession },
+  { operation: 'DestroySession', method: 'DELETE', path: SESSION, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'session' }, retry: 'same', handler: destroySession },
+  { operation: 'SessionExec', method: 'POST', path: `${SESSION}/exec`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'session' }, retry: 'again', handler: sessionExec },
+  { operation: 'SessionExecStream', method: 'POST', path: `${SESSION}/exec/stream`, kind: 'events', access: { role: 'agent', scope: 'exec', on: 'session' }, retry: 'again', handler: sessionExecStream },
   { operation: 'UpdatePermissions', method: 'PUT', path: `${SANDBOX}/permissions`, kind: 'unary', access: { role: 'owner', scope: 'permissions:write', on: 'sandbox' }, retry: 'same', handler: updatePermissions },
   { operation: 'ExplainPermission', method: 'GET', path: `${SANDBOX}/permissions/explain`, kind: 'unary', access: { role: 'agent', scope: 'sandboxes:read', on: 'sandbox' }, retry: 'read', handler: explainPermission },
   { operation: 'ListPresets', method: 'GET', path: '/v1/presets', kind: 'unary', access: { role: 'agent', on: 'nothing' }, retry: 'read', handler: listPresets },

@@ -4,6 +4,8 @@
  * Maximum bytes of one argument or environment string on Linux, without its NUL (MAX_ARG_STRLEN in linux/binfmts.h).
  */
 export const MAX_STRING_BYTES = 128 * 1024 - 1;
+/** Maximum bytes of a command in a session, which is no argument of a program. */
+export const MAX_SESSION_COMMAND_BYTES = 1024 * 1024;
 /** Maximum bytes of all environment variables together, each with "=" and NUL. */
 export const MAX_ENV_BYTES = 1024 * 1024;
 /** Maximum bytes of a program's name and its arguments together, each with NUL; Linux allows 2 MiB with the environment. */

@@ -5,7 +5,6 @@ import { CleanupStack } from './cleanup-stack.ts';
 import { StoredCodebases } from './codebases/codebases.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
-import type { Runtime as RuntimeName } from './contract/messages.ts';
 import { Descriptors } from './descriptors.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
 import { SlowRemovals } from './host-tree/slow-removals.ts';
@@ -22,7 +21,8 @@ import { interruptedIn } from './retries/interrupted.ts';
 import { KeptAnswers } from './retries/kept-answers.ts';
 import { runtimeFactories } from './runtime-factories.ts';
 import { Runtimes } from './runtimes.ts';
-import { SandboxContext, type Settings } from './sandboxes/context.ts';
+import { RUNTIME_NAMES, settingsOf } from './sandbox-settings.ts';
+import { SandboxContext } from './sandboxes/context.ts';
 import { systemClock } from './sandboxes/host/clock.ts';
 import { type Layout, leaveLayout, makeLayout, mountPoints } from './sandboxes/host/layout.ts';
 import { OwnerDeltas } from './sandboxes/host/owner-deltas.ts';
@@ -30,7 +30,9 @@ import { UidSlots } from './sandboxes/host/uid-slots.ts';
 import { createWorkspaceMount, type WorkspaceMount } from './sandboxes/host/workspace-mount.ts';
 import { createProcesses } from './sandboxes/processes/processes.ts';
 import { createSandboxes, type SandboxKeeper } from './sandboxes/sandboxes.ts';
+import { createSessions } from './sandboxes/sessions/sessions.ts';
 import type { LimitsOfOwners, Retries, Services } from './services.ts';
+import type { Sessions } from './session-services.ts';
 import { Shares } from './shares.ts';
 import { abandonMount, clearStaleMount, mountWorkspaces, probeFuse } from './workspaces/index.ts';
 
@@ -56,12 +58,6 @@ export interface Environment {
   adminKey?: KeyRecord | undefined;
   log: Log;
 }
-
-const RUNTIME_NAMES = {
-  bwrap: 'RUNTIME_BWRAP',
-  docker: 'RUNTIME_DOCKER',
-  mock: 'RUNTIME_MOCK',
-} as const satisfies Record<Config['runtime']['type'], RuntimeName>;
 
 /**
  * Builds the services on the state that `config` names. The order is that of recovery: locks before any read; metadata
@@ -99,7 +95,14 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     transfers: platform.descriptors.transfers,
     log,
   });
-  const { sandboxes, processes } = openSandboxes(config, metadata, { owners, ownerDeltas }, platform, codebases, log);
+  const { sandboxes, processes, sessions } = openSandboxes(
+    config,
+    metadata,
+    { owners, ownerDeltas },
+    platform,
+    codebases,
+    log,
+  );
   cleanup.add('sandboxes', () => sandboxes.close());
   connect(sandboxes, codebases, platform.mount, retries);
 
@@ -111,10 +114,11 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     services: {
       sandboxes,
       processes,
+      sessions,
       codebases,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
-      ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone }, environment),
+      ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
       beginCall: sandboxes.beginCall,
       limits: execLimits(config),
     },
@@ -171,7 +175,7 @@ function openSandboxes(
   { layout, descriptors, runtimes, mount }: Platform,
   codebases: StoredCodebases,
   log: Log,
-): { sandboxes: SandboxKeeper; processes: Processes } {
+): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
   const removals = new SlowRemovals(log);
   const context = new SandboxContext({
@@ -198,7 +202,11 @@ function openSandboxes(
     clock: systemClock,
     log,
   });
-  return { sandboxes: createSandboxes(context), processes: createProcesses(context) };
+  return {
+    sandboxes: createSandboxes(context),
+    processes: createProcesses(context),
+    sessions: createSessions(context),
+  };
 }
 
 /** Limits that are in force for writes, too, when `set` resolves. */
@@ -240,13 +248,21 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
 function accessOf(
   { auth, server: { tls }, storage, limits }: Config,
   metadata: Metadata,
-  { owners, ownerOfGone }: { owners: OwnerLimitSource; ownerOfGone: SandboxKeeper['ownerOfGone'] },
+  {
+    owners,
+    ownerOfGone,
+    sessions,
+  }: {
+    owners: OwnerLimitSource;
+    ownerOfGone: SandboxKeeper['ownerOfGone'];
+    sessions: Pick<Sessions, 'placeOf'>;
+  },
   { adminKey, log }: Environment,
 ) {
   if (auth.mode === 'off') return { access: openAccess, keys: noKeys };
   const binding = tls.bindOwners ? { adminNames: tls.adminNames } : undefined;
   const perKey = callLimits(limits.perKey);
-  const keys = { adminKey, binding, ownerOfGone, perKey, limits: owners };
+  const keys = { adminKey, binding, ownerOfGone, sessionPlace: sessions.placeOf, perKey, limits: owners };
   return openKeyAccess({ metadata, dbPath: storage.dbPath, ...keys, log });
 }
 
@@ -270,28 +286,4 @@ async function lockState(
   for (const path of [`${dbPath}.lock`, join(mountPath, '.lock'), join(codebasePath, '.lock')]) {
     cleanup.add('lock', await takeLockOfDead(path, mountPoints(mountPath), log));
   }
-}
-
-function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLimitSource): Settings {
-  const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
-  return {
-    runtime: RUNTIME_NAMES[runtime.type],
-    defaultImage: runtime.docker.defaultImage,
-    defaultExpiration: sandbox.defaultExpiration,
-    defaultTimeout: runtime.defaultTimeout,
-    maxTimeout: runtime.maxTimeout,
-    owners,
-    defaultResources: {
-      memory_bytes: memoryBytes,
-      cpu_quota: cpuQuota,
-      cpu_shares: cpuShares,
-      pids_limit: pidsLimit,
-    },
-    processes: {
-      processes: limits.processes,
-      outputBytes: limits.processOutputBytes,
-      sandboxOutputBytes: limits.sandboxOutputBytes,
-      retention: limits.processRetention,
-    },
-  };
 }

@@ -45,6 +45,7 @@ import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
 import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
 import type { Execution } from './runtime/runtime.ts';
+import type { Sessions } from './session-services.ts';
 import type { Shares } from './shares.ts';
 
 /** The intent of the request, if it has an idempotency key. What it creates is recorded with it; see `Retries`. */
@@ -262,6 +263,7 @@ export interface Retries {
 export interface Services {
   sandboxes: Sandboxes;
   processes: Processes;
+  sessions: Sessions;
   codebases: Codebases;
   keys: Keys;
   access: Access;

@@ -1,19 +1,19 @@
 import type { Services } from '../../lib/services.ts';
 
 interface CallContext {
-  services: Pick<Services, 'beginCall'>;
+  services: Pick<Services, 'beginCall'> & { sessions?: Pick<Services['sessions'], 'placeOf'> };
   /** See `HandlerContext`. */
   answered?: (release: () => void) => void;
 }
 
-/** Runs a call, which counts as use of the sandbox that its request names until the response was sent. */
+/** Runs a call, which counts as use of the sandbox that its request names, itself or by a session, until the response was sent. */
 export async function asUse<Result>(
   request: object,
   { services, answered }: CallContext,
   run: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const id = (request as { sandbox_id?: unknown }).sandbox_id;
-  const end = typeof id === 'string' ? services.beginCall?.(id) : undefined;
+  const id = sandboxOf(request, services);
+  const end = id === undefined ? undefined : services.beginCall?.(id);
   if (end === undefined) return run();
   if (answered) {
     answered(end);
@@ -24,4 +24,10 @@ export async function asUse<Result>(
   } finally {
     end();
   }
+}
+
+function sandboxOf(request: object, { sessions }: CallContext['services']): string | undefined {
+  const { sandbox_id, session_id } = request as { sandbox_id?: unknown; session_id?: unknown };
+  if (typeof sandbox_id === 'string') return sandbox_id;
+  return typeof session_id === 'string' ? sessions?.placeOf(session_id)?.sandbox : undefined;
 }

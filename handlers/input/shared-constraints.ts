@@ -4,6 +4,7 @@ import {
   MAX_ARGUMENTS,
   MAX_ARGV_BYTES,
   MAX_ENV_BYTES,
+  MAX_SESSION_COMMAND_BYTES,
   MAX_STRING_BYTES,
   MAX_VARIABLES,
   MAX_WORKDIR_BYTES,
@@ -93,6 +94,24 @@ const command = {
 
 /** The command of Exec and ExecStream. */
 export const execCommand = { ...command, stdin_bytes: { excludes: 'stdin' } } as const satisfies Constraints;
+
+/** The shell of CreateSession. */
+export const newSession = {
+  shell: {
+    pattern: {
+      source: '[A-Za-z0-9_][A-Za-z0-9._+-]*|/[^\\0]*',
+      problem: 'must be the name of a program, or an absolute path',
+    },
+    maxBytes: MAX_WORKDIR_BYTES,
+  },
+  env: command.env,
+} as const satisfies Constraints;
+
+/** The command of SessionExec and SessionExecStream. */
+export const sessionCommand = {
+  command: { required: true, pattern: noNul, maxBytes: MAX_SESSION_COMMAND_BYTES },
+  timeout: { minimum: 0, unit: 'seconds' },
+} as const satisfies Constraints;
 
 /** Longest time that Node's timers can wait, in seconds. */
 const LONGEST_TIMER = 2_147_483;

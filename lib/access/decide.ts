@@ -51,9 +51,10 @@ function decideTarget(principal: Principal, target: Target): Decision {
 
 type Existing = Extract<Target, { id: string }>;
 
-function decideExisting(principal: Principal, { on, id, owner, asOwner, commits }: Existing): Decision {
+function decideExisting(principal: Principal, { on, id, sandbox, owner, asOwner, commits }: Existing): Decision {
   if (principal.role === 'agent') {
-    if (on !== 'sandbox' || id !== principal.sandbox_id) return HIDE;
+    const used = on === 'sandbox' ? id : sandbox;
+    if (used === undefined || used !== principal.sandbox_id) return HIDE;
     if (asOwner) return deny('a key of role agent may not use as "owner"');
     if (commits) return lacks('changes:commit');
     return { effect: 'allow', use: { as: 'agent' } };

@@ -30,6 +30,8 @@ export interface KeyAccessOptions {
   limits: OwnerLimitSource;
   /** Owner of a sandbox that is gone, to whom its end is told; undefined: unknown. */
   ownerOfGone?: (sandboxId: string) => string | undefined;
+  /** The sandbox of a session, with its owner; undefined: it does not exist. Absent: there are no sessions. */
+  sessionPlace?: Owners['session'];
   log: Log;
   /** Wall-clock time in milliseconds since the epoch. */
   now?: () => number;
@@ -41,13 +43,14 @@ const UNCOUNTED: CountedCall = { rate: undefined, release: () => undefined, keep
 
 /** Access by keys. */
 export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys: Keys } {
-  const { metadata, dbPath, adminKey, binding, ownerOfGone, perKey, limits, log, now = Date.now } = options;
+  const { metadata, dbPath, adminKey, binding, ownerOfGone, sessionPlace, log, now = Date.now } = options;
   const { uptime = () => performance.now() } = options;
   const calls = new CallsInProgress({ now, expired: expiredKey });
   const owners: Owners = {
     sandbox: (id) => metadata.sandboxes.get(id)?.owner_id,
     codebase: (id) => metadata.codebases.get(id)?.owner_id,
     key: (id) => keys.ownerOf(id),
+    session: (id) => sessionPlace?.(id),
   };
   const ownersThen: Owners = { ...owners, sandbox: (id) => owners.sandbox(id) ?? ownerOfGone?.(id) };
   const keys = new StoredKeys({
@@ -62,15 +65,7 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
     log,
   });
   if (!keys.hasAdmin) warnOfNoAdmin(log);
-  const admission = new CallAdmission({
-    perKey,
-    ofOwner: (id) => limits.of(id),
-    placeOf: (id, limit) => limits.placeOf(id, limit),
-    now: uptime,
-  });
-  /** Operators must be able to act whatever others do, so keys of role admin have no limits. */
-  const count = ({ role, key_id, owner_id }: Principal, counts: readonly Count[]): CountedCall =>
-    role === 'admin' ? UNCOUNTED : admission.begin(key_id, owner_id, counts);
+  const count = countedCalls(options, uptime);
   const checked = pacedChecks(uptime);
   const access: Access = {
     admit(credentials, need, end, counts) {
@@ -99,6 +94,19 @@ export function openKeyAccess(options: KeyAccessOptions): { access: Access; keys
     },
   };
   return { access, keys };
+}
+
+/** Returns the function that counts a call. */
+function countedCalls({ perKey, limits }: KeyAccessOptions, now: () => number) {
+  const admission = new CallAdmission({
+    perKey,
+    ofOwner: (id) => limits.of(id),
+    placeOf: (id, limit) => limits.placeOf(id, limit),
+    now,
+  });
+  /** Operators must be able to act whatever others do, so keys of role admin have no limits. */
+  return ({ role, key_id, owner_id }: Principal, counts: readonly Count[]): CountedCall =>
+    role === 'admin' ? UNCOUNTED : admission.begin(key_id, owner_id, counts);
 }
 
 function warnOfNoAdmin(log: Log): void {

@@ -5,8 +5,10 @@ import type { Role, Scope } from './principal.ts';
 export type Target =
   | { on: 'nothing' }
   | {
-      on: 'sandbox' | 'codebase' | 'key';
+      on: 'sandbox' | 'codebase' | 'key' | 'session';
       id: string;
+      /** The sandbox of a session. */
+      sandbox?: string | undefined;
       /** undefined: it does not exist. */
       owner: string | undefined;
       /** The request asks for the owner's view of files. */
@@ -29,6 +31,8 @@ export interface Owners {
   sandbox(id: string): string | undefined;
   codebase(id: string): string | undefined;
   key(id: string): string | undefined;
+  /** The sandbox of a session, with its owner; undefined: the session does not exist. */
+  session(id: string): { sandbox: string; owner: string } | undefined;
 }
 
 /** Reads the target of a validated request. `now`: Unix time in seconds. */
@@ -51,7 +55,12 @@ export function targetOf(on: Subject, request: object, owners: Owners, now: numb
     default: {
       const id = text(`${on}_id`);
       const asOwner = text('as') === 'owner';
-      return { on, id, owner: owners[on](id), asOwner, commits: !['', 'never'].includes(text('auto_commit')) };
+      const commits = !['', 'never'].includes(text('auto_commit'));
+      if (on === 'session') {
+        const found = owners.session(id);
+        return { on, id, sandbox: found?.sandbox, owner: found?.owner, asOwner, commits };
+      }
+      return { on, id, owner: owners[on](id), asOwner, commits };
     }
   }
 }

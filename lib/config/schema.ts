@@ -104,6 +104,7 @@ export const SCHEMA = {
   limits: {
     exec_output_bytes: key(byteSize, `${DEFAULT_OUTPUT_BYTES / 2 ** 20}MiB`),
     exec_memory_bytes: key(byteSize, '512MiB'),
+    sessions: key(integer(1, 256), 64),
     processes: key(integer(1, 512), 256),
     process_output_bytes: key(byteSize, '8MiB'),
     sandbox_output_bytes: key(byteSize, '64MiB'),

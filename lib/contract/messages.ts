@@ -87,6 +87,15 @@ export const OutputStream = [
 ] as const;
 export type OutputStream = (typeof OutputStream)[number];
 
+/** State of a session. */
+export const SessionStatus = [
+  /** The session accepts commands. */
+  'SESSION_ACTIVE',
+  /** The session has ended; status_reason gives the reason. */
+  'SESSION_CLOSED',
+] as const;
+export type SessionStatus = (typeof SessionStatus)[number];
+
 /** A stored set of files. */
 export interface Codebase {
   /** Identifier: "cb_", then letters and digits. */
@@ -920,6 +929,10 @@ export interface ExecResponse {
   running: boolean;
   /** Id of the process, if the command goes on. */
   process_id: string;
+  /** SessionExec only. The shell of the session has ended with this command. */
+  session_ended: boolean;
+  /** SessionExec only. The command was the first in a new shell, without the state of the one that was killed. */
+  session_reset: boolean;
 }
 
 /** Response of ExecStream. */
@@ -936,6 +949,81 @@ export interface ExecStreamChunk {
   end_reason: string;
   /** This chunk only shows that the command still runs. */
   keepalive: boolean;
+  /** SessionExecStream only, in the last chunk: see ExecResponse. */
+  session_ended: boolean;
+  /** SessionExecStream only, in the last chunk: see ExecResponse. */
+  session_reset: boolean;
+}
+
+/** A shell in a sandbox that keeps its state between commands. */
+export interface Session {
+  /** Identifier: "se_", then letters and digits. */
+  id: string;
+  /** Sandbox of the session. */
+  sandbox_id: string;
+  /** State of the session. */
+  status: SessionStatus;
+  /** Path of the shell in the sandbox. */
+  shell: string;
+  /** Time of creation. */
+  created_at: number;
+  /** Time of its end; 0: it has not ended. */
+  closed_at: number;
+  /** Reason of SESSION_CLOSED; empty otherwise. */
+  status_reason: string;
+}
+
+/** Request of CreateSession. */
+export interface CreateSessionRequest {
+  /** Sandbox of the session. */
+  sandbox_id: string;
+  /**
+   * Name of a shell in the sandbox's PATH, or its absolute path. It must run commands as a POSIX shell does. Empty: bash,
+   * or sh if there is none.
+   */
+  shell: string;
+  /** Environment variables of the shell, in addition to the sandbox's own. */
+  env: Record<string, string>;
+}
+
+/** Request of GetSession. */
+export interface GetSessionRequest {
+  /** Session to return. */
+  session_id: string;
+}
+
+/** Request of ListSessions. */
+export interface ListSessionsRequest {
+  /** Sandbox whose sessions are listed. */
+  sandbox_id: string;
+  /** Maximum number of sessions in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListSessions. */
+export interface ListSessionsResponse {
+  /** Sessions of this page. */
+  sessions: readonly Session[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of DestroySession. */
+export interface DestroySessionRequest {
+  /** Session to destroy. */
+  session_id: string;
+}
+
+/** Request of SessionExec and SessionExecStream. */
+export interface SessionExecRequest {
+  /** Session whose shell runs the command. */
+  session_id: string;
+  /** Command, at most 1 MiB. Its standard input is /dev/null, and redirections by `exec` last until its end. */
+  command: string;
+  /** Seconds from its start until the command and everything in its session are killed; 0: the server's default. */
+  timeout: number;
 }
 
 /** Request of UpdatePermissions. */
@@ -1497,6 +1585,28 @@ export interface Rpcs {
   Exec: { request: ExecRequest; response: ExecResponse };
   /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */
   ExecStream: { request: ExecRequest; response: ExecStreamChunk };
+  /**
+   * Starts a shell in the sandbox that keeps its directory, variables, functions, options and background processes between
+   * the commands that SessionExec gives it. FAILED_PRECONDITION if the sandbox has no such shell, RESOURCE_EXHAUSTED above
+   * limits.sessions. A session ends with its shell, and when its sandbox is stopped, destroyed, rolled back or fails. It
+   * does not outlive the server.
+   */
+  CreateSession: { request: CreateSessionRequest; response: Session };
+  /** Returns one session. One that has ended is known for an hour. */
+  GetSession: { request: GetSessionRequest; response: Session };
+  /** Lists the sessions of a sandbox, the newest first, page by page. */
+  ListSessions: { request: ListSessionsRequest; response: ListSessionsResponse };
+  /** Kills the shell of a session and everything that was started in it, and forgets the session. */
+  DestroySession: { request: DestroySessionRequest; response: Empty };
+  /**
+   * Runs one command in the shell of a session, after those that were sent before. If it ends the shell (`exit`, `exec`,
+   * `set -e`), the exit code is the shell's and `session_ended` is true; later commands are FAILED_PRECONDITION. A timeout,
+   * or a client that disconnects, kills everything in the session; the next command gets a new shell, and its answer has
+   * `session_reset`.
+   */
+  SessionExec: { request: SessionExecRequest; response: ExecResponse };
+  /** Like SessionExec, and sends the output as it is written. Exactly one last chunk carries exit_code and no data. */
+  SessionExecStream: { request: SessionExecRequest; response: ExecStreamChunk };
   /**
    * Replaces the rules of a sandbox, which may be running. From the answer on every operation obeys the new rules,
    * including operations on open descriptors and mapped pages.

@@ -1,10 +1,10 @@
 // Generated from proto/service/v1 by `npm run generate`; do not edit.
 import * as messages from './messages.ts';
 
-const { Permission, PatternType, SandboxStatus, Runtime, ChangeKind, FileType, OutputStream } = messages;
+const { Permission, PatternType, SandboxStatus, Runtime, ChangeKind, FileType, OutputStream, SessionStatus } = messages;
 
 /** Values of each enum, in order of their numbers, which count from 0. */
-export const enums = { Permission, PatternType, SandboxStatus, Runtime, ChangeKind, FileType, OutputStream } as const;
+export const enums = { Permission, PatternType, SandboxStatus, Runtime, ChangeKind, FileType, OutputStream, SessionStatus } as const;
 
 /** Fields of each message: name -> type. */
 export const fields = {
@@ -397,6 +397,8 @@ export const fields = {
     stderr_dropped_bytes: { type: 'int64' },
     running: { type: 'bool' },
     process_id: { type: 'string' },
+    session_ended: { type: 'bool' },
+    session_reset: { type: 'bool' },
   },
   ExecStreamChunk: {
     data: { type: 'bytes' },
@@ -405,6 +407,42 @@ export const fields = {
     duration_ms: { type: 'int64' },
     end_reason: { type: 'string' },
     keepalive: { type: 'bool' },
+    session_ended: { type: 'bool' },
+    session_reset: { type: 'bool' },
+  },
+  Session: {
+    id: { type: 'string' },
+    sandbox_id: { type: 'string' },
+    status: { type: 'SessionStatus' },
+    shell: { type: 'string' },
+    created_at: { type: 'int64' },
+    closed_at: { type: 'int64' },
+    status_reason: { type: 'string' },
+  },
+  CreateSessionRequest: {
+    sandbox_id: { type: 'string' },
+    shell: { type: 'string' },
+    env: { type: 'string', map: true },
+  },
+  GetSessionRequest: {
+    session_id: { type: 'string' },
+  },
+  ListSessionsRequest: {
+    sandbox_id: { type: 'string' },
+    page_size: { type: 'int32' },
+    page_token: { type: 'string' },
+  },
+  ListSessionsResponse: {
+    sessions: { type: 'Session', repeated: true },
+    next_page_token: { type: 'string' },
+  },
+  DestroySessionRequest: {
+    session_id: { type: 'string' },
+  },
+  SessionExecRequest: {
+    session_id: { type: 'string' },
+    command: { type: 'string' },
+    timeout: { type: 'int64' },
   },
   UpdatePermissionsRequest: {
     sandbox_id: { type: 'string' },
@@ -661,6 +699,12 @@ export const rpcs = {
   DestroySandbox: { service: 'SandboxService', request: 'DestroySandboxRequest', response: 'Empty', requestStream: false, responseStream: false },
   Exec: { service: 'SandboxService', request: 'ExecRequest', response: 'ExecResponse', requestStream: false, responseStream: false },
   ExecStream: { service: 'SandboxService', request: 'ExecRequest', response: 'ExecStreamChunk', requestStream: false, responseStream: true },
+  CreateSession: { service: 'SandboxService', request: 'CreateSessionRequest', response: 'Session', requestStream: false, responseStream: false },
+  GetSession: { service: 'SandboxService', request: 'GetSessionRequest', response: 'Session', requestStream: false, responseStream: false },
+  ListSessions: { service: 'SandboxService', request: 'ListSessionsRequest', response: 'ListSessionsResponse', requestStream: false, responseStream: false },
+  DestroySession: { service: 'SandboxService', request: 'DestroySessionRequest', response: 'Empty', requestStream: false, responseStream: false },
+  SessionExec: { service: 'SandboxService', request: 'SessionExecRequest', response: 'ExecResponse', requestStream: false, responseStream: false },
+  SessionExecStream: { service: 'SandboxService', request: 'SessionExecRequest', response: 'ExecStreamChunk', requestStream: false, responseStream: true },
   UpdatePermissions: { service: 'SandboxService', request: 'UpdatePermissionsRequest', response: 'Sandbox', requestStream: false, responseStream: false },
   ExplainPermission: { service: 'SandboxService', request: 'ExplainPermissionRequest', response: 'PermissionExplanation', requestStream: false, responseStream: false },
   ListPresets: { service: 'SandboxService', request: 'ListPresetsRequest', response: 'ListPresetsResponse', requestStream: false, responseStream: false },

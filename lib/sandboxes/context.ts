@@ -11,6 +11,7 @@ import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
 import { GoneSandboxes } from './lifecycle/gone.ts';
 import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
 import type { LiveSandbox } from './sandbox.ts';
+import { SessionTable } from './sessions/session-table.ts';
 
 export interface Settings {
   /** Runtime of requests that do not specify one. */
@@ -25,6 +26,8 @@ export interface Settings {
   owners: OwnerLimitSource;
   defaultResources: ResourceLimits;
   processes: ProcessLimits;
+  /** Maximum number of active sessions of one sandbox. */
+  sessions: number;
 }
 
 /** State shared by the operations on sandboxes. */
@@ -42,6 +45,7 @@ export class SandboxContext {
   readonly layers: LayerReclaimer;
   readonly gone: GoneSandboxes;
   readonly processes: ProcessTable;
+  readonly sessions: SessionTable;
   readonly #removing = new Set<string>();
   #layersLeft = false;
   closing = false;
@@ -55,6 +59,7 @@ export class SandboxContext {
     this.log = parts.log;
     this.gone = new GoneSandboxes(parts.metadata, parts.clock);
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
+    this.sessions = new SessionTable(parts.settings.sessions, () => Math.floor(parts.clock.now() / 1000));
     this.processes = new ProcessTable({
       dir: parts.platform.layout.processes,
       limits: parts.settings.processes,

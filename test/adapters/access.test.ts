@@ -16,6 +16,7 @@ import { keyFor, tableOf } from './keyed-services.ts';
 /** A valid request of each operation, on the sandbox, codebase and key of the owner ann. */
 const SANDBOX = { sandbox_id: 'sb_ann' };
 const PROCESS = { ...SANDBOX, process_id: 'pr_1' };
+const SESSION = { session_id: 'se_ann' };
 const CODEBASE = { codebase_id: 'cb_ann' };
 const REQUESTS: Readonly<Record<Rpc | 'Health', Readonly<Record<string, unknown>>>> = {
   CreateSandbox: CODEBASE,
@@ -27,6 +28,12 @@ const REQUESTS: Readonly<Record<Rpc | 'Health', Readonly<Record<string, unknown>
   DestroySandbox: SANDBOX,
   Exec: { ...SANDBOX, command: 'true' },
   ExecStream: { ...SANDBOX, command: 'true' },
+  CreateSession: SANDBOX,
+  GetSession: SESSION,
+  ListSessions: SANDBOX,
+  DestroySession: SESSION,
+  SessionExec: { ...SESSION, command: 'true' },
+  SessionExecStream: { ...SESSION, command: 'true' },
   StartProcess: { ...SANDBOX, command: 'true' },
   GetProcess: PROCESS,
   ListProcesses: SANDBOX,
@@ -91,6 +98,12 @@ const ALLOWED: Readonly<Record<Rpc | 'Health', string>> = {
   DestroySandbox: '--+0+',
   Exec: '+0+0+',
   ExecStream: '+0+0+',
+  CreateSession: '+0+0+',
+  GetSession: '+0+0+',
+  ListSessions: '+0+0+',
+  DestroySession: '+0+0+',
+  SessionExec: '+0+0+',
+  SessionExecStream: '+0+0+',
   StartProcess: '+0+0+',
   GetProcess: '+0+0+',
   ListProcesses: '+0+0+',
@@ -173,6 +186,7 @@ function reachedServices(): Services {
     metadata,
     dbPath: '/nonexistent/db',
     adminKey: undefined,
+    sessionPlace: (id) => (id === SESSION.session_id ? { sandbox: 'sb_ann', owner: 'ann' } : undefined),
     perKey: NO_LIMITS,
     limits: unlimitedOwners(0),
     log: silentLog,
@@ -187,6 +201,7 @@ function reachedServices(): Services {
   return {
     sandboxes: everything,
     processes: everything,
+    sessions: everything,
     codebases: everything,
     keys: everything,
     owners: everything,

@@ -73,6 +73,7 @@ function recording(access: Access): Services {
   return {
     sandboxes: room('sandboxes'),
     processes: room('processes'),
+    sessions: room('sessions'),
     codebases: room('codebases'),
     keys: room('keys'),
     owners: room('owners'),

@@ -8,6 +8,7 @@ import type { Processes } from '../../lib/process-services.ts';
 import type { StoredFile } from '../../lib/readable-file.ts';
 import type { CommandEvent, Execution } from '../../lib/runtime/runtime.ts';
 import type { Codebases, Retries, Sandboxes, Services } from '../../lib/services.ts';
+import type { Sessions } from '../../lib/session-services.ts';
 
 export const aSandbox: Sandbox = {
   id: 'sb_1',
@@ -122,6 +123,7 @@ const NAMES = {
     'execOrYield',
     'waitPort',
   ],
+  sessions: ['create', 'get', 'list', 'destroy', 'exec', 'placeOf'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
 };
 
@@ -134,9 +136,12 @@ export const noRetries: Retries = {
 
 /** Services of which only the given methods work. */
 export function fakeServices(
-  given: { sandboxes?: Partial<Sandboxes>; processes?: Partial<Processes>; codebases?: Partial<Codebases> } & Partial<
-    Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>
-  > = {},
+  given: {
+    sandboxes?: Partial<Sandboxes>;
+    processes?: Partial<Processes>;
+    sessions?: Partial<Sessions>;
+    codebases?: Partial<Codebases>;
+  } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>> = {},
 ): Services {
   const of = (room: keyof typeof NAMES) => ({
     ...Object.fromEntries(NAMES[room].map((name) => [name, unexpected(`${room}.${name}`)])),
@@ -145,6 +150,7 @@ export function fakeServices(
   return {
     sandboxes: of('sandboxes') as unknown as Sandboxes,
     processes: of('processes') as unknown as Processes,
+    sessions: of('sessions') as unknown as Sessions,
     codebases: of('codebases') as unknown as Codebases,
     keys: given.keys ?? noKeys,
     access: given.access ?? openAccess,

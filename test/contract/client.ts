@@ -19,6 +19,7 @@ import type {
   ProcessEvent,
   ReadProcessOutputResponse,
   Sandbox,
+  Session,
   Ticket,
   WaitPortResponse,
 } from '../../lib/contract/messages.ts';
@@ -38,6 +39,11 @@ export interface Unary {
   StopSandbox: Sandbox;
   DestroySandbox: object;
   Exec: ExecResponse;
+  CreateSession: Session;
+  GetSession: Session;
+  ListSessions: { sessions: Session[]; next_page_token: string };
+  DestroySession: object;
+  SessionExec: ExecResponse;
   StartProcess: Process;
   GetProcess: Process;
   ListProcesses: { processes: Process[]; next_page_token: string };
@@ -104,6 +110,7 @@ export interface OfFile {
 export interface Client {
   readonly protocol: Protocol;
   call<O extends keyof Unary>(operation: O, request: object, signal?: AbortSignal): Promise<Unary[O]>;
+  /** ExecStream, or SessionExecStream for a request with a `session_id`. */
   execStream(request: object, signal?: AbortSignal): AsyncIterable<ExecStreamChunk>;
   watchProcess(request: OfProcess, signal?: AbortSignal): AsyncIterable<ProcessEvent>;
   attach(request: OfProcess & { takeover?: boolean }): AttachedClient;

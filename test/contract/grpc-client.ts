@@ -55,7 +55,8 @@ export class GrpcClient implements Client {
   }
 
   async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
-    const open = this.#method('ExecStream') as (request: object) => ClientReadableStream<ExecStreamChunk>;
+    const operation = 'session_id' in request ? 'SessionExecStream' : 'ExecStream';
+    const open = this.#method(operation) as (request: object) => ClientReadableStream<ExecStreamChunk>;
     yield* received(open(request), signal);
   }
 

@@ -27,6 +27,11 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   StopSandbox: ['POST', '/v1/sandboxes/{sandbox_id}/stop'],
   DestroySandbox: ['DELETE', '/v1/sandboxes/{sandbox_id}'],
   Exec: ['POST', '/v1/sandboxes/{sandbox_id}/exec'],
+  CreateSession: ['POST', '/v1/sandboxes/{sandbox_id}/sessions'],
+  GetSession: ['GET', '/v1/sessions/{session_id}'],
+  ListSessions: ['GET', '/v1/sandboxes/{sandbox_id}/sessions'],
+  DestroySession: ['DELETE', '/v1/sessions/{session_id}'],
+  SessionExec: ['POST', '/v1/sessions/{session_id}/exec'],
   StartProcess: ['POST', '/v1/sandboxes/{sandbox_id}/processes'],
   GetProcess: ['GET', '/v1/sandboxes/{sandbox_id}/processes/{process_id}'],
   ListProcesses: ['GET', '/v1/sandboxes/{sandbox_id}/processes'],
@@ -106,6 +111,8 @@ interface WireChunk {
   error?: ErrorBody;
   end_reason?: string;
   keepalive?: boolean;
+  session_ended?: boolean;
+  session_reset?: boolean;
 }
 
 export class RestClient implements Client {
@@ -140,8 +147,9 @@ export class RestClient implements Client {
   }
 
   async *execStream(request: object, signal?: AbortSignal): AsyncGenerator<ExecStreamChunk, void, void> {
-    const { sandbox_id, ...body } = request as { sandbox_id: string };
-    const answer = await this.open('POST', `/v1/sandboxes/${encodeURIComponent(sandbox_id)}/exec/stream`, {
+    const { sandbox_id, session_id, ...body } = request as { sandbox_id?: string; session_id?: string };
+    const target = session_id === undefined ? `sandboxes/${sandbox_id}` : `sessions/${session_id}`;
+    const answer = await this.open('POST', `/v1/${target}/exec/stream`, {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json' },
       signal,
@@ -278,6 +286,7 @@ function wireError({ code, message, details }: ErrorBody): CallError {
 
 function chunkOf(chunk: WireChunk): ExecStreamChunk {
   const { data = '', stream = 'STDOUT', exit_code, duration_ms = 0, error, end_reason = '', keepalive = false } = chunk;
+  const { session_ended = false, session_reset = false } = chunk;
   if (error) throw wireError(error);
   return {
     data: Buffer.from(data, 'base64'),
@@ -286,6 +295,8 @@ function chunkOf(chunk: WireChunk): ExecStreamChunk {
     duration_ms,
     end_reason,
     keepalive,
+    session_ended,
+    session_reset,
   };
 }
 

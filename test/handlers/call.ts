@@ -5,6 +5,7 @@ import type { Services } from '../../lib/services.ts';
 interface Given {
   sandboxes?: Partial<Services['sandboxes']>;
   processes?: Partial<Services['processes']>;
+  sessions?: Partial<Services['sessions']>;
   codebases?: Partial<Services['codebases']>;
   keys?: Partial<Services['keys']>;
   owners?: Partial<Services['owners']>;

@@ -4,7 +4,7 @@ import { operations } from '../../handlers/index.ts';
 
 /** Decided by hand: an operation that runs a command, transfers content, or creates is in a row here. */
 const DECIDED = {
-  command: ['Exec', 'ExecStream', 'StartProcess'],
+  command: ['CreateSession', 'Exec', 'ExecStream', 'SessionExec', 'SessionExecStream', 'StartProcess'],
   stream: [
     'AttachProcess',
     'DownloadFile',
@@ -14,6 +14,7 @@ const DECIDED = {
     'ImportFiles',
     'ReadFile',
     'ReadProcessOutput',
+    'SessionExecStream',
     'UploadFile',
     'WaitPort',
     'WatchProcess',

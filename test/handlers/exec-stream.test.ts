@@ -18,7 +18,8 @@ async function collect(chunks: AsyncIterable<ExecStreamChunk>): Promise<ExecStre
 describe('ExecStream', () => {
   it('yields the bytes unchanged, and last the exit code without data', async () => {
     const bytes = Buffer.from([0xff, 0x00]);
-    const running = { duration_ms: 0, end_reason: '', keepalive: false };
+    const outside = { session_ended: false, session_reset: false };
+    const running = { ...outside, duration_ms: 0, end_reason: '', keepalive: false };
     expect(await collect(await run(output(bytes), output('e', 'STDERR'), exit(2, 9)))).toEqual([
       { ...running, data: bytes, stream: 'STDOUT' },
       { ...running, data: Buffer.from('e'), stream: 'STDERR' },

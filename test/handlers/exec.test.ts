@@ -43,6 +43,8 @@ describe('Exec', () => {
       output_truncated: false,
       stdout_dropped_bytes: 0,
       stderr_dropped_bytes: 0,
+      session_ended: false,
+      session_reset: false,
       running: false,
       process_id: '',
     });

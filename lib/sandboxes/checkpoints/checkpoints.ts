@@ -63,6 +63,7 @@ export function rollback(id: string, name: string, context: SandboxContext): Pro
   return withWorkspace(id, context, async (mount, sandbox) => {
     const { layer } = checkpointOf(sandbox, name, 'checkpoint');
     await mount.rollback(id, layer);
+    await context.sessions.end(id, `its sandbox was rolled back to the checkpoint ${name}`);
     await resumeAutoCommit(sandbox, context);
     context.reclaimLayers();
     return sandbox.view();

@@ -43,7 +43,11 @@ export function runnable(id: string, signal: AbortSignal, context: SandboxContex
 }
 
 /** Delays the end of a command, successful or not, until its changes are committed. The consumer may have left. */
-async function* committing(execution: Execution, id: string, context: SandboxContext): AsyncGenerator<CommandEvent> {
+export async function* committing(
+  execution: Execution,
+  id: string,
+  context: SandboxContext,
+): AsyncGenerator<CommandEvent> {
   try {
     for await (const event of execution) {
       if (event.kind === 'exit') await commitAfterExec(id, context);

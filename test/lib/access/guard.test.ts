@@ -8,6 +8,7 @@ const owners = {
   sandbox: (id: string) => (id === 'sb_bob' ? 'bob' : undefined),
   codebase: () => undefined,
   key: () => undefined,
+  session: (id: string) => (id === 'se_1' ? { sandbox: 'sb_1', owner: 'ann' } : undefined),
 };
 const ann = { ...ANYONE, role: 'owner', owner_id: 'ann' } as const;
 const call = { now: () => 0, release: () => {}, keepCommand: () => () => undefined };
@@ -41,6 +42,17 @@ it("answers for another owner's id as for one that does not exist", () => {
   };
   expect(refusal('sb_bob')).toBe('ServiceError: sandbox "ID" does not exist');
   expect(refusal('sb_none')).toBe(refusal('sb_bob'));
+});
+
+it('lets an agent use the sessions of its sandbox, and an owner those of its sandboxes', () => {
+  const need: Need = { role: 'agent', on: 'session' };
+  const agent = (sandbox_id: string) => guardFor(need, { ...ANYONE, role: 'agent', sandbox_id });
+  const hidden = 'session "se_1" does not exist, or has ended with the server';
+  expect(agent('sb_1').narrow({ session_id: 'se_1' })).toEqual({ session_id: 'se_1' });
+  expect(() => agent('sb_2').narrow({ session_id: 'se_1' })).toThrow(hidden);
+  expect(guardFor(need).narrow({ session_id: 'se_1' })).toEqual({ session_id: 'se_1' });
+  expect(() => guardFor(need, { ...ann, owner_id: 'bob' }).narrow({ session_id: 'se_1' })).toThrow(hidden);
+  expect(() => guardFor(need).narrow({ session_id: 'se_2' })).toThrow('session "se_2" does not exist');
 });
 
 it('refuses a request that is complete only after its key was revoked', () => {

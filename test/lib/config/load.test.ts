@@ -82,6 +82,7 @@ describe('every key', () => {
     ['sandbox', 'default_resources', '{pids_limit: 5}', (c) => c.sandbox.defaultResources.pidsLimit, 1024, 5],
     ['limits', 'exec_output_bytes', '1 MiB', (c) => c.limits.execOutputBytes, 2 ** 23, 2 ** 20],
     ['limits', 'exec_memory_bytes', '1 GiB', (c) => c.limits.execMemoryBytes, 2 ** 29, 2 ** 30],
+    ['limits', 'sessions', '7', (c) => c.limits.sessions, 64, 7],
     ['limits', 'processes', '7', (c) => c.limits.processes, 256, 7],
     ['limits', 'process_output_bytes', '1 MiB', (c) => c.limits.processOutputBytes, 2 ** 23, 2 ** 20],
     ['limits', 'sandbox_output_bytes', '1 MiB', (c) => c.limits.sandboxOutputBytes, 2 ** 26, 2 ** 20],

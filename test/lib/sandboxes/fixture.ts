@@ -188,6 +188,7 @@ const SETTINGS: Settings = {
   maxTimeout: 600_000,
   owners: unlimitedOwners(10),
   defaultResources: { memory_bytes: 100, cpu_quota: 0, cpu_shares: 0, pids_limit: 50 },
+  sessions: 4,
   processes: { processes: 4, outputBytes: 65_536, sandboxOutputBytes: 262_144, retention: 3_600_000 },
 };
 

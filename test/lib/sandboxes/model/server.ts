@@ -84,6 +84,7 @@ export class Server {
           maxTimeout: 30_000,
           owners: unlimitedOwners(0),
           defaultResources: NO_LIMITS,
+          sessions: 4,
           processes: { processes: 4, outputBytes: 65_536, sandboxOutputBytes: 262_144, retention: 3_600_000 },
         },
         uids: new UidSlots(UIDS),

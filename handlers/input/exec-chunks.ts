@@ -1,0 +1,38 @@
+import type { ExecStreamChunk } from '../../lib/contract/messages.ts';
+import { exitReason } from '../../lib/exit-reason.ts';
+import type { Execution } from '../../lib/runtime/runtime.ts';
+import { messagePieces } from './data-messages.ts';
+
+/** `last`: further fields of the last chunk. */
+export async function* chunks(
+  execution: Execution,
+  last: () => Partial<ExecStreamChunk> = () => ({}),
+): AsyncGenerator<ExecStreamChunk, void, void> {
+  for await (const event of execution) {
+    if (event.kind === 'exit') {
+      yield {
+        ...EMPTY,
+        ...last(),
+        exit_code: event.exitCode,
+        duration_ms: event.durationMs,
+        end_reason: exitReason(event).reason,
+      };
+      return;
+    }
+    for (const data of messagePieces(event.data)) yield { ...EMPTY, data, stream: event.stream };
+  }
+  throw new Error('the execution ended without an exit event');
+}
+
+const EMPTY = {
+  data: new Uint8Array(0),
+  stream: 'STDOUT',
+  duration_ms: 0,
+  end_reason: '',
+  keepalive: false,
+  session_ended: false,
+  session_reset: false,
+} as const satisfies ExecStreamChunk;
+
+/** Shows that the command still runs. */
+export const KEEPALIVE_CHUNK: ExecStreamChunk = { ...EMPTY, keepalive: true };

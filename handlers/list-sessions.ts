@@ -1,0 +1,5 @@
+import { define, page } from './define.ts';
+
+export const listSessions = define('ListSessions', page, ({ request }, { services }) =>
+  services.sessions.list(request),
+);

@@ -1,0 +1,23 @@
+import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
+import { ExecMemory } from '../lib/exec-memory.ts';
+import { define, sessionCommand } from './define.ts';
+import { collect, type ExecResult } from './input/exec-result.ts';
+
+/** Runs a command in a session to its end. After a timeout, the output so far is in the details of the error. */
+export const sessionExec = define(
+  'SessionExec',
+  sessionCommand,
+  async ({ request }, { services, signal, answered }): Promise<ExecResult> => {
+    const { limits, sessions } = services;
+    const memory = new ExecMemory(limits?.execMemory, sessions.placeOf(request.session_id)?.sandbox ?? '');
+    answered?.(() => memory.release());
+    try {
+      const { events, outcome } = await sessions.exec(request, signal);
+      const result = await collect(events, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+      return { ...result, ...outcome() };
+    } finally {
+      // Held until the response is sent, if the adapter reports that.
+      if (!answered) memory.release();
+    }
+  },
+);

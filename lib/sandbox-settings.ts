@@ -1,0 +1,36 @@
+import type { Config } from './config/schema.ts';
+import type { Runtime as RuntimeName } from './contract/messages.ts';
+import type { OwnerLimitSource } from './limits/stored-limits.ts';
+import type { Settings } from './sandboxes/context.ts';
+
+export const RUNTIME_NAMES = {
+  bwrap: 'RUNTIME_BWRAP',
+  docker: 'RUNTIME_DOCKER',
+  mock: 'RUNTIME_MOCK',
+} as const satisfies Record<Config['runtime']['type'], RuntimeName>;
+
+/** The settings of sandboxes in the configuration. */
+export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLimitSource): Settings {
+  const { memoryBytes, cpuQuota, cpuShares, pidsLimit } = sandbox.defaultResources;
+  return {
+    runtime: RUNTIME_NAMES[runtime.type],
+    defaultImage: runtime.docker.defaultImage,
+    defaultExpiration: sandbox.defaultExpiration,
+    defaultTimeout: runtime.defaultTimeout,
+    maxTimeout: runtime.maxTimeout,
+    owners,
+    defaultResources: {
+      memory_bytes: memoryBytes,
+      cpu_quota: cpuQuota,
+      cpu_shares: cpuShares,
+      pids_limit: pidsLimit,
+    },
+    sessions: limits.sessions,
+    processes: {
+      processes: limits.processes,
+      outputBytes: limits.processOutputBytes,
+      sandboxOutputBytes: limits.sandboxOutputBytes,
+      retention: limits.processRetention,
+    },
+  };
+}

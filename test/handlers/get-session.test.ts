@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { getSession } from '../../handlers/get-session.ts';
+import { call, json, message } from './call.ts';
+
+describe('GetSession', () => {
+  it('makes the same call for JSON with a path and for a decoded message', async () => {
+    const seen: unknown[] = [];
+    const fake = (request: unknown) => {
+      seen.push(request);
+      return {};
+    };
+    const given = { sessions: { get: fake as never, placeOf: () => undefined } };
+    const rest = { ...json({}), pathParameters: { session_id: 'se_1' } };
+    expect(await call(getSession, rest, given)).toEqual({});
+    expect(await call(getSession, message({ session_id: 'se_1' }), given)).toEqual({});
+    expect(seen).toEqual(['se_1', 'se_1']);
+  });
+});
