@@ -188,7 +188,10 @@ export function defineAttach<N extends Rpc, const C extends Constraints, Result>
       throw error;
     }
   };
-  const handler = middyHandler((event) => readRequest(fields, event), attach as Handle<never, AsyncIterable<Result>>);
+  const handler = middyHandler(
+    (event) => withBreaks(readingRequest(fields, event)),
+    attach as Handle<never, AsyncIterable<Result>>,
+  );
   return Object.assign(handler, { rpc, constraints });
 }
 
