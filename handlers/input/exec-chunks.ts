@@ -11,11 +11,12 @@ export async function* chunks(
   for await (const event of execution) {
     if (event.kind === 'exit') {
       yield {
-        ...EMPTY,
-        ...last(),
+        data: EMPTY.data,
+        stream: EMPTY.stream,
         exit_code: event.exitCode,
         duration_ms: event.durationMs,
         end_reason: exitReason(event).reason,
+        ...last(),
       };
       return;
     }
@@ -24,15 +25,7 @@ export async function* chunks(
   throw new Error('the execution ended without an exit event');
 }
 
-const EMPTY = {
-  data: new Uint8Array(0),
-  stream: 'STDOUT',
-  duration_ms: 0,
-  end_reason: '',
-  keepalive: false,
-  session_ended: false,
-  session_reset: false,
-} as const satisfies ExecStreamChunk;
+const EMPTY = { data: new Uint8Array(0), stream: 'STDOUT', duration_ms: 0 } as const satisfies ExecStreamChunk;
 
 /** Shows that the command still runs. */
 export const KEEPALIVE_CHUNK: ExecStreamChunk = { ...EMPTY, keepalive: true };

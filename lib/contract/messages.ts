@@ -946,13 +946,13 @@ export interface ExecStreamChunk {
   /** Run time in milliseconds, in the last chunk. */
   duration_ms: number;
   /** Why the command ended, in the last chunk: "exited", "signaled" (exit code 128+N, also a shell's) or "out_of_memory". */
-  end_reason: string;
+  end_reason?: string;
   /** This chunk only shows that the command still runs. */
-  keepalive: boolean;
+  keepalive?: boolean;
   /** SessionExecStream only, in the last chunk: see ExecResponse. */
-  session_ended: boolean;
+  session_ended?: boolean;
   /** SessionExecStream only, in the last chunk: see ExecResponse. */
-  session_reset: boolean;
+  session_reset?: boolean;
 }
 
 /** A shell in a sandbox that keeps its state between commands. */

@@ -31,6 +31,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
     const [reply] = await ask(version, { list_services: '' });
     expect(reply?.list_services_response?.service.map(({ name }) => name)).toEqual([
       'service.v1.SandboxService',
+      'service.v1.ProcessService',
       'service.v1.CodebaseService',
       'service.v1.KeyService',
       'service.v1.OwnerService',

@@ -92,7 +92,7 @@ describe('ExecStream over REST', () => {
         .map((line) => JSON.parse(line)),
     ).toEqual([
       { data: Buffer.from('second').toString('base64'), stream: 'STDERR', duration_ms: 0 },
-      { data: '', stream: 'STDOUT', exit_code: 5, duration_ms: 12 },
+      { data: '', stream: 'STDOUT', exit_code: 5, duration_ms: 12, end_reason: 'exited' },
     ]);
   });
 
@@ -102,7 +102,7 @@ describe('ExecStream over REST', () => {
     expect(answer.headers.get('content-type')).toBe('text/event-stream');
     expect(await answer.text()).toBe(
       'data: {"data":"YQ==","stream":"STDOUT","duration_ms":0}\n\n' +
-        'data: {"data":"","stream":"STDOUT","exit_code":0,"duration_ms":1}\n\n',
+        'data: {"data":"","stream":"STDOUT","exit_code":0,"duration_ms":1,"end_reason":"exited"}\n\n',
     );
   });
 
@@ -168,7 +168,7 @@ describe('ExecStream over gRPC', () => {
     expect(chunks).toEqual([
       { data: Buffer.from('first'), stream: 'STDOUT', duration_ms: 0 },
       { data: Buffer.from('second'), stream: 'STDERR', duration_ms: 0 },
-      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 5, duration_ms: 12 },
+      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 5, duration_ms: 12, end_reason: 'exited' },
     ]);
   });
 
@@ -176,7 +176,9 @@ describe('ExecStream over gRPC', () => {
     run = () => execution(exit(0, 0));
     const chunks: unknown[] = [];
     for await (const chunk of grpcStream()) chunks.push(chunk);
-    expect(chunks).toEqual([{ data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 0, duration_ms: 0 }]);
+    expect(chunks).toEqual([
+      { data: Buffer.alloc(0), stream: 'STDOUT', exit_code: 0, duration_ms: 0, end_reason: 'exited' },
+    ]);
   });
 
   it('ends with the status of an error before or after the first chunk', async () => {

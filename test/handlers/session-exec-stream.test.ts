@@ -13,7 +13,7 @@ it('SessionExecStream yields the output, and last the exit code with what became
   const chunks = [];
   for await (const chunk of await call(sessionExecStream, request, { sessions })) chunks.push(chunk);
   expect(chunks).toMatchObject([
-    { data: Buffer.from('a'), session_reset: false },
+    { data: Buffer.from('a') },
     { exit_code: 3, session_ended: false, session_reset: true },
   ]);
 });
