@@ -1,11 +1,12 @@
-import type { ServerHttp2Stream } from 'node:http2';
+import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 import type { ServerDuplexStream, ServerReadableStream } from '@grpc/grpc-js';
 import { ServiceError } from '../../lib/errors.ts';
 
 type ClientStream<T> = ServerReadableStream<T, object> | ServerDuplexStream<T, object>;
 
 /** Milliseconds to wait for a reset after the end of a stream when no PING can be sent. */
-const RESET_MS = 10;
+const RESET_MS = 100;
+const ROUND_TRIPS = 2;
 
 /**
  * The messages of a client stream, read at the consumer's pace. Ends only if the client ended the stream; throws
@@ -31,19 +32,46 @@ function cutShort(): ServiceError {
 
 /**
  * Detects a cancelled stream that looks complete. Node's HTTP/2 client, on which grpc-js is built, ends a stream with
- * END_STREAM before it sends the reset, in a second packet. Without this check, half a file could be stored. The reset
- * was sent before the client can acknowledge a PING, so it has arrived when the acknowledgement does.
+ * END_STREAM before it sends the reset, in a second packet. Without this check, half a file could be stored. The client
+ * has queued the reset before it reads what the server sent after END_STREAM, but acknowledges a PING ahead of what is
+ * queued: the reset may come right after the first acknowledgement, and has come before the second one. A proxy that ends
+ * HTTP/2 answers PINGs itself; then a cancelled stream may still look complete.
  */
 async function wasReset(call: ClientStream<unknown>): Promise<boolean> {
   const stream = http2StreamOf(call);
-  await new Promise<void>((resolve) => {
+  const isReset = () => call.cancelled || call.destroyed || stream?.closed === true;
+  for (let trips = 0; trips < ROUND_TRIPS && !isReset(); trips++) await roundTrip(stream?.session);
+  return isReset();
+}
+
+/** The PINGs of a session: it allows ten at a time, so calls that come meanwhile share the next one. */
+interface Pings {
+  current: Promise<void>;
+  next: Promise<void> | undefined;
+}
+
+const PINGS = Symbol('pings');
+type Pinging = Http2Session & { [PINGS]?: Pings };
+
+/** Resolves when the client has acknowledged a PING that was sent after this call. Never rejects. */
+function roundTrip(session: Pinging | undefined): Promise<void> {
+  if (session === undefined) return ping(undefined);
+  session[PINGS] ??= { current: Promise.resolve(), next: undefined };
+  const pings = session[PINGS];
+  pings.next ??= pings.current.then(() => {
+    pings.next = undefined;
+    pings.current = ping(session);
+    return pings.current;
+  });
+  return pings.next;
+}
+
+function ping(session: Http2Session | undefined): Promise<void> {
+  return new Promise((resolve) => {
     const later = () => setTimeout(resolve, RESET_MS);
-    const { session } = stream ?? {};
     if (!session || session.closed || session.destroyed) later();
-    // A session allows ten outstanding pings; ping() fails for one more.
     else session.ping((error) => (error ? later() : resolve()));
   });
-  return call.cancelled || call.destroyed || stream?.closed === true;
 }
 
 /**
