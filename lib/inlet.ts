@@ -46,6 +46,13 @@ export class Inlet<T> implements AsyncIterable<T> {
     this.#notify();
   }
 
+  /** Like `end`, and those that are held are dropped. Idempotent. */
+  drop(): void {
+    this.#held.length = 0;
+    this.#weight = 0;
+    this.end();
+  }
+
   /** For one consumer. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, void> {
     for (;;) {

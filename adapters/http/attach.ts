@@ -32,6 +32,7 @@ export async function respondAttach(exchange: Exchange<'attach'>): Promise<void>
   try {
     requireMode(pty, first.value?.attached?.terminal);
     peer = new Peer(await accept(req, res, head));
+    cutWhenAborted(peer, context.signal);
   } finally {
     open(peer);
     if (peer === undefined) await messages.return?.();
@@ -46,6 +47,14 @@ export async function respondAttach(exchange: Exchange<'attach'>): Promise<void>
     peer.close(closeCodeOf(error), body.message);
   }
   await peer.closed;
+}
+
+/** The threat: a client that does not read keeps the server from shutting down. */
+function cutWhenAborted(peer: Peer, signal: AbortSignal): void {
+  const cut = () => peer.cutSoon();
+  signal.addEventListener('abort', cut, { once: true });
+  void peer.closed.then(() => signal.removeEventListener('abort', cut));
+  if (signal.aborted) cut();
 }
 
 /** Answers with 426 if the client does not ask for a WebSocket. Throws INVALID_ARGUMENT for a wrong handshake. */

@@ -1,4 +1,4 @@
-import { invalidArgument, type ServiceError } from '../../lib/errors.ts';
+import { invalidArgument, ServiceError } from '../../lib/errors.ts';
 import { Inlet } from '../../lib/inlet.ts';
 import type { AttachedControl, AttachedInput, AttachInput } from '../../lib/process-services.ts';
 import { type Fields, readFields } from './kinds.ts';
@@ -43,12 +43,15 @@ async function firstOf(messages: AsyncIterator<unknown>, fields: Fields): Promis
 
 async function* none(): AsyncGenerator<unknown, void, void> {}
 
-/** The output of an attach, which ends with the error of its input. */
+/** The output of an attach, which ends with the error of its input. If it is left early, the call has failed. */
 export async function* attachOutput<T>(output: AsyncIterable<T>, input: AttachMessages): AsyncGenerator<T, void, void> {
+  let ended = false;
   try {
     yield* untilAborted(output, input.failed);
+    ended = true;
   } finally {
-    input.end();
+    if (ended) input.end();
+    else input.fail(new ServiceError('CANCELLED', 'the client disconnected'));
   }
 }
 
@@ -64,8 +67,11 @@ class AttachMessages implements AttachInput {
     return this.#failed.signal;
   }
 
+  /** What was not taken yet is dropped. */
   fail(error: ServiceError): void {
     this.#failed.abort(error);
+    this.stdin.drop();
+    this.controls.drop();
     this.end();
   }
 

@@ -6,7 +6,7 @@ import WebSocket, { WebSocketServer } from 'ws';
 import { Peer } from '../../adapters/http/attach/peer.ts';
 import { until } from './clients.ts';
 
-const TIMES = { pingMs: 10, closeMs: 100 };
+const TIMES = { pingMs: 10, closeMs: 100, endMs: 100 };
 const http = createServer();
 let server: WebSocketServer;
 let client: WebSocket;

@@ -6,9 +6,12 @@ export interface PeerTimes {
   pingMs: number;
   /** Milliseconds for the client to answer a close; the connection is cut after that. */
   closeMs: number;
+  /** The same after the end of the output, which a slow client may still be reading. */
+  endMs: number;
 }
 
-const TIMES: PeerTimes = { pingMs: 20_000, closeMs: 1000 };
+const TIMES: PeerTimes = { pingMs: 20_000, closeMs: 1000, endMs: 30_000 };
+const NORMAL_CLOSURE = 1000;
 
 /** Pings without anything from the client after which it is taken for dead. Counted, as the server itself may stall. */
 const MAX_UNANSWERED = 3;
@@ -29,8 +32,8 @@ export interface Message {
 
 /**
  * The client at the other end of a WebSocket. Its messages are read at the consumer's pace, and it is read from no
- * faster. A client that sends nothing, not even an answer to a ping, is cut; not while it is paused, when TCP keepalive
- * finds one that has vanished.
+ * faster. A client that sends nothing, not even an answer to a ping, is cut. While it is paused nothing is read from it:
+ * then a ping to a client that has left fails, which ends the connection.
  */
 export class Peer {
   readonly messages = new Inlet<Message>(MAX_HELD);
@@ -84,7 +87,16 @@ export class Peer {
     this.messages.end();
     this.#ws.resume();
     if (this.#ws.readyState === this.#ws.OPEN) this.#ws.close(code, cut(reason));
-    const timer = setTimeout(() => this.#ws.terminate(), this.#times.closeMs);
+    this.#terminateIn(code === NORMAL_CLOSURE ? this.#times.endMs : this.#times.closeMs);
+  }
+
+  /** For a call that was aborted: a client that does not read cannot be told. */
+  cutSoon(): void {
+    this.#terminateIn(2 * this.#times.closeMs);
+  }
+
+  #terminateIn(ms: number): void {
+    const timer = setTimeout(() => this.#ws.terminate(), ms);
     void this.closed.then(() => clearTimeout(timer));
   }
 
@@ -100,9 +112,8 @@ export class Peer {
   }
 
   #ping(): void {
-    if (this.#ws.isPaused) return;
-    if (this.#unanswered++ >= MAX_UNANSWERED) this.#ws.terminate();
-    else if (this.#ws.readyState === this.#ws.OPEN) this.#ws.ping();
+    if (!this.#ws.isPaused && this.#unanswered++ >= MAX_UNANSWERED) this.#ws.terminate();
+    else if (this.#ws.readyState === this.#ws.OPEN && this.#ws.bufferedAmount < MAX_UNSENT) this.#ws.ping();
   }
 }
 

@@ -9,6 +9,8 @@ import { checkOffset, event, eventsOf, processesOf } from './read-output.ts';
 
 /** Milliseconds in which a process that has closed its input may end, so that its end is told instead of an error. */
 const ENDING_MS = 2000;
+/** Bytes that are written at once: as many may still be written after the call has ended. */
+const PIECE_BYTES = 65_536;
 
 /** See `Processes.attach`. */
 export async function attachProcess(
@@ -46,12 +48,16 @@ async function* attached(
 async function writeInput(process: LiveProcess, input: AttachInput, writer: boolean): Promise<void> {
   try {
     for await (const { stdin, end_stdin } of input.stdin) {
+      // Nothing more is written for a caller who has left, was cut off or is not the writer any more.
+      if (input.failed.aborted) return;
       if (!writer) throw notWriter();
-      await process.write(stdin, undefined);
-      if (end_stdin) await process.endInput();
+      for (let at = 0; at < stdin.length && !input.failed.aborted; at += PIECE_BYTES) {
+        await process.write(stdin.subarray(at, at + PIECE_BYTES), undefined, input.failed);
+      }
+      if (end_stdin && !input.failed.aborted) await process.endInput();
     }
   } catch (error) {
-    await Promise.race([process.ended, delay(ENDING_MS, undefined, { ref: false })]);
+    if (writer) await Promise.race([process.ended, delay(ENDING_MS, undefined, { ref: false })]);
     // The input of a process that has ended is dropped: what its caller waits for is the rest of the output.
     if (process.end === undefined) input.fail(toServiceError(error));
   }
@@ -60,6 +66,7 @@ async function writeInput(process: LiveProcess, input: AttachInput, writer: bool
 async function control(process: LiveProcess, input: AttachInput, writer: boolean): Promise<void> {
   try {
     for await (const { resize, signal } of input.controls) {
+      if (input.failed.aborted) return;
       if (resize && writer && process.view().terminal !== undefined) await process.resize(resize);
       if (signal === '') continue;
       if (!writer) throw notWriter();

@@ -13,8 +13,8 @@ export interface ProcessHost {
   stopped: () => boolean;
   /** Unix time in milliseconds. */
   now: () => number;
-  /** Stores the record of the ended process. Never rejects. */
-  store: (record: ProcessRecord) => Promise<void>;
+  /** Stores the record of the ended process. False if that failed. Never rejects. */
+  store: (record: ProcessRecord) => Promise<boolean>;
   /** Called once, after the end was stored. Must not throw. */
   onEnd: () => void;
 }
@@ -38,6 +38,8 @@ export class LiveProcess {
   #inputNext: number;
   #inputEnded = false;
   #killed = false;
+  /** Whether the record on disk has no end yet, because it could not be stored. */
+  #unstored = false;
   #terminal: TerminalSize | undefined;
 
   /**
@@ -122,10 +124,21 @@ export class LiveProcess {
 
   /**
    * Writes one piece of input at an offset (undefined: after the bytes before it), and waits until it was taken. Bytes
-   * that were taken before are skipped. Calls take effect in order.
+   * that were taken before are skipped. Calls take effect in order. `dropped`: bytes whose turn has not come when it is
+   * aborted are not written, and not held any longer.
    */
-  write(data: Uint8Array, offset: number | undefined): Promise<void> {
+  write(bytes: Uint8Array, offset: number | undefined, dropped?: AbortSignal): Promise<void> {
+    let held: Uint8Array | undefined = bytes;
+    const drop = () => {
+      held = undefined;
+    };
+    if (dropped?.aborted) return Promise.resolve();
+    dropped?.addEventListener('abort', drop, { once: true });
     return this.#input.run(async () => {
+      dropped?.removeEventListener('abort', drop);
+      const data = held;
+      held = undefined;
+      if (data === undefined) return;
       const at = offset ?? this.#inputNext;
       if (at > this.#inputNext) {
         throw new ServiceError('INVALID_ARGUMENT', `offset must be at most ${this.#inputNext} (input_next), not ${at}`);
@@ -133,7 +146,13 @@ export class LiveProcess {
       const rest = data.subarray(Math.min(data.length, this.#inputNext - at));
       if (rest.length === 0) return;
       const input = this.#openInput();
-      await input.write(rest);
+      try {
+        await input.write(rest);
+      } catch (error) {
+        // The program has closed it, and will not open it again.
+        if (this.#terminal === undefined) this.#inputEnded = true;
+        throw error;
+      }
       this.#inputNext += rest.length;
     });
   }
@@ -153,6 +172,11 @@ export class LiveProcess {
     this.#abort.abort();
     await this.ended;
     await this.#command?.endLeftBehind();
+  }
+
+  /** Stores its end if that failed before. Never rejects. */
+  async storeAgain(): Promise<void> {
+    if (this.#unstored) this.#unstored = !(await this.#host.store(this.#record));
   }
 
   #openInput() {
@@ -179,7 +203,7 @@ export class LiveProcess {
     await this.log.end();
     const ended_at = Math.floor(this.#host.now() / 1000);
     const record = { ...this.#record, end, ended_at, input_next: this.#inputNext };
-    await this.#host.store(record);
+    this.#unstored = !(await this.#host.store(record));
     this.#record = record;
     this.#host.onEnd();
   }

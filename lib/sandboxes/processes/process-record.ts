@@ -68,14 +68,17 @@ function shownArguments(argv: readonly string[]): string[] {
 /** Whether a stored value is a record that this server can use. */
 export function isRecord(value: unknown, id: string): value is ProcessRecord {
   if (typeof value !== 'object' || value === null) return false;
-  const { version, process_id, order, command, argv, labels, request, started_at } = value as Partial<ProcessRecord>;
+  const { version, process_id, order, command, argv, workdir, labels, request, started_at, end } =
+    value as Partial<ProcessRecord>;
   return (
     version === 1 &&
     process_id === id &&
     Number.isSafeInteger(order) &&
     typeof command === 'string' &&
     Array.isArray(argv) &&
+    typeof workdir === 'string' &&
     typeof labels === 'object' &&
+    (end === undefined || (typeof end === 'object' && typeof end.reason === 'string')) &&
     typeof request === 'string' &&
     Number.isSafeInteger(started_at)
   );

@@ -64,7 +64,7 @@ export class SandboxProcesses {
       else await rm(dir, { recursive: true, force: true });
     }
     found.sort((a, b) => a.record.order - b.record.order);
-    const host = { sandboxId, stopped: () => false, now: this.#host.now, store: async () => {}, onEnd: () => {} };
+    const host = { sandboxId, stopped: () => false, now: this.#host.now, store: async () => true, onEnd: () => {} };
     for (const { record, log } of found) {
       const ended_at = Math.floor(this.#host.now() / 1000);
       const known = record.end ? record : { ...record, end: LOST, ended_at };
@@ -141,10 +141,11 @@ export class SandboxProcesses {
     return removal;
   }
 
-  /** Removes those that ended long enough ago. Never rejects. */
+  /** Removes those that ended long enough ago, and stores ends that could not be stored. Never rejects. */
   async expire(): Promise<void> {
     const before = (this.#host.now() - this.#host.limits.retention) / 1000;
     for (const process of this.all) {
+      if (!this.#removals.has(process.id)) await process.storeAgain();
       if (process.endedAt === undefined || process.endedAt > before) continue;
       await this.remove(process.id).catch((err: unknown) => {
         this.#host.log.warn('process could not be removed, will retry', { process_id: process.id, err });

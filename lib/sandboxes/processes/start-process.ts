@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Process } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
@@ -105,9 +105,17 @@ async function launch(
     stopped: () => sandbox.destroying || sandbox.status === 'SANDBOX_STOPPED',
     now: () => clock.now(),
     store: (ended: object) =>
-      writeRecord(dir, ended).catch((err: unknown) => {
-        log.warn('the end of a process could not be stored', { sandbox_id: sandbox.id, process_id: id, err });
-      }),
+      writeRecord(dir, ended).then(
+        () => true,
+        (err: unknown) => {
+          log.warn('the end of a process could not be stored, will retry', {
+            sandbox_id: sandbox.id,
+            process_id: id,
+            err,
+          });
+          return false;
+        },
+      ),
     onEnd: () => {
       release();
       sandbox.activity.end(clock.monotonic());
@@ -121,9 +129,11 @@ async function launch(
 async function makeLog(dir: string, processes: SandboxProcesses, record: object): Promise<OutputLog> {
   const create = () => OutputLog.create(dir, processes.logOptions);
   const output = await create().catch(async (error: unknown) => {
-    // Only the first process of a sandbox finds no directory.
-    if (errorCode(error) !== 'ENOENT') throw error;
-    await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
+    // Only the first process of a sandbox finds no directory. An earlier process of this id left its own if its removal
+    // failed.
+    if (errorCode(error) === 'ENOENT') await mkdir(dirname(dir), { recursive: true, mode: 0o700 });
+    else if (errorCode(error) === 'EEXIST') await rm(dir, { recursive: true, force: true });
+    else throw error;
     return create();
   });
   try {

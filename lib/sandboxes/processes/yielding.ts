@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecRequest, ProcessEnd } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { KeptOutput, NewProcess, YieldedExec } from '../../process-services.ts';
@@ -62,12 +63,10 @@ async function remove(process: LiveProcess, sandboxId: string, context: SandboxC
 
 /** Waits for the end of the process, not longer than `milliseconds`. */
 async function endOf(process: LiveProcess, milliseconds: number, signal: AbortSignal): Promise<ProcessEnd | undefined> {
-  const over = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)]);
-  const left = new Promise<void>((resolve) => {
-    over.addEventListener('abort', () => resolve(), { once: true });
-    if (over.aborted) resolve();
-  });
-  await Promise.race([process.ended, left]);
+  const over = new AbortController();
+  const waited = delay(milliseconds, undefined, { signal: AbortSignal.any([signal, over.signal]) });
+  await Promise.race([process.ended, waited.catch(() => undefined)]);
+  over.abort();
   return process.end;
 }
 

@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProcessEvent } from '../../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
@@ -129,6 +131,35 @@ describe('input', () => {
     expect(commands[0]).toMatchObject({ taken: ['a', 'bc'], inputEnded: true });
     commands[0]!.end();
   });
+});
+
+it('tells that standard input is closed once the program has closed it', async () => {
+  await start('a', { stdin: true });
+  commands[0]!.input.write = async () => {
+    throw new ServiceError('FAILED_PRECONDITION', 'the command has closed its standard input');
+  };
+  async function* content() {
+    yield Buffer.from('x');
+  }
+  const written = processes.write({ sandbox_id, process_id: 'a', end: false }, content());
+  await expect(written).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+  expect(await processes.get(sandbox_id, 'a')).toMatchObject({ stdin_open: false, input_next: 0 });
+  commands[0]!.end();
+});
+
+it('stores an end that could not be stored, at the next cleanup', async () => {
+  await start('a');
+  const { layout, context } = fixture.now;
+  const path = join(layout.processes, sandbox_id, 'a', 'process.json');
+  const stored = () => JSON.parse(readFileSync(path, 'utf8')) as { end?: object };
+  // Nothing can be written where a directory is.
+  mkdirSync(`${path}.new`);
+  commands[0]!.end();
+  await expect.poll(async () => (await processes.get(sandbox_id, 'a')).end).toMatchObject({ reason: 'exited' });
+  expect(stored().end).toBeUndefined();
+  rmdirSync(`${path}.new`);
+  await context.processes.expire();
+  expect(stored().end).toMatchObject({ reason: 'exited' });
 });
 
 describe('a reader that the server cuts off', () => {
