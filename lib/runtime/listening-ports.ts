@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { type ListeningSocket, listeningSockets } from '../linux/listening-sockets.ts';
 import type { ListeningPort } from './runtime.ts';
@@ -7,6 +7,14 @@ import type { ListeningPort } from './runtime.ts';
 const STEP_MS = 2;
 /** Descriptors that one search looks at: a sandbox that has more shows ports without their processes. */
 const MOST_DESCRIPTORS = 100_000;
+
+/** Bytes of a table of sockets that are read. */
+const MOST_BYTES = 1_048_576;
+const READ_BYTES = 65_536;
+/** Bytes of the longest line of a table, which a read may divide. */
+const LINE_BYTES = 256;
+/** A line of a socket that does not listen. */
+const OTHER_STATE = /^ *\d+: \S+ \S+ (?!0A)\S\S /m;
 
 /**
  * The directory of one process in the host's /proc, held open: after its end reads fail, also if its pid is used again.
@@ -30,17 +38,16 @@ class HeldProcess {
 
 /**
  * The listening TCP ports of the sandbox that the process `pid` is in, in the order of their numbers, read from its
- * /proc. Nothing runs in the sandbox. Without `port` all. Of a network that the host has too, only sockets of processes of
+ * /proc. Nothing runs in the sandbox. Of a network that the host has too, only sockets of processes of
  * the sandbox are returned. Throws if the process has ended.
  */
-export async function listeningPorts(pid: number, port: number | undefined): Promise<ListeningPort[]> {
+export async function listeningPorts(pid: number): Promise<ListeningPort[]> {
   const held = new HeldProcess(pid);
   try {
     // A process of the host: its pid was used again before it was opened.
     if (!/^NSpid:\t\d+\t/m.test(readFileSync(held.path('status'), 'latin1'))) throw new Error('not in a sandbox');
     const sockets = ['net/tcp', 'net/tcp6']
-      .flatMap((name) => listeningSockets(textOf(held.path(name))))
-      .filter((each) => port === undefined || each.port === port)
+      .flatMap((name) => listeningSockets(listeningPart(held.path(name))))
       .sort((a, b) => a.port - b.port || (a.address < b.address ? -1 : 1));
     if (sockets.length === 0) return [];
     const owners = await ownersOf(sockets, held.path('root/proc'));
@@ -83,6 +90,30 @@ async function ownersOf(sockets: readonly ListeningSocket[], proc: string): Prom
     }
   }
   return owners;
+}
+
+/**
+ * The part of a table of sockets with those that listen: the kernel lists them first (tcp_seq_start in tcp_ipv4.c). The
+ * threat: a program that leaves tens of thousands of closed connections in the table.
+ */
+function listeningPart(path: string): string {
+  let fd: number | undefined;
+  let text = '';
+  try {
+    fd = openSync(path, constants.O_RDONLY);
+    const piece = Buffer.allocUnsafe(READ_BYTES);
+    while (text.length < MOST_BYTES) {
+      const count = readSync(fd, piece);
+      if (count === 0) break;
+      text += piece.toString('latin1', 0, count);
+      if (OTHER_STATE.test(text.slice(-count - LINE_BYTES))) break;
+    }
+  } catch {
+    // The process has ended.
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+  return text;
 }
 
 /** A process that has ended meanwhile has nothing. */

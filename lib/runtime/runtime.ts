@@ -172,10 +172,10 @@ export interface RunningSandbox {
    */
   openShell(request: OpenShell): Promise<RunningShell>;
   /**
-   * The TCP ports on which processes of the sandbox listen, by number; without `port` all. FAILED_PRECONDITION if the
+   * The TCP ports on which processes of the sandbox listen, by number. FAILED_PRECONDITION if the
    * runtime cannot know them.
    */
-  ports(port?: number): Promise<ListeningPort[]>;
+  ports(): Promise<ListeningPort[]>;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.

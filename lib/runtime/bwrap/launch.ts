@@ -138,8 +138,8 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
-  ports(port?: number): Promise<ListeningPort[]> {
-    return this.#executor.ports(port);
+  ports(): Promise<ListeningPort[]> {
+    return this.#executor.ports();
   }
 
   /** See `RunningSandbox`. */

@@ -128,9 +128,9 @@ export class DockerSandbox implements RunningSandbox {
     return this.#executor.openShell(request, (command) => this.exec(command));
   }
 
-  async ports(port?: number): Promise<ListeningPort[]> {
+  async ports(): Promise<ListeningPort[]> {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
-    return this.#executor.ports(port);
+    return this.#executor.ports();
   }
 
   /** See `RunningSandbox`. */

@@ -134,12 +134,12 @@ export class Executor {
   }
 
   /** See `RunningSandbox.ports`. */
-  async ports(port: number | undefined): Promise<ListeningPort[]> {
+  async ports(): Promise<ListeningPort[]> {
     if (this.#closed) throw this.#closed;
     const pids = await (this.#host.groups?.basePids() ?? []);
     for (const pid of pids.slice(-MOST_ASKED).reverse()) {
       try {
-        return await listeningPorts(pid, port);
+        return await listeningPorts(pid);
       } catch {
         // It is outside of the sandbox's namespaces, or has ended.
       }

@@ -1,12 +1,17 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { ListeningPort, WaitPortRequest, WaitPortResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { innerPid } from '../../linux/inner-pid.ts';
+import type { RunningSandbox, ListeningPort as RuntimePort } from '../../runtime/runtime.ts';
 import type { SandboxContext } from '../context.ts';
 import { runnable } from '../exec/exec.ts';
+import { processesOf } from '../processes/read-output.ts';
 
-/** Milliseconds between two looks at the ports while a call waits. */
-const LOOK_MS = 50;
+/** Milliseconds between two looks at the ports while a call waits: the first one, and the longest. */
+const FIRST_LOOK_MS = 50;
+const MAX_LOOK_MS = 250;
+/** Milliseconds of one step in which pids are compared. */
+const STEP_MS = 2;
 /** Processes of one command whose pids are compared. */
 const MOST_PIDS = 512;
 
@@ -17,39 +22,50 @@ export async function waitPort(
   context: SandboxContext,
 ): Promise<WaitPortResponse> {
   const until = context.clock.monotonic() + wait;
-  for (;;) {
-    const { running, refuse } = await lookable(sandbox_id, signal, context);
-    if (!running) throw refuse();
-    const found = await running.ports(port === 0 ? undefined : port);
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, MAX_LOOK_MS)) {
+    const sandbox = await runnable(sandbox_id, signal, context);
+    if (!sandbox.running) throw sandbox.refuse();
+    const all = await lookAt(sandbox.running);
+    const found = all.filter((each) => port === 0 || each.port === port);
     const left = until - context.clock.monotonic();
     if (found.length > 0 || left <= 0) {
       const ports = await withProcesses(sandbox_id, found, context);
       return { listening: ports.length > 0, ports };
     }
-    await delay(Math.min(LOOK_MS, left), undefined, { signal }).catch(() => {
+    await delay(Math.min(pause, left), undefined, { signal }).catch(() => {
       throw new ServiceError('CANCELLED', 'the client disconnected');
     });
   }
 }
 
-async function lookable(id: string, signal: AbortSignal, context: SandboxContext) {
-  const sandbox = await runnable(id, signal, context);
-  return { running: sandbox.running, refuse: () => sandbox.refuse() };
+const LOOKING = Symbol('looking');
+type Looked = RunningSandbox & { [LOOKING]?: Promise<RuntimePort[]> | undefined };
+
+/** One look at a time for all calls on a sandbox. */
+function lookAt(running: Looked): Promise<RuntimePort[]> {
+  running[LOOKING] ??= running.ports().finally(() => {
+    running[LOOKING] = undefined;
+  });
+  return running[LOOKING];
 }
 
 /** Adds the processes of the sandbox that the ports belong to. */
 async function withProcesses(
   sandboxId: string,
-  ports: readonly Omit<ListeningPort, 'process_id'>[],
+  ports: readonly RuntimePort[],
   context: SandboxContext,
 ): Promise<ListeningPort[]> {
   const wanted = new Set(ports.map(({ pid }) => pid));
   const owners = new Map<number, string>();
   if (ports.length > 0) {
-    for (const process of (await context.processes.of(sandboxId)).all) {
+    let began = performance.now();
+    for (const process of (await processesOf(sandboxId, context)).all) {
       for (const pid of (await process.pids()).slice(0, MOST_PIDS)) {
         const inner = innerPid(pid);
         if (inner !== undefined && wanted.has(inner)) owners.set(inner, process.id);
+        if (performance.now() - began < STEP_MS) continue;
+        await setImmediate();
+        began = performance.now();
       }
     }
   }
