@@ -63,24 +63,33 @@ export function killTree(dir: string, children: () => readonly string[] = () => 
   return killEach([dir, ...children().map((child) => join(dir, child))]);
 }
 
-async function killEach(dirs: readonly string[]): Promise<void> {
-  const v2 = dirs.some((each) => existsSync(join(each, 'cgroup.freeze')));
-  const freeze = (frozen: boolean) => {
-    for (const each of dirs) {
-      if (v2) put(each, 'cgroup.freeze', frozen ? '1' : '0');
-      else put(each, 'freezer.state', frozen ? 'FROZEN' : 'THAWED');
-    }
-  };
-  for (let round = 0; round < KILL_ROUNDS; round++) {
+/** Thaws cgroups that a server which died left frozen on their own. */
+function thaw(dirs: readonly string[]): void {
+  for (const each of dirs) {
     try {
-      if (round === 0) freeze(true);
+      if (!put(each, 'cgroup.freeze', '0')) put(each, 'freezer.state', 'THAWED');
+    } catch {
+      // No descriptor is free: the next round tries again.
+    }
+  }
+}
+
+async function killEach(dirs: readonly string[]): Promise<void> {
+  const [dir, ...below] = dirs;
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    let freeze: Freeze | undefined;
+    try {
+      // What is below is frozen, too. Thawed by the same descriptor: none may be free by then.
+      if (round === 0) freeze = new Freeze(dir!);
       const pids = dirs.flatMap((each) => (existsSync(each) ? readPids(each) : []));
       await signalEach(pids, 'SIGKILL');
-      // The v1 freezer delays SIGKILL until it thaws.
-      freeze(false);
       if (pids.length === 0) return;
     } catch {
       // No descriptor is free; one may become free shortly.
+    } finally {
+      // The v1 freezer delays SIGKILL until it thaws.
+      freeze?.thaw();
+      thaw(below);
     }
     await delay(ROUND_MS);
   }

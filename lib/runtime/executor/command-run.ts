@@ -198,7 +198,7 @@ export class CommandRun implements RunningCommand {
     const { runner } = this.#context;
     const found = runner.alone();
     const alone = typeof found === 'boolean' ? found : await found;
-    const emptied = await this.#lastOutput.read(alone);
+    const emptied = await this.#lastOutput.read(alone, () => this.#events.excess >= LAST_BYTES);
     const reusable = alone && emptied;
     if (!reusable) {
       // A process is still alive. Once the runner closes the pipes they end, unless that process still has them open.

@@ -20,11 +20,14 @@ export class LastOutput {
     this.#endings = endings;
   }
 
-  /** Returns whether the pipes were found empty. `alone`: no process can write any more, so that this is certain. */
-  async read(alone: boolean): Promise<boolean> {
+  /**
+   * Returns whether the pipes were found empty. `alone`: no process of the command can write any more, so that this is
+   * certain; others of the sandbox can, so nothing more is read once it is `full`.
+   */
+  async read(alone: boolean, full: () => boolean): Promise<boolean> {
     let emptied = false;
     // More than once: the host may allow a pipe larger than usual.
-    for (let rounds = 0; rounds === 0 || (alone && !emptied && rounds < DRAIN_ROUNDS); rounds++) {
+    for (let rounds = 0; rounds === 0 || (alone && !emptied && !full() && rounds < DRAIN_ROUNDS); rounds++) {
       const quotas = newQuotas();
       const reading = this.readAll(quotas);
       if (reading) await reading;

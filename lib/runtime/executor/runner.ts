@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rmSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
@@ -15,6 +15,11 @@ import { type StatusLine, StatusParser } from './status.ts';
 
 /** Descriptors per runner: four pipes, the list of its group, and the standard input of its command. */
 const DESCRIPTORS = 6;
+
+/** Milliseconds after which every process of a command counts as its program. */
+const STARTING_MS = 500;
+/** Processes that are looked at: a command that is just being started has few. */
+const MOST_STARTING = 8;
 
 export const newNonce = (): string => randomBytes(8).toString('hex');
 
@@ -178,9 +183,23 @@ export class Runner {
     return Array.isArray(pids) ? without(pids) : pids.then(without);
   }
 
-  /** Sends a signal to its command's processes, not to its shell. Returns their number. Throws like `kill`. */
-  signal(signal: NodeJS.Signals): number | Promise<number> {
+  /**
+   * Sends a signal to its command's processes, not to its shell. Returns their number; 0 also if the command is just
+   * being started, when nothing was sent. Throws like `kill`.
+   */
+  async signal(signal: NodeJS.Signals): Promise<number> {
+    if (await this.#isStarting()) return 0;
     return this.#host.descriptors.use(() => this.#group?.signal(signal, this.#pid ?? 0) ?? 0);
+  }
+
+  /**
+   * Whether a copy of its shell, between fork(2) and execve(2), is still to become the program: bash as /bin/sh would
+   * take the signal for itself, and it would be lost. A terminal keeps such a copy, so after a while it is no reason.
+   */
+  async #isStarting(): Promise<boolean> {
+    if (this.#pid === undefined || performance.now() - this.executedAt > STARTING_MS) return false;
+    const own = commandLine(this.#pid);
+    return (await this.pids()).slice(0, MOST_STARTING).some((pid) => commandLine(pid) === own);
   }
 
   /** Throws only if no descriptor is free, not even of the reserve. */
@@ -214,6 +233,14 @@ export class Runner {
     for (const pipe of [this.out, this.err, this.#status]) pipe.close();
     this.#group?.release();
     this.#host.descriptors.commands.give(this.#host, DESCRIPTORS);
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
   }
 }
 

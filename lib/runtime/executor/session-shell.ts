@@ -28,6 +28,7 @@ import { type StatusLine, StatusParser } from './status.ts';
 const DESCRIPTORS = 2;
 /** Milliseconds after which a program that has not answered its first command counts as no shell. */
 const ANSWER_MS = 10_000;
+const NOT_GIVEN = 'the command could not be given to the session’s shell';
 const TAMPERED = 'a process of the session wrote to the pipe on which its shell reports exit codes';
 
 export interface ShellHost extends RunnerHost {
@@ -54,8 +55,8 @@ export class SessionShell implements RunningShell {
   #process: RunningCommand | undefined;
   #run: { nonce: string; run: ShellRun } | undefined;
   readonly #pipes: ShellPipes;
-  /** Number of its processes while it is idle. */
-  #alone = Number.POSITIVE_INFINITY;
+  /** Its processes while it is idle; undefined: not known yet. */
+  #idlePids: ReadonlySet<number> | undefined;
   #previous = 0;
   #end: ShellEnd | undefined;
   #fault: string | undefined;
@@ -125,11 +126,11 @@ export class SessionShell implements RunningShell {
     if (this.#run) throw new Error('the shell is busy');
     if (command.command.includes('\0')) throw invalidArgument('command', 'must have no NUL');
     const nonce = newNonce();
-    const pipes = await this.#pipes.take();
+    const pipes = await this.#given(this.#pipes.take());
     const asked = { nonce, command: command.command, output: pipes.name, status: `${this.#name}.sts` };
     const request: ShellRequest = { ...asked, previous: this.#previous };
     const file = shellCommandFile(request);
-    const script = file && (await LongScript.write(this.#host, `${nonce}.cmd`, file));
+    const script = file && (await this.#given(LongScript.write(this.#host, `${nonce}.cmd`, file)));
     try {
       if (this.#end) throw this.#end.error ?? new ServiceError('UNAVAILABLE', `the session's shell has ended`);
       if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
@@ -152,7 +153,16 @@ export class SessionShell implements RunningShell {
       return run;
     } catch (error) {
       script?.release();
-      throw hostError(error, 'the command could not be given to the session’s shell');
+      throw hostError(error, NOT_GIVEN);
+    }
+  }
+
+  /** Converts errors of the host, also those of a sandbox that has ended meanwhile. */
+  async #given<T>(preparing: Promise<T>): Promise<T> {
+    try {
+      return await preparing;
+    } catch (error) {
+      throw this.#end?.error ?? hostError(error, NOT_GIVEN);
     }
   }
 
@@ -174,7 +184,7 @@ export class SessionShell implements RunningShell {
     const answer = await this.#answer();
     if (answer !== 0) throw noShell(shell, 'it does not run commands as a POSIX shell does');
     const pids = await this.#process.pids();
-    this.#alone = pids.length;
+    this.#idlePids = new Set(pids);
   }
 
   /** Runs an empty command. Returns undefined if the shell does not answer. */
@@ -243,7 +253,8 @@ export class SessionShell implements RunningShell {
 
   async #isAlone(): Promise<boolean> {
     try {
-      return (await this.#process!.pids()).length <= this.#alone;
+      const idle = this.#idlePids;
+      return idle === undefined || (await this.#process!.pids()).every((pid) => idle.has(pid));
     } catch {
       return false;
     }

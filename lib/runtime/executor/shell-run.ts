@@ -65,7 +65,7 @@ export class ShellRun implements ShellExecution {
     const { alone } = this.#context;
     const ended = async () => {
       const isAlone = await alone();
-      const emptied = await this.#lastOutput.read(isAlone);
+      const emptied = await this.#lastOutput.read(isAlone, () => this.#isFull);
       const line = exitCode === 0 ? undefined : this.#context.outOfMemory();
       if (line !== undefined) this.#events.write('STDERR', Buffer.from(line));
       this.#exit(exitCode, line !== undefined);
@@ -78,7 +78,7 @@ export class ShellRun implements ShellExecution {
   shellEnded(end: ShellEnd, own: () => Iterable<CommandEvent & { kind: 'output' }>): void {
     if (!this.#begin() && this.#killedFor === undefined) return;
     const ended = async () => {
-      await this.#lastOutput.read(true);
+      await this.#lastOutput.read(true, () => this.#isFull);
       for (const { stream, data } of own()) this.#events.write(stream, data);
       const error = this.#killedFor ?? end.error;
       if (error) this.#events.fail(error);
@@ -103,6 +103,10 @@ export class ShellRun implements ShellExecution {
 
   #exit(exitCode: number, outOfMemory: boolean): void {
     this.#events.exit(exitCode, Math.round(performance.now() - this.#startedAt), outOfMemory);
+  }
+
+  get #isFull(): boolean {
+    return this.#events.excess >= LAST_BYTES;
   }
 
   /** After the command's end the pipes are read even if the consumer is slow, up to a limit. */

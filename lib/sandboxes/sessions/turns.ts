@@ -26,7 +26,10 @@ export class CommandTurns {
       throw new ServiceError('RESOURCE_EXHAUSTED', `${MAX_WAITING} commands of the session wait already`);
     }
     let waiter: Waiter | undefined;
-    const cancel = () => waiter?.fail(cancelled());
+    const cancel = () => {
+      // At once: `next` must not give the turn to it.
+      if (waiter !== undefined && this.#waiting.delete(waiter)) waiter.fail(cancelled());
+    };
     try {
       await new Promise<void>((resolve, reject) => {
         waiter = { start: resolve, fail: reject };
