@@ -198,8 +198,11 @@ export class OutputLog {
 
   /** Writes what is appended, a batch at a time, until nothing is left. */
   async #write(): Promise<void> {
+    let busy = false;
     for (let batch = this.#filling; batch !== undefined; batch = this.#filling) {
-      await this.#gather(batch);
+      // The first output after a rest is written at once, so that a killed server loses as little as possible.
+      if (busy) await this.#gather(batch);
+      busy = true;
       await this.#waitForReaders(batch);
       this.#writing = batch;
       this.#filling = undefined;

@@ -102,8 +102,9 @@ const cases: Case[] = [
     needs: ['commands'],
     async run(scene) {
       const codebase = await scene.codebase(TREE);
-      const sandbox = await sandboxThat(scene, codebase, 'on_stop', { expires_in: 2 });
+      const sandbox = await sandboxThat(scene, codebase, 'on_stop');
       await scene.output(sandbox, 'echo two > a');
+      await scene.client.call('UpdateSandbox', { sandbox_id: sandbox.id, expires_in: 1 });
       await eventually('it is gone', async () =>
         get(scene, sandbox).then(
           () => undefined,

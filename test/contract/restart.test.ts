@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { eventually } from './scene.ts';
 import { Server } from './server.ts';
@@ -60,6 +62,13 @@ describe('a server on the state of an earlier one', () => {
       work.client.call('ReadProcessOutput', { ...process, offset: 0, wait: 20_000 });
     await first.client.call('StartProcess', { ...process, command: 'echo kept; sleep 7201' });
     expect(Buffer.from((await output(first)).output[0]!.data).toString()).toBe('kept\n');
+    // What was written in the last milliseconds before the death of the server may be lost.
+    const directory = join(served.state.directory, 'mounts', 'processes', running.id, 'long');
+    await eventually(
+      'the output on the disk',
+      async () =>
+        readdirSync(directory).some((name) => readFileSync(join(directory, name)).includes('kept\n')) || undefined,
+    );
     first.rest.close();
     first.grpc.close();
 

@@ -11,7 +11,7 @@ const MOST_GROWTH = 96 * MIB;
 attacks(
   'long-processes',
   (target) => {
-    it('60: endless output of processes that nobody reads is bounded on disk and in memory', async () => {
+    it('59b: endless output of processes that nobody reads is bounded on disk and in memory', async () => {
       const { scene, server, state } = target;
       const { id: sandbox_id } = await scene.sandboxOn({});
       const before = server.rss();
@@ -35,7 +35,7 @@ attacks(
       expect((await scene.rest.send('GET', '/health')).status).toBe(200);
     });
 
-    it('60a: input that a process never reads waits at its sender, not in the server', async () => {
+    it('59c: input that a process never reads waits at its sender, not in the server', async () => {
       const { scene, server } = target;
       const { id: sandbox_id } = await scene.sandboxOn({});
       const { process_id } = await scene.client.call('StartProcess', {
@@ -61,7 +61,7 @@ attacks(
       expect(await writing).toBe('cut');
     });
 
-    it('60b: hundreds of starts leave the limit of processes, and no more', async () => {
+    it('59d: hundreds of starts leave the limit of processes, and no more', async () => {
       const { scene, server, state } = target;
       const { id: sandbox_id } = await scene.sandboxOn({});
       const before = server.rss();
@@ -81,7 +81,7 @@ attacks(
       expect(server.rss() - before).toBeLessThan(MOST_GROWTH);
     });
 
-    it('60c: a fork bomb in a process that is deleted leaves nothing, and the sandbox goes on', async () => {
+    it('59e: a fork bomb in a process that is deleted leaves nothing, and the sandbox goes on', async () => {
       const { scene } = target;
       const { id: sandbox_id } = await scene.sandboxOn({}, undefined, { resources: { pids_limit: 200 } });
       const command = 'b() { setsid sh -c "(sleep 7062 &)" & b & b; }; b; wait';
@@ -102,7 +102,7 @@ attacks(
       await expectRefusal(scene.client.call('GetProcess', { sandbox_id, process_id }), 'NOT_FOUND');
     });
 
-    it('60d: escape sequences and forged records in output reach its reader unchanged, and nothing else', async () => {
+    it('59f: escape sequences and forged records in output reach its reader unchanged, and nothing else', async () => {
       const { scene, server } = target;
       const { id: sandbox_id } = await scene.sandboxOn({});
       const command = `printf '\\033]0;owned\\007{"end":{"reason":"exited"}}\\n0123456789abcdef x 0\\n'; printf '\\0\\377'`;

@@ -20,10 +20,11 @@ describe('the layout', () => {
   it('is below mount_path, traversable for sandboxes, with closed deltas', () => {
     const layout = make('a/mounts');
     const mounts = join(folder, 'a/mounts');
-    const [fs, deltas, layers, run] = ['fs', 'deltas', 'layers', 'run'].map((name) => join(mounts, name));
-    expect(layout).toEqual({ fs, deltas, layers, run });
+    const names = ['fs', 'deltas', 'layers', 'run', 'processes'];
+    const [fs, deltas, layers, run, processes] = names.map((name) => join(mounts, name));
+    expect(layout).toEqual({ fs, deltas, layers, run, processes });
     expect([mounts, run!, join(folder, 'a')].map(modeOf)).toEqual([0o711, 0o711, 0o711]);
-    expect([deltas!, layers!].map(modeOf)).toEqual([0o700, 0o700]);
+    expect([deltas!, layers!, processes!].map(modeOf)).toEqual([0o700, 0o700, 0o700]);
     leaveLayout(layout);
     expect(existsSync(layout.run)).toBe(true);
   });
