@@ -65,7 +65,7 @@ async function launch(
   processes: SandboxProcesses,
   context: SandboxContext,
 ): Promise<LiveProcess> {
-  const { clock, log } = context;
+  const { clock } = context;
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
   const { command, argv, env, workdir, terminal } = request;
   const abort = new AbortController();
@@ -104,18 +104,7 @@ async function launch(
     sandboxId: sandbox.id,
     stopped: () => sandbox.destroying || sandbox.status === 'SANDBOX_STOPPED',
     now: () => clock.now(),
-    store: (ended: object) =>
-      writeRecord(dir, ended).then(
-        () => true,
-        (err: unknown) => {
-          log.warn('the end of a process could not be stored, will retry', {
-            sandbox_id: sandbox.id,
-            process_id: id,
-            err,
-          });
-          return false;
-        },
-      ),
+    store: (ended: object) => storeEnd(dir, ended, context),
     onEnd: () => {
       release();
       sandbox.activity.end(clock.monotonic());
@@ -123,6 +112,17 @@ async function launch(
     },
   };
   return new LiveProcess(record, output, host, { command: running, abort });
+}
+
+/** False if the end of a process could not be stored. */
+async function storeEnd(dir: string, ended: object, { log }: SandboxContext): Promise<boolean> {
+  try {
+    await writeRecord(dir, ended);
+    return true;
+  } catch (err) {
+    log.warn('the end of a process could not be stored, will retry', { path: dir, err });
+    return false;
+  }
 }
 
 /** The directory, the log and the record of a process; nothing of them if it fails. */
