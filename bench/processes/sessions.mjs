@@ -4,7 +4,7 @@ import { alternate, verdictOf } from './alternate.mjs';
 
 export async function sessions(server, rounds) {
   const id = await server.create();
-  const { session_id } = await server.call('POST', `/v1/sandboxes/${id}/sessions`, {});
+  const { id: session_id } = await server.call('POST', `/v1/sandboxes/${id}/sessions`, {});
   const timed = async (call) => {
     const began = performance.now();
     const { exit_code } = await call();
