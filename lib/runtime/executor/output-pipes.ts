@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { openFifo } from './fifo-pool.ts';
-import { PipeReader } from './pipe-reader.ts';
+import { openPipeReader, type PipeReader } from './pipe-reader.ts';
 import { newNonce, type RunnerHost } from './runner.ts';
 
 /** Two of them are the server's write ends, until `leave`. */
@@ -41,7 +41,7 @@ export class OutputPipes {
     try {
       await host.fifos.place(paths, host.uid);
       for (const path of paths) {
-        readers.push(new PipeReader(openFifo(path, 'read'), host.scratch, host.paces.commands));
+        readers.push(openPipeReader(path, 'read', host.scratch, host.paces.commands));
         writers.push(openFifo(path, 'write'));
       }
       return new OutputPipes(host, name, readers, writers);

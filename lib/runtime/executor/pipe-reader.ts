@@ -1,6 +1,8 @@
 import { readSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { closeQuietly } from '../../linux/close.ts';
 import { errorCode } from '../../linux/errno.ts';
+import { openFifo } from './fifo-pool.ts';
 import type { ReadPace } from './read-pace.ts';
 
 /** Usual capacity of a pipe: the maximum of one read. */
@@ -132,3 +134,14 @@ export class PipeReader {
 }
 
 export const newScratch = (): Buffer => Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** A reader of a FIFO. Leaves no descriptor open if it throws. */
+export function openPipeReader(path: string, access: 'read' | 'both', scratch: Buffer, pace?: ReadPace): PipeReader {
+  const fd = openFifo(path, access);
+  try {
+    return new PipeReader(fd, scratch, pace);
+  } catch (error) {
+    closeQuietly(fd);
+    throw error;
+  }
+}

@@ -15,7 +15,7 @@ import type {
 import { openFifo } from './fifo-pool.ts';
 import { LongScript } from './long-script.ts';
 import { removeQuietly, takeDescriptors } from './output-pipes.ts';
-import { PipeReader } from './pipe-reader.ts';
+import { openPipeReader, type PipeReader } from './pipe-reader.ts';
 import { newNonce, type RunnerHost } from './runner.ts';
 import { endOf, KILLED_END, lost, noShell } from './shell-ends.ts';
 import { ShellOutput } from './shell-output.ts';
@@ -103,7 +103,7 @@ export class SessionShell implements RunningShell {
     try {
       await host.fifos.place(paths, host.uid);
       request = openFifo(paths[0]!, 'both');
-      return new SessionShell(host, name, request, new PipeReader(openFifo(paths[1]!, 'both'), host.scratch));
+      return new SessionShell(host, name, request, openPipeReader(paths[1]!, 'both', host.scratch));
     } catch (error) {
       if (request !== undefined) closeQuietly(request);
       paths.forEach(removeQuietly);

@@ -17,8 +17,8 @@ export class SessionTable {
   readonly #bySandbox = new Map<string, IdMap<LiveSession>>();
   /** In the order of their ends. */
   readonly #closed = new Set<LiveSession>();
-  /** Sessions of each sandbox that are being created. */
-  readonly #coming = new Map<string, number>();
+  /** Sessions of each sandbox that are being created; `end`: why they must end at once. */
+  readonly #coming = new Map<string, Set<{ end?: string }>>();
 
   /** `limit`: active sessions of one sandbox. `now`: Unix time in seconds. */
   constructor(limit: number, now: () => number) {
@@ -44,16 +44,24 @@ export class SessionTable {
     return this.#bySandbox.get(sandboxId)?.newestFirst(before) ?? [];
   }
 
-  /** Counts a session as active while it is created. RESOURCE_EXHAUSTED at the sandbox's limit. */
+  /**
+   * Counts a session as active while it is created. RESOURCE_EXHAUSTED at the sandbox's limit. FAILED_PRECONDITION if the
+   * sandbox's sessions were ended meanwhile, for example by a rollback.
+   */
   async creating(sandboxId: string, create: () => Promise<LiveSession>): Promise<LiveSession> {
-    const coming = this.#coming.get(sandboxId) ?? 0;
-    if (this.#active(sandboxId) + coming >= this.#limit) {
+    const coming = this.#coming.get(sandboxId) ?? new Set<{ end?: string }>();
+    if (this.#active(sandboxId) + coming.size >= this.#limit) {
       const problem = `the sandbox has ${this.#limit} sessions, the maximum (limits.sessions): destroy one`;
       throw new ServiceError('RESOURCE_EXHAUSTED', problem);
     }
-    this.#coming.set(sandboxId, coming + 1);
+    const own: { end?: string } = {};
+    this.#coming.set(sandboxId, coming.add(own));
     try {
       const session = await create();
+      if (own.end !== undefined) {
+        await session.close(own.end);
+        throw new ServiceError('FAILED_PRECONDITION', `the session ended while it was created: ${own.end}`);
+      }
       this.#byId.set(session.id, session);
       const others = this.#bySandbox.get(sandboxId) ?? new IdMap<LiveSession>();
       this.#bySandbox.set(sandboxId, others.set(session.id, session));
@@ -61,9 +69,8 @@ export class SessionTable {
       if (session.closedAt !== undefined) this.closed(session);
       return session;
     } finally {
-      const left = (this.#coming.get(sandboxId) ?? 1) - 1;
-      if (left > 0) this.#coming.set(sandboxId, left);
-      else this.#coming.delete(sandboxId);
+      coming.delete(own);
+      if (coming.size === 0 && this.#coming.get(sandboxId) === coming) this.#coming.delete(sandboxId);
     }
   }
 
@@ -87,6 +94,7 @@ export class SessionTable {
 
   /** Ends all sessions of a sandbox. `reason`: a clause for messages. */
   async end(sandboxId: string, reason: string): Promise<void> {
+    for (const each of this.#coming.get(sandboxId) ?? []) each.end = reason;
     await Promise.all([...this.newestFirst(sandboxId)].map((session) => session.close(reason)));
   }
 

@@ -111,3 +111,28 @@ describe('the table of sessions', () => {
     expect(table.get(ended[69]!.id)).toBeUndefined();
   });
 });
+
+it('ends a session that is being created when those of its sandbox are ended', async () => {
+  const { clock, table, running } = scene();
+  let opened = () => {};
+  const opening = new Promise<void>((resolve) => {
+    opened = resolve;
+  });
+  let session: LiveSession | undefined;
+  const creating = table.creating('sb_1', async () => {
+    await opening;
+    const sandbox = await running;
+    const shell = await sandbox.openShell({ shell: '', env: {}, signal: never });
+    const parts = { id: newId('se'), sandboxId: 'sb_1', ownerId: 'ann', running: sandbox, shell: '', env: {} };
+    session = new LiveSession({ ...parts, now: () => clock.now, onClosed: (each) => table.closed(each) }, shell);
+    return session;
+  });
+  await table.end('sb_1', 'the sandbox was rolled back');
+  opened();
+  await expect(creating).rejects.toMatchObject({
+    code: 'FAILED_PRECONDITION',
+    message: expect.stringContaining('the sandbox was rolled back'),
+  });
+  expect(session?.closedAt).toBeDefined();
+  expect([...table.newestFirst('sb_1')]).toEqual([]);
+});
