@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ByteString } from '../byte-string.ts';
@@ -11,6 +11,9 @@ import { applySteps, type Step } from './commit-steps.ts';
 
 export const JOURNAL = 'commit.json';
 export const STAGING = 'commit';
+
+/** Items of a list in one piece of the journal's text. */
+const ITEMS_PER_PIECE = 1024;
 
 const run = promisify(execFile);
 
@@ -74,7 +77,7 @@ export class CommitJournal {
   async prepare(commit: Commit): Promise<void> {
     const path = join(this.#directory, JOURNAL);
     const handle = await open(`${path}.new`, 'w', 0o600);
-    await handle.writeFile(JSON.stringify(commit)).finally(() => handle.close());
+    await writeFile(handle, journalText(commit)).finally(() => handle.close());
     await this.#sync();
     await rename(`${path}.new`, path);
     await this.#sync();
@@ -132,6 +135,28 @@ export class CommitJournal {
   /** One syncfs(2) instead of thousands of fsync(2). */
   async #sync(): Promise<void> {
     await run('sync', ['-f', this.#directory], { env: {} });
+  }
+}
+
+/**
+ * The JSON text of the commit, in pieces: that of 100,000 changes has 20 MB. Its parts are in the order of the fields.
+ */
+function* journalText({ stages, ...fields }: Commit): Generator<string> {
+  yield `${JSON.stringify(fields).slice(0, -1)},"stages":[`;
+  for (const [index, { steps, settled }] of stages.entries()) {
+    yield `${index === 0 ? '' : ','}{"steps":[`;
+    yield* listText(steps);
+    yield '],"settled":[';
+    yield* listText(settled);
+    yield ']}';
+  }
+  yield ']}';
+}
+
+function* listText(items: readonly unknown[]): Generator<string> {
+  for (let from = 0; from < items.length; from += ITEMS_PER_PIECE) {
+    const text = JSON.stringify(items.slice(from, from + ITEMS_PER_PIECE));
+    yield `${from === 0 ? '' : ','}${text.slice(1, -1)}`;
   }
 }
 

@@ -38,9 +38,9 @@ const SHELL_OWNED = new RegExp(
 /** The type of a terminal that the request gives none. */
 const TERM = 'xterm-256color';
 
-function checkText(field: string, text: string, max: number): void {
+function checkText(field: string, text: string, max: number, more = 0): void {
   if (text.includes('\0')) throw invalidArgument(field, 'must have no NUL');
-  if (Buffer.byteLength(text) > max) throw invalidArgument(field, `must have at most ${max} bytes`);
+  if (Buffer.byteLength(text) + more > max) throw invalidArgument(field, `must have at most ${max} bytes`);
 }
 
 /**
@@ -59,7 +59,7 @@ function checkEnv(env: Readonly<Record<string, string>>, longest: number): [name
     if (!IDENTIFIER.test(name)) {
       throw invalidArgument('a key of env', ENV_NAME_PROBLEM);
     }
-    checkText(`env ${name.slice(0, 64)} with its name`, `${name}=${value}`, longest);
+    checkText(`env ${name.slice(0, 64)} with its name`, value, longest, name.length + 1);
     total += Buffer.byteLength(value) + name.length + 2;
   }
   if (total > MAX_ENV_BYTES) throw invalidArgument('env', `must have at most ${MAX_ENV_BYTES} bytes in all`);

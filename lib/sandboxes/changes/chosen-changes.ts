@@ -1,5 +1,6 @@
 import { type ByteString, quote, ROOT_PATH } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
+import { filtered, forEach } from '../../long-lists.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
@@ -10,22 +11,22 @@ import { directoriesAbove, Subtrees } from './subtrees.ts';
  * change that must be committed as a whole: one end of a renamed directory, or an entry of a directory without the file
  * that the directory replaces.
  */
-export function chosenChanges(
+export async function chosenChanges(
   all: readonly WorkspaceChange[],
   chosen: readonly ByteString[],
   own: readonly OwnDirectory[],
-): WorkspaceChange[] {
+): Promise<WorkspaceChange[]> {
   const covered = new Subtrees(chosen);
-  const possible = all.filter(({ path, now }) => {
+  const possible = await filtered(all, ({ path, now }) => {
     return covered.has(path) && (now === undefined || typeOf(now) !== 'TYPE_OTHER');
   });
-  refuseForbidden(possible.filter(({ writable }) => !writable));
+  refuseForbidden(await filtered(possible, ({ writable }) => !writable));
   if (chosen.includes(ROOT_PATH)) return possible;
-  const left = all.filter(({ path }) => !covered.has(path));
-  refuseHalf({ possible, left, own, covered });
-  refuseWithoutRoom(possible, left);
-  const aboveNew = directoriesAbove(pathsOf(possible.filter(({ now }) => now !== undefined)));
-  refuseForbidden(left.filter((change) => !change.writable && isMadeFor(change, aboveNew)));
+  const left = await filtered(all, ({ path }) => !covered.has(path));
+  await refuseHalf({ possible, left, own, covered });
+  await refuseWithoutRoom(possible, left);
+  const aboveNew = await directoriesAbove(pathsOf(await filtered(possible, ({ now }) => now !== undefined)));
+  refuseForbidden(await filtered(left, (change) => !change.writable && isMadeFor(change, aboveNew)));
   return possible;
 }
 
@@ -39,13 +40,15 @@ interface Choice {
 }
 
 /** A renamed or replacing directory, its contents, and what it left at its old path are committed together. */
-function refuseHalf({ possible, left, own, covered }: Choice): void {
+async function refuseHalf({ possible, left, own, covered }: Choice): Promise<void> {
   const moved = own.filter(({ origin, replaces }) => origin !== undefined || replaces);
   if (moved.length === 0) return;
-  const chosen = new Set(pathsOf(possible));
-  const aboveChosen = directoriesAbove(chosen);
-  const inBase = new Set(pathsOf(left.filter(({ base }) => base !== undefined)));
-  const aboveInBase = directoriesAbove(inBase);
+  const paths = pathsOf(possible);
+  const chosen = new Set(paths);
+  const aboveChosen = await directoriesAbove(paths);
+  const pathsInBase = pathsOf(await filtered(left, ({ base }) => base !== undefined));
+  const inBase = new Set(pathsInBase);
+  const aboveInBase = await directoriesAbove(pathsInBase);
   for (const { path, origin } of moved) {
     if (!covered.has(path)) {
       const atOrigin = origin !== undefined && (chosen.has(origin) || aboveChosen.has(origin));
@@ -79,15 +82,18 @@ function half(path: ByteString): ServiceError {
 }
 
 /** An entry cannot be created in a file of the codebase, which stays a file while its own change is not chosen. */
-function refuseWithoutRoom(possible: readonly WorkspaceChange[], left: readonly WorkspaceChange[]): void {
-  const files = left.filter(({ base }) => base !== undefined && typeOf(base) !== 'TYPE_DIRECTORY');
+async function refuseWithoutRoom(
+  possible: readonly WorkspaceChange[],
+  left: readonly WorkspaceChange[],
+): Promise<void> {
+  const files = await filtered(left, ({ base }) => base !== undefined && typeOf(base) !== 'TYPE_DIRECTORY');
   const inTheWay = new Set(files.map(({ path }) => path));
-  for (const { path, now } of possible) {
+  await forEach(possible, ({ path, now }) => {
     const file = now && topOf(path, inTheWay);
-    if (file === undefined) continue;
+    if (file === undefined) return;
     throw new ServiceError(
       'FAILED_PRECONDITION',
       `paths: ${quote(path)} is in a directory that takes the place of a file of the codebase; choose ${quote(file)}, too`,
     );
-  }
+  });
 }

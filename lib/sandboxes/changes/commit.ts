@@ -1,9 +1,11 @@
-import { type ByteString, parentOf, quote, ROOT_PATH, toText } from '../../byte-string.ts';
+import { withBreaks } from '../../breaks.ts';
+import { type ByteString, quote, ROOT_PATH, toText } from '../../byte-string.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
+import { filtered } from '../../long-lists.ts';
 import type { CommitChanges } from '../../services.ts';
-import type { OwnDirectory, RebasedPath, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -13,6 +15,7 @@ import { growthOf, inStages, stepsOf } from './commit-plan.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
 import { preserveRemoved } from './preserve-removed.ts';
+import { rebasing } from './rebased-paths.ts';
 import { type Resolution, resolveForCodebase } from './resolve-conflicts.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
 import { type SmallContents, smallContents } from './small-contents.ts';
@@ -65,21 +68,22 @@ export async function commitFrom(
       if (count === now) return compared.committed;
       count = now;
       compared = await compare(id, chosen, request, mount);
-      refuseConflicts(compared.changes, request);
-      await admit(growthOf(compared.committed));
+      await refuseConflicts(compared.changes, request);
+      await admit(await growthOf(compared.committed));
       return compared.committed;
     });
     const { changes, committed, reverted, own } = compared;
-    outcome = answer(changes, committed, true);
-    const removed = committed.filter((change) => isRemoved(change)).map(({ path }) => path);
+    outcome = await answer(changes, committed, true);
+    const removed = (await filtered(committed, isRemoved)).map(({ path }) => path);
     await preserveRemoved(record.codebase_id, removed, context, id);
-    const stages = inStages(committed, own).map((changes) => ({
-      steps: stepsOf(changes, all.staged),
-      settled: rebasedPaths(changes, own),
-    }));
+    const stages = [];
+    for (const changes of await inStages(committed, own)) {
+      stages.push({ steps: await stepsOf(changes, all.staged), settled: await withBreaks(rebasing(changes, own)) });
+    }
     const paths = changes.map(({ path }) => path);
     const retry = request.intent === undefined ? {} : { intent: request.intent, answer: outcome };
-    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth: growthOf(committed), ...retry };
+    const growth = await growthOf(committed);
+    return { sandboxId: id, stages, givenUp: reverted, paths, removed, growth, ...retry };
   });
   return outcome!;
 }
@@ -98,7 +102,7 @@ async function compare(
 ): Promise<Comparison> {
   const own = await mount.renamed(id);
   const all = (await mount.changes(id, ROOT_PATH, ALL)).changes;
-  const changes = chosenChanges(all, chosen, own);
+  const changes = await chosenChanges(all, chosen, own);
   const resolution = on_conflict === 'theirs' ? resolveForCodebase(changes, own) : { committed: changes, reverted: [] };
   return { changes, own, ...resolution };
 }
@@ -113,11 +117,11 @@ async function stagedOf(
   look: () => Promise<WorkspaceChange[]>,
 ): Promise<{ changes: WorkspaceChange[]; staged: Staged }> {
   let changes = await look();
-  let staged = new Staged(staging, small, newDirectories(changes));
+  let staged = new Staged(staging, small, await newDirectories(changes));
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     await staged.take(changes);
     const after = await look();
-    if (after === changes ? staged.holds(after) : !staged.hasWhole && staged.holds(after)) {
+    if ((after === changes || !staged.hasWhole) && (await staged.holds(after))) {
       return { changes: after, staged };
     }
     if (staged.hasWhole) {
@@ -134,8 +138,8 @@ function isRemoved({ now, base }: WorkspaceChange): boolean {
   return base !== undefined && (now === undefined || typeOf(now) !== typeOf(base));
 }
 
-function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): void {
-  const conflicts = changes.filter(({ conflict }) => conflict);
+async function refuseConflicts(changes: readonly WorkspaceChange[], request: CommitChanges): Promise<void> {
+  const conflicts = await filtered(changes, ({ conflict }) => conflict);
   if (conflicts.length === 0 || request.on_conflict !== '') return;
   const named = conflicts.slice(0, 5).map(({ path }) => quote(path));
   const more = conflicts.length > named.length ? ` and ${conflicts.length - named.length} more` : '';
@@ -151,34 +155,16 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'ABORTED' && error.details.length > 0;
 }
 
-function answer(
+async function answer(
   changes: readonly WorkspaceChange[],
   selected: readonly WorkspaceChange[],
   committed: boolean,
-): CommitResponse {
-  const conflicts = changes.filter(({ conflict }) => conflict);
+): Promise<CommitResponse> {
+  const conflicts = await filtered(changes, ({ conflict }) => conflict);
   return {
     committed,
     count: selected.length,
     changes: selected.slice(0, NAMED).map(shownChange),
     conflicts: conflicts.slice(0, NAMED).map(({ path }) => toText(path)),
   };
-}
-
-/** The paths to rebase after the commit, with their parent directories, which may be new in the base. */
-export function rebasedPaths(changes: readonly WorkspaceChange[], own: readonly OwnDirectory[]): RebasedPath[] {
-  const rebased = new Map<ByteString, RebasedPath>();
-  for (const { path, now } of changes) {
-    // All parents of a path in the map are in the map, too.
-    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
-      if (rebased.has(parent)) break;
-      rebased.set(parent, { path: parent });
-    }
-    rebased.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
-  }
-  const made = new Set(changes.flatMap(({ path, kind }) => (kind === 'added' ? path : [])));
-  for (const { id, path } of own) {
-    if (rebased.has(path)) rebased.set(path, { path, version: [id, 0], ...(made.has(path) && { made: true }) });
-  }
-  return [...rebased.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -1,4 +1,5 @@
 import { ancestorsOf, type ByteString } from '../../byte-string.ts';
+import { forEach } from '../../long-lists.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 
@@ -6,14 +7,15 @@ import { typeOf } from './list-changes.ts';
 const MAX_PATH = 2000;
 
 /** The topmost directories that the codebase does not have. Each can be staged as a whole and moved into place. */
-export function newDirectories(changes: readonly WorkspaceChange[]): Set<ByteString> {
+export async function newDirectories(changes: readonly WorkspaceChange[]): Promise<Set<ByteString>> {
   const found = new Set<ByteString>();
-  for (const { path, now, base } of changes) {
-    if (path.length > MAX_PATH) return new Set();
-    if (base !== undefined || now === undefined || typeOf(now) !== 'TYPE_DIRECTORY') continue;
+  let longest = 0;
+  await forEach(changes, ({ path, now, base }) => {
+    longest = Math.max(longest, path.length);
+    if (base !== undefined || now === undefined || typeOf(now) !== 'TYPE_DIRECTORY') return;
     if (topOf(path, found) === undefined) found.add(path);
-  }
-  return found;
+  });
+  return longest > MAX_PATH ? new Set() : found;
 }
 
 /** The member of `tops` that contains the path. */

@@ -1,7 +1,7 @@
 import type { HostFileReader } from '../../host-tree/host-file.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { changed, hostFile } from './host-file.ts';
-import { batchesOfSmall, smallContents } from './small-contents.ts';
+import { batchesOf, isSmall, smallContents } from './small-contents.ts';
 
 /** The current contents of a sandbox's changes. Most efficient in the order of the changes. */
 export class PresentContents {
@@ -19,7 +19,8 @@ export class PresentContents {
   ) {
     this.#reader = reader;
     this.#contents = smallContents(contents);
-    for (const batch of batchesOfSmall(changes)) for (const change of batch) this.#batches.set(change, batch);
+    for (const batch of batchesOf(changes.filter(isSmall)))
+      for (const change of batch) this.#batches.set(change, batch);
   }
 
   /** The content of a file; ABORTED if its size has changed. */

@@ -21,8 +21,11 @@ export function smallContents(
   };
 }
 
-/** The changes that are small files, in batches for one call of `SmallContents` each. */
-export function* batchesOfSmall(changes: readonly WorkspaceChange[]): Generator<WorkspaceChange[]> {
-  const small = changes.filter(({ now }) => now?.small);
-  for (let at = 0; at < small.length; at += BATCH) yield small.slice(at, at + BATCH);
+export const isSmall = ({ now }: WorkspaceChange): boolean => now?.small === true;
+
+/** Small files in batches for one call of `SmallContents` each. */
+export function batchesOf(small: readonly WorkspaceChange[]): WorkspaceChange[][] {
+  const batches: WorkspaceChange[][] = [];
+  for (let at = 0; at < small.length; at += BATCH) batches.push(small.slice(at, at + BATCH));
+  return batches;
 }

@@ -12,11 +12,12 @@ import type { Directory } from '../../host-tree/directory.ts';
 import { HostFileReader } from '../../host-tree/host-file.ts';
 import { copyToNewFile, writeNewFile } from '../../host-tree/new-file.ts';
 import { OpenDirectories } from '../../host-tree/open-directories.ts';
+import { every, filtered } from '../../long-lists.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { each } from '../limiter.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
-import { batchesOfSmall, type SmallContents } from './small-contents.ts';
+import { batchesOf, isSmall, type SmallContents } from './small-contents.ts';
 
 const CONCURRENCY = 16;
 
@@ -73,7 +74,7 @@ export class Staged {
   }
 
   async #takeAll(changes: readonly WorkspaceChange[], open: Open): Promise<void> {
-    const directories = changes.filter(({ path, now }) => {
+    const directories = await filtered(changes, ({ path, now }) => {
       return now !== undefined && typeOf(now) === 'TYPE_DIRECTORY' && (this.isWhole(path) || this.isInWhole(path));
     });
     for (const { path } of directories) {
@@ -88,8 +89,8 @@ export class Staged {
   }
 
   async #takeContents(changes: readonly WorkspaceChange[], open: Open): Promise<void> {
-    const missing = changes.filter((change) => hasContents(change) && !this.#holds(change));
-    const batches = [...batchesOfSmall(missing)];
+    const missing = await filtered(changes, (change) => hasContents(change) && !this.#holds(change));
+    const batches = batchesOf(await filtered(missing, isSmall));
     let next = batches[0] && this.#small(batches[0]);
     for (const [index, batch] of batches.entries()) {
       const contents = await next!;
@@ -99,10 +100,7 @@ export class Staged {
       next?.catch(() => undefined);
       await all(batch, (change) => this.#take(change, contents.get(change), open));
     }
-    await all(
-      missing.filter(({ now }) => !now!.small),
-      (change) => this.#take(change, undefined, open),
-    );
+    await all(await filtered(missing, (change) => !isSmall(change)), (change) => this.#take(change, undefined, open));
   }
 
   async #take(change: WorkspaceChange, bytes: Uint8Array | undefined, open: Open): Promise<void> {
@@ -129,8 +127,8 @@ export class Staged {
   }
 
   /** Whether the staged copy of each change is current. */
-  holds(changes: readonly WorkspaceChange[]): boolean {
-    return changes.every((change) => !hasContents(change) || this.#holds(change));
+  holds(changes: readonly WorkspaceChange[]): Promise<boolean> {
+    return every(changes, (change) => !hasContents(change) || this.#holds(change));
   }
 
   #holds(change: WorkspaceChange): boolean {

@@ -1,4 +1,5 @@
 import { type ByteString, parentOf, ROOT_PATH } from '../../byte-string.ts';
+import { forEach } from '../../long-lists.ts';
 
 /**
  * The entries at and below some paths. The time of an answer does not depend on the number of paths: a request may have
@@ -28,15 +29,15 @@ export class Subtrees {
 }
 
 /** All directories above the paths, with the root. */
-export function directoriesAbove(paths: Iterable<ByteString>): Set<ByteString> {
+export async function directoriesAbove(paths: readonly ByteString[]): Promise<Set<ByteString>> {
   const found = new Set<ByteString>();
-  for (const path of paths) {
-    if (path === ROOT_PATH) continue;
+  await forEach(paths, (path) => {
+    if (path === ROOT_PATH) return;
     // The parents of a known directory are known, too.
     for (let at = parentOf(path); !found.has(at); at = parentOf(at)) {
       found.add(at);
       if (at === ROOT_PATH) break;
     }
-  }
+  });
   return found;
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import { complete } from '../../../lib/fuse/connection/steps.ts';
-import { rebasedPaths } from '../../../lib/sandboxes/changes/commit.ts';
 import { apply } from '../../../lib/workspaces/delta/index/apply.ts';
 import { InodeTable } from '../../../lib/workspaces/delta/index/inode-table.ts';
 import { resolvingMerges } from '../../../lib/workspaces/delta/index/older-merges.ts';
 import type { Op } from '../../../lib/workspaces/delta/index/records.ts';
 import { Sandbox } from './sandbox.ts';
+import { settledPaths } from './settled-paths.ts';
 
 /** Returns each change as its path, with `!` for a conflict and `-` for a deletion. */
 function changes(s: Sandbox): string[] {
@@ -41,7 +41,7 @@ function commit(s: Sandbox): void {
     if (now === undefined) rmSync(join(s.spec.base, path), { recursive: true, force: true });
     else s.putBase(directory ? `${path}/` : path, directory ? '' : s.read(path));
   }
-  const settled = rebasedPaths(all, own);
+  const settled = settledPaths(all, own);
   s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }

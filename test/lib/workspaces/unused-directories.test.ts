@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
-import { rebasedPaths } from '../../../lib/sandboxes/changes/commit.ts';
 import { plainLine, readLines } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import { Sandbox } from './sandbox.ts';
+import { settledPaths } from './settled-paths.ts';
 
 /** Returns each change as its path, with `!` for a conflict. */
 function changes(s: Sandbox): string[] {
@@ -35,7 +35,7 @@ function commit(s: Sandbox, meanwhile = () => {}): void {
     else s.putBase(directory ? `${path}/` : path, contents.get(path) ?? '');
     if (now !== undefined && directory) chmodSync(join(s.spec.base, path), now.mode & 0o777);
   }
-  const settled = rebasedPaths(all, own);
+  const settled = settledPaths(all, own);
   s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }
@@ -323,7 +323,7 @@ describe('a conflict of directories: a directory that', () => {
     const all = s.fs.changes(s.spec.id, ROOT_PATH, 1000).changes;
     const taken = all.filter(({ conflict }) => !conflict);
     for (const path of ['b/f', 'b/k', 'b/d/s']) rmSync(join(s.spec.base, path));
-    const settled = rebasedPaths(taken, []);
+    const settled = settledPaths(taken, []);
     s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
     s.fs.rebase(s.spec, { commit: 'c', stage: 1, paths: [], revertPaths: [fromText('b/d/x')], resumed: false });
     s.fs.baseChanged(

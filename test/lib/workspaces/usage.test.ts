@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
-import { rebasedPaths } from '../../../lib/sandboxes/changes/commit.ts';
 import { WorkspaceFileSystem } from '../../../lib/workspaces/workspace-file-system.ts';
 import { Notices, Sandbox } from './sandbox.ts';
+import { settledPaths } from './settled-paths.ts';
 
 /** Sizes of contents in a slot, and in a data file. */
 const SMALL = 'x'.repeat(1000);
@@ -23,7 +23,7 @@ function commit(s: Sandbox): void {
     else if (type === 0o040000) s.putBase(`${path}/`, '');
     else s.putBase(path, s.read(path));
   }
-  const settled = rebasedPaths(changes, own);
+  const settled = settledPaths(changes, own);
   s.fs.rebase(s.spec, { commit: 'c', stage: 0, paths: settled, revertPaths: [], resumed: false });
   s.fs.baseChanged('cb_1', paths);
 }

@@ -3,19 +3,19 @@ import { type ByteString, fromText, ROOT_PATH } from '../../../../lib/byte-strin
 import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
 import { changesOf } from './changes-of.ts';
 
-it('refuses an entry of a directory without the removal of the file that the directory replaces', () => {
+it('refuses an entry of a directory without the removal of the file that the directory replaces', async () => {
   const all = changesOf(['s', 'file', 'directory'], ['s/a', undefined, 'file'], ['t', undefined, 'file']);
-  expect(() => chosenChanges(all, ['s/a', 't'].map(fromText), [])).toThrow('choose "s", too');
-  expect(chosenChanges(all, [fromText('s')], []).map(({ path }) => path)).toEqual(['s', 's/a']);
-  expect(chosenChanges(all, [ROOT_PATH], [])).toEqual(all);
+  await expect(chosenChanges(all, ['s/a', 't'].map(fromText), [])).rejects.toThrow('choose "s", too');
+  expect((await chosenChanges(all, [fromText('s')], [])).map(({ path }) => path)).toEqual(['s', 's/a']);
+  expect(await chosenChanges(all, [ROOT_PATH], [])).toEqual(all);
 });
 
-it('accepts a removal in a directory without the symlink that replaces the directory', () => {
+it('accepts a removal in a directory without the symlink that replaces the directory', async () => {
   const all = changesOf(['a', 'directory', 'link'], ['a/b', 'file', undefined]);
-  expect(chosenChanges(all, [fromText('a/b')], []).map(({ path }) => path)).toEqual(['a/b']);
+  expect((await chosenChanges(all, [fromText('a/b')], [])).map(({ path }) => path)).toEqual(['a/b']);
 });
 
-it('refuses either path of a renamed directory without the other', () => {
+it('refuses either path of a renamed directory without the other', async () => {
   const all = changesOf(
     ['d', 'directory', undefined],
     ['d/x', 'file', undefined],
@@ -23,12 +23,12 @@ it('refuses either path of a renamed directory without the other', () => {
     ['e/x', undefined, 'file'],
   );
   const own = [{ id: 1, path: fromText('e'), origin: fromText('d'), replaces: false }];
-  expect(() => chosenChanges(all, [fromText('d')], own)).toThrow('directory "e"; choose all of it');
-  expect(() => chosenChanges(all, [fromText('e')], own)).toThrow('directory "d"; choose all of it');
-  expect(chosenChanges(all, ['d', 'e'].map(fromText), own)).toEqual(all);
+  await expect(chosenChanges(all, [fromText('d')], own)).rejects.toThrow('directory "e"; choose all of it');
+  await expect(chosenChanges(all, [fromText('e')], own)).rejects.toThrow('directory "d"; choose all of it');
+  expect(await chosenChanges(all, ['d', 'e'].map(fromText), own)).toEqual(all);
 });
 
-it('names an entry that the rules do not let the sandbox write, and of hidden ones only how many there are', () => {
+it('names an entry that the rules do not let the sandbox write, and of hidden ones only how many there are', async () => {
   const all = changesOf(
     ['a/h', 'directory', undefined],
     ['a/hid', 'file', undefined],
@@ -39,13 +39,13 @@ it('names an entry that the rules do not let the sandbox write, and of hidden on
     return change.path.startsWith('a/') ? { ...change, writable: false, hidden: true } : change;
   });
   const refusal = "the sandbox's rules hide entries (2) in directories that it renamed or removed";
-  expect(() => chosenChanges(hidden, [ROOT_PATH], [])).toThrow(refusal);
-  expect(() => chosenChanges(hidden, ['a/h', 'a/hid'].map(fromText), [])).toThrow(refusal);
+  await expect(chosenChanges(hidden, [ROOT_PATH], [])).rejects.toThrow(refusal);
+  await expect(chosenChanges(hidden, ['a/h', 'a/hid'].map(fromText), [])).rejects.toThrow(refusal);
   const both = hidden.map((change) => (change.path === 'z/read' ? { ...change, writable: false } : change));
-  expect(() => chosenChanges(both, [ROOT_PATH], [])).toThrow('do not let it write "z/read"');
+  await expect(chosenChanges(both, [ROOT_PATH], [])).rejects.toThrow('do not let it write "z/read"');
 });
 
-it('reads each chosen path a few times, however many changes there are', () => {
+it('reads each chosen path a few times, however many changes there are', async () => {
   const all = Array.from({ length: 500 }, (_, index) => changesOf([`d${index}/f`, undefined, 'file'])).flat();
   let reads = 0;
   const get = (paths: ByteString[], name: string | symbol): unknown => {
@@ -56,6 +56,6 @@ it('reads each chosen path a few times, however many changes there are', () => {
     all.map(({ path }) => path),
     { get },
   );
-  expect(chosenChanges(all, chosen, [])).toEqual(all);
+  expect(await chosenChanges(all, chosen, [])).toEqual(all);
   expect(reads).toBeLessThanOrEqual(3 * all.length);
 });

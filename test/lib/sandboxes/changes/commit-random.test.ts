@@ -6,12 +6,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { applySteps } from '../../../../lib/codebases/commit-steps.ts';
-import { rebasedPaths } from '../../../../lib/sandboxes/changes/commit.ts';
 import { inStages, stepsOf } from '../../../../lib/sandboxes/changes/commit-plan.ts';
 import { newDirectories } from '../../../../lib/sandboxes/changes/new-directories.ts';
 import { smallContents } from '../../../../lib/sandboxes/changes/small-contents.ts';
 import { Staged } from '../../../../lib/sandboxes/changes/staged.ts';
 import { outcome, Sandbox } from '../../workspaces/sandbox.ts';
+import { settledPaths } from '../../workspaces/settled-paths.ts';
 
 const BASE = { a: 'a', 'd/x': 'x', 'd/y': 'y', 'd/sub/z': 'z', 'e/f': 'f' };
 
@@ -55,14 +55,14 @@ async function commit(
     const staged = new Staged(
       join(home, 'commit'),
       smallContents(async (inodes) => s.fs.contents('sb_1', inodes)),
-      whole ? newDirectories(changes) : undefined,
+      whole ? await newDirectories(changes) : undefined,
     );
     await staged.take(changes);
     const paths = changes.map(({ path }) => path);
-    const stages = inStages(changes, own).map((stage) => ({
-      steps: stepsOf(stage, staged),
-      settled: rebasedPaths(stage, own),
-    }));
+    const stages = [];
+    for (const stage of await inStages(changes, own)) {
+      stages.push({ steps: await stepsOf(stage, staged), settled: settledPaths(stage, own) });
+    }
     let goOn = meanwhile;
     const id = randomUUID();
     const steps: ((resumed: boolean) => Promise<void> | void)[] = stages.flatMap(({ steps, settled }, stage) => [

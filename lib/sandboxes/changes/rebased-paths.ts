@@ -1,0 +1,28 @@
+import { type ByteString, parentOf } from '../../byte-string.ts';
+import { sorting } from '../../long-lists.ts';
+import type { OwnDirectory, RebasedPath, WorkspaceChange } from '../../workspaces/workspaces.ts';
+
+const CHANGES_PER_STEP = 256;
+
+/** The paths to rebase after a commit, with their parent directories, which may be new in the base; in steps. */
+export function* rebasing(
+  changes: readonly WorkspaceChange[],
+  own: readonly OwnDirectory[],
+): Generator<undefined, readonly RebasedPath[], void> {
+  const rebased = new Map<ByteString, RebasedPath>();
+  const made = new Set<ByteString>();
+  for (const [index, { path, now, kind }] of changes.entries()) {
+    if (kind === 'added') made.add(path);
+    // All parents of a path in the map are in the map, too.
+    for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
+      if (rebased.has(parent)) break;
+      rebased.set(parent, { path: parent });
+    }
+    rebased.set(path, { path, removed: now === undefined, ...(now?.version && { version: now.version }) });
+    if (index % CHANGES_PER_STEP === 0) yield;
+  }
+  for (const { id, path } of own) {
+    if (rebased.has(path)) rebased.set(path, { path, version: [id, 0], ...(made.has(path) && { made: true }) });
+  }
+  return yield* sorting([...rebased.values()], (a, b) => (a.path < b.path ? -1 : 1));
+}
