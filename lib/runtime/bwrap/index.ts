@@ -7,6 +7,7 @@ import type { Log } from '../../log.ts';
 import { unmountAgentFiles } from '../agent-mount.ts';
 import { CgroupTree } from '../cgroup/tree.ts';
 import type { RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
+import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type NewerOption, optionsLacking } from './arguments.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
@@ -56,6 +57,7 @@ class BwrapRuntime implements Runtime {
     const descriptors = options.descriptors ?? new Descriptors();
     this.#settings = {
       descriptors,
+      terminals: new TerminalLimit(options.log),
       bwrapPath: options.bwrapPath,
       root: this.#root,
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
@@ -120,6 +122,7 @@ class BwrapRuntime implements Runtime {
     this.#instance = undefined;
     try {
       await this.#spares.close();
+      this.#settings.terminals.close();
       this.#tree.close();
       await unmountAgentFiles(this.#dir);
     } catch (err) {

@@ -22,6 +22,7 @@ import type {
 } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
+import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { bwrapArguments, encodeArguments } from './arguments.ts';
 import type { Instance } from './instance.ts';
 import { Launcher } from './launcher.ts';
@@ -37,6 +38,7 @@ export interface LaunchSettings {
   resetSignals: readonly string[];
   inheritance: Inheritance;
   descriptors: Descriptors;
+  terminals: TerminalLimit;
 }
 
 /** One bwrap sandbox and its agent, from launch to stop. */
@@ -52,6 +54,8 @@ export class BwrapSandbox implements RunningSandbox {
   readonly #argumentsFile: string;
   readonly #descriptors: Descriptors;
   #init: number | undefined;
+  /** Until its terminals are limited: commands wait for it, the launch does not. */
+  #limiting: Promise<void> | undefined;
   #exited: Promise<void> = Promise.resolve();
 
   private constructor(
@@ -128,7 +132,8 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   /** See `RunningSandbox`. */
-  exec(command: Command): Promise<RunningCommand> {
+  async exec(command: Command): Promise<RunningCommand> {
+    if (this.#limiting) await this.#limiting;
     return this.#executor.exec(command);
   }
 
@@ -180,6 +185,7 @@ export class BwrapSandbox implements RunningSandbox {
     try {
       await Promise.race([ready, ended.then((how) => Promise.reject(new Error(how)))]);
       this.#init = initOf(launcher.child);
+      if (settings.root && this.#init !== undefined) this.#limitTerminals(settings.terminals, this.#init);
     } catch (error) {
       if (error instanceof ServiceError && error.code === 'RESOURCE_EXHAUSTED') throw error;
       const reason = launcher.said || (error as Error).message;
@@ -188,6 +194,16 @@ export class BwrapSandbox implements RunningSandbox {
       launcher.closeOutput();
       remove(this.#argumentsFile);
     }
+  }
+
+  #limitTerminals(terminals: TerminalLimit, init: number): void {
+    this.#limiting = terminals.apply(init);
+    this.#limiting.then(
+      () => {
+        this.#limiting = undefined;
+      },
+      (error: Error) => this.markFailed(error.message),
+    );
   }
 
   /** Passes on the exit status of bwrap, whose exit implies that of every process of the sandbox. */

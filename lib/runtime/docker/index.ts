@@ -6,6 +6,7 @@ import { REQUEST_BYTES } from '../agent-mount.ts';
 import { newScratch } from '../executor/pipe-reader.ts';
 import { newReadPaces } from '../executor/read-pace.ts';
 import type { Runtime } from '../runtime.ts';
+import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type DockerEnvironment, daemonAddress } from './address.ts';
 import { AgentDirs } from './agent-dirs.ts';
 import type { NetworkMode } from './container.ts';
@@ -62,9 +63,13 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
     paces: newReadPaces(),
     room: new Shares<object>(REQUEST_BYTES),
     descriptors: options.descriptors ?? new Descriptors(),
+    terminals: new TerminalLimit(log),
   };
   return {
-    probe: () => probeDaemon(daemon, times, log),
+    async probe() {
+      await probeDaemon(daemon, times, log);
+      await shared.terminals.probe();
+    },
     async launch(spec) {
       if (spec.owner !== undefined) await requireCgroupfs(daemon, times);
       return DockerSandbox.launch(spec, { ...shared, fifos: await agentDirs.open() });
@@ -76,6 +81,7 @@ export function createDockerRuntime(options: DockerOptions): Runtime {
       await agentDirs.clear();
     },
     async close() {
+      shared.terminals.close();
       await clearGroups(groupsName);
       await shared.owners.clear();
       await agentDirs.clear();

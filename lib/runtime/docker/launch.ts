@@ -21,6 +21,7 @@ import type {
 } from '../runtime.ts';
 import { outOfMemoryLine } from '../sandbox-environment.ts';
 import { SandboxLife } from '../sandbox-life.ts';
+import type { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { containerState, createContainer, startContainer } from './bring-up.ts';
 import { containerPlan, type NetworkMode } from './container.ts';
 import { ContainerCgroup, containerPlace } from './container-cgroup.ts';
@@ -59,6 +60,7 @@ export interface Shared {
   paces: ReadPaces;
   room: Shares<object>;
   descriptors: Descriptors;
+  terminals: TerminalLimit;
 }
 
 /** Milliseconds for the daemon to report a container's end after its processes have exited. */
@@ -78,6 +80,8 @@ export class DockerSandbox implements RunningSandbox {
   #containerId: string | undefined;
   /** Host pid of docker-init. */
   #init: number | undefined;
+  /** Until its terminals are limited: commands wait for it, the launch does not. */
+  #limiting: Promise<void> | undefined;
   #ended: Promise<ContainerEnd> | undefined;
 
   private constructor(spec: SandboxSpec, shared: Shared) {
@@ -120,6 +124,7 @@ export class DockerSandbox implements RunningSandbox {
 
   async exec(command: Command): Promise<RunningCommand> {
     if (!this.#executor) throw new ServiceError('UNAVAILABLE', 'the sandbox is not up');
+    if (this.#limiting) await this.#limiting;
     return unlessDying(await this.#executor.exec(command), () => this.#pendingEnd());
   }
 
@@ -196,12 +201,24 @@ export class DockerSandbox implements RunningSandbox {
       this.#cgroup = await ContainerCgroup.enter(place, this.#spec.id, this.#spec.resources, descriptors);
       this.#host.groups = this.#cgroup;
       this.#init = state.Pid;
+      // The earlier the better: from here on, a shell of the image runs.
+      this.#limitTerminals(state.Pid);
     } catch (cause) {
       if (cause instanceof ServiceError || isHostFault(cause)) throw cause;
       // It may have ended since the daemon was asked.
       if (!isRunning(state.Pid)) throw this.#notUp((await this.#endEvent()) ?? { reason: 'its container ended' });
       throw new ServiceError('FAILED_PRECONDITION', CANNOT_GROUP, [], { cause });
     }
+  }
+
+  #limitTerminals(init: number): void {
+    this.#limiting = this.#shared.terminals.apply(init);
+    this.#limiting.then(
+      () => {
+        this.#limiting = undefined;
+      },
+      (error: Error) => this.#markFailed(error.message),
+    );
   }
 
   #notUp(end: ContainerEnd): ServiceError {

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Descriptors } from '../../../../lib/descriptors.ts';
+import { silentLog } from '../../../../lib/log.ts';
 import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
 import { Shares } from '../../../../lib/shares.ts';
 import { run } from '../run.ts';
 import { until, useBwrap } from './fixture.ts';
@@ -58,6 +60,7 @@ describe('the space of running commands in the file system of the agents', () =>
       resetSignals: [],
       inheritance: { closeFds: [], niceness: undefined },
       descriptors: new Descriptors(),
+      terminals: new TerminalLimit(silentLog),
     };
     const small = { ...instance, room: new Shares<object>(1_000_000) };
     const launch = () => BwrapSandbox.launch(bwrap.spec(), small, new CgroupTree('none'), settings);

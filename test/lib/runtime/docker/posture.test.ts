@@ -142,6 +142,16 @@ print(subprocess.check_output(['echo', 'fine']).decode())`;
     }
   });
 
+  it('a program opens a limited number of terminals, whose other options stay those of the daemon', async () => {
+    const open = `import os
+held = []
+try:
+  while True: held.append(os.open('/dev/ptmx', os.O_RDWR))
+except OSError: print(len(held))`;
+    expect(await python(open)).toBe('64');
+    expect(await output('grep -c "devpts .*gid=5,mode=620.*max=64" /proc/self/mountinfo')).toBe('1\n');
+  });
+
   it('kernel settings and information about the machine can be neither read nor written', async () => {
     expect(await output('cat /proc/cmdline /proc/kallsyms /proc/keys /proc/iomem 2>/dev/null | wc -c')).toBe('0\n');
     expect(await output('(echo x > /proc/sys/kernel/core_pattern) 2>&1 | grep -c -E "Read-only|denied"')).toBe('1\n');

@@ -2,12 +2,14 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symli
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { Descriptors } from '../../../../lib/descriptors.ts';
+import { silentLog } from '../../../../lib/log.ts';
 import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import type { SystemEntry } from '../../../../lib/runtime/bwrap/arguments.ts';
 import { openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
 import { RESOURCES } from '../run.ts';
 
 /** The shells that may be an image's /bin/sh; busybox is tested if it is installed, the others always. */
@@ -56,6 +58,7 @@ export function openShells({ cgroups = false } = {}): Machine {
       resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
       inheritance: { closeFds: [], niceness: undefined },
       descriptors: new Descriptors(),
+      terminals: new TerminalLimit(silentLog),
     };
     const sandbox = await BwrapSandbox.launch(spec, { ...opened, view }, tree, settings);
     launched.push(sandbox);

@@ -2,12 +2,14 @@ import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, rmSync, symli
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Descriptors } from '../../../../lib/descriptors.ts';
+import { silentLog } from '../../../../lib/log.ts';
 import { unmountAgentFiles } from '../../../../lib/runtime/agent-mount.ts';
 import { inheritedFds } from '../../../../lib/runtime/bwrap/inherited-fds.ts';
 import { type Instance, openInstance } from '../../../../lib/runtime/bwrap/instance.ts';
 import { BwrapSandbox } from '../../../../lib/runtime/bwrap/launch.ts';
 import { CgroupTree } from '../../../../lib/runtime/cgroup/tree.ts';
 import type { RunningSandbox } from '../../../../lib/runtime/runtime.ts';
+import { TerminalLimit } from '../../../../lib/runtime/terminal-limit/terminal-limit.ts';
 import { RESOURCES, run } from '../run.ts';
 import { openTerminal, SIZE } from './open-terminal.ts';
 
@@ -55,6 +57,7 @@ async function lacking(programs: readonly string[], shell = SHELLS[0]!): Promise
     resetSignals: ['/usr/bin/env', '--default-signal=INT,QUIT'],
     inheritance: { closeFds: inheritedFds(), niceness: undefined },
     descriptors: new Descriptors(),
+    terminals: new TerminalLimit(silentLog),
   };
   const view = { ...instance.view, entries: [...entries, ...more] };
   const sandbox = await BwrapSandbox.launch(spec, { ...instance, view }, new CgroupTree('none'), settings);
