@@ -1,16 +1,16 @@
-import { definePatch, idlePolicy, labels, lifetime } from './define.ts';
+import { definePatch, expiryPolicy, idlePolicy, labels } from './define.ts';
 
 export const updateSandbox = definePatch(
   'UpdateSandbox',
   {
     labels,
     remove_labels: { maxItems: labels.maxItems, items: labels.keys },
-    expires_in: lifetime,
+    ...expiryPolicy,
     ...idlePolicy,
   },
   {
     removes: { labels: { keys: 'remove_labels', all: 'clear_labels' } },
-    resets: { expires_in: 0, idle_timeout: 0, on_idle: '' },
+    resets: { expires_in: 0, on_expire: '', idle_timeout: 0, on_idle: '' },
   },
   ({ request }, { services }) => services.sandboxes.update(request),
 );

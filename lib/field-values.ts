@@ -8,6 +8,10 @@ export type AutoCommit = (typeof AUTO_COMMITS)[number];
 export const ON_IDLE = ['stop', 'destroy'] as const;
 export type OnIdle = (typeof ON_IDLE)[number];
 
+/** `on_expire`: what happens to a sandbox at its `expires_at`; see `expire.ts`. */
+export const ON_EXPIRE = ['keep_changes', 'stop', 'destroy'] as const;
+export type OnExpire = (typeof ON_EXPIRE)[number];
+
 /** `as`: the identity of a file operation. `agent`: rules and mode bits apply; `owner`: everything is allowed. */
 export const ACTORS = ['agent', 'owner'] as const;
 export type Actor = (typeof ACTORS)[number];

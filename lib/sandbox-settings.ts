@@ -16,6 +16,11 @@ export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLi
     runtime: RUNTIME_NAMES[runtime.type],
     defaultImage: runtime.docker.defaultImage,
     defaultExpiration: sandbox.defaultExpiration,
+    expiry: {
+      onExpire: sandbox.defaultOnExpire,
+      retention: sandbox.expiredRetention,
+      maxKept: sandbox.maxExpiredPerUser,
+    },
     defaultTimeout: runtime.defaultTimeout,
     maxTimeout: runtime.maxTimeout,
     owners,

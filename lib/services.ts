@@ -39,7 +39,15 @@ import type {
   WriteFileRequest,
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
-import type { Actor, ArchiveFormat, AutoCommit, ChangeFormat, ConflictChoice, OnIdle } from './field-values.ts';
+import type {
+  Actor,
+  ArchiveFormat,
+  AutoCommit,
+  ChangeFormat,
+  ConflictChoice,
+  OnExpire,
+  OnIdle,
+} from './field-values.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
@@ -58,10 +66,14 @@ interface WithIntent {
  */
 type Narrowed<Request, Fields> = Omit<Request, keyof Fields | 'chunk'> & Fields;
 
-export type NewSandbox = Narrowed<CreateSandboxRequest, { auto_commit: AutoCommit | ''; on_idle: OnIdle | '' }> &
-  WithIntent;
-export type NewForks = Narrowed<ForkRequest, { auto_commit: AutoCommit | ''; on_idle: OnIdle | '' }> & WithIntent;
-export type SandboxUpdate = Narrowed<UpdateSandboxRequest, { on_idle?: OnIdle | '' }>;
+interface Policies {
+  auto_commit: AutoCommit | '';
+  on_idle: OnIdle | '';
+}
+
+export type NewSandbox = Narrowed<CreateSandboxRequest, Policies & { on_expire: OnExpire | '' }> & WithIntent;
+export type NewForks = Narrowed<ForkRequest, Policies & { on_expire?: OnExpire | '' }> & WithIntent;
+export type SandboxUpdate = Narrowed<UpdateSandboxRequest, { on_idle?: OnIdle | ''; on_expire?: OnExpire | '' }>;
 export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }> & WithIntent;
 export type NewCodebase = CreateCodebaseRequest & WithIntent;
 /** A request on the files of a sandbox, with the identity it is made as. */
@@ -147,7 +159,7 @@ export interface Sandboxes {
     request: ArchiveAccess<ImportFilesRequest>,
     archive: AsyncIterable<Uint8Array>,
   ): Promise<ImportFilesResponse>;
-  /** Destroys expired sandboxes; a failure does not prevent the others. Called by the cleanup task. */
+  /** Ends expired sandboxes, each by its `on_expire`; a failure does not prevent the others. Called by the cleanup task. */
   expire(): Promise<void>;
   /**
    * Stops or destroys the sandboxes that were idle for their `idle_timeout`. Called every second; calls may overlap.

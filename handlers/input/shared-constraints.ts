@@ -9,7 +9,7 @@ import {
   MAX_VARIABLES,
   MAX_WORKDIR_BYTES,
 } from '../../lib/command-limits.ts';
-import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_IDLE } from '../../lib/field-values.ts';
+import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_EXPIRE, ON_IDLE } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
 import { MAX_PATTERN_BYTES, MAX_RULES, MAX_RULES_BYTES } from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
@@ -50,11 +50,16 @@ export const lifetime = { minimum: 0, maximum: 315_360_000, unit: 'seconds' } as
 
 export const idlePolicy = { idle_timeout: lifetime, on_idle: { values: ON_IDLE } } as const satisfies Constraints;
 
+export const expiryPolicy = {
+  expires_in: lifetime,
+  on_expire: { values: ON_EXPIRE },
+} as const satisfies Constraints;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
   labels,
-  expires_in: lifetime,
+  ...expiryPolicy,
   ...idlePolicy,
   resources: {
     fields: {

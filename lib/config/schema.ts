@@ -1,4 +1,5 @@
 import { DEFAULT_OUTPUT_BYTES } from '../command-limits.ts';
+import { ON_EXPIRE } from '../field-values.ts';
 import { LOG_FORMATS, LOG_LEVELS } from '../log.ts';
 import { RESOURCE_RANGES } from '../resource-limits.ts';
 import {
@@ -89,6 +90,9 @@ export const SCHEMA = {
   },
   sandbox: {
     default_expiration: key(duration({ min: 0, max: LONGEST, allowed: 'a duration, 0s for never' }), '24h'),
+    default_on_expire: key(oneOf(...ON_EXPIRE), 'keep_changes'),
+    expired_retention: key(duration({ min: 0, max: LONGEST, allowed: 'a duration, 0s for ever' }), '168h'),
+    max_expired_per_user: key(integer(0, 2 ** 31 - 1), 100),
     max_per_user: key(integer(0, 2 ** 31 - 1), 10),
     cleanup_interval: key(duration({ min: 1, max: LONGEST, allowed: 'a duration above 0' }), '5m'),
     max_delta_bytes: key(byteSize, '10GiB'),

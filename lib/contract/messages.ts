@@ -735,7 +735,7 @@ export interface Sandbox {
   labels: Record<string, string>;
   /** Time of creation. */
   created_at: number;
-  /** Time at which the sandbox expires and is destroyed; 0: never. */
+  /** Time at which the sandbox expires: from then on it refuses commands, and `on_expire` happens; 0: never. */
   expires_at: number;
   /** Mechanism that isolates the sandbox. */
   runtime: Runtime;
@@ -763,6 +763,18 @@ export interface Sandbox {
    * DestroySandbox.
    */
   on_idle: string;
+  /**
+   * What happens at `expires_at`. "keep_changes": the sandbox is stopped if it has uncommitted changes or checkpoints, and
+   * destroyed otherwise. "stop": it is stopped. "destroy": it is destroyed. See docs/life-cycle.md.
+   */
+  on_expire: string;
+  /** True from an hour before `expires_at` on, also once the sandbox has expired. */
+  expires_soon: boolean;
+  /**
+   * Time at which the sandbox is destroyed, after it expired and was stopped instead; 0: it was not, or it is never
+   * destroyed.
+   */
+  destroy_at: number;
 }
 
 /** Request of CreateSandbox. */
@@ -792,6 +804,8 @@ export interface CreateSandboxRequest {
   idle_timeout: number;
   /** "stop" or empty, or "destroy". See Sandbox. */
   on_idle: string;
+  /** "keep_changes", "stop" or "destroy"; empty: the server's default. See Sandbox. */
+  on_expire: string;
 }
 
 /** Request of GetSandbox. */
@@ -851,6 +865,8 @@ export interface UpdateSandboxRequest {
   idle_timeout?: number;
   /** "stop" or "destroy"; empty, and null in a merge patch: "stop". Absent: not changed. */
   on_idle?: string;
+  /** "keep_changes", "stop" or "destroy"; empty, and null in a merge patch: the server's default. Absent: not changed. */
+  on_expire?: string;
 }
 
 /** Request of StartSandbox. */
@@ -1275,6 +1291,8 @@ export interface ForkRequest {
   idle_timeout?: number;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   on_idle: string;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  on_expire: string;
 }
 
 /** Error of one new sandbox. */
@@ -1566,7 +1584,8 @@ export interface Rpcs {
   ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
   /**
    * Changes labels, lifetime and idle policy of a sandbox, in every state: what the request names, all or nothing.
-   * FAILED_PRECONDITION if the sandbox has expired. Over REST the body is a JSON merge patch (RFC 7396).
+   * FAILED_PRECONDITION if the sandbox has expired, unless `on_expire` keeps it: a new expires_in then ends its expiry, and
+   * StartSandbox starts it. Over REST the body is a JSON merge patch (RFC 7396).
    */
   UpdateSandbox: { request: UpdateSandboxRequest; response: Sandbox };
   /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */

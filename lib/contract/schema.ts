@@ -325,6 +325,9 @@ export const fields = {
     owner_id: { type: 'string' },
     idle_timeout: { type: 'int64' },
     on_idle: { type: 'string' },
+    on_expire: { type: 'string' },
+    expires_soon: { type: 'bool' },
+    destroy_at: { type: 'int64' },
   },
   CreateSandboxRequest: {
     codebase_id: { type: 'string' },
@@ -338,6 +341,7 @@ export const fields = {
     auto_commit: { type: 'string' },
     idle_timeout: { type: 'int64' },
     on_idle: { type: 'string' },
+    on_expire: { type: 'string' },
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },
@@ -363,6 +367,7 @@ export const fields = {
     expires_in: { type: 'int64', optional: true },
     idle_timeout: { type: 'int64', optional: true },
     on_idle: { type: 'string', optional: true },
+    on_expire: { type: 'string', optional: true },
   },
   StartSandboxRequest: {
     sandbox_id: { type: 'string' },
@@ -562,6 +567,7 @@ export const fields = {
     auto_commit: { type: 'string' },
     idle_timeout: { type: 'int64', optional: true },
     on_idle: { type: 'string' },
+    on_expire: { type: 'string' },
   },
   ForkError: {
     code: { type: 'int32' },

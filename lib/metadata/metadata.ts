@@ -1,5 +1,5 @@
 import type { Checkpoint, Codebase, Key, OwnerLimits, ResourceLimits, Sandbox } from '../contract/messages.ts';
-import type { AutoCommit, OnIdle } from '../field-values.ts';
+import type { AutoCommit, OnExpire, OnIdle } from '../field-values.ts';
 
 /** What a request with an idempotency key created: the id of that request's intent (lib/retries). */
 interface Created {
@@ -19,11 +19,14 @@ export type OwnerRecord = Readonly<{ id: string; limits: Readonly<OwnerLimits> }
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
-  Sandbox &
+  Omit<Sandbox, 'expires_soon'> &
     Created & {
       resources: ResourceLimits;
       auto_commit: AutoCommit;
       on_idle: OnIdle;
+      on_expire: OnExpire;
+      /** It expired, and its `on_expire` has kept it since, until `destroy_at`. */
+      kept?: boolean;
       /** Host uid (and gid), allocated as long as its delta exists. */
       uid: number;
       /** Stopped, with a pending automatic commit. */

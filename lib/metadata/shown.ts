@@ -1,10 +1,14 @@
 import type { Checkpoint, Codebase, Key, Sandbox } from '../contract/messages.ts';
 import type { CheckpointRecord, CodebaseRecord, KeyRecord, SandboxRecord } from './metadata.ts';
 
-/** A sandbox in the form of the API, without internal fields of its record. */
-export function shownSandbox(record: SandboxRecord): Sandbox {
-  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, ...sandbox } = record;
-  return sandbox;
+/** Seconds before its expiry from which a sandbox is shown to expire soon. */
+const SOON = 3600;
+
+/** A sandbox in the form of the API, without internal fields of its record. `now`: Unix time in milliseconds. */
+export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
+  const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ...sandbox } = record;
+  const { expires_at } = record;
+  return { ...sandbox, expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
 }
 
 export function shownCodebase({ intent, ...codebase }: CodebaseRecord): Codebase {

@@ -1,6 +1,6 @@
 import type { ForkResult } from '../contract/messages.ts';
 import { CODES } from '../errors.ts';
-import type { Metadata } from '../metadata/metadata.ts';
+import type { Metadata, SandboxRecord } from '../metadata/metadata.ts';
 import { shownCheckpoint, shownCodebase, shownSandbox } from '../metadata/shown.ts';
 import type { Intent } from './answer-lines.ts';
 
@@ -28,10 +28,11 @@ export function isKeyed(operation: string): operation is KeyedOperation {
 /** Finds what cut off requests left in the metadata, after the recovery of sandboxes and codebases. */
 export function interruptedIn({ sandboxes, codebases, keys }: Metadata): Interrupted {
   const sandboxesOf = ({ id }: Intent) => [...sandboxes.values()].filter(({ intent }) => intent === id);
+  const shown = (record: SandboxRecord) => shownSandbox(record, Date.now());
   return {
-    CreateSandbox: async (intent) => sandboxesOf(intent).map(shownSandbox)[0],
+    CreateSandbox: async (intent) => sandboxesOf(intent).map(shown)[0],
     Fork: async (intent) => {
-      const made: ForkResult[] = sandboxesOf(intent).map((record) => ({ sandbox: shownSandbox(record) }));
+      const made: ForkResult[] = sandboxesOf(intent).map((record) => ({ sandbox: shown(record) }));
       if (made.length === 0) return undefined;
       const missing = Math.max(0, (intent.count ?? made.length) - made.length);
       const error = { code: CODES.UNAVAILABLE.grpc, message: 'the server ended before this fork was created' };

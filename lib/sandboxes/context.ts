@@ -1,5 +1,6 @@
 import type { ResourceLimits, Runtime as RuntimeName } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
+import type { OnExpire } from '../field-values.ts';
 import { IdMap } from '../id-map.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
@@ -13,12 +14,24 @@ import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import { SessionTable } from './sessions/session-table.ts';
 
+/** What happens to sandboxes that expire. */
+export interface ExpirySettings {
+  /** Of requests that do not specify it. */
+  onExpire: OnExpire;
+  /** Milliseconds after its expiry until a sandbox that was kept is destroyed; 0: never. */
+  retention: number;
+  /** Maximum number of kept sandboxes of one owner; 0: no limit. */
+  maxKept: number;
+}
+
 export interface Settings {
   /** Runtime of requests that do not specify one. */
   runtime: RuntimeName;
   defaultImage: string;
   /** Milliseconds; 0: never. */
   defaultExpiration: number;
+  /** What happens to expired sandboxes. */
+  expiry: ExpirySettings;
   /** Milliseconds. */
   defaultTimeout: number;
   maxTimeout: number;
@@ -71,6 +84,7 @@ export class SandboxContext {
   /** Adds a sandbox, whose delta counts for its owner until `forget`. */
   add(sandbox: LiveSandbox): void {
     const { owner_id, delta_bytes } = sandbox.record;
+    sandbox.clock = this.clock;
     sandbox.ownerBytes = this.platform.ownerDeltas?.add(owner_id, delta_bytes ?? 0);
     this.sandboxes.set(sandbox.id, sandbox);
   }

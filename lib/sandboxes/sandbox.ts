@@ -6,6 +6,7 @@ import type { RunningSandbox } from '../runtime/runtime.ts';
 import { SerialQueue } from '../serial-queue.ts';
 import type { OwnerBytes } from '../workspaces/delta/owner-bytes.ts';
 import type { PathFilter } from '../workspaces/history/path-filter.ts';
+import { type Clock, systemClock } from './host/clock.ts';
 import { DETACHED, type HostState, isAttached, runningIn } from './host/host-state.ts';
 import { Activity } from './lifecycle/activity.ts';
 import { nextStatus, type SandboxEvent } from './lifecycle/states.ts';
@@ -42,6 +43,8 @@ export class LiveSandbox {
   noRenamesAtState: string | undefined;
   /** Paths of the codebase at which it had something of its own while its delta was not in memory, at a change count. */
   ownPaths: { filter: PathFilter; count: number } | undefined;
+  /** Of its context. */
+  clock: Clock = systemClock;
   /** Created by this server and not started yet, so that it has no data to lose. */
   isNew = false;
   /** Its use, for the idle policy. */
@@ -141,7 +144,7 @@ export class LiveSandbox {
 
   /** The sandbox in the form of the API. */
   view(): Sandbox {
-    return shownSandbox(this.#toRecord());
+    return shownSandbox(this.#toRecord(), this.clock.now());
   }
 
   /** The record with the present status. */

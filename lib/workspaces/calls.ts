@@ -38,6 +38,11 @@ export interface WorkspaceOperations {
   /** Lists at most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
   changes(id: string, after: ByteString, limit: number): ChangePage;
   /**
+   * Whether the delta has entries of its own; false: it does not differ from the codebase. Entries may also be equal to
+   * the codebase's. Does not walk the delta.
+   */
+  hasEntries(id: string): boolean;
+  /**
    * Returns the present contents of small files in the delta (64 KiB each at most), by their inodes (of `version`);
    * undefined for an inode that is no longer a small file.
    */
@@ -154,6 +159,7 @@ export const TRAITS: { readonly [O in Operation]: Traits<O> } = {
     writeBack: (_id, after) => after === '',
     join: (pages) => ({ changes: pages.flatMap(({ changes }) => changes), more: pages.at(-1)?.more ?? false }),
   },
+  hasEntries: { writeBack: always },
   contents: {},
   revert: { writeBack: always, trims: (id) => id },
   renamed: {},

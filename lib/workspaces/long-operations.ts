@@ -7,6 +7,7 @@ import { beginFileOperation, fileOperationSteps, hasEffects, isLong } from './fi
 import { changePages } from './history/changes.ts';
 import { requireRoom } from './history/checkpoint-room.ts';
 import { requireForkRoom } from './history/fork-room.ts';
+import { hasEntries } from './history/has-entries.ts';
 import { ownPathFilter } from './history/own-entries.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import { preserveRemoved } from './history/preserve-removed.ts';
@@ -46,14 +47,12 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
   };
   return {
     changes: (id, after, limit) => held(id, (workspace) => changePages(workspace, after, limit)),
+    hasEntries: (id) => held(id, hasEntries),
     detach: (id) => {
       const workspace = workspaces.find(id);
       return workspace && holds.hold(workspace, workspaces.detaching(workspace));
     },
-    setRules: (id, rules) => {
-      const workspace = workspaces.get(id);
-      return holds.hold(workspace, setRules(workspace, rules));
-    },
+    setRules: (id, rules) => holds.hold(workspaces.get(id), setRules(workspaces.get(id), rules)),
     baseChanging: (codebaseId, paths) =>
       heldOf(
         codebaseId,

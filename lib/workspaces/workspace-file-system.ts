@@ -104,6 +104,10 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     }
   }
 
+  hasEntries(id: string): boolean {
+    return this.#complete('hasEntries', id);
+  }
+
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[] {
     return smallContents(this.workspaces.get(id), inodes);
   }

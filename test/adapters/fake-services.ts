@@ -28,6 +28,9 @@ export const aSandbox: Sandbox = {
   owner_id: 'me',
   idle_timeout: 0,
   on_idle: 'stop',
+  on_expire: 'keep_changes',
+  expires_soon: false,
+  destroy_at: 0,
 };
 
 export const aCodebase: Codebase = {

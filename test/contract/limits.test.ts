@@ -89,6 +89,46 @@ const expiry: Case[] = [
     },
   },
   {
+    name: 'keeps an expired sandbox with uncommitted changes, stopped, until it gets a new lifetime',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ a: 'one' });
+      const [kept, committed, dropped] = await Promise.all(
+        [{}, {}, { on_expire: 'destroy' }].map((fields) => scene.sandbox(codebase, undefined, fields)),
+      );
+      expect([kept, dropped]).toMatchObject([
+        { on_expire: 'keep_changes', destroy_at: 0 },
+        { on_expire: 'destroy', destroy_at: 0 },
+      ]);
+      for (const each of [committed!, kept!, dropped!]) {
+        await scene.output(each, `mkdir -p d/e; echo ${each.id} > d/e/f; rm -f a`);
+        if (each === committed) await scene.client.call('Commit', { sandbox_id: each.id });
+      }
+      await Promise.all(
+        [kept!, committed!, dropped!].map(({ id }) =>
+          scene.client.call('UpdateSandbox', { sandbox_id: id, expires_in: 1 }),
+        ),
+      );
+      await eventually('the end of the sandboxes', async () => {
+        const { sandboxes } = await scene.client.call('ListSandboxes', { codebase_id: codebase.id });
+        return (
+          sandboxes.map(({ id, status }) => `${id} ${status}`).join() === `${kept!.id} SANDBOX_STOPPED` || undefined
+        );
+      });
+      const sandbox_id = kept!.id;
+      const shown = await scene.client.call('GetSandbox', { sandbox_id });
+      expect(shown).toMatchObject({ expires_soon: true, destroy_at: shown.expires_at + 7 * 24 * 3600 });
+      await expectRefusal(scene.client.call('StartSandbox', { sandbox_id }), 'FAILED_PRECONDITION', /UpdateSandbox/);
+      await scene.client.call('UpdateSandbox', { sandbox_id, expires_in: 7200 });
+      expect(await scene.client.call('StartSandbox', { sandbox_id })).toMatchObject({
+        status: 'SANDBOX_RUNNING',
+        expires_soon: false,
+        destroy_at: 0,
+      });
+      expect(await scene.output(kept!, 'cat d/e/f')).toBe(`${sandbox_id}\n`);
+    },
+  },
+  {
     name: 'does not end an idle sandbox during a stream or an upload, and commits its changes when it stops it',
     needs: ['commands'],
     runtimes: ['bwrap'],

@@ -48,6 +48,12 @@ const refused: [string, Handler, object, string][] = [
   ],
   ['an unknown value of on_idle', fork, { on_idle: 'pause' }, 'on_idle must be stop, destroy or empty'],
   [
+    'an unknown value of on_expire',
+    fork,
+    { on_expire: 'pause' },
+    'on_expire must be keep_changes, stop, destroy or empty',
+  ],
+  [
     'a negative idle timeout',
     createSandbox,
     { ...codebase, idle_timeout: -1 },

@@ -25,6 +25,7 @@ const zero = {
   auto_commit: '',
   idle_timeout: 0,
   on_idle: '',
+  on_expire: '',
 };
 
 describe('CreateSandbox', () => {
@@ -42,6 +43,7 @@ describe('CreateSandbox', () => {
       auto_commit: 'on_exec',
       idle_timeout: 600,
       on_idle: 'destroy',
+      on_expire: 'stop',
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

@@ -13,6 +13,7 @@ const body = {
   auto_commit: 'on_exec',
   idle_timeout: 0,
   on_idle: 'destroy',
+  on_expire: 'stop',
 };
 
 describe('Fork', () => {

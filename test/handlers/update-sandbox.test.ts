@@ -32,7 +32,7 @@ describe('UpdateSandbox', () => {
   });
 
   it('reads a merge patch: null removes labels, and resets a field to its default', async () => {
-    const reset = { expires_in: null, idle_timeout: null, on_idle: null };
+    const reset = { expires_in: null, on_expire: null, idle_timeout: null, on_idle: null };
     const patch = json({ labels: { a: 'b', old: null, older: null }, ...reset });
     expect(await requestOf(patch)).toEqual({
       ...nothing,
@@ -41,6 +41,7 @@ describe('UpdateSandbox', () => {
       expires_in: 0,
       idle_timeout: 0,
       on_idle: '',
+      on_expire: '',
     });
     expect(await requestOf(json({ labels: null }))).toEqual({ ...nothing, clear_labels: true });
     expect(await requestOf(json({ labels: { a: null }, remove_labels: ['b'] }))).toEqual({

@@ -26,7 +26,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
   const intent = request.intent === undefined ? {} : { intent: request.intent };
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
-    if (isExpired(record.expires_at, context.clock)) throw expired(id);
+    if (isExpired(record.expires_at, context.clock)) throw expired(record);
     return context.layers.growing(id, async () => {
       const checkpoint =
         request.checkpoint === '' ? undefined : checkpointOf(sandbox, request.checkpoint, 'checkpoint');
@@ -54,7 +54,7 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
 }
 
 type Overrides = Partial<
-  Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit' | 'idle_timeout' | 'on_idle'>
+  Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit' | 'idle_timeout' | 'on_idle' | 'on_expire'>
 > & {
   lifetime: number;
 };
@@ -62,7 +62,7 @@ type Overrides = Partial<
 /** Throws INVALID_ARGUMENT naming the field. */
 async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Overrides> {
   const { created_at, expires_at, resources } = parent;
-  const { permissions, preset, labels, auto_commit, expires_in, idle_timeout, on_idle } = request;
+  const { permissions, preset, labels, auto_commit, expires_in, idle_timeout, on_idle, on_expire } = request;
   const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
   return {
     lifetime: expires_in || (expires_at === 0 ? 0 : expires_at - created_at),
@@ -72,11 +72,12 @@ async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Ov
     ...(auto_commit !== '' && { auto_commit }),
     ...(idle_timeout !== undefined && { idle_timeout }),
     ...(on_idle !== '' && { on_idle }),
+    ...(on_expire && { on_expire }),
   };
 }
 
 function recordOf(
-  { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle }: SandboxRecord,
+  { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle, on_expire }: SandboxRecord,
   { lifetime, ...overrides }: Overrides,
   own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin' | 'intent'>,
   context: SandboxContext,
@@ -95,6 +96,8 @@ function recordOf(
     auto_commit,
     idle_timeout,
     on_idle,
+    on_expire,
+    destroy_at: 0,
     resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
     status_reason: '',
     auto_commit_error: '',

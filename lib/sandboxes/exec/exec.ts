@@ -33,7 +33,7 @@ export function runnable(id: string, signal: AbortSignal, context: SandboxContex
   context.refuseWhenClosing();
   const sandbox = context.find(id);
   const check = () => {
-    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.id);
+    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.record);
     if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${sandbox.id} is being destroyed`);
     if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
     if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');

@@ -34,7 +34,7 @@ export async function openFiles(id: string, as: Actor | '', context: SandboxCont
   if (isChanging(sandbox)) await context.settled(sandbox);
   if (sandbox.destroying) throw new ServiceError('FAILED_PRECONDITION', `sandbox ${id} is being destroyed`);
   if (actor === 'agent') {
-    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
+    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.record);
     if (sandbox.status !== 'SANDBOX_RUNNING') throw sandbox.refuse();
   }
   const releaseLease = sandbox.attached ? async () => undefined : await acquireLease(id, context);

@@ -119,6 +119,8 @@ function recordOf(
     owner_id: owner,
     idle_timeout: request.idle_timeout,
     on_idle: request.on_idle || 'stop',
+    on_expire: request.on_expire || settings.expiry.onExpire,
+    destroy_at: 0,
     uid,
     ...(request.intent !== undefined && { intent: request.intent }),
   };

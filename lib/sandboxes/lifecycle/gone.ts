@@ -63,6 +63,6 @@ function sentence({ reason, since, gone_at }: GoneRecord): string {
 }
 
 /** `seconds`: Unix time. */
-function timeOf(seconds: number): string {
+export function timeOf(seconds: number): string {
   return new Date(seconds * 1000).toISOString().replace('.000Z', 'Z');
 }

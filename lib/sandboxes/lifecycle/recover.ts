@@ -42,16 +42,18 @@ const EARLIER = {
   auto_commit_stopped: false,
   idle_timeout: 0,
   on_idle: 'stop',
+  destroy_at: 0,
 } as const;
 
 function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
-  const record = { ...EARLIER, ...stored };
+  const earlier = { ...EARLIER, on_expire: context.settings.expiry.onExpire };
+  const record = { ...earlier, ...stored };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
   if (!context.uids.reserve(record.uid)) return broken('another sandbox has the same host user');
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
   const wasUp = record.status === 'SANDBOX_RUNNING' || record.status === 'SANDBOX_PENDING';
   if (!wasUp) return new LiveSandbox(record);
-  // Not started; the cleanup, which checks the clock, destroys it.
+  // Not started; the cleanup, which checks the clock, ends it.
   const expired = isExpired(record.expires_at, context.clock);
   return new LiveSandbox(record, expired ? 'SANDBOX_STOPPED' : 'SANDBOX_PENDING');
 }

@@ -1,18 +1,20 @@
 import type { Sandbox } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
+import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { hasJournal } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import { autoCommit, commitsItself } from '../changes/auto-commit.ts';
 import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
-import type { LiveSandbox } from '../sandbox.ts';
+import type { LiveSandbox, RecordPatch } from '../sandbox.ts';
 import { bringUp, deltaOf, endProcesses, takeDown } from './bring-up.ts';
 import { markFailed, onExit, reasonOf } from './failure.ts';
+import { timeOf } from './gone.ts';
 
 /** RUNNING and durable when it resolves; after a failure it is SANDBOX_ERROR with the reason. */
 export function startSandbox(id: string, context: SandboxContext): Promise<Sandbox> {
   return context.change(id, async (sandbox) => {
     if (sandbox.status === 'SANDBOX_RUNNING') return sandbox.view();
-    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(id);
+    if (isExpired(sandbox.record.expires_at, context.clock)) throw expired(sandbox.record);
     context.platform.ownerDeltas?.requireRoom(sandbox.record.owner_id);
     const { status, reason } = sandbox;
     sandbox.transition('start');
@@ -62,12 +64,16 @@ export function stopSandbox(id: string, context: SandboxContext): Promise<Sandbo
 
 /**
  * Persists commit_owed first, so that a restart finishes the commit. Returns false if the automatic commit failed. Call
- * from the sandbox's queue, while it is RUNNING.
+ * from the sandbox's queue, while it is RUNNING. `more`: changes of the record that are stored with the stop.
  */
-export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext): Promise<boolean> {
+export async function endAndCommit(
+  sandbox: LiveSandbox,
+  context: SandboxContext,
+  more: RecordPatch = {},
+): Promise<boolean> {
   const commits = commitsItself(sandbox);
   const changed = await hasJournal(deltaOf(sandbox.id, context.platform.layout));
-  const patch = { ...(commits && { commit_owed: true }), ...(changed && { changed }) };
+  const patch = { ...more, ...(commits && { commit_owed: true }), ...(changed && { changed }) };
   await sandbox.update(patch, context.metadata.sandboxes, 'stop');
   // After every process has exited, so that nothing is written any more.
   await endProcesses(sandbox, context.platform);
@@ -77,6 +83,10 @@ export async function endAndCommit(sandbox: LiveSandbox, context: SandboxContext
 }
 
 /** The error for a sandbox past its expires_at. */
-export function expired(id: string): ServiceError {
-  return new ServiceError('FAILED_PRECONDITION', `sandbox ${id} has expired`);
+export function expired({ id, kept, destroy_at }: SandboxRecord): ServiceError {
+  const until = destroy_at === 0 ? '' : ` until ${timeOf(destroy_at)}`;
+  const advice = kept
+    ? `, and was stopped and is kept${until}: give it a new expires_in by UpdateSandbox, then start it`
+    : '';
+  return new ServiceError('FAILED_PRECONDITION', `sandbox ${id} has expired${advice}`);
 }

@@ -47,6 +47,9 @@ describe('create', () => {
       owner_id: 'ann',
       idle_timeout: 0,
       on_idle: 'stop',
+      on_expire: 'keep_changes',
+      expires_soon: true,
+      destroy_at: 0,
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
       id: sandbox.id,

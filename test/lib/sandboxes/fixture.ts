@@ -34,6 +34,7 @@ export function createRequest(fields: Partial<NewSandbox> = {}): NewSandbox {
     auto_commit: '',
     idle_timeout: 0,
     on_idle: '',
+    on_expire: '',
   } as const;
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }
@@ -123,6 +124,14 @@ export class FakeMount {
     return { changes: left.slice(0, limit), more: left.length > limit };
   }
 
+  /** Sandboxes with changes. */
+  readonly changed = new Set<string>();
+
+  async hasEntries(id: string): Promise<boolean> {
+    if (!this.attached.has(id)) throw new ServiceError('NOT_FOUND', `workspace ${id} is not attached`);
+    return this.changed.has(id);
+  }
+
   async contents(): Promise<[]> {
     return [];
   }
@@ -184,6 +193,7 @@ const SETTINGS: Settings = {
   runtime: 'RUNTIME_BWRAP',
   defaultImage: 'ubuntu:22.04',
   defaultExpiration: 3_600_000,
+  expiry: { onExpire: 'keep_changes', retention: 7_200_000, maxKept: 2 },
   defaultTimeout: 30_000,
   maxTimeout: 600_000,
   owners: unlimitedOwners(10),

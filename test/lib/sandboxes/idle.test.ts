@@ -254,12 +254,24 @@ it('a stop that takes long delays no other, and is not begun twice', async () =>
 
 it('sandboxes of a server without idle policies have none', async () => {
   const { id } = await create();
-  const { idle_timeout: _, on_idle: __, ...earlier } = fixture.metadata.sandboxes.get(id)!;
+  const {
+    idle_timeout: _,
+    on_idle: __,
+    on_expire: ___,
+    destroy_at: ____,
+    ...earlier
+  } = fixture.metadata.sandboxes.get(id)!;
   await fixture.metadata.sandboxes.put(earlier as Parameters<typeof fixture.metadata.sandboxes.put>[0]);
   fixture.crash();
   sandboxes = await fixture.start();
   await (await sandboxes.recover())();
-  expect(sandboxes.get(id)).toMatchObject({ idle_timeout: 0, on_idle: 'stop', status: 'SANDBOX_RUNNING' });
+  expect(sandboxes.get(id)).toMatchObject({
+    idle_timeout: 0,
+    on_idle: 'stop',
+    on_expire: 'keep_changes',
+    destroy_at: 0,
+    status: 'SANDBOX_RUNNING',
+  });
   await checkAt(1e6);
   expect(sandboxes.get(id).status).toBe('SANDBOX_RUNNING');
 });

@@ -21,6 +21,8 @@ const RECORD: SandboxRecord = {
   owner_id: 'ann',
   idle_timeout: 0,
   on_idle: 'stop',
+  on_expire: 'destroy',
+  destroy_at: 0,
   uid: 1000,
   commit_owed: true,
 };

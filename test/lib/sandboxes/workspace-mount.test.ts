@@ -40,6 +40,7 @@ function fakeWorkspaces(): Workspaces {
     baseChanging: told('changing'),
     baseChanged: told('changed'),
     changes: async () => ({ changes: [], more: false }),
+    hasEntries: async () => false,
     contents: async () => [],
     revert: async () => 0,
     renamed: async () => [],

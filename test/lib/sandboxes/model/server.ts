@@ -80,6 +80,7 @@ export class Server {
           runtime: 'RUNTIME_BWRAP',
           defaultImage: '',
           defaultExpiration: 0,
+          expiry: { onExpire: 'destroy', retention: 0, maxKept: 0 },
           defaultTimeout: 30_000,
           maxTimeout: 30_000,
           owners: unlimitedOwners(0),
