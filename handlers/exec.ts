@@ -10,7 +10,7 @@ const MAX_YIELD_MS = 600_000;
 /** Runs a command to its end. After a timeout, the output so far is in the details of the error. */
 export const exec = define(
   'Exec',
-  { ...execCommand, yield_after: { minimum: 0, maximum: MAX_YIELD_MS } },
+  { ...execCommand, yield_after: { minimum: 0, maximum: MAX_YIELD_MS, unit: 'milliseconds' } },
   async ({ request }, { services, signal, guard, answered }): Promise<ExecResult> => {
     const { limits } = services;
     const memory = new ExecMemory(limits?.execMemory, request.sandbox_id);

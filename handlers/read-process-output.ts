@@ -6,6 +6,10 @@ const MAX_WAIT_MS = 60_000;
 
 export const readProcessOutput = define(
   'ReadProcessOutput',
-  { offset, max_bytes: { minimum: 0, maximum: MAX_BYTES }, wait: { minimum: 0, maximum: MAX_WAIT_MS } },
+  {
+    offset,
+    max_bytes: { minimum: 0, maximum: MAX_BYTES, unit: 'bytes' },
+    wait: { minimum: 0, maximum: MAX_WAIT_MS, unit: 'milliseconds' },
+  },
   ({ request }, { services, signal }) => services.processes.read(request, signal),
 );

@@ -3,6 +3,7 @@ import { define, plainName } from './define.ts';
 
 /** 0: no limit. */
 const amount = { minimum: 0 } as const;
+const bytes = { minimum: 0, unit: 'bytes' } as const;
 
 export const setOwnerLimits = define(
   'SetOwnerLimits',
@@ -16,11 +17,11 @@ export const setOwnerLimits = define(
         streams: amount,
         creates_per_minute: amount,
         codebases: amount,
-        stored_bytes: amount,
-        delta_bytes: amount,
+        stored_bytes: bytes,
+        delta_bytes: bytes,
         sandboxes: amount,
-        memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },
-        cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true },
+        memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true, unit: 'bytes' },
+        cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true, unit: 'microseconds per 100,000' },
       },
     },
   },

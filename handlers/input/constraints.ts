@@ -1,5 +1,5 @@
 import { parseDirectoryPath, parseFilePath } from '../../lib/codebases/file-path.ts';
-import { invalidArgument } from '../../lib/errors.ts';
+import { invalidArgument, type ServiceError } from '../../lib/errors.ts';
 import { quoteName } from './quote-name.ts';
 import { ENTRIES_PER_STEP, type Steps } from './steps.ts';
 
@@ -21,7 +21,9 @@ export interface FieldConstraint {
   /** 0 is also allowed, although it is below `minimum`. */
   orZero?: true;
   /** Unit of the integer, for the error text. */
-  unit?: 'seconds';
+  unit?: 'seconds' | 'milliseconds' | 'bytes' | 'microseconds per 100,000';
+  /** What to send instead of another type, or what the range means; part of the error text. */
+  note?: string;
   /** The effective value of 0. */
   default?: number;
   /** The allowed strings. */
@@ -87,14 +89,14 @@ function isEmpty(value: unknown): boolean {
 
 /** Returns the check of a string, which throws INVALID_ARGUMENT naming `at`. The pattern is compiled once. */
 export function stringCheck(constraint: FieldConstraint): (value: string, at: string) => void {
-  const { required, values, minLength = 0, maxLength, maxBytes, pattern, format } = constraint;
+  const { values, minLength = 0, maxLength, maxBytes, pattern, format } = constraint;
   const matching = pattern && new RegExp(`^(?:${pattern.source})$`, 'u');
   return (value, at) => {
     if (value === '') {
       if (minLength > 0) throw invalidArgument(at, 'must not be empty');
       return;
     }
-    if (values && !values.includes(value)) throw invalidArgument(at, `must be ${orList(values, required)}`);
+    if (values && !values.includes(value)) throw notAString(at, constraint);
     if (maxLength !== undefined && longerThan(value, maxLength)) {
       throw invalidArgument(at, `must have at most ${maxLength} characters`);
     }
@@ -104,6 +106,12 @@ export function stringCheck(constraint: FieldConstraint): (value: string, at: st
     if (matching?.test(value) === false) throw invalidArgument(at, pattern!.problem);
     if (format) FORMATS[format](at, value);
   };
+}
+
+/** The error for a value that is no string, or none of the allowed ones. */
+export function notAString(at: string, { required, values, note }: FieldConstraint): ServiceError {
+  if (values) return invalidArgument(at, `must be ${orList(values, required)}`);
+  return invalidArgument(at, `must be a string${note === undefined ? '' : `; ${note}`}`);
 }
 
 /** Throws for too many entries of a list or a map; call before the entries are read. */

@@ -55,42 +55,29 @@ export const bytes: Kind<Uint8Array> = {
   },
 };
 
-function integer(min: number, max: number): Kind<number> {
-  return {
-    absent: () => 0,
-    read(value, at) {
-      const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
-      if (typeof number !== 'number' || !Number.isInteger(number)) {
-        throw invalidArgument(at, 'must be an integer, as a number or a decimal string');
-      }
-      if (number < min || number > max) throw invalidArgument(at, `must be between ${min} and ${max}`);
-      return number + 0;
-    },
-  };
-}
+/** Bounds of the integer types. Of int64 only the numbers that a JSON number represents exactly are read. */
+export const INTEGERS = {
+  int64: { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+  int32: { minimum: -INT32_MAX - 1, maximum: INT32_MAX },
+  uint32: { minimum: 0, maximum: 2 ** 32 - 1 },
+} as const;
 
-export const int64 = integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-export const int32 = integer(-INT32_MAX - 1, INT32_MAX);
-export const uint32 = integer(0, 2 ** 32 - 1);
-
-/** An integer with a narrower range. `standsFor`: the effective value of 0 and of absence. */
-export function integerWithin(kind: Kind<number>, constraint: FieldConstraint): Kind<number> {
-  const {
-    minimum = Number.MIN_SAFE_INTEGER,
-    maximum = Number.MAX_SAFE_INTEGER,
-    orZero,
-    unit,
-    default: standsFor = 0,
-  } = constraint;
+/** An integer of a type, or with a narrower range. A default is the effective value of 0 and of absence. */
+export function integer(type: keyof typeof INTEGERS, constraint: FieldConstraint): Kind<number> {
+  const { minimum, maximum, orZero, unit, note, default: standsFor = 0 } = { ...INTEGERS[type], ...constraint };
+  const lowest = maximum === Number.MAX_SAFE_INTEGER ? `at least ${minimum}` : `between ${minimum} and ${maximum}`;
+  const range = `${orZero ? '0 or ' : ''}${lowest}${note === undefined ? '' : ` (${note})`}`;
   return {
     absent: () => standsFor,
     read(value, at) {
-      const number = kind.read(value, at);
-      if ((number >= minimum && number <= maximum) || (orZero && number === 0)) return number || standsFor;
-      throw invalidArgument(
-        at,
-        `must be ${orZero ? '0 or ' : ''}between ${minimum} and ${maximum}${unit ? ` ${unit}` : ''}`,
-      );
+      const number = typeof value === 'string' && DECIMAL.test(value) ? Number(value) : value;
+      if (typeof number !== 'number' || !Number.isInteger(number)) {
+        const what = `an integer${unit ? ` of ${unit}` : ''}`;
+        throw invalidArgument(at, `must be ${what}, ${range}, as a number or a decimal string`);
+      }
+      const inside = number >= minimum && number <= maximum && Number.isSafeInteger(number);
+      if (inside || (orZero && number === 0)) return number || standsFor;
+      throw invalidArgument(at, `must be ${range}${unit ? ` ${unit}` : ''}`);
     },
   };
 }
@@ -121,7 +108,7 @@ export function* readingMap(
 ): Steps<Record<string, string>> {
   const map: Record<string, string> = Object.create(null);
   let read = 0;
-  for (const [key, each] of Object.entries(object(value, at))) {
+  for (const [key, each] of Object.entries(object(value, at, 'of strings'))) {
     keys.read(key, `a key of ${at}`);
     map[key] = values.read(each, `${at}[${quoteName(key)}]`);
     if (++read % ENTRIES_PER_STEP === 0) yield;
@@ -129,8 +116,9 @@ export function* readingMap(
   return map;
 }
 
-export function* readingList<T>(kind: Kind<T>, value: unknown, at: string): Steps<T[]> {
-  if (!Array.isArray(value)) throw invalidArgument(at, 'must be a list');
+/** `what`: the entries, for the error text. */
+export function* readingList<T>(kind: Kind<T>, what: string, value: unknown, at: string): Steps<T[]> {
+  if (!Array.isArray(value)) throw invalidArgument(at, `must be a list of ${what}`);
   const list: T[] = [];
   for (const each of value) {
     list.push(kind.read(each, `${at}[${list.length}]`));
@@ -142,7 +130,7 @@ export function* readingList<T>(kind: Kind<T>, value: unknown, at: string): Step
 export function message(fields: Fields): Kind<object> {
   return {
     absent: () => readFields(fields, {}, ''),
-    read: (value, at) => readFields(fields, object(value, at), `${at}.`),
+    read: (value, at) => readFields(fields, object(value, at, `with ${Object.keys(fields).join(', ')}`), `${at}.`),
   };
 }
 
@@ -186,8 +174,8 @@ export function unknownName(name: string, what: string, fields: Fields): Service
   return invalidArgument(name, `is not a known ${what}; ${allowed ? `allowed are ${allowed}` : 'none is allowed'}`);
 }
 
-function object(value: unknown, at: string): object {
+function object(value: unknown, at: string, having: string): object {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw invalidArgument(at, 'must be an object');
+    throw invalidArgument(at, `must be an object ${having}`);
   return value;
 }

@@ -5,6 +5,7 @@ import {
   checkingList,
   checkingMap,
   type FieldConstraint,
+  notAString,
   stringCheck,
 } from './constraints.ts';
 import {
@@ -12,16 +13,14 @@ import {
   bytes,
   enumOf,
   type Fields,
-  int32,
-  int64,
-  integerWithin,
+  INTEGERS,
+  integer,
   type Kind,
   message,
   optional,
   readingList,
   readingMap,
   string,
-  uint32,
 } from './kinds.ts';
 import { complete, type Steps } from './steps.ts';
 
@@ -33,8 +32,6 @@ interface Field {
   map?: boolean;
   optional?: boolean;
 }
-
-const INTEGERS: Readonly<Record<string, Kind<number>>> = { int32, int64, uint32 };
 
 /**
  * Returns the readers of an rpc's request fields. The bytes of a client stream are not a field. Throws for a constraint
@@ -56,7 +53,7 @@ function fieldsOf(messageName: string, constraints: Constraints): Fields {
 
 function kindOf(field: Field, constraint: FieldConstraint = {}): Kind<unknown> {
   if (field.map) return mapOf(constraint);
-  if (field.repeated) return listOf(elementOf(field.type, constraint.items ?? {}), constraint);
+  if (field.repeated) return listOf(field.type, constraint);
   const kind = elementOf(field.type, constraint);
   return field.optional ? optional(kind) : kind;
 }
@@ -65,17 +62,23 @@ function elementOf(type: string, constraint: FieldConstraint): Kind<unknown> {
   if (type === 'string') return stringWithin(constraint);
   if (type === 'bool') return bool;
   if (type === 'bytes') return bytes;
-  if (INTEGERS[type]) return integerWithin(INTEGERS[type], constraint);
+  if (isInteger(type)) return integer(type, constraint);
   if (Object.hasOwn(enums, type)) return enumOf(enums[type as keyof typeof enums]);
   return message(fieldsOf(type, constraint.fields ?? {}));
 }
 
-function listOf<T>(element: Kind<T>, constraint: FieldConstraint): Kind<T[]> {
-  return inSteps<T[]>({
+function isInteger(type: string): type is keyof typeof INTEGERS {
+  return Object.hasOwn(INTEGERS, type);
+}
+
+function listOf(type: string, constraint: FieldConstraint): Kind<unknown[]> {
+  const element = elementOf(type, constraint.items ?? {});
+  const what = Object.hasOwn(fields, type) ? 'objects' : `${type}s`;
+  return inSteps<unknown[]>({
     absent: () => [],
     *reading(value, at) {
       if (Array.isArray(value)) checkCount(value.length, at, constraint);
-      const list = yield* readingList(element, value, at);
+      const list = yield* readingList(element, what, value, at);
       yield* checkingList(list, at, constraint);
       return list;
     },
@@ -87,6 +90,7 @@ function stringWithin(constraint: FieldConstraint): Kind<string> {
   return {
     absent: () => '',
     read(value, at) {
+      if (typeof value !== 'string') throw notAString(at, constraint);
       const text = string.read(value, at);
       check(text, at);
       return text;

@@ -25,7 +25,9 @@ export const plainName = {
 export const page = { page_size: { minimum: 0, maximum: 1000, default: 100 } } as const satisfies Constraints;
 
 /** Permission bits; a codebase has no set-id and sticky bits. 0: the operation's default. */
-export const permissionBits = { mode: { minimum: 0, maximum: 0o777 } } as const satisfies Constraints;
+export const permissionBits = {
+  mode: { minimum: 0, maximum: 0o777, note: '0777 in octal' },
+} as const satisfies Constraints;
 
 /** The identity of a file operation. */
 export const actor = { as: { values: ACTORS } } as const satisfies Constraints;
@@ -63,8 +65,8 @@ export const newSandbox = {
   ...idlePolicy,
   resources: {
     fields: {
-      memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true },
-      cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true },
+      memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true, unit: 'bytes' },
+      cpu_quota: { ...RESOURCE_RANGES.cpu_quota, orZero: true, unit: 'microseconds per 100,000' },
       cpu_shares: { ...RESOURCE_RANGES.cpu_shares, orZero: true },
       pids_limit: { ...RESOURCE_RANGES.pids_limit, orZero: true },
     },
@@ -76,7 +78,7 @@ const noNul = { source: '[^\\0]*', problem: 'must have no NUL' };
 
 /** A command and its environment. */
 const command = {
-  command: { requiredWithout: 'argv', pattern: noNul, maxBytes: MAX_STRING_BYTES },
+  command: { requiredWithout: 'argv', pattern: noNul, maxBytes: MAX_STRING_BYTES, note: 'a list of arguments is argv' },
   argv: {
     excludes: 'command',
     maxItems: MAX_ARGUMENTS,
@@ -143,4 +145,4 @@ export const newProcess = {
 } as const satisfies Constraints;
 
 /** Offset in the output or the input of a process. */
-export const offset = { minimum: 0 } as const satisfies FieldConstraint;
+export const offset = { minimum: 0, unit: 'bytes' } as const satisfies FieldConstraint;

@@ -85,8 +85,8 @@ function parse(key: Key<unknown>, raw: unknown, source: Source, path?: string): 
 
 function unknownKey(section: Section, name: string, source: Source, prefix: string): string {
   const known = nearest(name, Object.keys(section));
-  const hint = known ? `did you mean ${prefix}${known}?` : names(section);
-  return `${source.name}: ${prefix}${show(name).slice(1, -1)}: unknown key: ${hint}`;
+  const hint = known ? `did you mean ${prefix}${known}?` : `known are ${names(section)}`;
+  return `${source.name}: ${prefix}${show(name).slice(1, -1)}: unknown key; ${hint}`;
 }
 
 function names(section: Section): string {

@@ -56,7 +56,7 @@ describe('UploadFile over gRPC', () => {
     expect(memory.modes.get('cb_1/src/a')).toBe(0o755);
     await expect(upload([{ ...head, mode: 0o4755 }])).rejects.toMatchObject({
       code: 3,
-      details: 'mode must be between 0 and 511',
+      details: 'mode must be between 0 and 511 (0777 in octal)',
     });
   });
 

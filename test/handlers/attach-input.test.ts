@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { attachOutput, openAttach } from '../../handlers/input/attach-input.ts';
-import { bool, bytes, int32, message, optional, string } from '../../handlers/input/kinds.ts';
+import { bool, bytes, integer, message, optional, string } from '../../handlers/input/kinds.ts';
 import { ServiceError } from '../../lib/errors.ts';
 
 const FIELDS = {
@@ -8,7 +8,7 @@ const FIELDS = {
   process_id: string,
   stdin: bytes,
   end_stdin: bool,
-  resize: optional(message({ columns: int32, rows: int32 })),
+  resize: optional(message({ columns: integer('int32', {}), rows: integer('int32', {}) })),
   signal: string,
 };
 const NAMES = { sandbox_id: 'sb_1', process_id: 'p_1' };

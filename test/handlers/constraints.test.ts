@@ -10,11 +10,13 @@ import { execStream } from '../../handlers/exec-stream.ts';
 import { exportChanges } from '../../handlers/export-changes.ts';
 import { fork } from '../../handlers/fork.ts';
 import { type Handler, operations } from '../../handlers/index.ts';
+import type { Rpc } from '../../handlers/input/request-fields.ts';
 import { listDirectory } from '../../handlers/list-directory.ts';
 import { listSandboxes } from '../../handlers/list-sandboxes.ts';
 import { makeDirectory } from '../../handlers/make-directory.ts';
 import { moveFile } from '../../handlers/move-file.ts';
 import { updatePermissions } from '../../handlers/update-permissions.ts';
+import { fields as contract, rpcs } from '../../lib/contract/schema.ts';
 import { call, message } from './call.ts';
 
 const command = { command: 'true' };
@@ -87,7 +89,7 @@ const refused: [string, Handler, object, string][] = [
     'negative memory',
     createSandbox,
     { ...codebase, resources: { memory_bytes: -1 } },
-    'resources.memory_bytes must be 0 or between 8388608 and 9007199254740991',
+    'resources.memory_bytes must be 0 or at least 8388608 bytes',
   ],
   [
     'too many shares',
@@ -99,7 +101,7 @@ const refused: [string, Handler, object, string][] = [
     'a CPU quota that no cgroup takes',
     createSandbox,
     { ...codebase, resources: { cpu_quota: 999 } },
-    'resources.cpu_quota must be 0 or between 1000 and 1000000000',
+    'resources.cpu_quota must be 0 or between 1000 and 1000000000 microseconds per 100,000',
   ],
   [
     'a fork with more processes than the kernel has ids for',
@@ -188,7 +190,7 @@ const refused: [string, Handler, object, string][] = [
     { ...command, env: Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`A${n}`, 'x'.repeat(65_536)])) },
     'env must have at most 1048576 bytes in all, not 1114187',
   ],
-  ['a negative timeout', exec, { ...command, timeout: -1 }, 'timeout must be between 0 and 9007199254740991 seconds'],
+  ['a negative timeout', exec, { ...command, timeout: -1 }, 'timeout must be at least 0 seconds'],
   ['a negative page', listSandboxes, { page_size: -1 }, 'page_size must be between 0 and 1000'],
   ['a page above the maximum', listSandboxes, { page_size: 1001 }, 'page_size must be between 0 and 1000'],
   ['an unknown value of as', listDirectory, { as: 'root' }, 'as must be agent, owner or empty'],
@@ -198,7 +200,12 @@ const refused: [string, Handler, object, string][] = [
     { path: 'a/../b' },
     'path must not have "." or ".." as a component; it is a path from the codebase root like src/main.ts',
   ],
-  ['mode bits above 0777', makeDirectory, { path: 'a', mode: 0o1777 }, 'mode must be between 0 and 511'],
+  [
+    'mode bits above 0777',
+    makeDirectory,
+    { path: 'a', mode: 0o1777 },
+    'mode must be between 0 and 511 (0777 in octal)',
+  ],
   [
     'a new path with a NUL',
     moveFile,
@@ -254,6 +261,62 @@ describe('a request that violates a constraint is refused', () => {
     await expect(
       call(createCodebase, message({ name: '😀'.repeat(255) }), { codebases: { create } }),
     ).resolves.toBeDefined();
+  });
+});
+
+const int = (what: string) => `must be an integer${what}, as a number or a decimal string`;
+
+describe('a field of the wrong type is refused, with its unit and what is allowed', () => {
+  it.each<[string, Handler, object, string]>([
+    ['a timeout', exec, { ...command, timeout: '30s' }, `timeout ${int(' of seconds, at least 0')}`],
+    ['a command that is a list', exec, { command: ['ls'] }, 'command must be a string; a list of arguments is argv'],
+    ['arguments that are a text', exec, { argv: 'ls' }, 'argv must be a list of strings'],
+    ['variables that are a list', exec, { ...command, env: ['A=1'] }, 'env must be an object of strings'],
+    ['a variable that is a number', exec, { ...command, env: { A: 1 } }, 'env[A] must be a string'],
+    ['a lifetime', createSandbox, { expires_in: {} }, `expires_in ${int(' of seconds, between 0 and 315360000')}`],
+    ['rules that are an object', createSandbox, { permissions: {} }, 'permissions must be a list of objects'],
+    ['mode bits', makeDirectory, { mode: 'rwx' }, `mode ${int(', between 0 and 511 (0777 in octal)')}`],
+    ['a choice', fork, { on_idle: 5 }, 'on_idle must be stop, destroy or empty'],
+    [
+      'memory',
+      createSandbox,
+      { resources: { memory_bytes: '1GiB' } },
+      `resources.memory_bytes ${int(' of bytes, 0 or at least 8388608')}`,
+    ],
+    [
+      'resources that are a number',
+      createSandbox,
+      { resources: 1 },
+      'resources must be an object with memory_bytes, cpu_quota, cpu_shares, pids_limit',
+    ],
+  ])('%s', async (_, handler, body, error) => {
+    await expect(call(handler, message(body), {})).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: error });
+  });
+
+  const typed = operations.flatMap(({ operation, handler }) => {
+    if (!('rpc' in handler) || rpcs[handler.rpc as Rpc].requestStream) return [];
+    const fields: Readonly<Record<string, { type: string; repeated?: true; map?: true }>> =
+      contract[rpcs[handler.rpc as Rpc].request as keyof typeof contract] ?? {};
+    return Object.entries(fields).map(([name, field]) => ({ operation, handler, name, field }));
+  });
+  it('in every request', async () => {
+    const known = new RegExp(
+      ` must be (${[
+        'a string|true or false|bytes in base64|one of [A-Z_, ]+|[\\w., -]+ or [\\w-]+',
+        'an integer( of [^,]+)?, (0 or )?(between|at least) [^,]+, as a number or a decimal string',
+        'an object (of|with) .+|a list of (strings|objects)',
+      ].join('|')})( ?[;(].*)?$`,
+    );
+    for (const { operation, handler, name, field } of typed) {
+      const wrong = field.map || field.type !== 'bool' ? true : 'yes';
+      const error = await call(handler, message({ [name]: wrong }), {}).catch((thrown: unknown) => thrown);
+      expect({ operation, error: (error as Error).message }).toEqual({
+        operation,
+        error: expect.stringMatching(known),
+      });
+      expect((error as Error).message).toMatch(new RegExp(`^${name} `));
+    }
+    expect(typed.length).toBeGreaterThan(200);
   });
 });
 

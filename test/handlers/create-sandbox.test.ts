@@ -94,7 +94,7 @@ describe('CreateSandbox', () => {
     [{ resources: { memory: 1 } }, /^resources\.memory is not a known field/],
     [{ codebase_id: 7 }, /^codebase_id must be a string$/],
     [{ codebase_id: '\ud800' }, /^codebase_id must be valid Unicode$/],
-    [{ permissions: [null] }, /^permissions\[0\] must be an object$/],
+    [{ permissions: [null] }, /^permissions\[0\] must be an object with pattern, permission/],
     [
       { permissions: [{ permission: 'PERMISSION_RAED' }] },
       /^permissions\[0\]\.permission must be one of PERMISSION_NONE, /,
@@ -107,16 +107,19 @@ describe('CreateSandbox', () => {
       { permissions: [{ priority: 2 ** 31 }] },
       /^permissions\[0\]\.priority must be between -2147483648 and 2147483647$/,
     ],
-    [{ labels: [] }, /^labels must be an object$/],
+    [{ labels: [] }, /^labels must be an object of strings$/],
     [{ labels: { a: 1 } }, /^labels\[a\] must be a string$/],
     [{ labels: { a: null } }, /^labels\[a\] must be a string$/],
-    [{ expires_in: 1.5 }, /^expires_in must be an integer, as a number or a decimal string$/],
+    [
+      { expires_in: 1.5 },
+      /^expires_in must be an integer of seconds, between 0 and 315360000, as a number or a decimal string$/,
+    ],
     [{ expires_in: '1e3' }, /^expires_in must be an integer/],
     [{ expires_in: '' }, /^expires_in must be an integer/],
     [{ expires_in: true }, /^expires_in must be an integer/],
-    [{ expires_in: 2 ** 53 }, /^expires_in must be between -9007199254740991 and 9007199254740991$/],
+    [{ expires_in: 2 ** 53 }, /^expires_in must be between 0 and 315360000 seconds$/],
     [{ expires_in: '9223372036854775807' }, /^expires_in must be between/],
-    [{ resources: 'x' }, /^resources must be an object$/],
+    [{ resources: 'x' }, /^resources must be an object with memory_bytes/],
   ])('refuses %j', async (body, text) => {
     await expect(call(createSandbox, json(body), {})).rejects.toMatchObject({
       code: 'INVALID_ARGUMENT',

@@ -55,7 +55,7 @@ describe('UploadFile', () => {
 
   it.each([
     [{ file_path: '..' }, 'file_path must not have "." or ".." as a component'],
-    [{ mode: 0o4755 }, 'mode must be between 0 and 511'],
+    [{ mode: 0o4755 }, 'mode must be between 0 and 511 (0777 in octal)'],
     [{ name: 'a' }, 'name is not a known field'],
     [{ codebase_id: 'cb_2' }, 'codebase_id must stay empty, or the same as in the first message'],
   ])('checks the fields of a later message like those of the first: %j', async (later, problem) => {

@@ -228,14 +228,14 @@ describe('a value that is not allowed', () => {
 
   it('an unknown key is refused with an error that names the most similar key', () => {
     expect(problem(() => configOf('sandbox: {max_per_usr: 3}'))).toBe(
-      'my.yaml: sandbox.max_per_usr: unknown key: did you mean sandbox.max_per_user?',
+      'my.yaml: sandbox.max_per_usr: unknown key; did you mean sandbox.max_per_user?',
     );
-    expect(problem(() => configOf('loging: {}'))).toBe('my.yaml: loging: unknown key: did you mean logging?');
+    expect(problem(() => configOf('loging: {}'))).toBe('my.yaml: loging: unknown key; did you mean logging?');
   });
 
   it('an unknown key without a similar one is refused with an error that lists the known keys', () => {
     expect(problem(() => configOf('logging: {zzzzzzzz: 1}'))).toBe(
-      'my.yaml: logging.zzzzzzzz: unknown key: level, format',
+      'my.yaml: logging.zzzzzzzz: unknown key; known are level, format',
     );
   });
 
