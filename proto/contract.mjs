@@ -27,11 +27,34 @@ function enumOf(type) {
   return { name: type.name, comment: commentOf(type), values };
 }
 
-function messageOf(type) {
-  return { name: type.name, comment: commentOf(type), fields: type.fieldsArray.map(fieldOf) };
+// https://docs.python.org/3/reference/lexical_analysis.html#keywords
+const PYTHON_KEYWORDS = new Set(
+  `and as assert async await break class continue def del elif else except finally for from global if import in is lambda
+  nonlocal not or pass raise return try while with yield`.split(/\s+/),
+);
+/** The field that stands for one whose name is reserved in Python, in the same message, with its number. */
+const TWINS = { as: ['view', 30], from: ['source', 31] };
+
+/** The name of the field that stands for another one; undefined: none. */
+const twinOf = (name) => (Object.hasOwn(TWINS, name) ? TWINS[name][0] : undefined);
+
+/** Python cannot name a field that is a keyword as an attribute or an argument. */
+function requireTwins(type) {
+  for (const { name } of type.fieldsArray.filter((each) => PYTHON_KEYWORDS.has(each.name))) {
+    const [twin, number] = TWINS[name] ?? [];
+    if (twin !== undefined && type.fields[twin]?.id === number && type.fields[twin].type === type.fields[name].type)
+      continue;
+    const advice = twin ? `it needs a field ${twin} = ${number} of its type` : 'choose another name';
+    throw new Error(`${type.name}.${name} is a keyword of Python: ${advice}`);
+  }
 }
 
-function fieldOf(field) {
+function messageOf(type) {
+  requireTwins(type);
+  return { name: type.name, comment: commentOf(type), fields: type.fieldsArray.map((field) => fieldOf(field, type)) };
+}
+
+function fieldOf(field, type) {
   return {
     name: field.name,
     number: field.id,
@@ -41,6 +64,8 @@ function fieldOf(field) {
     repeated: field.repeated,
     map: Boolean(field.map),
     optional: Boolean(field.options?.proto3_optional),
+    twin: twinOf(field.name),
+    isTwin: type.fieldsArray.some(({ name }) => twinOf(name) === field.name),
   };
 }
 

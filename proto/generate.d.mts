@@ -2,3 +2,5 @@
 export function generate(): Record<string, string>;
 /** The paths of generated files whose contents on disk differ. */
 export function outdated(files?: Record<string, string>): string[];
+/** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
+export function readContract(paths: readonly string[]): object;

@@ -19,10 +19,15 @@ const SERVICE = join(PROTO_ROOT, 'service/v1');
 const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
 
+/** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
+export function readContract(paths) {
+  return contractOf(paths.map((path) => parseProto(path, { comments: true })));
+}
+
 /** Returns the contents of the generated files by path. Throws if a released definition would change. */
 export function generate() {
   const names = readdirSync(SERVICE).filter((name) => name.endsWith('.proto'));
-  const contract = contractOf(names.sort().map((name) => parseProto(join(SERVICE, name), { comments: true })));
+  const contract = readContract(names.sort().map((name) => join(SERVICE, name)));
   const released = renderReleased(contract);
   const broken = brokenPromises(textOf(RELEASED), released);
   if (broken.length > 0) throw new Error(`clients rely on definitions that changed:\n${broken.join('\n')}`);

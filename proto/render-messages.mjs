@@ -11,8 +11,8 @@ const HEADER = `// Generated from proto/service/v1 by \`npm run generate\`; do n
 
 /*
  * The messages in the form that handlers and lib use, for both protocols: proto field names, enums by name, int64 as
- * number (all values fit 2^53). In a request every message field is present, because parsing a request adds missing
- * ones; in other messages it may be absent.
+ * number (all values fit 2^53). A field that only stands for another one is left out. In a request every message field is
+ * present, because parsing a request adds missing ones; in other messages it may be absent.
  */
 `;
 
@@ -49,7 +49,8 @@ function renderEnum({ name, comment, values }) {
 
 function renderMessage({ name, comment, fields }, request) {
   if (fields.length === 0) return `${doc(comment)}export type ${name} = Record<string, never>;\n`;
-  const lines = fields.map(
+  const own = fields.filter(({ isTwin }) => !isTwin);
+  const lines = own.map(
     (field) => `${doc(field.comment, '  ')}  ${field.name}${mark(field, request)}: ${typeOf(field)};\n`,
   );
   return `${doc(comment)}export interface ${name} {\n${lines.join('')}}\n`;

@@ -24,12 +24,13 @@ export function renderSchema({ enums, messages, rpcs }) {
 
 function renderMessage({ name, fields }) {
   if (fields.length === 0) return `  ${name}: {},\n`;
-  return `  ${name}: {\n${fields.map(renderField).join('')}  },\n`;
+  const own = fields.filter(({ isTwin }) => !isTwin);
+  return `  ${name}: {\n${own.map(renderField).join('')}  },\n`;
 }
 
-function renderField({ name, type, repeated, map, optional }) {
+function renderField({ name, type, repeated, map, optional, twin }) {
   const flags = Object.entries({ repeated, map, optional }).flatMap(([flag, set]) => (set ? [`, ${flag}: true`] : []));
-  return `    ${name}: { type: '${type}'${flags.join('')} },\n`;
+  return `    ${name}: { type: '${type}'${flags.join('')}${twin ? `, twin: '${twin}'` : ''} },\n`;
 }
 
 function renderRpc({ name, service, request, response, requestStream, responseStream }) {

@@ -15,6 +15,8 @@ export interface Kind<T> {
   readonly reading?: (value: unknown, at: string) => Steps<T>;
   /** The value is a map: in a query each entry is a parameter `field.key`. */
   readonly isMap?: true;
+  /** Another name of the field. A request that sets both must set them to the same value; the result has the first one. */
+  readonly twin?: string;
 }
 
 /** The fields of a request: field name to kind. Names are those of the proto; other names are refused. */
@@ -141,7 +143,8 @@ export function readFields(fields: Fields, source: object, prefix: string): Reco
   for (const [name, kind] of Object.entries(fields)) {
     const value = givenValue(source, name);
     const read = value === undefined || value === null ? kind.absent() : kind.read(value, `${prefix}${name}`);
-    if (read !== undefined) result[name] = read;
+    const joined = kind.twin === undefined ? read : withTwin(kind, kind.twin, source, read, prefix + name);
+    if (joined !== undefined) result[name] = joined;
   }
   return result;
 }
@@ -155,6 +158,7 @@ export function* readingFields(fields: Fields, source: object): Steps<Record<str
     let read: unknown;
     if (value === undefined || value === null) read = kind.absent();
     else read = kind.reading ? yield* kind.reading(value, name) : kind.read(value, name);
+    if (kind.twin !== undefined) read = withTwin(kind, kind.twin, source, read, name);
     if (read !== undefined) result[name] = read;
   }
   return result;
@@ -162,15 +166,31 @@ export function* readingFields(fields: Fields, source: object): Steps<Record<str
 
 function refuseOthers(fields: Fields, source: object, prefix: string): void {
   for (const name of Object.keys(source)) {
-    if (!Object.hasOwn(fields, name)) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);
+    if (fieldNamed(fields, name) === undefined) throw unknownName(`${prefix}${quoteName(name)}`, 'field', fields);
   }
+}
+
+/** The name in the table of a field that a request calls `name`, which may be its twin. */
+export function fieldNamed(fields: Fields, name: string): string | undefined {
+  return Object.hasOwn(fields, name) ? name : Object.keys(fields).find((each) => fields[each]!.twin === name);
+}
+
+/** The value of a string field, or of its twin. In a decoded gRPC message an absent field is empty. */
+function withTwin(kind: Kind<unknown>, twin: string, source: object, read: unknown, at: string): unknown {
+  const value = givenValue(source, twin);
+  if (value === undefined || value === null || value === '') return read;
+  const other = kind.read(value, twin);
+  if (read !== kind.absent() && read !== other) throw invalidArgument(twin, `must be absent, or the same as ${at}`);
+  return other;
 }
 
 const givenValue = (source: object, name: string): unknown =>
   Object.hasOwn(source, name) ? (source as Record<string, unknown>)[name] : undefined;
 
 export function unknownName(name: string, what: string, fields: Fields): ServiceError {
-  const allowed = Object.keys(fields).join(', ');
+  const allowed = Object.entries(fields)
+    .flatMap(([field, { twin }]) => (twin === undefined ? [field] : [field, twin]))
+    .join(', ');
   return invalidArgument(name, `is not a known ${what}; ${allowed ? `allowed are ${allowed}` : 'none is allowed'}`);
 }
 

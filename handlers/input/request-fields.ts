@@ -31,6 +31,8 @@ interface Field {
   repeated?: boolean;
   map?: boolean;
   optional?: boolean;
+  /** Another name of the field. */
+  twin?: string;
 }
 
 /**
@@ -48,7 +50,12 @@ function fieldsOf(messageName: string, constraints: Constraints): Fields {
   for (const name of Object.keys(constraints)) {
     if (!Object.hasOwn(declared, name)) throw new Error(`${messageName} has no field ${name} to constrain`);
   }
-  return Object.fromEntries(Object.entries(declared).map(([name, field]) => [name, kindOf(field, constraints[name])]));
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, field]) => {
+      const kind = kindOf(field, constraints[name]);
+      return [name, field.twin === undefined ? kind : { ...kind, twin: field.twin }];
+    }),
+  );
 }
 
 function kindOf(field: Field, constraint: FieldConstraint = {}): Kind<unknown> {

@@ -1,5 +1,5 @@
 import { invalidArgument } from '../../lib/errors.ts';
-import { type Fields, readingFields, unknownName } from './kinds.ts';
+import { type Fields, fieldNamed, readingFields, unknownName } from './kinds.ts';
 import { quoteName } from './quote-name.ts';
 import type { Steps } from './steps.ts';
 
@@ -34,7 +34,7 @@ function queryObject(fields: Fields, parameters: Readonly<Record<string, string>
   for (const [name, value] of Object.entries(parameters)) {
     const dot = name.indexOf('.');
     const field = dot < 0 ? name : name.slice(0, dot);
-    const kind = Object.hasOwn(fields, field) ? fields[field] : undefined;
+    const kind = fields[fieldNamed(fields, field) ?? ''];
     if (kind === undefined || (dot >= 0 && !kind.isMap)) throw unknownName(quoteName(name), 'query parameter', fields);
     if (!kind.isMap) query[field] = value;
     else if (dot < 0) throw invalidArgument(field, `is a map: in a query each entry is ${field}.<key>=<value>`);

@@ -2,8 +2,8 @@
 
 /*
  * The messages in the form that handlers and lib use, for both protocols: proto field names, enums by name, int64 as
- * number (all values fit 2^53). In a request every message field is present, because parsing a request adds missing
- * ones; in other messages it may be absent.
+ * number (all values fit 2^53). A field that only stands for another one is left out. In a request every message field is
+ * present, because parsing a request adds missing ones; in other messages it may be absent.
  */
 
 /** Access that a rule grants to commands at the paths that it matches. */

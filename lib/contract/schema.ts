@@ -345,7 +345,7 @@ export const fields = {
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
   },
   ListSandboxesRequest: {
     codebase_id: { type: 'string' },
@@ -457,7 +457,7 @@ export const fields = {
   ExplainPermissionRequest: {
     sandbox_id: { type: 'string' },
     path: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
   },
   MatchingRule: {
     index: { type: 'int32' },
@@ -484,7 +484,7 @@ export const fields = {
     sandbox_id: { type: 'string' },
     page_size: { type: 'int32' },
     page_token: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
   },
   FileChange: {
     path: { type: 'string' },
@@ -506,7 +506,7 @@ export const fields = {
   ExportChangesRequest: {
     sandbox_id: { type: 'string' },
     format: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
   },
   ExportChangesResponse: {
     data: { type: 'bytes' },
@@ -591,12 +591,12 @@ export const fields = {
   },
   StatFileRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
   },
   ListDirectoryRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
     recursive: { type: 'bool' },
     page_size: { type: 'int32' },
@@ -608,7 +608,7 @@ export const fields = {
   },
   ReadFileRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
   },
   ReadFileResponse: {
@@ -616,28 +616,28 @@ export const fields = {
   },
   WriteFileRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
     chunk: { type: 'bytes' },
     mode: { type: 'uint32' },
   },
   MakeDirectoryRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
     mode: { type: 'uint32' },
     parents: { type: 'bool' },
   },
   MoveFileRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
-    from: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
+    from: { type: 'string', twin: 'source' },
     to: { type: 'string' },
     replace: { type: 'bool' },
   },
   DeleteFileRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
     recursive: { type: 'bool' },
   },
@@ -646,7 +646,7 @@ export const fields = {
   },
   ExportFilesRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
     format: { type: 'string' },
   },
@@ -655,7 +655,7 @@ export const fields = {
   },
   ImportFilesRequest: {
     sandbox_id: { type: 'string' },
-    as: { type: 'string' },
+    as: { type: 'string', twin: 'view' },
     path: { type: 'string' },
     chunk: { type: 'bytes' },
     format: { type: 'string' },

@@ -1,8 +1,10 @@
-import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
 import { protos } from '../../adapters/grpc/protos.ts';
 import { rpcs } from '../../lib/contract/schema.ts';
-import { generate, outdated } from '../../proto/generate.mjs';
+import { generate, outdated, readContract } from '../../proto/generate.mjs';
 import { brokenPromises } from '../../proto/released.mjs';
 
 const released = readFileSync(new URL('../../proto/service/v1/released.txt', import.meta.url), 'utf8');
@@ -11,6 +13,25 @@ describe('generated files', () => {
   it('match the .proto files', () => {
     expect(outdated()).toEqual([]);
     expect(Object.keys(generate())).toHaveLength(3);
+  });
+});
+
+describe('a field whose name is a keyword of Python', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'paddock-proto-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const contractWith = (...fields: string[]) => {
+    const path = join(dir, 'm.proto');
+    writeFileSync(path, `syntax = "proto3";\npackage p;\n// M.\nmessage M {\n${fields.join('\n')}\n}\n`);
+    return () => readContract([path]);
+  };
+  it('needs its twin, with its number', () => {
+    const [as, view] = ['// As.\nstring as = 2;', '// View.\nstring view = 30;'];
+    expect(contractWith(as)).toThrow('M.as is a keyword of Python: it needs a field view = 30 of its type');
+    expect(contractWith(as, '// View.\nstring view = 3;')).toThrow('it needs a field view = 30');
+    expect(contractWith(as, '// View.\nint32 view = 30;')).toThrow('it needs a field view = 30');
+    expect(contractWith('// In.\nstring in = 2;')).toThrow('M.in is a keyword of Python: choose another name');
+    expect(contractWith('// None.\nint32 yield = 1;')).toThrow('choose another name');
+    expect(contractWith(view)).not.toThrow();
   });
 });
 

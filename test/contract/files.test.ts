@@ -340,6 +340,26 @@ print(os.path.exists('/workspace/src'), os.path.exists('/workspace/moved/lib'), 
     },
   },
   {
+    name: '`view` and `source` are other names of `as` and `from`, in bodies, queries and streams',
+    needs: ['commands'],
+    async run(scene) {
+      const sandbox = await scene.sandboxOn(TREE, RULES);
+      const { sandbox_id, path } = at(sandbox, 'secret/key');
+      const view = 'owner';
+      expect(await scene.client.call('StatFile', { sandbox_id, path, view })).toMatchObject({ type: 'TYPE_FILE' });
+      await expectRefusal(scene.client.call('StatFile', { sandbox_id, path, view: 'agent' }), 'NOT_FOUND');
+      await expectRefusal(
+        scene.client.call('StatFile', { sandbox_id, path, view, as: 'agent' }),
+        'INVALID_ARGUMENT',
+        /^view must be absent, or the same as as$/,
+      );
+      await scene.client.call('MoveFile', { sandbox_id, view, source: path, to: 'secret/moved' });
+      const content = Buffer.from('new\n');
+      await scene.client.writeFile({ sandbox_id, path, view } as never, content);
+      expect(await text(scene, sandbox, path, 'owner')).toBe('new\n');
+    },
+  },
+  {
     name: 'an error for an invalid path names the field',
     needs: ['commands'],
     async run(scene) {
