@@ -45,7 +45,7 @@ export class LiveSandbox {
   ownPaths: { filter: PathFilter; count: number } | undefined;
   /** Of its context. */
   clock: Clock = systemClock;
-  /** Created by this server and not started yet, so that it has no data to lose. */
+  /** Created by this server, from nothing or from a layer frozen just now, and not started yet: no data can be lost. */
   isNew = false;
   /** Its use, for the idle policy. */
   readonly activity = new Activity();

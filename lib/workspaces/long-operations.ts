@@ -139,7 +139,7 @@ function* revertingUnchanged(
 function* freezing(workspace: Workspace, limited: boolean): Steps<Frozen> {
   const { delta } = workspace;
   if (limited) requireRoom(workspace);
-  const layer = yield* stepsOnHost(delta.layers.freezing());
+  const layer = yield* stepsOnHost(delta.layers.freezing(workspace.fittedTo));
   return { layer, files: delta.inodes, bytes: delta.bytes };
 }
 

@@ -1,5 +1,6 @@
 import type { Notifier } from '../fuse/filesystem.ts';
 import type { Base } from './base/base.ts';
+import type { BaseTrees } from './base/base-trees.ts';
 import type { Delta } from './delta/delta.ts';
 import type { NodeTree } from './nodes/node-tree.ts';
 
@@ -10,5 +11,11 @@ export interface OpenWorkspace {
   readonly tree: NodeTree;
   /** Incremented by every change of names or rules. */
   generation: number;
-  readonly shared: { readonly notifier: Notifier };
+  /**
+   * The state of the codebase (`BaseTrees.stateOf`) for which no directory record is left whose base directory is gone;
+   * undefined: unknown.
+   */
+  fittedTo: number | undefined;
+  readonly spec: { readonly codebaseId: string };
+  readonly shared: { readonly notifier: Notifier; readonly bases: Pick<BaseTrees, 'stateOf'> };
 }

@@ -17,7 +17,7 @@ import { OwnerShare } from './delta/owner-bytes.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
 import { recordOlderDirectories } from './history/older-directories.ts';
-import { removeUnusedWithoutNodes } from './history/unused-directories.ts';
+import { fitToBase } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
 import { NodeTree } from './nodes/node-tree.ts';
 import { ResultCache } from './result-cache.ts';
@@ -51,6 +51,8 @@ export class Workspace implements MemoryHolder {
   readonly pendingForgets: [nodeid: number, nlookup: number][] = [];
   /** Incremented by every change of names or rules, and when one begins: cached results are valid for one value. */
   generation = 0;
+  /** See `OpenWorkspace`. */
+  fittedTo: number | undefined;
   readonly #results = new ResultCache();
   /** Nodes that the kernel knows, and names in their listings; both count as memory. */
   knownNodes = 0;
@@ -264,7 +266,7 @@ export class Workspace implements MemoryHolder {
     try {
       if (this.#opened.delta.older) yield* recordOlderDirectories(this);
       // The base may have changed while the workspace was not open.
-      yield* removeUnusedWithoutNodes(this, 'base gone');
+      yield* fitToBase(this);
     } finally {
       this.#isOpening = false;
     }

@@ -38,14 +38,16 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
       const frozen = checkpoint ?? (await mount.freeze(id));
       context.refuseWhenClosing();
       return Array.from({ length: request.count }, () =>
-        attempt(() =>
-          admit(
+        attempt(() => {
+          const fork = admit(
             record.codebase_id,
             context,
             (owner_id, uid) => recordOf(record, overrides, { owner_id, uid, origin: frozen.layer, ...intent }, context),
             frozen.bytes,
-          ),
-        ),
+          );
+          fork.sandbox.isNew = checkpoint === undefined;
+          return fork;
+        }),
       );
     });
   });

@@ -42,6 +42,9 @@ function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): S
  */
 export function* baseChanged(workspace: Workspace, paths: readonly ByteString[]): Steps<void> {
   if (!workspace.isOpen) return;
+  const { fittedTo, shared, spec } = workspace;
+  // Records that a full disk left before are examined at the next opening.
+  if (fittedTo !== undefined) workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
   yield* removeUnusedDirectories(workspace, paths, 'base gone');
   const refresh = new Refresh(workspace);
   const looked = new Set<ByteString>();

@@ -7,6 +7,8 @@ export type ChangingPaths = Map<ByteString, number>;
 
 interface Codebase {
   changing: ChangingPaths;
+  /** See `stateOf`. */
+  state: number;
   /** By root, with the number of workspaces that use the tree. */
   trees: Map<string, { tree: HostTree; users: number }>;
 }
@@ -15,6 +17,7 @@ interface Codebase {
 export class BaseTrees {
   readonly #held: HeldDirectories;
   readonly #codebases = new Map<string, Codebase>();
+  #lastState = 0;
 
   /** `limit`: number of directories kept open. */
   constructor(limit: number) {
@@ -47,16 +50,24 @@ export class BaseTrees {
     return this.#codebase(codebaseId).changing;
   }
 
+  /**
+   * Returns a number that identifies the present state of a codebase's files: another one after each change, and while
+   * one is in progress. No two codebases have the same.
+   */
+  stateOf(codebaseId: string): number {
+    return this.#codebase(codebaseId).state;
+  }
+
   /** Called before paths are replaced; ended by one `endChange` for each call. */
   beginChange(codebaseId: string, paths: readonly ByteString[]): void {
-    const { changing, trees } = this.#codebase(codebaseId);
+    const { changing, trees } = this.#changed(codebaseId);
     for (const path of paths) changing.set(path, (changing.get(path) ?? 0) + 1);
     for (const { tree } of trees.values()) tree.release();
   }
 
   /** Called after paths were replaced, or failed to be. */
   endChange(codebaseId: string, paths: readonly ByteString[]): void {
-    const { changing, trees } = this.#codebase(codebaseId);
+    const { changing, trees } = this.#changed(codebaseId);
     // The matching `beginChange` was not received if the file system was mounted in between.
     for (const path of paths) if (!changing.has(path)) changing.set(path, 1);
     for (const { tree } of trees.values()) tree.release();
@@ -67,10 +78,16 @@ export class BaseTrees {
     }
   }
 
+  #changed(id: string): Codebase {
+    const codebase = this.#codebase(id);
+    codebase.state = ++this.#lastState;
+    return codebase;
+  }
+
   #codebase(id: string): Codebase {
     const known = this.#codebases.get(id);
     if (known !== undefined) return known;
-    const codebase: Codebase = { changing: new Map(), trees: new Map() };
+    const codebase: Codebase = { changing: new Map(), state: ++this.#lastState, trees: new Map() };
     this.#codebases.set(id, codebase);
     return codebase;
   }

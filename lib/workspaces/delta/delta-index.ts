@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
+import type { BegunSync } from './contents/host-syncs.ts';
 import { apply } from './index/apply.ts';
 import { flattening } from './index/flatten.ts';
 import { encodeHeader, type HeaderRecord, VERSION } from './index/header.ts';
@@ -16,6 +17,14 @@ import type { LayersOf } from './layers/layers-of.ts';
 
 /** Operations applied in one step. */
 const ITEMS_PER_STEP = 16;
+
+/** Options of `startingJournal`. */
+interface JournalStart {
+  /** Whose counters the header has; default: the present one. */
+  table?: InodeTable;
+  alongside?: () => BegunSync;
+  first?: () => void;
+}
 
 /**
  * The index of one delta: the table in memory, and on disk the journal with the indexes of frozen layers that it
@@ -68,6 +77,13 @@ export class DeltaIndex {
   /** The index that `table` extends. */
   get parent(): FrozenIndex | undefined {
     return this.#indexes[0];
+  }
+
+  /** See `FrozenIndex`; undefined also if the journal has records. */
+  get fittedTo(): number | undefined {
+    if (this.isChanged) return undefined;
+    const path = indexPath(this.#layers.root, this.#parentLayer);
+    return this.#indexes.find((index) => index.path === path)?.fittedTo;
   }
 
   /** Size of the journal when it was last rewritten, in bytes. */
@@ -144,12 +160,17 @@ export class DeltaIndex {
 
   /**
    * Replaces the journal by one that extends a frozen layer, with a new writable layer, in steps. The caller continues
-   * the last step with the change in memory. `below`: the frozen layers that it needs.
+   * the last step with the change in memory. `below`: the frozen layers that it needs. `alongside`: see
+   * `writeNewJournal`; `first`: see `Journal.replace`.
    */
-  *startingJournal(parentLayer: string, below: readonly string[], table = this.table): Steps<void> {
+  *startingJournal(
+    parentLayer: string,
+    below: readonly string[],
+    { table = this.table, alongside, first }: JournalStart = {},
+  ): Steps<void> {
     const top = newLayer(this.#layers.prefix, countOf(this.#layers.prefix, this.#top));
     const header = this.#header(parentLayer, below, table, top);
-    this.journal.replace(yield* this.journal.preparing([header]));
+    this.journal.replace(yield* this.journal.preparing([header], alongside), first);
     this.#parentLayer = parentLayer;
     this.#below = below;
     this.#top = top;
@@ -194,7 +215,7 @@ export class DeltaIndex {
   }
 
   /** Turns the table into the index of a layer that was frozen, and extends it. */
-  share(layer: string, state: Pick<FrozenIndex, 'bytes' | 'contents' | 'orphans'>): void {
+  share(layer: string, state: Pick<FrozenIndex, 'bytes' | 'contents' | 'orphans' | 'fittedTo'>): void {
     const { table } = this;
     table.frozen = true;
     this.orphans = state.orphans;

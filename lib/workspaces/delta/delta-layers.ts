@@ -61,9 +61,9 @@ export class DeltaLayers {
    * Freezes the present state as a layer and returns its name; durable on return as far as the index goes. The commit
    * point is the replacement of the journal by one that extends the layer, which happens in the same step as the change
    * of the table in memory. An unchanged delta returns the previous layer. The caller prevents other use of the delta
-   * between the steps.
+   * between the steps. `fittedTo`: see `FrozenIndex`.
    */
-  *freezing(): Steps<string> {
+  *freezing(fittedTo?: number): Steps<string> {
     yield* this.#delta.written.recording();
     this.#index.begin();
     if (this.#index.parentLayer !== '' && !this.#index.isChanged) {
@@ -77,15 +77,20 @@ export class DeltaLayers {
     const contents = (yield* countingContents(this.#index.table.own())).get(frozen);
     const orphans = (yield* findingOrphans(this.#index.table, this.#index.orphans)).map(({ id }) => id);
     mkdirSync(layerPath(root, frozen), { recursive: true, mode: 0o700 });
-    yield* this.#delta.syncs.syncingJournal();
-    this.#index.journal.linkTo(indexPath(root, frozen));
-    const index = this.#index.journal.size;
-    yield* this.#index.startingJournal(frozen, [...this.#index.below, frozen]);
+    let index = 0;
+    yield* this.#index.startingJournal(frozen, [...this.#index.below, frozen], {
+      alongside: () => this.#delta.syncs.beginJournalSync(),
+      first: () => {
+        this.#index.journal.linkTo(indexPath(root, frozen));
+        index = this.#index.journal.size;
+      },
+    });
     this.#isCompacting = false;
     this.#retained.frozen(frozen, contents);
     this.#contents.freeze(this.#index.top);
     const { usage } = this.#delta;
-    this.#index.share(frozen, { bytes: usage.bytes, contents: copyContents(this.#retained.live), orphans });
+    const contentsOf = copyContents(this.#retained.live);
+    this.#index.share(frozen, { bytes: usage.bytes, contents: contentsOf, orphans, fittedTo });
     usage.rebind((id) => this.#index.table.require(id));
     writeSummary(root, frozen, { index, layers: this.#index.below, contents: this.#retained.live });
     if (this.#index.table.depth > MAX_CHAIN) {
@@ -146,7 +151,7 @@ export class DeltaLayers {
     const index = yield* frozen.acquiring(root, layer);
     const table = this.#index.tableOn(index);
     try {
-      yield* this.#index.startingJournal(layer, index.layers, table);
+      yield* this.#index.startingJournal(layer, index.layers, { table });
     } catch (error) {
       frozen.release(index);
       throw error;

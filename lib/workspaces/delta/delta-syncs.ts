@@ -27,7 +27,7 @@ export class DeltaSyncs {
       openToSync: (inode, datasync) => contents.openToSync(inode, datasync),
       failed: (inode) => this.#markUnsynced(inode),
       isFree: () => this.#isFree(),
-      journal: () => this.#beginJournalSync(),
+      journal: () => this.beginJournalSync(),
       answer: layers.answer,
     });
   }
@@ -78,11 +78,11 @@ export class DeltaSyncs {
   }
 
   *syncingJournal(): Steps<void> {
-    yield* this.#layers.syncs.syncing(() => this.#beginJournalSync());
+    yield* this.#layers.syncs.syncing(() => this.beginJournalSync());
   }
 
   /** Begins a sync of the journal, whose end makes slots reusable. */
-  #beginJournalSync(): JournalSync {
+  beginJournalSync(): JournalSync {
     const { files, synced } = this.#index.journal.beginSync();
     this.#contents.journalSyncBegins();
     return {
@@ -102,7 +102,7 @@ export class DeltaSyncs {
       this.#freeingSlots = true;
       syncs.add({
         mayBegin: () => this.#isFree(),
-        open: () => this.#beginJournalSync(),
+        open: () => this.beginJournalSync(),
         done: () => {
           this.#freeingSlots = false;
         },

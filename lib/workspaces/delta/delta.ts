@@ -119,6 +119,11 @@ export class Delta implements Committer {
     return this.#index.older;
   }
 
+  /** Of the frozen layer that is its state; undefined if it has changed since. See `FrozenIndex`. */
+  get fittedTo(): number | undefined {
+    return this.#index.fittedTo;
+  }
+
   /** The writable layer. */
   get layer(): string {
     return this.#index.top;

@@ -5,7 +5,7 @@ import type { Node } from '../nodes/node.ts';
 import type { NodeTree } from '../nodes/node-tree.ts';
 import type { Workspace } from '../workspace.ts';
 import { recordOlderDirectories } from './older-directories.ts';
-import { removeUnusedWithoutNodes } from './unused-directories.ts';
+import { fitToBase } from './unused-directories.ts';
 
 /** Nodes examined in one step. */
 const ITEMS_PER_STEP = 16;
@@ -38,7 +38,7 @@ export function* rollback(workspace: Workspace, layer: string): Steps<void> {
   const orphans = new Set<Node>(loose);
   tree.reset();
   if (delta.older) yield* recordOlderDirectories(workspace);
-  yield* removeUnusedWithoutNodes(workspace, 'base gone');
+  yield* fitToBase(workspace);
   const shown = new Set<Node>([tree.root]);
   const waiting = [tree.root];
   for (let dir = waiting.pop(); dir !== undefined; dir = waiting.pop()) {

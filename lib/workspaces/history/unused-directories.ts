@@ -70,10 +70,16 @@ export function* removeUnusedDirectories(
   }
 }
 
-/** As `removeUnusedDirectories`, while no node is bound to an inode. */
-export function* removeUnusedWithoutNodes(workspace: OpenWorkspace, when: RemoveWhen): Steps<void> {
+/**
+ * As `removeUnusedDirectories` for all records whose base directory is gone, while no node is bound to an inode. Examines
+ * none if the delta is exactly a frozen layer for which that was done in the present state of the base, as a new fork's.
+ */
+export function* fitToBase(workspace: OpenWorkspace): Steps<void> {
+  const { delta, shared, spec } = workspace;
+  workspace.fittedTo = shared.bases.stateOf(spec.codebaseId);
+  if (delta.fittedTo === workspace.fittedTo) return;
   const counter = new StepCounter(ITEMS_PER_STEP);
-  for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], when)) {
+  for (const { inode } of yield* removeRecords(workspace, [ROOT_PATH], 'base gone')) {
     workspace.delta.release(inode);
     yield* counter.count();
   }
@@ -131,6 +137,7 @@ function* removeRecords(
   try {
     yield* delta.committing(ops, true);
   } catch {
+    workspace.fittedTo = undefined;
     return [];
   }
   workspace.generation++;

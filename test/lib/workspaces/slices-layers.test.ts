@@ -107,7 +107,7 @@ describe('a rollback of many changes', () => {
 });
 
 describe('a dozen concurrent forks of many changes', () => {
-  it('copy only the index entries that they use', () => {
+  it('open at once and copy only the index entries that they use', () => {
     const { s, started } = changed();
     s.mkdir('sub');
     const { layer } = s.fs.freeze('sb_1');
@@ -116,8 +116,7 @@ describe('a dozen concurrent forks of many changes', () => {
     const forks = Array.from({ length: 12 }, (_, n) => `fork_${n}`);
     for (const id of forks) s.fs.attach({ ...s.spec, id, delta: `${s.spec.delta}-${id}`, origin: layer });
     const use = (id: string) => {
-      postponedBy(() => s.fs.usage(id));
-      expect(count(started.pop()!)).toBeLessThan(FILES / 8);
+      expect(s.fs.usage(id)).toMatchObject({ files: FILES + 2 });
       const root = s.fs.lookup(s.caller, 1, fromText(id))!.nodeid;
       const { nodeid } = s.fs.lookup(s.caller, root, fromText('f7'))!;
       s.fs.write(s.caller, nodeid, 0, Buffer.from(id), false);
@@ -125,7 +124,21 @@ describe('a dozen concurrent forks of many changes', () => {
     for (const id of forks) use(id);
     // The root, the directory in it and the written file.
     expect(copied.mock.calls.length).toBeLessThanOrEqual(3 * forks.length);
+    expect(started).toEqual([]);
     for (const id of forks) s.fs.detach(id);
+  });
+
+  it('examine their directories first if the codebase has changed since the freeze', () => {
+    const { s, started } = changed();
+    s.mkdir('sub');
+    const { layer } = s.fs.freeze('sb_1');
+    s.fs.baseChanging('cb_1', [fromText('other')]);
+    s.putBase('other', '');
+    s.fs.baseChanged('cb_1', [fromText('other')]);
+    s.fs.attach({ ...s.spec, id: 'fork', delta: `${s.spec.delta}-fork`, origin: layer });
+    postponedBy(() => s.fs.usage('fork'));
+    expect(count(started.pop()!)).toBeLessThan(FILES / 8);
+    s.fs.detach('fork');
   });
 });
 

@@ -212,6 +212,26 @@ describe('a directory that is removed from the codebase', () => {
     expect(changes(s)).toEqual(['b/d/s']);
   });
 
+  it('is gone from a fork that is opened afterwards, also from one of a fork or of a rollback', () => {
+    const s = made();
+    mkdirSync(`${s.home}/layers`);
+    s.goOn({ ...s.spec, layers: `${s.home}/layers` });
+    s.unlink('b/f');
+    const { layer } = s.fs.freeze(s.spec.id);
+    const fork = (id: string) => ({ ...s.spec, id, delta: `${s.spec.delta}-${id}`, origin: layer });
+    s.fs.attach(fork('before'));
+    s.fs.usage('before');
+    const again = s.fs.freeze('before').layer;
+    go(s, 'b');
+    s.fs.rollback(s.spec.id, layer);
+    s.fs.attach(fork('after'));
+    s.fs.attach({ ...fork('later'), origin: again });
+    for (const id of [s.spec.id, 'before', 'after', 'later']) {
+      const seen = s.fs.changes(id, ROOT_PATH, 1000).changes;
+      expect({ id, seen, files: s.fs.usage(id).files }).toEqual({ id, seen: [], files: 1 });
+    }
+  });
+
   it('is in conflict if the sandbox changed its mode', () => {
     const s = made();
     s.set('b', { mode: 0o700 });

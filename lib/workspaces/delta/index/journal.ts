@@ -2,7 +2,7 @@ import { fstatSync, ftruncateSync, linkSync, openSync, rmSync, writeSync } from 
 import { complete, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { EIO, ENOSPC, hostErrno } from '../../../linux/errno.ts';
-import { OwnSyncs } from '../contents/host-syncs.ts';
+import { type BegunSync, OwnSyncs } from '../contents/host-syncs.ts';
 import { DurableJournal, type JournalSync } from './durable-journal.ts';
 import { lineInParts, plainLine, readMore, sealedLine } from './journal-lines.ts';
 import { writeMark } from './journal-mark.ts';
@@ -227,14 +227,21 @@ export class Journal {
     }
   }
 
-  /** The part of `rewriting` before the replacement. The caller calls `replace` with the result. */
-  preparing(records: Iterable<readonly unknown[]>): Steps<NewJournal> {
-    return this.#alone(writeNewJournal(this.#path, records, this.#syncs));
+  /**
+   * The part of `rewriting` before the replacement. The caller calls `replace` with the result. `alongside`: see
+   * `writeNewJournal`.
+   */
+  preparing(records: Iterable<readonly unknown[]>, alongside?: () => BegunSync): Steps<NewJournal> {
+    return this.#alone(writeNewJournal(this.#path, records, this.#syncs, alongside));
   }
 
-  /** The replacement, which is the commit point. Throws host errors with the old journal in place. */
-  replace({ fd, ino, size, sum }: NewJournal): void {
+  /**
+   * The replacement, which is the commit point. `first` is called directly before it. Throws its error and host errors,
+   * with the old journal in place.
+   */
+  replace({ fd, ino, size, sum }: NewJournal, first?: () => void): void {
     try {
+      first?.();
       putInPlace(this.#path);
     } catch (error) {
       closeQuietly(fd);

@@ -1,7 +1,7 @@
 import { fstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { StepCounter, type Steps } from '../../../fuse/connection/steps.ts';
 import { closeQuietly } from '../../../linux/close.ts';
-import type { OwnSyncs } from '../contents/host-syncs.ts';
+import type { BegunSync, OwnSyncs } from '../contents/host-syncs.ts';
 import { sealedLine } from './journal-lines.ts';
 
 /** Size of the blocks, in bytes, in which the new journal is written. */
@@ -22,19 +22,24 @@ export interface NewJournal {
 
 /**
  * Writes records to a new file beside `path`, in steps. The contents are durable on return, the name is not. Throws host
- * errors. The caller calls `putInPlace` or `discard`.
+ * errors. The caller calls `putInPlace` or `discard`. `alongside`: begins another sync that is to be done on return, too;
+ * both need the other threads once.
  */
 export function* writeNewJournal(
   path: string,
   records: Iterable<readonly unknown[]>,
   syncs: OwnSyncs,
+  alongside: () => BegunSync = () => ({ files: [] }),
 ): Steps<NewJournal> {
   const newPath = newPathOf(path);
   rmSync(newPath, { force: true });
   const fd = openSync(newPath, 'ax', 0o600);
   try {
     const { size, sum } = yield* writeRecords(fd, records);
-    yield* syncs.syncing(() => ({ files: [{ file: newPath, datasync: false }] }));
+    yield* syncs.syncing(() => {
+      const { files, synced } = alongside();
+      return { files: [...files, { file: newPath, datasync: false }], ...(synced && { synced }) };
+    });
     return { fd, ino: fstatSync(fd).ino, size, sum };
   } catch (error) {
     closeQuietly(fd);

@@ -35,6 +35,8 @@ export interface FrozenIndex {
   orphans: readonly number[];
   /** Frozen by an older server. */
   older: boolean;
+  /** The state of the codebase that its workspace fitted (`OpenWorkspace`) when it was frozen; undefined: unknown. */
+  fittedTo?: number | undefined;
   /** Path of the index, which identifies it. */
   path: string;
 }
