@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { encodeRetrieveNothing } from '../protocol/notifications.ts';
 import { CONTROL_NODEID } from '../session/control-node.ts';
 import { type ControlRequest, decodeError, type WorkerMessage } from './control.ts';
+import { hasLongList, LongArguments } from './long-arguments.ts';
 import { isTransient } from './write-device.ts';
 
 /** Time between attempts to wake the request worker while the host is short of memory. */
@@ -30,6 +31,7 @@ export class ControlClient {
   readonly #held: Answer[] = [];
   /** Partial results of calls without an answer yet, by call id. */
   readonly #parts = new Map<number, unknown[]>();
+  readonly #longArguments: LongArguments;
   #nextId = 1;
   #writtenBatch = 0;
   #closed: string | undefined;
@@ -39,14 +41,29 @@ export class ControlClient {
   constructor(fd: number, port: MessagePort) {
     this.#fd = fd;
     this.#port = port;
+    this.#longArguments = new LongArguments((piece) => {
+      if (this.#closed) throw unavailable(this.#closed);
+      this.#port.postMessage(piece);
+      this.#wake();
+    });
   }
 
   /**
    * Runs an operation of the file system in the request worker. Arguments and result cross by structured clone. Rejects
    * with the error that the operation threw (`ControlledFileSystem.toError`), or with UNAVAILABLE after `close`. A call
-   * with partial results resolves with an array: the partial results in order, then the answer.
+   * with partial results resolves with an array: the partial results in order, then the answer. A call with a list of more
+   * than some hundred items begins after its lists were sent; calls made meanwhile begin before it.
    */
   call(operation: string, ...args: readonly unknown[]): Promise<unknown> {
+    return hasLongList(args) ? this.#callWithLists(operation, args) : this.#call(operation, args);
+  }
+
+  async #callWithLists(operation: string, args: readonly unknown[]): Promise<unknown> {
+    if (this.#closed) throw unavailable(this.#closed);
+    return this.#call(operation, await this.#longArguments.send(args));
+  }
+
+  #call(operation: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#closed) return Promise.reject(unavailable(this.#closed));
     return new Promise((resolve, reject) => {
       const request: ControlRequest = { id: this.#nextId++, operation, args };

@@ -9,6 +9,7 @@ import {
   encodeError,
   type WorkerMessage,
 } from './control.ts';
+import { type ListPiece, ReceivedLists } from './long-arguments.ts';
 import type { NotificationQueue } from './notification-queue.ts';
 import type { Steps } from './steps.ts';
 import { Tasks } from './tasks.ts';
@@ -17,6 +18,8 @@ import { writeDevice } from './write-device.ts';
 
 /** `unique` of the wake-up by which this thread continues its tasks. */
 const CONTINUE_TASKS = 2;
+/** Pieces of lists that are received in one go: some milliseconds. */
+const PIECES = 4;
 /** How long that wake-up is retried, in ms. */
 const RETRY_MS = 20;
 
@@ -31,8 +34,11 @@ export class ControlOperations {
   readonly #notifications: NotificationQueue;
   readonly #postponed = new WaitQueue<ControlRequest>();
   readonly #tasks = new Tasks();
+  readonly #lists = new ReceivedLists();
   readonly #continueMessage = encodeRetrieveNothing(CONTROL_NODEID, CONTINUE_TASKS);
   #continuePending = false;
+  /** Whether messages may be left that no wake-up stands for. */
+  #moreMail = false;
   #fileSystem!: ControlledFileSystem;
   #stopped = false;
 
@@ -81,20 +87,27 @@ export class ControlOperations {
       this.#tasks.run();
       this.#retryPostponed();
     }
-    for (;;) {
-      const mail = receiveMessageOnPort(this.#port) as { message: ControlRequest } | undefined;
+    this.#moreMail = false;
+    for (let pieces = 0; pieces < PIECES; ) {
+      const mail = receiveMessageOnPort(this.#port) as { message: ControlRequest | ListPiece } | undefined;
       if (!mail) return;
-      this.#handle(mail.message);
+      if ('list' in mail.message) {
+        this.#lists.add(mail.message);
+        pieces++;
+        continue;
+      }
+      this.#handle({ ...mail.message, args: this.#lists.complete(mail.message.args) });
       this.#retryPostponed();
     }
+    this.#moreMail = true;
   }
 
   /**
-   * Wakes this thread once more, if a task is unfinished. The wake-up comes after all pending requests, whichever
+   * Wakes this thread once more, if a task is unfinished or messages are left. The wake-up comes after all pending requests, whichever
    * descriptor they come by, so that those are served before the next slice.
    */
   requestContinue(): void {
-    if (this.#tasks.size === 0 || this.#continuePending) return;
+    if ((this.#tasks.size === 0 && !this.#moreMail) || this.#continuePending) return;
     try {
       writeDevice(this.#fd, this.#continueMessage, 0, this.#continueMessage.length, RETRY_MS);
       this.#continuePending = true;

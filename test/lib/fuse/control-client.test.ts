@@ -46,3 +46,14 @@ it('the control client writes nothing after its release', () => {
   vi.useRealTimers();
   expect(write).toHaveBeenCalledTimes(1);
 });
+
+it('the control client sends nothing of a list after its close', async () => {
+  const called = client.call(
+    'rebase',
+    Array.from({ length: 100_000 }, () => 'a'.repeat(100)),
+  );
+  client.close('it was closed');
+  const written = write.mock.calls.length;
+  await expect(called).rejects.toThrow('it was closed');
+  expect(write.mock.calls.length).toBe(written);
+});
