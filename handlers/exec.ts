@@ -2,7 +2,8 @@ import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { KeptOutput, YieldedExec } from '../lib/process-services.ts';
 import { define, execCommand } from './define.ts';
-import { collect, type ExecResult, newTexts, resultOf, type Texts } from './input/exec-result.ts';
+import { ExecOutput } from './input/exec-output.ts';
+import { collect, type ExecResult, NOT_GOING_ON } from './input/exec-result.ts';
 
 /** Milliseconds; a call that waits longer is likely to be cut off on its way. */
 const MAX_YIELD_MS = 600_000;
@@ -17,14 +18,13 @@ export const exec = define(
     answered?.(() => memory.release());
     try {
       memory.holdInput(request.stdin.length + request.stdin_bytes.length);
-      const limit = limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES;
+      const output = new ExecOutput(request, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
       if (request.yield_after > 0) {
-        const texts = newTexts(limit, memory);
-        const take = (output: KeptOutput) => appendKept(texts, output);
+        const take = (kept: KeptOutput) => appendKept(output, kept);
         const yielded = await services.processes.execOrYield(request, signal, () => guard.keepCommand(), take);
-        return resultOfYielded(yielded, texts);
+        return resultOfYielded(yielded, output);
       }
-      return await collect(await services.sandboxes.exec(request, signal), limit, memory);
+      return await collect(await services.sandboxes.exec(request, signal), output);
     } finally {
       // Held until the response is sent, if the adapter reports that.
       if (!answered) memory.release();
@@ -32,17 +32,18 @@ export const exec = define(
   },
 );
 
-function appendKept(texts: Texts, { gap, pieces }: KeptOutput): void {
+function appendKept(output: ExecOutput, { gap, pieces }: KeptOutput): void {
   // It is not known of which stream the bytes were.
-  if (gap > 0) texts.STDOUT.skip(gap);
-  for (const { stream, data } of pieces) texts[stream === 'stderr' ? 'STDERR' : 'STDOUT'].append(data);
+  if (gap > 0) output.skip(gap);
+  for (const { stream, data } of pieces) output.append(stream === 'stderr' ? 'STDERR' : 'STDOUT', data);
 }
 
 /** The output so far of a command that has ended, or goes on as a process. */
-function resultOfYielded({ processId, end }: YieldedExec, texts: Texts): ExecResult {
+function resultOfYielded({ processId, end }: YieldedExec, output: ExecOutput): ExecResult {
+  const result = { ...output.fields(), ...NOT_GOING_ON };
   if (end === undefined) {
-    return { ...resultOf(texts), exit_code: 0, duration_ms: 0, end_reason: '', running: true, process_id: processId };
+    return { ...result, exit_code: 0, duration_ms: 0, end_reason: '', running: true, process_id: processId };
   }
   const { exit_code, duration_ms, reason: end_reason } = end;
-  return { ...resultOf(texts), exit_code, duration_ms, end_reason, running: false, process_id: '' };
+  return { ...result, exit_code, duration_ms, end_reason };
 }

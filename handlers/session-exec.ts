@@ -1,6 +1,7 @@
 import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import { define, sessionCommand } from './define.ts';
+import { ExecOutput } from './input/exec-output.ts';
 import { collect, type ExecResult } from './input/exec-result.ts';
 
 /** Runs a command in a session to its end. After a timeout, the output so far is in the details of the error. */
@@ -13,7 +14,8 @@ export const sessionExec = define(
     answered?.(() => memory.release());
     try {
       const { events, outcome } = await sessions.exec(request, signal);
-      const result = await collect(events, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+      const output = new ExecOutput(request, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
+      const result = await collect(events, output);
       return { ...result, ...outcome() };
     } finally {
       // Held until the response is sent, if the adapter reports that.

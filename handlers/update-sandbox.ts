@@ -1,4 +1,4 @@
-import { definePatch, expiryPolicy, idlePolicy, labels } from './define.ts';
+import { definePatch, expiryPolicy, idlePolicy, labels, surroundings } from './define.ts';
 
 export const updateSandbox = definePatch(
   'UpdateSandbox',
@@ -7,10 +7,12 @@ export const updateSandbox = definePatch(
     remove_labels: { maxItems: labels.maxItems, items: labels.keys },
     ...expiryPolicy,
     ...idlePolicy,
+    ...surroundings,
+    remove_env: { maxItems: surroundings.env.maxItems, items: surroundings.env.keys },
   },
   {
-    removes: { labels: { keys: 'remove_labels', all: 'clear_labels' } },
-    resets: { expires_in: 0, on_expire: '', idle_timeout: 0, on_idle: '' },
+    removes: { labels: { keys: 'remove_labels', all: 'clear_labels' }, env: { keys: 'remove_env', all: 'clear_env' } },
+    resets: { expires_in: 0, on_expire: '', idle_timeout: 0, on_idle: '', shell: '', workdir: '' },
   },
   ({ request }, { services }) => services.sandboxes.update(request),
 );

@@ -63,6 +63,17 @@ export class LongText {
   }
 }
 
+/** The chunks as one text. `end`: see LongText. */
+export function textOf(chunks: readonly Buffer[], end?: string): Text {
+  const [first, second] = chunks;
+  if (end === undefined && second === undefined) {
+    if (first === undefined) return '';
+    if (first.length < LONG) return first.toString('utf8');
+  }
+  const text = new LongText(chunks, end);
+  return chunks.reduce((sum, { length }) => sum + length, 0) < LONG ? text.toString() : text;
+}
+
 /** Gathers a text that arrives in many pieces. */
 export class TextBuffer {
   readonly #chunks: Buffer[] = [];
@@ -90,15 +101,14 @@ export class TextBuffer {
     this.#chunks.push(memory.subarray(0, rest.length));
   }
 
+  /** They must not be changed, and are valid until the next `append`. */
+  get chunks(): readonly Buffer[] {
+    return this.#chunks;
+  }
+
   /** `end`: see LongText. */
   text(end?: string): Text {
-    const [first, second] = this.#chunks;
-    if (end === undefined && second === undefined) {
-      if (first === undefined) return '';
-      if (first.length < LONG) return first.toString('utf8');
-    }
-    const text = new LongText(this.#chunks, end);
-    return this.#bytes < LONG ? text.toString() : text;
+    return textOf(this.#chunks, end);
   }
 
   /** Copies as much of `data` as the last chunk's memory has room for. Returns the number of bytes. */

@@ -57,12 +57,39 @@ export const expiryPolicy = {
   on_expire: { values: ON_EXPIRE },
 } as const satisfies Constraints;
 
+const noNul = { source: '[^\\0]*', problem: 'must have no NUL' };
+
+/** The name or the path of a shell. */
+const shell = {
+  pattern: {
+    source: '[A-Za-z0-9_][A-Za-z0-9._+-]*|/[^\\0]*',
+    problem: 'must be the name of a program, like bash, or an absolute path',
+  },
+  maxBytes: MAX_WORKDIR_BYTES,
+} as const satisfies FieldConstraint;
+
+const envName = { minLength: 1, pattern: { source: ENV_NAME, problem: ENV_NAME_PROBLEM } } as const;
+
+/** What commands start with, in requests for them and for sandboxes. */
+export const surroundings = {
+  shell,
+  workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },
+  env: {
+    maxItems: MAX_VARIABLES,
+    keys: envName,
+    items: { pattern: noNul },
+    maxEntryBytes: MAX_STRING_BYTES,
+    maxBytes: MAX_ENV_BYTES,
+  },
+} as const satisfies Constraints;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
   labels,
   ...expiryPolicy,
   ...idlePolicy,
+  ...surroundings,
   resources: {
     fields: {
       memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true, unit: 'bytes' },
@@ -74,8 +101,6 @@ export const newSandbox = {
   auto_commit: { values: AUTO_COMMITS },
 } as const satisfies Constraints;
 
-const noNul = { source: '[^\\0]*', problem: 'must have no NUL' };
-
 /** A command and its environment. */
 const command = {
   command: { requiredWithout: 'argv', pattern: noNul, maxBytes: MAX_STRING_BYTES, note: 'a list of arguments is argv' },
@@ -85,37 +110,27 @@ const command = {
     maxBytes: MAX_ARGV_BYTES,
     items: { pattern: noNul, maxBytes: MAX_STRING_BYTES },
   },
-  workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },
-  env: {
-    maxItems: MAX_VARIABLES,
-    keys: {
-      minLength: 1,
-      pattern: { source: ENV_NAME, problem: ENV_NAME_PROBLEM },
-    },
-    items: { pattern: noNul },
-    maxEntryBytes: MAX_STRING_BYTES,
-    maxBytes: MAX_ENV_BYTES,
-  },
+  ...surroundings,
+  shell: { ...shell, excludes: 'argv' },
   timeout: { minimum: 0, unit: 'seconds' },
 } as const satisfies Constraints;
 
+/** The part of the output that an answer has. */
+const shownOutput = { max_output: { minimum: 0 } } as const satisfies Constraints;
+
 /** The command of Exec and ExecStream. */
-export const execCommand = { ...command, stdin_bytes: { excludes: 'stdin' } } as const satisfies Constraints;
+export const execCommand = {
+  ...command,
+  ...shownOutput,
+  stdin_bytes: { excludes: 'stdin' },
+} as const satisfies Constraints;
 
 /** The shell of CreateSession. */
-export const newSession = {
-  shell: {
-    pattern: {
-      source: '[A-Za-z0-9_][A-Za-z0-9._+-]*|/[^\\0]*',
-      problem: 'must be the name of a program, or an absolute path',
-    },
-    maxBytes: MAX_WORKDIR_BYTES,
-  },
-  env: command.env,
-} as const satisfies Constraints;
+export const newSession = { shell, env: surroundings.env } as const satisfies Constraints;
 
 /** The command of SessionExec and SessionExecStream. */
 export const sessionCommand = {
+  ...shownOutput,
   command: { required: true, pattern: noNul, maxBytes: MAX_SESSION_COMMAND_BYTES },
   timeout: { minimum: 0, unit: 'seconds' },
 } as const satisfies Constraints;

@@ -407,13 +407,13 @@ export interface StartProcessRequest {
    * chooses one. 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit.
    */
   process_id: string;
-  /** Command, run by /bin/sh -c. Either this or `argv`. */
+  /** Command, run by `shell` -c. Either this or `argv`. */
   command: string;
   /** Program and its arguments, without a shell; a program without "/" is found by PATH. */
   argv: readonly string[];
-  /** Environment variables, in addition to the sandbox's own. */
+  /** Environment variables, in addition to the sandbox's own, over which they take precedence. */
   env: Record<string, string>;
-  /** Working directory; a relative path starts at /workspace. Empty: /workspace. */
+  /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
   workdir: string;
   /** Keep standard input open for WriteProcessInput. Otherwise it is empty. */
   stdin: boolean;
@@ -426,6 +426,8 @@ export interface StartProcessRequest {
   timeout: number;
   /** Labels of the process. */
   labels: Record<string, string>;
+  /** Shell that runs `command`; see ExecRequest. */
+  shell: string;
 }
 
 /** A process. */
@@ -763,6 +765,12 @@ export interface Sandbox {
    * DestroySandbox.
    */
   on_idle: string;
+  /** Shell of its commands, processes and sessions that name none; empty: sh, and bash for sessions. */
+  shell: string;
+  /** Environment variables of its commands, processes and sessions, under those of each request. */
+  env: Record<string, string>;
+  /** Working directory of its commands, processes and sessions that name none; empty: /workspace. */
+  workdir: string;
   /**
    * What happens at `expires_at`. "keep_changes": the sandbox is stopped if it has uncommitted changes or checkpoints, and
    * destroyed otherwise. "stop": it is stopped. "destroy": it is destroyed. See docs/life-cycle.md.
@@ -804,6 +812,21 @@ export interface CreateSandboxRequest {
   idle_timeout: number;
   /** "stop" or empty, or "destroy". See Sandbox. */
   on_idle: string;
+  /**
+   * Shell of commands, processes and sessions that name none: "sh", "bash", or another name in the sandbox's PATH, or an
+   * absolute path. Empty: sh, and for sessions bash, or sh if there is none.
+   */
+  shell: string;
+  /**
+   * Environment variables of commands, processes and sessions. Those of a request take precedence. Commands can read them,
+   * and whoever may see the sandbox.
+   */
+  env: Record<string, string>;
+  /**
+   * Working directory of commands, processes and sessions that name none; a relative path starts at /workspace. Empty:
+   * /workspace. It may be created later.
+   */
+  workdir: string;
   /** "keep_changes", "stop" or "destroy"; empty: the server's default. See Sandbox. */
   on_expire: string;
 }
@@ -865,6 +888,19 @@ export interface UpdateSandboxRequest {
   idle_timeout?: number;
   /** "stop" or "destroy"; empty, and null in a merge patch: "stop". Absent: not changed. */
   on_idle?: string;
+  /**
+   * Environment variables to add, or whose values are replaced, for what is started from now on. The limits of
+   * CreateSandbox apply to the result. In a merge patch null removes a variable.
+   */
+  env: Record<string, string>;
+  /** Names of variables to remove; one that the sandbox does not have changes nothing. None may be in `env`. */
+  remove_env: readonly string[];
+  /** Remove all variables, before those of `env` are added. In a merge patch: null instead of the map. */
+  clear_env: boolean;
+  /** As in CreateSandboxRequest; empty, and null in a merge patch: none. Absent: not changed. */
+  shell?: string;
+  /** As in CreateSandboxRequest; empty, and null in a merge patch: /workspace. Absent: not changed. */
+  workdir?: string;
   /** "keep_changes", "stop" or "destroy"; empty, and null in a merge patch: the server's default. Absent: not changed. */
   on_expire?: string;
 }
@@ -893,13 +929,13 @@ export interface DestroySandboxRequest {
 export interface ExecRequest {
   /** Sandbox that runs the command. */
   sandbox_id: string;
-  /** Command, run by /bin/sh -c. */
+  /** Command, run by `shell` -c. */
   command: string;
   /** Standard input. */
   stdin: string;
-  /** Environment variables, in addition to the sandbox's own. */
+  /** Environment variables, in addition to the sandbox's own, over which they take precedence. */
   env: Record<string, string>;
-  /** Working directory; a relative path starts at /workspace. Empty: /workspace. */
+  /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
   workdir: string;
   /** Seconds until the command and every process that it started are killed; 0: the server's default. */
   timeout: number;
@@ -915,13 +951,30 @@ export interface ExecRequest {
   yield_after: number;
   /** ExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
   keepalive: boolean;
+  /**
+   * Shell that runs `command`: "sh", "bash", or another name in the sandbox's PATH, or an absolute path. It must take -c as
+   * a POSIX shell does. FAILED_PRECONDITION if the sandbox has none. Empty: the sandbox's `shell`, or /bin/sh.
+   */
+  shell: string;
+  /**
+   * Exec only. Bytes of output to keep, of both streams together, at most the server's limit: the beginning and the end
+   * of each stream that is longer than its part, with a line between them that tells how many bytes were left out. A
+   * stream that needs less than half of it leaves the rest to the other one. 0: the beginning, up to the server's limit
+   * for each stream.
+   */
+  max_output: number;
+  /**
+   * Standard output and error are one stream, in the order in which they were written: `output` of ExecResponse, with
+   * ExecStream STDOUT.
+   */
+  merge: boolean;
 }
 
 /** Response of Exec. */
 export interface ExecResponse {
   /**
    * Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above the server's limit is cut, and a last
-   * line reports that.
+   * line reports that; with `max_output`, a line between the beginning and the end.
    */
   stdout: string;
   /** Standard error, with the same restrictions. */
@@ -935,7 +988,7 @@ export interface ExecResponse {
    * `yield_after`; empty while it is `running`.
    */
   end_reason: string;
-  /** Whether output was left out of `stdout` or `stderr`. */
+  /** Whether output was left out of `stdout`, `stderr` or `output`. */
   output_truncated: boolean;
   /** Bytes of standard output that were left out. */
   stdout_dropped_bytes: number;
@@ -945,6 +998,13 @@ export interface ExecResponse {
   running: boolean;
   /** Id of the process, if the command goes on. */
   process_id: string;
+  /**
+   * With `merge`: standard output and error in the order in which they were written, instead of `stdout` and `stderr`,
+   * which are empty.
+   */
+  output: string;
+  /** Bytes that were left out of `output`. */
+  output_dropped_bytes: number;
   /** SessionExec only. The shell of the session has ended with this command. */
   session_ended: boolean;
   /** SessionExec only. The command was the first in a new shell, without the state of the one that was killed. */
@@ -994,11 +1054,11 @@ export interface CreateSessionRequest {
   /** Sandbox of the session. */
   sandbox_id: string;
   /**
-   * Name of a shell in the sandbox's PATH, or its absolute path. It must run commands as a POSIX shell does. Empty: bash,
-   * or sh if there is none.
+   * Name of a shell in the sandbox's PATH, or its absolute path. It must run commands as a POSIX shell does. Empty: the
+   * sandbox's `shell`, or bash, or sh if there is none.
    */
   shell: string;
-  /** Environment variables of the shell, in addition to the sandbox's own. */
+  /** Environment variables of the shell, in addition to the sandbox's own, over which they take precedence. */
   env: Record<string, string>;
 }
 
@@ -1040,6 +1100,10 @@ export interface SessionExecRequest {
   command: string;
   /** Seconds from its start until the command and everything in its session are killed; 0: the server's default. */
   timeout: number;
+  /** SessionExec only. See ExecRequest. */
+  max_output: number;
+  /** See ExecRequest. */
+  merge: boolean;
 }
 
 /** Request of UpdatePermissions. */
@@ -1291,6 +1355,12 @@ export interface ForkRequest {
   idle_timeout?: number;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   on_idle: string;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  shell: string;
+  /** Environment variables; none: those of the forked sandbox. */
+  env: Record<string, string>;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  workdir: string;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   on_expire: string;
 }
@@ -1583,9 +1653,9 @@ export interface Rpcs {
   /** Lists sandboxes, the newest first, page by page. */
   ListSandboxes: { request: ListSandboxesRequest; response: ListSandboxesResponse };
   /**
-   * Changes labels, lifetime and idle policy of a sandbox, in every state: what the request names, all or nothing.
-   * FAILED_PRECONDITION if the sandbox has expired, unless `on_expire` keeps it: a new expires_in then ends its expiry, and
-   * StartSandbox starts it. Over REST the body is a JSON merge patch (RFC 7396).
+   * Changes labels, lifetime, idle policy, shell, environment and working directory of a sandbox, in every state: what the
+   * request names, all or nothing. FAILED_PRECONDITION if the sandbox has expired, unless `on_expire` keeps it: a new
+   * expires_in then ends its expiry, and StartSandbox starts it. Over REST the body is a JSON merge patch (RFC 7396).
    */
   UpdateSandbox: { request: UpdateSandboxRequest; response: Sandbox };
   /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */

@@ -33,8 +33,12 @@ export interface TerminalSize {
 }
 
 export interface Command {
-  /** Script for `/bin/sh -c`; empty with `argv`. */
+  /** Script for `shell -c`; empty with `argv`. */
   command: string;
+  /** A name, which is searched in the sandbox's PATH, or an absolute path; empty, absent or `sh`: /bin/sh. */
+  shell?: string;
+  /** Both output streams are one, in the order of the writes: all events are STDOUT. */
+  merge?: boolean;
   /** Instead of `command`: a program, which is searched in PATH, and its arguments. */
   argv?: readonly string[];
   /** Complete standard input; empty: /dev/null. */
@@ -46,6 +50,8 @@ export interface Command {
   env: Readonly<Record<string, string>>;
   /** Absolute, or relative to /workspace; empty: /workspace. Interpreted inside only. */
   workdir: string;
+  /** The workdir is that of the sandbox, not of the request, so that it is FAILED_PRECONDITION if it cannot be entered. */
+  ownWorkdir?: boolean;
   /** Milliseconds; undefined: no timeout. */
   timeoutMs: number | undefined;
   /** Aborted when the client disconnects: kills the command and all its processes. */
@@ -103,6 +109,9 @@ export interface OpenShell {
   /** A plain name, which is searched in PATH, or an absolute path; empty: bash, or sh if there is none. */
   shell: string;
   env: Readonly<Record<string, string>>;
+  /** Where it starts, as that of a command. */
+  workdir: string;
+  ownWorkdir: boolean;
   /** Aborted when the client disconnects before the shell is up. */
   signal: AbortSignal;
 }
@@ -110,6 +119,8 @@ export interface OpenShell {
 /** A command for a shell that keeps its state. Its standard input is /dev/null. */
 export interface ShellCommand {
   command: string;
+  /** See `Command`. */
+  merge?: boolean;
   timeoutMs: number;
   signal: AbortSignal;
 }
@@ -164,7 +175,10 @@ export interface ListeningPort {
 }
 
 export interface RunningSandbox {
-  /** Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered. */
+  /**
+   * Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered, with
+   * FAILED_PRECONDITION if the sandbox has no such shell.
+   */
   exec(command: Command): Promise<RunningCommand>;
   /**
    * Starts a shell, which counts as one command in progress. FAILED_PRECONDITION if the sandbox has no such shell. The

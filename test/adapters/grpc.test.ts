@@ -93,6 +93,10 @@ describe('gRPC', () => {
         auto_commit: '',
         idle_timeout: 0,
         on_idle: '',
+        on_expire: '',
+        shell: '',
+        env: {},
+        workdir: '',
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

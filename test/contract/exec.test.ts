@@ -85,6 +85,75 @@ const commands: Omit<Case, 'needs'>[] = [
     },
   },
   {
+    name: 'takes shell, env and workdir of the sandbox where the request has none, also in sessions and processes',
+    async run(scene) {
+      const own = { shell: 'bash', env: { A: 'own', B: 'own' }, workdir: 'src' };
+      const sandbox = await scene.sandboxOn({ 'src/a.txt': '' }, undefined, own);
+      const { id: sandbox_id } = sandbox;
+      expect(sandbox).toMatchObject(own);
+      const shown = '[[ x == x ]] && echo "$A $B $PWD"';
+      expect(await scene.output(sandbox, shown, { env: { B: 'asked' } })).toBe('own asked /workspace/src\n');
+      const sh = await scene.run(sandbox, `${shown}; pwd`, { shell: 'sh', workdir: '/tmp' });
+      expect(sh).toMatchObject({ stdout: '/tmp\n', stderr: expect.stringContaining('not found') });
+      const { id: session_id, shell } = await scene.client.call('CreateSession', { sandbox_id, env: { A: 'asked' } });
+      expect(shell).toMatch(/\/bash$/);
+      const inSession = await scene.client.call('SessionExec', { session_id, command: shown });
+      expect(inSession.stdout).toBe('asked own /workspace/src\n');
+      await scene.client.call('StartProcess', { sandbox_id, process_id: 'p', command: shown });
+      const read = { sandbox_id, process_id: 'p', wait: 20_000 };
+      const { output } = await scene.client.call('ReadProcessOutput', read);
+      const data = output.map((each) => Buffer.from(each.data as never, 'base64' as never).toString()).join('');
+      expect(data).toBe('own own /workspace/src\n');
+      const none = { sandbox_id, env: { A: 'new' }, remove_env: ['B'], shell: '', workdir: '' };
+      expect(await scene.client.call('UpdateSandbox', none)).toMatchObject({
+        env: { A: 'new' },
+        shell: '',
+        workdir: '',
+      });
+      expect(await scene.output(sandbox, 'echo "$A [$B] $PWD"')).toBe('new [] /workspace\n');
+      await scene.client.call('UpdateSandbox', { sandbox_id, workdir: 'gone' });
+      await expectRefusal(scene.run(sandbox, 'true'), 'FAILED_PRECONDITION', 'the sandbox’s workdir "gone"');
+      await expectRefusal(scene.run(sandbox, 'true', { shell: 'noshell' }), 'FAILED_PRECONDITION', '"noshell"');
+      await expectRefusal(scene.run(sandbox, 'true', { shell: 'a b' }), 'INVALID_ARGUMENT', 'shell');
+    },
+  },
+  {
+    name: 'keeps the beginning and the end with max_output, and has one ordered stream with merge',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const { id: session_id } = await scene.client.call('CreateSession', { sandbox_id: sandbox.id });
+      const command = 'echo first; seq 20000; echo error >&2; echo last';
+      const session = { session_id, command, timeout: 20 };
+      const calls = (more: object) => [
+        scene.run(sandbox, command, more),
+        scene.run(sandbox, command, { ...more, yield_after: 20_000 }),
+        scene.client.call('SessionExec', { ...session, ...more }),
+      ];
+      for (const answer of await Promise.all(calls({ max_output: 1000 }))) {
+        expect(answer.stdout).toMatch(/^first\n1\n2\n.*\n\[\d+ bytes left out\]\n.*\n20000\nlast\n$/s);
+        expect(answer).toMatchObject({
+          stderr: 'error\n',
+          stdout_dropped_bytes: 108_905 - 994,
+          output_truncated: true,
+        });
+      }
+      for (const answer of await Promise.all(calls({ merge: true, max_output: 200 }))) {
+        expect(answer.output).toMatch(/^first\n.*\n\[\d+ bytes left out\]\n.*\n20000\nerror\nlast\n$/s);
+        expect(answer).toMatchObject({ stdout: '', stderr: '', output_dropped_bytes: 108_911 - 200 });
+      }
+      const ordered = 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; sleep 30';
+      const late = await expectRefusal(scene.run(sandbox, ordered, { merge: true, timeout: 1 }), 'DEADLINE_EXCEEDED');
+      expect(late.details).toEqual([{ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' }]);
+      const seen: string[] = [];
+      for await (const { data, stream } of scene.client.execStream({ sandbox_id: sandbox.id, command, merge: true })) {
+        seen.push(stream, Buffer.from(data).toString());
+      }
+      expect(seen).not.toContain('STDERR');
+      expect(seen.join('')).toContain('error');
+      await expectRefusal(scene.run(sandbox, 'true', { max_output: -1 }), 'INVALID_ARGUMENT', 'max_output');
+    },
+  },
+  {
     name: 'runs as an unprivileged user without capabilities',
     async run(scene) {
       const sandbox = await scene.sandboxOn({});

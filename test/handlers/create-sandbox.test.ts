@@ -25,6 +25,9 @@ const zero = {
   auto_commit: '',
   idle_timeout: 0,
   on_idle: '',
+  shell: '',
+  env: {},
+  workdir: '',
   on_expire: '',
 };
 
@@ -43,6 +46,9 @@ describe('CreateSandbox', () => {
       auto_commit: 'on_exec',
       idle_timeout: 600,
       on_idle: 'destroy',
+      shell: '/usr/bin/zsh',
+      env: { A: 'b' },
+      workdir: 'src',
       on_expire: 'stop',
     };
     expect(await requestOf(json(body))).toEqual(body);

@@ -9,8 +9,8 @@ import { Shares } from '../../lib/shares.ts';
 import { execution, exit, output } from '../adapters/fake-services.ts';
 import { call, json } from './call.ts';
 
-const run = (events: (CommandEvent | Error)[], limits?: Services['limits']) =>
-  call(exec, json({ command: 'x' }), {
+const run = (events: (CommandEvent | Error)[], limits?: Services['limits'], asked: object = {}) =>
+  call(exec, json({ command: 'x', ...asked }), {
     sandboxes: { exec: async () => execution(...events) },
     ...(limits ? { limits } : {}),
   });
@@ -19,7 +19,15 @@ describe('Exec', () => {
   it('passes on the request and the signal', async () => {
     const { signal } = new AbortController();
     const seen: unknown[] = [];
-    const body = { command: 'make', stdin: 'in', env: { A: '1' }, workdir: 'src', timeout: 5 };
+    const body = {
+      command: 'make',
+      stdin: 'in',
+      env: { A: '1' },
+      workdir: 'src',
+      timeout: 5,
+      shell: 'bash',
+      merge: true,
+    };
     const sandboxes = {
       exec: async (request: ExecRequest, given: AbortSignal) => {
         seen.push(request, given);
@@ -27,7 +35,7 @@ describe('Exec', () => {
       },
     };
     await call(exec, { ...json(body), pathParameters: { sandbox_id: 'sb_1' } }, { sandboxes, signal });
-    const absent = { argv: [], stdin_bytes: new Uint8Array(0), yield_after: 0, keepalive: false };
+    const absent = { argv: [], stdin_bytes: new Uint8Array(0), yield_after: 0, keepalive: false, max_output: 0 };
     expect(seen).toEqual([{ sandbox_id: 'sb_1', ...body, ...absent }, signal]);
     expect(seen[1]).toBe(signal);
   });
@@ -43,6 +51,8 @@ describe('Exec', () => {
       output_truncated: false,
       stdout_dropped_bytes: 0,
       stderr_dropped_bytes: 0,
+      output: '',
+      output_dropped_bytes: 0,
       session_ended: false,
       session_reset: false,
       running: false,
@@ -100,6 +110,49 @@ describe('Exec', () => {
       message: 'the command took more than 1 s',
       details: [{ stdout: 'half', stderr: 'e' }],
     });
+  });
+
+  it('has both streams in one, in the order of the events, with merge', async () => {
+    const events = [output('a'), output('x', 'STDERR'), output('b'), exit(1)];
+    expect(await run(events, undefined, { merge: true })).toMatchObject({ stdout: '', stderr: '', output: 'axb' });
+    const late = new ServiceError('DEADLINE_EXCEEDED', 'late');
+    const partial = { details: [{ output: 'axb' }] };
+    await expect(run([...events.slice(0, 3), late], undefined, { merge: true })).rejects.toMatchObject(partial);
+  });
+
+  it('keeps the beginning and the end of each stream with max_output, and tells what it left out', async () => {
+    const long = `first\n${'x'.repeat(1000)}\nlast\n`;
+    expect(await run([output(long), output('e', 'STDERR'), exit()], undefined, { max_output: 21 })).toMatchObject({
+      stdout: 'first\nxxxx\n[992 bytes left out]\nxxxx\nlast\n',
+      stderr: 'e',
+      output_truncated: true,
+      stdout_dropped_bytes: 992,
+      stderr_dropped_bytes: 0,
+    });
+    const both = await run([output(long), output(long, 'STDERR'), exit()], undefined, { max_output: 24 });
+    expect(both).toMatchObject({ stdout: both.stderr, stdout_dropped_bytes: 1000, stderr_dropped_bytes: 1000 });
+    const merged = await run([output(long), output('error', 'STDERR'), exit()], undefined, {
+      merge: true,
+      max_output: 10,
+    });
+    expect(merged).toMatchObject({ output: 'first\n[1007 bytes left out]\nerror', output_dropped_bytes: 1007 });
+  });
+
+  it('keeps all output that fits into max_output, and no more than the server’s limit', async () => {
+    const fits = [output('abc'), output('de', 'STDERR'), exit()];
+    expect(await run(fits, undefined, { max_output: 5 })).toMatchObject({ stdout: 'abc', output_truncated: false });
+    const limited = await run([output('x'.repeat(50)), exit()], { execOutputBytes: 10 }, { max_output: 1_000_000 });
+    expect(limited).toMatchObject({ stdout: 'xxxxx\n[40 bytes left out]\nxxxxx', stdout_dropped_bytes: 40 });
+  });
+
+  it('holds no more memory than it keeps output with max_output, and says if there is too little', async () => {
+    const execMemory = new Shares<string>(400_000);
+    const events = [output('a'.repeat(150_000)), output('b'.repeat(900_000)), output('c'.repeat(10)), exit()];
+    const { stdout } = await run(events, { execMemory }, { max_output: 300_000 });
+    expect(String(stdout)).toMatch(
+      /^a{150000}\n\[\d+ bytes left out: the sandbox has its share of limits\.exec_memory_bytes in use\]\nb+c{10}$/,
+    );
+    expect(execMemory.available('')).toBe(200_000);
   });
 
   it('passes on any other error', async () => {

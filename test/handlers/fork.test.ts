@@ -13,6 +13,9 @@ const body = {
   auto_commit: 'on_exec',
   idle_timeout: 0,
   on_idle: 'destroy',
+  shell: 'bash',
+  env: { A: 'b' },
+  workdir: 'src',
   on_expire: 'stop',
 };
 

@@ -3,7 +3,8 @@ import { startProcess } from '../../handlers/start-process.ts';
 import { OPEN } from '../../lib/access/guard.ts';
 import { call, message } from './call.ts';
 
-const EMPTY = { process_id: '', command: '', argv: [], env: {}, workdir: '', stdin: false, timeout: 0, labels: {} };
+const NO_SHELL = { env: {}, workdir: '', shell: '' };
+const EMPTY = { process_id: '', command: '', argv: [], ...NO_SHELL, stdin: false, timeout: 0, labels: {} };
 
 function scene() {
   const seen: unknown[] = [];

@@ -15,12 +15,22 @@ async function requestOf(event: Parameters<typeof call>[1]): Promise<UpdateSandb
   return seen[0]!;
 }
 
-const nothing = { sandbox_id: 'sb_1', labels: {}, remove_labels: [], clear_labels: false };
+const nothing = {
+  sandbox_id: 'sb_1',
+  labels: {},
+  remove_labels: [],
+  clear_labels: false,
+  env: {},
+  remove_env: [],
+  clear_env: false,
+};
 
 describe('UpdateSandbox', () => {
   it('passes on the same request for JSON with a path and for a decoded message', async () => {
     const policy = { idle_timeout: 600, on_idle: 'destroy' };
-    const body = { labels: { team: 'a' }, remove_labels: ['old'], clear_labels: true, expires_in: 60, ...policy };
+    const around = { env: { A: 'b' }, remove_env: ['C'], clear_env: true, shell: 'bash', workdir: 'src' };
+    const labels = { labels: { team: 'a' }, remove_labels: ['old'], clear_labels: true };
+    const body = { ...labels, ...around, expires_in: 60, ...policy };
     expect(await requestOf(json(body))).toEqual({ sandbox_id: 'sb_1', ...body });
     expect(await requestOf(message({ sandbox_id: 'sb_1', ...body }))).toEqual({ sandbox_id: 'sb_1', ...body });
   });
@@ -32,8 +42,9 @@ describe('UpdateSandbox', () => {
   });
 
   it('reads a merge patch: null removes labels, and resets a field to its default', async () => {
-    const reset = { expires_in: null, on_expire: null, idle_timeout: null, on_idle: null };
-    const patch = json({ labels: { a: 'b', old: null, older: null }, ...reset });
+    const policy = { expires_in: null, on_expire: null, idle_timeout: null, on_idle: null };
+    const reset = { ...policy, shell: null, workdir: null };
+    const patch = json({ labels: { a: 'b', old: null, older: null }, env: { A: 'b', OLD: null }, ...reset });
     expect(await requestOf(patch)).toEqual({
       ...nothing,
       labels: { a: 'b' },
@@ -42,7 +53,12 @@ describe('UpdateSandbox', () => {
       idle_timeout: 0,
       on_idle: '',
       on_expire: '',
+      env: { A: 'b' },
+      remove_env: ['OLD'],
+      shell: '',
+      workdir: '',
     });
+    expect(await requestOf(json({ env: null }))).toEqual({ ...nothing, clear_env: true });
     expect(await requestOf(json({ labels: null }))).toEqual({ ...nothing, clear_labels: true });
     expect(await requestOf(json({ labels: { a: null }, remove_labels: ['b'] }))).toEqual({
       ...nothing,
@@ -66,6 +82,8 @@ describe('UpdateSandbox', () => {
     [{ labels: { a: 1 } }, 'labels[a] must be a string'],
     [{ labels: { '': 'a' } }, 'a key of labels must not be empty'],
     [{ labels: { '': null } }, 'remove_labels[0] must not be empty'],
+    [{ env: { 'A-B': null } }, 'remove_env[0] must have letters, digits and "_" only, and no digit first'],
+    [{ shell: 'a b' }, 'shell must be the name of a program, like bash, or an absolute path'],
     [{ labels: { a: 'x'.repeat(1025) } }, 'labels[a] must have at most 1024 characters'],
     [{ labels: { a: null }, remove_labels: 'b' }, 'remove_labels must be a list of strings'],
     [{ remove_labels: Array.from({ length: 65 }, () => 'a') }, 'remove_labels must have at most 64 entries, not 65'],

@@ -6,10 +6,11 @@ import type { Command, CommandEvent, CommandInput, RunningCommand, TerminalSize 
 import { killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
 import { LastOutput } from './last-output.ts';
+import { refusalOf } from './refusals.ts';
 import type { Runner } from './runner.ts';
 import type { StatusLine } from './status.ts';
 import type { Stdin } from './stdin.ts';
-import { cannotOpenTerminal, noTerminalProgram, Terminal } from './terminal/terminal.ts';
+import { cannotOpenTerminal, Terminal } from './terminal/terminal.ts';
 
 /**
  * Milliseconds that output of background processes is still read before the command's end is reported without the rest.
@@ -23,7 +24,6 @@ export const DEATH_MS = 50;
 const LAST_BYTES = 2_097_152;
 const MAX_TIMER_MS = 2_147_483_647;
 const KILLED = 128 + 9;
-const WORKDIR_REFUSED = 'workdir cannot be entered: no directory there, or no access';
 
 /** The result of the run for the executor, reported once, when the runner is free again or lost. */
 export type Outcome = 'reusable' | 'left-behind' | 'killed' | 'unkillable' | 'garbage';
@@ -53,11 +53,12 @@ export class CommandRun implements RunningCommand {
   readonly #events: EventQueue;
   /**
    * Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered, with
-   * FAILED_PRECONDITION if the sandbox has no program for a terminal.
+   * FAILED_PRECONDITION if the sandbox has no such shell, or no program for a terminal.
    */
   readonly accepted: Promise<void>;
   #accept!: (error?: ServiceError) => void;
   readonly #context: RunContext;
+  readonly #command: Pick<Command, 'shell' | 'workdir' | 'ownWorkdir'>;
   readonly #signal: AbortSignal;
   readonly #timer: NodeJS.Timeout | undefined;
   readonly #lastOutput: LastOutput;
@@ -79,6 +80,8 @@ export class CommandRun implements RunningCommand {
     this.input = command.openStdin || command.terminal ? stdin : undefined;
     if (stdin instanceof Terminal) this.resize = async (size) => stdin.resize(size);
     this.#lastOutput = new LastOutput(context.runner, context.endings);
+    const { shell = '', workdir, ownWorkdir = false, timeoutMs } = command;
+    this.#command = { shell, workdir, ownWorkdir };
     this.#signal = command.signal;
     this.#events = new EventQueue(() => this.#resume(), this.#cancel);
     this.accepted = new Promise((resolve, reject) => {
@@ -92,7 +95,6 @@ export class CommandRun implements RunningCommand {
     runner.onStatus = (line) => this.#onStatus(line);
     runner.onGone = () => this.#safely(this.#onGone());
     command.signal.addEventListener('abort', this.#cancel, { once: true });
-    const { timeoutMs } = command;
     if (timeoutMs !== undefined) {
       const expired = () => new ServiceError('DEADLINE_EXCEEDED', `the command ran longer than ${timeoutMs} ms`);
       this.#timer = setTimeout(() => this.#safely(this.#kill(expired())), Math.min(timeoutMs, MAX_TIMER_MS));
@@ -160,10 +162,8 @@ export class CommandRun implements RunningCommand {
       this.#context.done('garbage');
     } else if (line.kind === 's') {
       this.#start();
-    } else if (line.kind === 'w') {
-      this.#refusal = new ServiceError('INVALID_ARGUMENT', WORKDIR_REFUSED);
-    } else if (line.kind === 'm') {
-      this.#refusal = noTerminalProgram();
+    } else if (line.kind === 'w' || line.kind === 'e' || line.kind === 'm') {
+      this.#refusal = refusalOf(line.kind, this.#command);
     } else if (line.kind === 'p') {
       this.#safely(this.#kill(cannotOpenTerminal()));
     } else if (line.kind === 'x' && line.value <= 255) {

@@ -9,6 +9,7 @@ import {
 } from '../../command-limits.ts';
 import { invalidArgument } from '../../errors.ts';
 import type { Command } from '../runtime.ts';
+import { findShell, ownShell, SHELL } from './command-shell.ts';
 import { AGENT_DIR, WORKSPACE } from './places.ts';
 import type { ScriptPart } from './script-part.ts';
 import { checkSize } from './terminal/sizes.ts';
@@ -91,7 +92,11 @@ function isScript({ command, argv }: Request, longest: number): boolean {
  */
 function program(request: Request, owned: readonly ScriptPart[]): ScriptPart[] {
   const env = owned.length > 0 ? [ENV, ...owned] : [];
-  if (isScript(request, MAX_STRING_BYTES)) return [...env, '/bin/sh -c ', { quoted: request.command }];
+  if (isScript(request, MAX_STRING_BYTES)) {
+    const shell = ownShell(request);
+    const start = env.length > 0 && shell.includes('=') ? [...env, BY_SHELL] : env;
+    return [...start, shell === '' ? '/bin/sh' : SHELL, ' -c ', { quoted: request.command }];
+  }
   const argv = request.argv!;
   const words = argv.flatMap((argument) => [{ quoted: argument }, ' ']);
   if (env.length > 0) return [...env, ...(argv[0]!.includes('=') ? [BY_SHELL] : []), ...words];
@@ -109,7 +114,7 @@ export interface InputNames {
   sizes?: string | undefined;
 }
 
-type Request = Pick<Command, 'command' | 'argv' | 'env' | 'workdir' | 'terminal'>;
+type Request = Pick<Command, 'command' | 'argv' | 'shell' | 'merge' | 'env' | 'workdir' | 'terminal'>;
 type Variables = readonly [name: string, value: string][];
 
 /**
@@ -124,17 +129,19 @@ export function commandScript(nonce: string, request: Request, names: InputNames
   const stdin = names.stdin === undefined ? '' : ` <${AGENT_DIR}/${names.stdin}`;
   const sizes = names.sizes === undefined ? '' : ` 3<${AGENT_DIR}/${names.sizes}`;
   const started = `echo '${nonce} s 0' >&9`;
+  const shell = ownShell(request);
   // Always in a subshell: the runner stays in the workspace, and its messages about a killed child go to its own
   // stderr.
   let body = run;
   if (workdir !== '') {
     const enter = ['if cd -- ', { quoted: workdir }, ` 2>/dev/null; then unset OLDPWD; ${started}; `];
     body = [...enter, ...run, `; else echo '${nonce} w 0' >&9; fi`];
-  } else if (stdin !== '') {
+  } else if (stdin !== '' || shell !== '') {
     body = [`${started}; `, ...run];
   }
+  const find = [...(shell === '' ? [] : findShell(shell, nonce)), ...(terminal ? [terminal.find] : [])];
   return {
-    parts: [`n=${nonce}; (`, ...(terminal ? [terminal.find] : []), ...body, `)${stdin}${sizes}; echo "$n x $?" >&9\n`],
+    parts: [`n=${nonce}; (`, ...find, ...body, `)${stdin}${sizes}; echo "$n x $?" >&9\n`],
     reportsStart: body !== run,
   };
 }
@@ -143,17 +150,26 @@ function onPipes(request: Request, env: Variables): ScriptPart[] {
   const plain = env.filter(([name]) => !SHELL_OWNED.test(name));
   const owned = plain.length === env.length ? [] : env.filter(([name]) => SHELL_OWNED.test(name));
   // With exec no shell is left between the runner and the program, which would get the command's signals, too.
-  return [...assignments(plain), 'exec ', ...program(request, assignments(owned)), ' >&7 2>&8 7>&- 8>&- 9>&-'];
+  const streams = request.merge ? ' >&7 2>&7 7>&- 8>&- 9>&-' : ' >&7 2>&8 7>&- 8>&- 9>&-';
+  return [...assignments(plain), 'exec ', ...program(request, assignments(owned)), streams];
 }
 
 function onTerminal(nonce: string, request: Request, env: Variables): TerminalScript {
   checkSize(request.terminal!);
   const variables = env.map(([name, value]) => `${name}=${value}`);
-  const words = isScript(request, WORD_BYTES)
-    ? ['/bin/sh', '-c', request.command]
-    : [...(request.argv![0]!.includes('=') ? ['/bin/sh', '-c', EXEC] : []), ...request.argv!];
-  return terminalScript(request.terminal!, ['/usr/bin/env', `TERM=${TERM}`, ...variables, ...words], nonce);
+  const before = ['/usr/bin/env', `TERM=${TERM}`, ...variables];
+  const viaShell = ['/bin/sh', '-c', EXEC];
+  if (!isScript(request, WORD_BYTES)) {
+    const words = [...(request.argv![0]!.includes('=') ? viaShell : []), ...request.argv!];
+    return terminalScript(request.terminal!, quotedWords([...before, ...words]), nonce);
+  }
+  const shell = ownShell(request);
+  const start = quotedWords(shell.includes('=') ? [...before, ...viaShell] : before);
+  const name = shell === '' ? { quoted: '/bin/sh' } : SHELL;
+  return terminalScript(request.terminal!, [...start, name, ...quotedWords(['-c', request.command])], nonce);
 }
+
+const quotedWords = (words: readonly string[]): ScriptPart[] => words.map((quoted) => ({ quoted }));
 
 const assignments = (env: Variables): ScriptPart[] =>
   env.flatMap(([name, value]) => [`${name}=`, { quoted: value }, ' ']);

@@ -79,13 +79,14 @@ export class SessionShell implements RunningShell {
   }
 
   /** See `RunningSandbox.openShell`. */
-  static async open(host: ShellHost, exec: Exec, { shell, env, signal }: OpenShell): Promise<SessionShell> {
+  static async open(host: ShellHost, exec: Exec, request: OpenShell): Promise<SessionShell> {
     const opened = await SessionShell.#prepare(host);
+    const { signal } = request;
     const cancel = () => opened.#abort.abort();
     try {
       if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
       signal.addEventListener('abort', cancel, { once: true });
-      await opened.#start(exec, shell, env);
+      await opened.#start(exec, request);
       return opened;
     } catch (error) {
       await opened.close();
@@ -128,7 +129,7 @@ export class SessionShell implements RunningShell {
     const nonce = newNonce();
     const pipes = await this.#given(this.#pipes.take());
     const asked = { nonce, command: command.command, output: pipes.name, status: `${this.#name}.sts` };
-    const request: ShellRequest = { ...asked, previous: this.#previous };
+    const request: ShellRequest = { ...asked, merge: command.merge ?? false, previous: this.#previous };
     const file = shellCommandFile(request);
     const script = file && (await this.#given(LongScript.write(this.#host, `${nonce}.cmd`, file)));
     try {
@@ -173,10 +174,10 @@ export class SessionShell implements RunningShell {
     await this.ended;
   }
 
-  async #start(exec: Exec, shell: string, env: Readonly<Record<string, string>>): Promise<void> {
+  async #start(exec: Exec, { shell, env, workdir, ownWorkdir }: OpenShell): Promise<void> {
     const command = shellStart(shell, this.#name);
     const { signal } = this.#abort;
-    this.#process = await exec({ command, stdin: '', env, workdir: '', timeoutMs: undefined, signal });
+    this.#process = await exec({ command, stdin: '', env, workdir, ownWorkdir, timeoutMs: undefined, signal });
     const path = this.#own.firstLine();
     void this.#watch(this.#process);
     this.#path = await Promise.race([path, this.ended.then(({ error }) => (error ? Promise.reject(error) : ''))]);

@@ -31,6 +31,8 @@ export interface ShellRequest {
   output: string;
   /** FIFO for reports. */
   status: string;
+  /** Standard error goes to the same FIFO as standard output. */
+  merge: boolean;
   /** Exit code of the previous command, which is `$?` in this one. */
   previous: number;
 }
@@ -55,14 +57,15 @@ export function shellCommandFile({ command }: ShellRequest): readonly ScriptPart
  *   the intention to do so.
  * - Separate lines: an error within one line drops the rest of that line only.
  */
-export function shellRequest({ nonce, command, output, status, previous }: ShellRequest, load?: string): string {
+export function shellRequest({ nonce, command, output, status, merge, previous }: ShellRequest, load?: string): string {
+  const errors = merge ? '2>&1' : `2>${AGENT_DIR}/${output}.err`;
   // Without an export of the text by `set -a`, which would make the environment too large for any program.
   const text = load === undefined ? shellQuote(command) : '"\\\\unset _command; $_command"';
   return [
     ...(load === undefined ? [] : [`\\command ${load.trimEnd()}`]),
     // With `set -e` the exit code was 0, or the shell has ended.
     ...(previous === 0 ? [] : [`case $- in *e*) ;; *) (\\exit ${previous}) ;; esac`]),
-    `\\command eval ${text} </dev/null >${AGENT_DIR}/${output}.out 2>${AGENT_DIR}/${output}.err`,
+    `\\command eval ${text} </dev/null >${AGENT_DIR}/${output}.out ${errors}`,
     '_status=$?',
     '\\unset -f command',
     `\\command echo "${nonce} x $_status" >${AGENT_DIR}/${status} || \\exit`,

@@ -4,6 +4,7 @@
  * - h PID: the runner is ready; its pid inside
  * - s 0: the command is about to start, stdin is open
  * - w 0: the workdir could not be entered
+ * - e 0: the sandbox has no such shell
  * - m 0: the sandbox has no program that makes a terminal
  * - p 0: no terminal could be opened; nothing of the command has run
  * - x CODE: the command ended
@@ -11,14 +12,14 @@
  *
  * Processes of the command can write to the pipe (same uid), so everything is validated and bounded.
  */
-type StatusKind = 'h' | 's' | 'w' | 'm' | 'p' | 'x' | 'f';
+type StatusKind = 'h' | 's' | 'w' | 'e' | 'm' | 'p' | 'x' | 'f';
 export interface StatusLine {
   nonce: string;
   kind: StatusKind;
   value: number;
 }
 
-const LINE = /^([0-9a-f]{16}) ([hswmpxf]) (\d{1,10})$/;
+const LINE = /^([0-9a-f]{16}) ([hswempxf]) (\d{1,10})$/;
 const MAX_LINE = 64;
 
 /**

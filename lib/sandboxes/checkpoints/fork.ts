@@ -56,7 +56,11 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
 }
 
 type Overrides = Partial<
-  Pick<SandboxRecord, 'permissions' | 'labels' | 'resources' | 'auto_commit' | 'idle_timeout' | 'on_idle' | 'on_expire'>
+  Pick<
+    SandboxRecord,
+    'permissions' | 'labels' | 'resources' | 'auto_commit' | 'idle_timeout' | 'on_idle' | 'on_expire'
+  > &
+    Pick<SandboxRecord, 'shell' | 'env' | 'workdir'>
 > & {
   lifetime: number;
 };
@@ -75,15 +79,20 @@ async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Ov
     ...(idle_timeout !== undefined && { idle_timeout }),
     ...(on_idle !== '' && { on_idle }),
     ...(on_expire && { on_expire }),
+    ...(request.shell !== '' && { shell: request.shell }),
+    ...(Object.keys(request.env).length > 0 && { env: request.env }),
+    ...(request.workdir !== '' && { workdir: request.workdir }),
   };
 }
 
 function recordOf(
-  { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle, on_expire }: SandboxRecord,
+  parent: SandboxRecord,
   { lifetime, ...overrides }: Overrides,
   own: Pick<SandboxRecord, 'owner_id' | 'uid' | 'origin' | 'intent'>,
   context: SandboxContext,
 ): SandboxRecord {
+  const { codebase_id, permissions, labels, runtime, image, auto_commit, idle_timeout, on_idle, on_expire } = parent;
+  const { shell, env, workdir } = parent;
   const now = Math.floor(context.clock.now() / 1000);
   return {
     id: newId('sb'),
@@ -98,6 +107,9 @@ function recordOf(
     auto_commit,
     idle_timeout,
     on_idle,
+    shell,
+    env,
+    workdir,
     on_expire,
     destroy_at: 0,
     resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },

@@ -6,6 +6,7 @@ import type { SandboxContext } from '../context.ts';
 import { isExpired } from '../host/clock.ts';
 import { expired } from '../lifecycle/start-stop.ts';
 import { isChanging, type LiveSandbox } from '../sandbox.ts';
+import { withDefaults } from './defaults.ts';
 import { timeoutOf } from './timeout.ts';
 
 /** Runs a command, concurrently with others. If the sandbox is just starting, the command waits. */
@@ -14,14 +15,15 @@ export async function execInSandbox(
   signal: AbortSignal,
   context: SandboxContext,
 ): Promise<Execution> {
-  const { command, argv, stdin, stdin_bytes, env, workdir } = request;
+  const { command, argv, stdin, stdin_bytes, merge } = request;
   const timeoutMs = timeoutOf(request, context.settings);
   const ready = runnable(request.sandbox_id, signal, context);
   const sandbox = ready instanceof Promise ? await ready : ready;
   if (!sandbox.running) throw sandbox.refuse();
   const program = argv.length > 0 ? { command: '', argv } : { command };
   const input = stdin_bytes.length > 0 ? stdin_bytes : stdin;
-  const execution = await sandbox.running.exec({ ...program, stdin: input, env, workdir, timeoutMs, signal });
+  const around = withDefaults(request, sandbox.record);
+  const execution = await sandbox.running.exec({ ...program, ...around, merge, stdin: input, timeoutMs, signal });
   return sandbox.record.auto_commit === 'on_exec' ? committing(execution, sandbox.id, context) : execution;
 }
 

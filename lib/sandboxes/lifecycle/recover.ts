@@ -42,6 +42,9 @@ const EARLIER = {
   auto_commit_stopped: false,
   idle_timeout: 0,
   on_idle: 'stop',
+  shell: '',
+  env: {},
+  workdir: '',
   destroy_at: 0,
 } as const;
 

@@ -1,3 +1,4 @@
+import { MAX_ENV_BYTES, MAX_VARIABLES } from '../../command-limits.ts';
 import type { Sandbox } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
 import { MAX_LABELS } from '../../label-limits.ts';
@@ -16,16 +17,17 @@ import { expired } from './start-stop.ts';
  * expiry ends: RESOURCE_EXHAUSTED.
  */
 export async function updateSandbox(request: SandboxUpdate, context: SandboxContext): Promise<Sandbox> {
-  const { sandbox_id, labels, remove_labels, expires_in, idle_timeout, on_idle, on_expire } = request;
-  const twice = remove_labels.find((key) => Object.hasOwn(labels, key));
-  if (twice !== undefined) {
-    throw invalidArgument('remove_labels', `must not have ${JSON.stringify(twice)}, which is in labels`);
-  }
+  const { sandbox_id, labels, remove_labels, env, remove_env, expires_in, idle_timeout, on_idle, on_expire } = request;
+  refuseBoth('labels', labels, remove_labels);
+  refuseBoth('env', env, remove_env);
   return context.change(sandbox_id, async (sandbox) => {
     const isPast = isExpired(sandbox.record.expires_at, context.clock);
     if (isPast && !(await isKept(sandbox, context))) throw expired(sandbox.record);
     const patch: RecordPatch = {
       ...changedLabels(request, sandbox.record.labels),
+      ...changedEnv(request, sandbox.record.env),
+      ...(request.shell !== undefined && { shell: request.shell }),
+      ...(request.workdir !== undefined && { workdir: request.workdir }),
       ...(expires_in !== undefined && { expires_at: expiryOf(expires_in, context), kept: undefined, destroy_at: 0 }),
       ...(idle_timeout !== undefined && { idle_timeout }),
       ...(on_idle !== undefined && { on_idle: on_idle || 'stop' }),
@@ -52,9 +54,41 @@ function changedLabels(
   present: Readonly<Record<string, string>>,
 ): { labels?: Record<string, string> } {
   if (Object.keys(labels).length === 0 && remove_labels.length === 0 && !clear_labels) return {};
-  const kept = clear_labels ? [] : Object.entries(present).filter(([key]) => !remove_labels.includes(key));
-  const merged = Object.fromEntries([...kept, ...Object.entries(labels)]);
+  const merged = changedMap(present, labels, remove_labels, clear_labels);
   const count = Object.keys(merged).length;
   if (count <= MAX_LABELS) return { labels: merged };
   throw invalidArgument('labels', `must leave the sandbox at most ${MAX_LABELS} labels, not ${count}`);
+}
+
+/** The variables after the request; nothing if it names none. Throws INVALID_ARGUMENT if they were too many. */
+function changedEnv(
+  { env, remove_env, clear_env }: SandboxUpdate,
+  present: Readonly<Record<string, string>>,
+): { env?: Record<string, string> } {
+  if (Object.keys(env).length === 0 && remove_env.length === 0 && !clear_env) return {};
+  const merged = changedMap(present, env, remove_env, clear_env);
+  const entries = Object.entries(merged);
+  if (entries.length > MAX_VARIABLES) {
+    throw invalidArgument('env', `must leave the sandbox at most ${MAX_VARIABLES} variables, not ${entries.length}`);
+  }
+  const bytes = entries.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value) + 2, 0);
+  if (bytes <= MAX_ENV_BYTES) return { env: merged };
+  throw invalidArgument('env', `must leave the sandbox at most ${MAX_ENV_BYTES} bytes of variables, not ${bytes}`);
+}
+
+function changedMap(
+  present: Readonly<Record<string, string>>,
+  added: Readonly<Record<string, string>>,
+  removed: readonly string[],
+  clear: boolean,
+): Record<string, string> {
+  const without = new Set(removed);
+  const kept = clear ? [] : Object.entries(present).filter(([key]) => !without.has(key));
+  return Object.fromEntries([...kept, ...Object.entries(added)]);
+}
+
+function refuseBoth(field: string, added: Readonly<Record<string, string>>, removed: readonly string[]): void {
+  const twice = removed.find((key) => Object.hasOwn(added, key));
+  if (twice === undefined) return;
+  throw invalidArgument(`remove_${field}`, `must not have ${JSON.stringify(twice)}, which is in ${field}`);
 }

@@ -9,6 +9,7 @@ import { OutputLog } from '../../output-log/output-log.ts';
 import type { NewProcess } from '../../process-services.ts';
 import type { Command } from '../../runtime/runtime.ts';
 import type { SandboxContext } from '../context.ts';
+import { withDefaults } from '../exec/defaults.ts';
 import { commitAfterExec, runnable } from '../exec/exec.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { LiveProcess } from './live-process.ts';
@@ -22,6 +23,8 @@ interface Start {
   request: NewProcess;
   /** Complete standard input; absent: as the request says. */
   stdin?: string | Uint8Array;
+  /** See `Command`. */
+  merge?: boolean;
   /** Milliseconds; undefined: none. */
   timeoutMs: number | undefined;
   /** See `Processes.start`. */
@@ -59,7 +62,7 @@ export async function runAsProcess(start: Start, signal: AbortSignal, context: S
 }
 
 async function launch(
-  { request, stdin = '', timeoutMs, keep }: Start,
+  { request, stdin = '', merge = false, timeoutMs, keep }: Start,
   { id, order }: { id: string; order: number },
   sandbox: LiveSandbox,
   processes: SandboxProcesses,
@@ -67,7 +70,7 @@ async function launch(
 ): Promise<LiveProcess> {
   const { clock } = context;
   if (sandbox.status !== 'SANDBOX_RUNNING' || !sandbox.running) throw sandbox.refuse();
-  const { command, argv, env, workdir, terminal } = request;
+  const { command, argv, terminal } = request;
   const abort = new AbortController();
   const started: Command = {
     command,
@@ -75,8 +78,8 @@ async function launch(
     stdin,
     openStdin: request.stdin,
     ...(terminal && { terminal }),
-    env,
-    workdir,
+    ...withDefaults(request, sandbox.record),
+    merge,
     timeoutMs,
     signal: abort.signal,
   };

@@ -21,13 +21,14 @@ export async function execOrYield(
   take: (output: KeptOutput) => void,
   context: SandboxContext,
 ): Promise<YieldedExec> {
-  const { sandbox_id, command, argv, env, workdir, timeout, stdin, stdin_bytes, yield_after } = request;
+  const { sandbox_id, command, argv, shell, env, workdir, timeout, stdin, stdin_bytes, merge, yield_after } = request;
   const timeoutMs = timeoutOf(request, context.settings);
   const start: NewProcess = {
     sandbox_id,
     process_id: '',
     command,
     argv,
+    shell,
     env,
     workdir,
     stdin: false,
@@ -36,7 +37,7 @@ export async function execOrYield(
     labels: {},
   };
   const input = stdin_bytes.length > 0 ? stdin_bytes : stdin;
-  const process = await runAsProcess({ request: start, stdin: input, timeoutMs, keep }, signal, context);
+  const process = await runAsProcess({ request: start, stdin: input, merge, timeoutMs, keep }, signal, context);
   process.held = true;
   try {
     const end = await endOf(process, yield_after, signal);

@@ -2,6 +2,7 @@ import type { Session } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type {
   CommandEvent,
+  OpenShell,
   RunningSandbox,
   RunningShell,
   ShellCommand,
@@ -16,9 +17,8 @@ export interface NewSession {
   ownerId: string;
   /** The life of the sandbox that the session belongs to. */
   running: RunningSandbox;
-  /** As requested. */
-  shell: string;
-  env: Readonly<Record<string, string>>;
+  /** What each of its shells starts with. */
+  around: Omit<OpenShell, 'signal'>;
   /** Unix time in seconds. */
   now: () => number;
   /** Called once, when the session has ended. */
@@ -118,9 +118,9 @@ export class LiveSession {
 
   /** If the sandbox has ended, so has the session. */
   async #open(): Promise<RunningShell> {
-    const { running, shell: name, env } = this.#parts;
+    const { running, around } = this.#parts;
     try {
-      const shell = await running.openShell({ shell: name, env, signal: this.#ending.signal });
+      const shell = await running.openShell({ ...around, signal: this.#ending.signal });
       this.#path = shell.path;
       this.#use(shell);
       return shell;

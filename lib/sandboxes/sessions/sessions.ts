@@ -8,6 +8,7 @@ import { newId } from '../../ids.ts';
 import { newestPage, scopeOf } from '../../paging.ts';
 import type { SessionExecution, Sessions } from '../../session-services.ts';
 import type { SandboxContext } from '../context.ts';
+import { withDefaults } from '../exec/defaults.ts';
 import { committing, runnable } from '../exec/exec.ts';
 import { timeoutOf } from '../exec/timeout.ts';
 import { LiveSession } from './live-session.ts';
@@ -42,14 +43,14 @@ async function createSession(
   if (!running) throw sandbox.refuse();
   const { sessions, clock } = context;
   const session = await sessions.creating(sandbox_id, async () => {
-    const opened = await running.openShell({ shell, env, signal });
+    const around = withDefaults({ shell, env, workdir: '' }, sandbox.record);
+    const opened = await running.openShell({ ...around, signal });
     const parts = {
       id: newId('se', clock.now()),
       sandboxId: sandbox_id,
       ownerId: sandbox.record.owner_id,
       running,
-      shell,
-      env,
+      around,
       now: () => Math.floor(clock.now() / 1000),
       onClosed: (closed: LiveSession) => sessions.closed(closed),
     };
@@ -73,7 +74,7 @@ function listSessions(
 }
 
 async function execInSession(
-  { session_id, command, timeout }: SessionExecRequest,
+  { session_id, command, timeout, merge }: SessionExecRequest,
   signal: AbortSignal,
   context: SandboxContext,
 ): Promise<SessionExecution> {
@@ -82,7 +83,7 @@ async function execInSession(
   session.requireActive();
   const ready = runnable(session.sandboxId, signal, context);
   const sandbox = ready instanceof Promise ? await ready : ready;
-  const execution = await session.exec({ command, timeoutMs, signal });
+  const execution = await session.exec({ command, merge, timeoutMs, signal });
   if (sandbox.record.auto_commit !== 'on_exec') return execution;
   return { ...execution, events: committing(execution.events, sandbox.id, context) };
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { DirectMount } from './direct-mount.ts';
-import { createRequest, Fixture } from './fixture.ts';
+import { createRequest, Fixture, forkOf } from './fixture.ts';
 
 let fixture: Fixture;
 let mount: DirectMount;
@@ -59,7 +59,7 @@ describe('a sandbox whose', () => {
   for (const [name, lose] of Object.entries(LOSSES)) {
     it(`${name} is SANDBOX_ERROR with the reason, and the others and its forks go on`, async () => {
       const [lost, other] = [await written('lost'), await written('other')];
-      const fork = (await sandboxes.fork({ ...FORK, sandbox_id: lost.id }))[0]!.sandbox!;
+      const fork = (await sandboxes.fork(forkOf(lost.id)))[0]!.sandbox!;
       await sandboxes.close();
       lose(lost);
       await start();
@@ -92,15 +92,3 @@ describe('a sandbox whose', () => {
     expect(statusOf(lost)).toEqual(['SANDBOX_ERROR', REASON]);
   });
 });
-
-const FORK = {
-  count: 1,
-  checkpoint: '',
-  permissions: [],
-  preset: '',
-  labels: {},
-  expires_in: 0,
-  auto_commit: '' as const,
-  on_idle: '' as const,
-  resources: { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 },
-};

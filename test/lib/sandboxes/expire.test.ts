@@ -6,7 +6,7 @@ import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewSandbox, SandboxUpdate } from '../../../lib/services.ts';
 import { sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
-import { createRequest, execRequest, Fixture, never } from './fixture.ts';
+import { createRequest, execRequest, Fixture, NO_UPDATE, never } from './fixture.ts';
 
 const T0 = 1_700_000_000;
 
@@ -24,7 +24,7 @@ const create = (fields: Partial<NewSandbox> = {}) => sandboxes.create(createRequ
 const statusOf = ({ id }: Sandbox) => fixture.context.sandboxes.get(id)?.status ?? 'gone';
 const exec = ({ id }: Sandbox) => sandboxes.exec(execRequest(id), never);
 const update = ({ id }: Sandbox, fields: Partial<SandboxUpdate>) =>
-  sandboxes.update({ sandbox_id: id, labels: {}, remove_labels: [], clear_labels: false, ...fields });
+  sandboxes.update({ sandbox_id: id, ...NO_UPDATE, ...fields });
 
 /** Gives a sandbox a change, as a command does. */
 function change({ id }: Sandbox): void {

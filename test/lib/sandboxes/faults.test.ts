@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { CODES, type Code, ServiceError } from '../../../lib/errors.ts';
 import { toServiceError } from '../../../lib/host-error.ts';
 import { ERRNOS, type ErrnoName, hostCalls } from '../runtime/faults/host-calls.ts';
-import { createRequest, NO_LIMITS } from './fixture.ts';
+import { createRequest, forkOf, NO_LIMITS } from './fixture.ts';
 import { bytes } from './model/bytes.ts';
 import { Server } from './model/server.ts';
 
@@ -92,18 +92,10 @@ async function checkpointed(): Promise<string> {
 const commit = (id: string) =>
   server.sandboxes.commit({ sandbox_id: id, paths: [], on_conflict: 'ours', dry_run: false });
 
-const nothing = { checkpoint: '', count: 1, permissions: [], preset: '' as const, labels: {}, expires_in: 0 };
-
 const codeOf = (grpc: number) => (Object.keys(CODES) as Code[]).find((code) => CODES[code].grpc === grpc) ?? 'UNKNOWN';
 
 async function fork(id: string): Promise<void> {
-  const [made] = await server.sandboxes.fork({
-    sandbox_id: id,
-    ...nothing,
-    auto_commit: '',
-    on_idle: '',
-    resources: NO_LIMITS,
-  });
+  const [made] = await server.sandboxes.fork(forkOf(id));
   if (made?.error) throw new ServiceError(codeOf(made.error.code), made.error.message);
 }
 

@@ -15,11 +15,24 @@ import { makeLayout } from '../../../lib/sandboxes/host/layout.ts';
 import type { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
-import type { NewSandbox } from '../../../lib/services.ts';
+import type { NewForks, NewSandbox } from '../../../lib/services.ts';
 import { sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
 const descriptors = new Descriptors();
+
+/** What commands start with, as a sandbox or a request that has nothing of it. */
+export const NO_SURROUNDINGS = { shell: '', env: {}, workdir: '' };
+
+/** An update that changes nothing. */
+export const NO_UPDATE = {
+  labels: {},
+  remove_labels: [],
+  clear_labels: false,
+  env: {},
+  remove_env: [],
+  clear_env: false,
+};
 
 export const NO_LIMITS = { memory_bytes: 0, cpu_quota: 0, cpu_shares: 0, pids_limit: 0 };
 
@@ -34,15 +47,40 @@ export function createRequest(fields: Partial<NewSandbox> = {}): NewSandbox {
     auto_commit: '',
     idle_timeout: 0,
     on_idle: '',
+    ...NO_SURROUNDINGS,
     on_expire: '',
   } as const;
   return { codebase_id: 'cb_1', ...nothing, ...fields };
 }
 
-const NO_OPTIONS = { argv: [], stdin_bytes: new Uint8Array(0), yield_after: 0, keepalive: false } as const;
+/** One fork of the present state, like its parent. */
+export function forkOf(sandbox_id: string, fields: Partial<NewForks> = {}): NewForks {
+  const nothing = {
+    count: 1,
+    checkpoint: '',
+    permissions: [],
+    preset: '',
+    labels: {},
+    expires_in: 0,
+    resources: NO_LIMITS,
+    auto_commit: '',
+    on_idle: '',
+    ...NO_SURROUNDINGS,
+  } as const;
+  return { sandbox_id, ...nothing, ...fields };
+}
+
+const NO_OPTIONS = {
+  argv: [],
+  stdin_bytes: new Uint8Array(0),
+  yield_after: 0,
+  keepalive: false,
+  max_output: 0,
+  merge: false,
+} as const;
 
 export function execRequest(sandbox_id: string, fields: Partial<ExecRequest> = {}): ExecRequest {
-  return { sandbox_id, command: 'true', stdin: '', env: {}, workdir: '', timeout: 0, ...NO_OPTIONS, ...fields };
+  return { sandbox_id, command: 'true', stdin: '', ...NO_SURROUNDINGS, timeout: 0, ...NO_OPTIONS, ...fields };
 }
 
 export const never = new AbortController().signal;

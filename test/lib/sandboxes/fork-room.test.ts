@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { DirectMount } from './direct-mount.ts';
-import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
+import { createRequest, Fixture, forkOf } from './fixture.ts';
 
 const QUOTA = 6 << 20;
 const MOST = 'x'.repeat(5 << 20);
@@ -35,21 +35,7 @@ afterEach(async () => {
 });
 
 async function fork(of: Sandbox, checkpoint = ''): Promise<Sandbox> {
-  const given = {
-    permissions: [],
-    preset: '',
-    labels: {},
-    expires_in: 0,
-    auto_commit: '' as const,
-    on_idle: '' as const,
-  };
-  const [result] = await sandboxes.fork({
-    sandbox_id: of.id,
-    count: 1,
-    checkpoint,
-    resources: NO_LIMITS,
-    ...given,
-  });
+  const [result] = await sandboxes.fork(forkOf(of.id, { checkpoint }));
   return result!.sandbox!;
 }
 

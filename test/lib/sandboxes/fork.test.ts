@@ -4,7 +4,7 @@ import { ServiceError } from '../../../lib/errors.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks } from '../../../lib/services.ts';
-import { createRequest, execRequest, Fixture, NO_LIMITS, never } from './fixture.ts';
+import { createRequest, execRequest, Fixture, forkOf, never } from './fixture.ts';
 
 let fixture: Fixture;
 let sandboxes: SandboxKeeper;
@@ -20,10 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => fixture.remove());
 
-function forkRequest(fields: Partial<NewForks> = {}): NewForks {
-  const nothing = { count: 1, checkpoint: '', permissions: [], preset: '', labels: {}, expires_in: 0 };
-  return { sandbox_id: parent.id, resources: NO_LIMITS, auto_commit: '', on_idle: '', ...nothing, ...fields };
-}
+const forkRequest = (fields: Partial<NewForks> = {}): NewForks => forkOf(parent.id, fields);
 
 const listed = () => sandboxes.list({ codebase_id: 'cb_1', page_size: 100, page_token: '' }).sandboxes;
 const forks = () => listed().filter(({ id }) => id !== parent.id);

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../lib/errors.ts';
 import { GoneSandboxes } from '../../../lib/sandboxes/lifecycle/gone.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
-import { createRequest, execRequest, Fixture, never } from './fixture.ts';
+import { createRequest, execRequest, Fixture, NO_UPDATE, never } from './fixture.ts';
 
 let fixture: Fixture;
 let sandboxes: SandboxKeeper;
@@ -90,7 +90,7 @@ it('a sandbox whose lifetime was extended just before the cleanup is kept', asyn
     return put.call(fixture.metadata.sandboxes, record);
   };
   let expired: Promise<void> | undefined;
-  const fields = { labels: {}, remove_labels: [], clear_labels: false, expires_in: 60 };
+  const fields = { ...NO_UPDATE, expires_in: 60 };
   await sandboxes.update({ sandbox_id: sandbox.id, ...fields });
   await expired;
   expect(sandboxes.get(sandbox.id).status).toBe('SANDBOX_RUNNING');

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewSandbox } from '../../../lib/services.ts';
-import { createRequest, execRequest, Fixture, never } from './fixture.ts';
+import { createRequest, execRequest, Fixture, NO_UPDATE, never } from './fixture.ts';
 
 let fixture: Fixture;
 let sandboxes: SandboxKeeper;
@@ -101,7 +101,7 @@ describe('a sandbox with an idle timeout', () => {
 
   it('gets and loses its policy by an update, whose forks have it', async () => {
     const sandbox = await create({ idle_timeout: 0 });
-    const nothing = { sandbox_id: sandbox.id, labels: {}, remove_labels: [], clear_labels: false };
+    const nothing = { sandbox_id: sandbox.id, ...NO_UPDATE };
     const policy = { idle_timeout: 10, on_idle: 'destroy' } as const;
     expect(await sandboxes.update({ ...nothing, ...policy })).toEqual({ ...sandbox, ...policy });
     const fork = { ...createRequest(), sandbox_id: sandbox.id, count: 1, checkpoint: '' };

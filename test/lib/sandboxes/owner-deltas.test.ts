@@ -3,7 +3,7 @@ import { NO_LIMITS as NO_OWNER_LIMITS } from '../../../lib/limits/limits.ts';
 import { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import { OwnerShare } from '../../../lib/workspaces/delta/owner-bytes.ts';
-import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
+import { createRequest, Fixture, forkOf, NO_UPDATE } from './fixture.ts';
 
 let fixture: Fixture;
 let sandboxes: SandboxKeeper;
@@ -70,16 +70,7 @@ describe('an owner that keeps as many bytes as it may', () => {
     const freeze = fixture.mount.freeze.bind(fixture.mount);
     fixture.mount.freeze = async (id) => ({ ...(await freeze(id)), bytes: 30 });
     count(parent, 30);
-    const nothing = {
-      checkpoint: '',
-      permissions: [],
-      preset: '',
-      labels: {},
-      expires_in: 0,
-      auto_commit: '',
-      on_idle: '',
-    } as const;
-    const forks = await sandboxes.fork({ sandbox_id: parent, count: 4, resources: NO_LIMITS, ...nothing });
+    const forks = await sandboxes.fork(forkOf(parent, { count: 4 }));
     expect(forks.map(({ sandbox }) => sandbox && storedBytes(sandbox.id))).toEqual([30, 30, undefined, undefined]);
     expect(forks[3]?.error).toEqual({ code: 8, message: FULL.replace('keep 100', 'would keep 120') });
     expect(forks[0]?.sandbox).not.toHaveProperty('delta_bytes');
@@ -109,7 +100,7 @@ describe('the bytes of a sandbox', () => {
     expect(sandboxes.get(running).status).toBe('SANDBOX_RUNNING');
     await expect(create()).rejects.toMatchObject(refused(270));
     count(running, 0);
-    await sandboxes.update({ sandbox_id: running, labels: { a: 'b' }, remove_labels: [], clear_labels: false });
+    await sandboxes.update({ sandbox_id: running, ...NO_UPDATE, labels: { a: 'b' } });
     expect(storedBytes(running)).toBe(0);
     expect(await create()).toMatch(/^sb_/);
   });

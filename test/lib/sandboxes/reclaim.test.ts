@@ -6,9 +6,8 @@ import { Deferred } from '../../../lib/fuse/connection/deferred.ts';
 import { removeTree } from '../../../lib/host-tree/remove-tree.ts';
 import { unlimitedOwners } from '../../../lib/limits/stored-limits.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
-import type { NewForks } from '../../../lib/services.ts';
 import { DirectMount } from './direct-mount.ts';
-import { createRequest, Fixture, NO_LIMITS } from './fixture.ts';
+import { createRequest, Fixture, forkOf } from './fixture.ts';
 
 /** Called before the reclaimer reads the journal of a delta. */
 const hooks = vi.hoisted(() => ({ reading: async (_delta: string): Promise<void> => {} }));
@@ -53,19 +52,7 @@ const create = () => sandboxes.create(createRequest({ permissions: [WRITE] }));
 const WRITE = { pattern: '**', permission: 'PERMISSION_WRITE', type: 'PATTERN_GLOB', priority: 0 } as const;
 
 async function fork(of: Sandbox, checkpoint = ''): Promise<Sandbox> {
-  const request: NewForks = {
-    sandbox_id: of.id,
-    count: 1,
-    checkpoint,
-    permissions: [],
-    preset: '',
-    labels: {},
-    expires_in: 0,
-    auto_commit: '',
-    on_idle: '',
-    resources: NO_LIMITS,
-  };
-  return (await sandboxes.fork(request))[0]!.sandbox!;
+  return (await sandboxes.fork(forkOf(of.id, { checkpoint })))[0]!.sandbox!;
 }
 
 const layers = () => readdirSync(fixture.layout.layers);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { SandboxRecord } from '../../../lib/metadata/metadata.ts';
 import { LiveSandbox } from '../../../lib/sandboxes/sandbox.ts';
-import { NO_LIMITS } from './fixture.ts';
+import { NO_LIMITS, NO_SURROUNDINGS } from './fixture.ts';
 
 const RECORD: SandboxRecord = {
   id: 'sb_1',
@@ -21,6 +21,7 @@ const RECORD: SandboxRecord = {
   owner_id: 'ann',
   idle_timeout: 0,
   on_idle: 'stop',
+  ...NO_SURROUNDINGS,
   on_expire: 'destroy',
   destroy_at: 0,
   uid: 1000,

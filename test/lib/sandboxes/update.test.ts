@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Sandbox } from '../../../lib/contract/messages.ts';
 import type { SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { SandboxUpdate } from '../../../lib/services.ts';
-import { createRequest, Fixture } from './fixture.ts';
+import { createRequest, execRequest, Fixture, forkOf, NO_UPDATE, never } from './fixture.ts';
 
 let fixture: Fixture;
 let sandboxes: SandboxKeeper;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => fixture.remove());
 
 const update = (fields: Partial<SandboxUpdate>) =>
-  sandboxes.update({ sandbox_id: sandbox.id, labels: {}, remove_labels: [], clear_labels: false, ...fields });
+  sandboxes.update({ sandbox_id: sandbox.id, ...NO_UPDATE, ...fields });
 const stored = () => fixture.metadata.sandboxes.get(sandbox.id);
 
 it('changes only what it names, durably', async () => {
@@ -30,6 +30,40 @@ it('changes only what it names, durably', async () => {
   expect(stored()).toMatchObject({ labels: { team: 'b', new: '' }, expires_at: prolonged.expires_at });
   expect((await update({ labels: { one: '1' }, clear_labels: true })).labels).toEqual({ one: '1' });
   expect((await update({ clear_labels: true })).labels).toEqual({});
+});
+
+it('changes shell, variables and workdir, within the limits of a command', async () => {
+  const { env, shell, workdir } = await update({ env: { A: '1', B: '2' }, shell: 'bash', workdir: 'src' });
+  expect({ env, shell, workdir }).toEqual({ env: { A: '1', B: '2' }, shell: 'bash', workdir: 'src' });
+  await update({ env: { B: '3', C: '' }, remove_env: ['A', 'ABSENT'] });
+  expect(stored()).toMatchObject({ env: { B: '3', C: '' }, shell: 'bash', workdir: 'src' });
+  const many = Object.fromEntries(Array.from({ length: 4096 }, (_, index) => [`V${index}`, '']));
+  const large = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`V${index}`, 'x'.repeat(120_000)]));
+  for (const [refused, problem] of [
+    [{ env: many }, 'env must leave the sandbox at most 4096 variables, not 4098'],
+    [{ env: large }, 'env must leave the sandbox at most 1048576 bytes of variables, not 1080043'],
+    [{ env: { A: '' }, remove_env: ['A'] }, 'remove_env must not have "A", which is in env'],
+  ] as const) {
+    await expect(update(refused)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: problem });
+  }
+  expect(await update({ clear_env: true, shell: '', workdir: '' })).toEqual(sandbox);
+});
+
+it('gives forks, and what is started after a restart, what it has', async () => {
+  const changed = await update({ env: { A: '1' }, shell: 'bash', workdir: 'src' });
+  await sandboxes.close();
+  sandboxes = await fixture.start();
+  await (await sandboxes.recover())();
+  expect(sandboxes.get(sandbox.id)).toEqual(changed);
+  const last = () => fixture.runtime.up.get(sandbox.id)!.commands.at(-1);
+  await sandboxes.exec(execRequest(sandbox.id, { env: { B: '2' } }), never);
+  expect(last()).toMatchObject({ env: { A: '1', B: '2' }, shell: 'bash', workdir: 'src', ownWorkdir: true });
+  await sandboxes.exec(execRequest(sandbox.id, { env: { A: '2' }, shell: 'sh', workdir: '.' }), never);
+  expect(last()).toMatchObject({ env: { A: '2' }, shell: 'sh', workdir: '.', ownWorkdir: false });
+  const [same] = await sandboxes.fork(forkOf(sandbox.id));
+  expect(same?.sandbox).toMatchObject({ env: { A: '1' }, shell: 'bash', workdir: 'src' });
+  const [other] = await sandboxes.fork(forkOf(sandbox.id, { env: { B: '2' }, shell: 'sh', workdir: '/tmp' }));
+  expect(other?.sandbox).toMatchObject({ env: { B: '2' }, shell: 'sh', workdir: '/tmp' });
 });
 
 it('counts the default lifetime from now if expires_in is 0, which may be for ever', async () => {

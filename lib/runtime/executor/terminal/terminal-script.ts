@@ -27,8 +27,8 @@ export interface TerminalScript {
  * The words are in the environment of the process that passes the bytes, not in its arguments, which `ps` shows. The subshell
  * catches signals instead of ignoring them, since a program inherits what is ignored.
  */
-export function terminalScript(size: TerminalSize, words: readonly string[], nonce: string): TerminalScript {
-  const exported = words.flatMap((word, index): ScriptPart[] => [`_${index}=`, { quoted: word }, ' ']);
+export function terminalScript(size: TerminalSize, words: readonly ScriptPart[], nonce: string): TerminalScript {
+  const exported = words.flatMap((word, index): ScriptPart[] => [`_${index}=`, word, ' ']);
   const numbers = `${size.rows} ${size.columns} ${words.length}`;
   // A shell that cannot fork exits.
   const guard = `trap "echo '${nonce} p 0' >&9" EXIT; `;

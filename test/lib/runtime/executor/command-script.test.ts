@@ -37,11 +37,22 @@ describe('commandScript', () => {
     expect(text).toContain(`(A='x'\\''y' PATH='/p' exec /usr/bin/env UID='1' LC_ALL='C' /bin/sh -c 'true' >&7`);
   });
 
+  it('finds another shell before it reports the start', () => {
+    const { text, reportsStart } = script({ ...request, shell: 'bash' });
+    expect(text).toContain(`|| { echo '${N} e 0' >&9; exit; }; echo '${N} s 0' >&9; exec "$s" -c 'true' >&7 2>&8`);
+    expect(reportsStart).toBe(true);
+    for (const shell of ['', 'sh', '/bin/sh']) expect(script({ ...request, shell })).toEqual(script(request));
+  });
+
+  it('has one pipe for both streams with merge', () => {
+    expect(script({ ...request, merge: true }).text).toContain(`exec /bin/sh -c 'true' >&7 2>&7 7>&- 8>&- 9>&-)`);
+  });
+
   it('never passes request text unquoted', () => {
     const evil = `'; touch /tmp/x; echo "$(id)\n`;
     for (const argv of [undefined, [evil, evil], [`-${evil}`], [`=${evil}`]]) {
       for (const env of [{ A: evil }, { IFS: evil }]) {
-        const { text } = script({ command: evil, ...(argv && { argv }), env, workdir: evil });
+        const { text } = script({ command: evil, shell: evil, ...(argv && { argv }), env, workdir: evil });
         const outside = text.replaceAll("'\\''", '').replaceAll(/'[^']*'/g, '');
         expect(outside).not.toMatch(/touch|id|\n./);
       }

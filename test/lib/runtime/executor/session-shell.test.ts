@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { RunningSandbox, RunningShell } from '../../../../lib/runtime/runtime.ts';
 import { until, useBwrap } from '../bwrap/fixture.ts';
-import { type Result, run as runCommand } from '../run.ts';
+import { finish, type Result, run as runCommand } from '../run.ts';
 
 const bwrap = useBwrap();
 const never = new AbortController().signal;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 
 const open = (shell: string, env: Readonly<Record<string, string>> = {}) =>
-  box.openShell({ shell, env, signal: never });
+  box.openShell({ shell, env, workdir: '', ownWorkdir: false, signal: never });
 
 interface Options {
   timeoutMs?: number;
@@ -180,6 +180,16 @@ describe('a session', () => {
     await other.close();
   });
 
+  it('starts in a workdir, and has one ordered stream for a command with merge', async () => {
+    const shell = await box.openShell({ shell: '', env: {}, workdir: '/tmp', ownWorkdir: true, signal: never });
+    const merged = { command: 'pwd; echo a >&2; echo b', merge: true, timeoutMs: 20_000, signal: never };
+    expect(await finish(shell.run(merged))).toMatchObject({ stdout: '/tmp\na\nb\n', stderr: '' });
+    expect(await finish(shell.run({ ...merged, merge: false }))).toMatchObject({ stdout: '/tmp\nb\n', stderr: 'a\n' });
+    await shell.close();
+    const gone = box.openShell({ shell: '', env: {}, workdir: 'gone', ownWorkdir: true, signal: never });
+    await expect(gone).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
+  });
+
   it.each(['nosuchshell', '/nonexistent/sh', '/workspace', 'echo', '/bin/true', '/usr/bin/env'])(
     'is refused with %s as its shell',
     async (shell) => {
@@ -235,7 +245,7 @@ describe('a session', () => {
 
   it('fails with the sandbox', async () => {
     const other = await bwrap.launch();
-    const shell = await other.openShell({ shell: '', env: {}, signal: never });
+    const shell = await other.openShell({ shell: '', env: {}, workdir: '', ownWorkdir: false, signal: never });
     const running = run(shell, 'sleep 1000');
     await other.stop('the reason');
     expect(await running).toMatchObject({ code: 'UNAVAILABLE', message: 'the reason' });

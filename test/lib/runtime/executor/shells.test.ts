@@ -26,6 +26,36 @@ describe.each(shells)('with %s as /bin/sh and no cgroups', (shell) => {
     expect(both.map((each) => each.stdout)).toEqual(['a\n', 'b\n']);
   });
 
+  it('another shell runs a command, and one that is not there is refused', async () => {
+    const box = await launch(shell);
+    const words = { env: { A: '1', IFS: ',', PATH: '/nowhere' }, workdir: '/tmp', shell: '/usr/bin/bash' };
+    const script = '[[ $BASH == *bash ]] && echo $((2 ** 3)) "$A $PATH $PWD"; echo e >&2';
+    expect(await run(box, script, words)).toMatchObject({ stdout: '8 1 /nowhere /tmp\n', stderr: 'e\n' });
+    expect(await run(box, script, { ...words, shell: 'bash' })).toMatchObject({ stdout: '8 1 /nowhere /tmp\n' });
+    for (const absent of ['zsh-that-is-absent', '/no/such/sh', '/tmp', '/etc/passwd']) {
+      expect(await run(box, 'touch /tmp/ran', { shell: absent, stdin: 'x' })).toMatchObject({
+        code: 'FAILED_PRECONDITION',
+        message: `shell: the sandbox has no program ${JSON.stringify(absent)}`,
+      });
+    }
+    expect(await run(box, 'ls /tmp')).toMatchObject({ stdout: '', exitCode: 0 });
+  });
+
+  it('merged streams have the order of the writes', async () => {
+    const box = await launch(shell);
+    const lines = Array.from({ length: 200 }, (_, index) => `${index}\n`).join('');
+    const script = 'i=0; while [ $i -lt 200 ]; do echo $i; i=$((i+1)); echo $i >&2; i=$((i+1)); done';
+    expect(await run(box, script, { merge: true })).toMatchObject({ stdout: lines, stderr: '' });
+    expect(await run(box, 'echo a; echo b >&2')).toMatchObject({ stdout: 'a\n', stderr: 'b\n' });
+  });
+
+  it('a workdir that is the sandbox’s is named as such if it cannot be entered', async () => {
+    expect(await run(await launch(shell), 'pwd', { workdir: 'gone', ownWorkdir: true })).toMatchObject({
+      code: 'FAILED_PRECONDITION',
+      message: expect.stringContaining('the sandbox’s workdir "gone" cannot be entered'),
+    });
+  });
+
   it('the processes of a command are killed, and others continue', async () => {
     const box = await launch(shell);
     await run(box, 'setsid sleep 4321 >/dev/null 2>&1 &');

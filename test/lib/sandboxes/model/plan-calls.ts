@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../../lib/errors.ts';
-import { execRequest, NO_LIMITS, never } from '../fixture.ts';
+import { execRequest, forkOf, never } from '../fixture.ts';
 import { bytes } from './bytes.ts';
 import { put, putWithParents, renamed, without } from './effects.ts';
 import type { Known } from './known.ts';
@@ -129,18 +129,8 @@ export function planCall(world: World, known: Known, tree: Tree, step: CallStep)
         as.foreign = new Set([...known.foreign, ...difference(baseThen, base)]);
       }
       world.coming = { place: free, as };
-      const nothing = {
-        count: 1,
-        permissions: [],
-        preset: '',
-        labels: {},
-        expires_in: 0,
-        auto_commit: '' as const,
-        on_idle: '' as const,
-      };
       const run = async () => {
-        const request = { sandbox_id: id, checkpoint: checkpoint?.name ?? '', resources: NO_LIMITS, ...nothing };
-        const [result] = await sandboxes.fork(request);
+        const [result] = await sandboxes.fork(forkOf(id, { checkpoint: checkpoint?.name ?? '' }));
         if (result!.error) throw new ServiceError('FAILED_PRECONDITION', result!.error.message);
       };
       return { place, run };

@@ -6,7 +6,7 @@ import { ServiceError } from '../../../../lib/errors.ts';
 import type { KeptOutput, NewProcess, Processes } from '../../../../lib/process-services.ts';
 import type { CommandEvent, RunningCommand } from '../../../../lib/runtime/runtime.ts';
 import { createProcesses } from '../../../../lib/sandboxes/processes/processes.ts';
-import { createRequest, execRequest, Fixture, never } from '../fixture.ts';
+import { createRequest, execRequest, Fixture, NO_SURROUNDINGS, never } from '../fixture.ts';
 
 /** A command that a test ends. */
 class FakeCommand implements RunningCommand {
@@ -48,7 +48,7 @@ let processes: Processes;
 
 const keep = () => () => undefined;
 const request = (process_id: string, fields: Partial<NewProcess> = {}): NewProcess => {
-  const nothing = { argv: [], env: {}, workdir: '', stdin: false, terminal: undefined, timeout: 0, labels: {} };
+  const nothing = { argv: [], ...NO_SURROUNDINGS, stdin: false, terminal: undefined, timeout: 0, labels: {} };
   return { sandbox_id, process_id, command: 'x', ...nothing, ...fields };
 };
 const start = (id: string, fields?: Partial<NewProcess>) => processes.start(request(id, fields), never, keep);

@@ -9,6 +9,8 @@ import { RESOURCES } from '../../runtime/run.ts';
 
 const never = new AbortController().signal;
 
+const around = { shell: '', env: {}, workdir: '', ownWorkdir: false };
+
 /** Sessions on sandboxes of the mock runtime, at a time that the test sets. */
 function scene(limit = 200) {
   const clock = { now: 1000 };
@@ -19,8 +21,8 @@ function scene(limit = 200) {
   const create = (sandboxId: string) =>
     table.creating(sandboxId, async () => {
       const sandbox = await running;
-      const shell = await sandbox.openShell({ shell: '', env: {}, signal: never });
-      const parts = { id: newId('se'), sandboxId, ownerId: 'ann', running: sandbox, shell: '', env: {} };
+      const shell = await sandbox.openShell({ ...around, signal: never });
+      const parts = { id: newId('se'), sandboxId, ownerId: 'ann', running: sandbox, around };
       return new LiveSession({ ...parts, now: () => clock.now, onClosed: (each) => table.closed(each) }, shell);
     });
   return { clock, table, create, running };
@@ -122,8 +124,8 @@ it('ends a session that is being created when those of its sandbox are ended', a
   const creating = table.creating('sb_1', async () => {
     await opening;
     const sandbox = await running;
-    const shell = await sandbox.openShell({ shell: '', env: {}, signal: never });
-    const parts = { id: newId('se'), sandboxId: 'sb_1', ownerId: 'ann', running: sandbox, shell: '', env: {} };
+    const shell = await sandbox.openShell({ ...around, signal: never });
+    const parts = { id: newId('se'), sandboxId: 'sb_1', ownerId: 'ann', running: sandbox, around };
     session = new LiveSession({ ...parts, now: () => clock.now, onClosed: (each) => table.closed(each) }, shell);
     return session;
   });

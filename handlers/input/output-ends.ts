@@ -1,0 +1,123 @@
+import type { ExecMemory } from '../../lib/exec-memory.ts';
+import { LastBytes } from '../../lib/last-bytes.ts';
+import { TextBuffer, textOf } from '../../lib/long-text.ts';
+import type { GatheredText, OutputText } from './output-text.ts';
+
+/**
+ * The beginning and the end of an output, of at most `limit` bytes together and of no more than the available memory, with
+ * a line between them that tells how many bytes were left out. No UTF-8 sequence is divided.
+ */
+export class OutputEnds implements OutputText {
+  readonly #limit: number;
+  readonly #memory: ExecMemory;
+  readonly #head = new TextBuffer();
+  readonly #tail: LastBytes;
+  #headIsFull = false;
+  #memoryIsFull = false;
+  #skipped = 0;
+  #lost = 0;
+  bytes = 0;
+
+  constructor(limit: number, memory: ExecMemory) {
+    this.#limit = limit;
+    this.#memory = memory;
+    this.#tail = new LastBytes(limit - headOf(limit), (bytes) => this.#grow(bytes));
+  }
+
+  append(data: Buffer): number {
+    this.bytes += data.length;
+    const inHead = this.#headIsFull ? 0 : this.#grow(Math.min(data.length, headOf(this.#limit) - this.#head.bytes));
+    if (inHead > 0) this.#head.append(data.subarray(0, inHead));
+    if (inHead === data.length) return 0;
+    this.#headIsFull = true;
+    const lost = this.#tail.append(data.subarray(inHead));
+    this.#lost += lost;
+    return lost;
+  }
+
+  skip(bytes: number): void {
+    this.#skipped += bytes;
+  }
+
+  text(room = this.#limit): GatheredText {
+    const head = this.#head.chunks;
+    const tail = this.#tail.chunks;
+    if (this.#lost === 0 && this.bytes <= room) {
+      const before = this.#skipped > 0 ? [this.#line(this.#skipped)] : [];
+      return { text: textOf([...before, ...head, ...tail]), dropped: this.#skipped };
+    }
+    // What was lost was between them.
+    const all = this.#lost === 0 ? [...head, ...tail] : undefined;
+    const beginning = withoutPartialEnd(firstOf(all ?? head, headOf(room)));
+    const end = withoutPartialStart(lastOf(all ?? tail, room - headOf(room)));
+    const dropped = this.#skipped + this.bytes - lengthOf(beginning) - lengthOf(end);
+    const lineEnd = beginning.at(-1)?.at(-1) ?? NEWLINE;
+    const between = [...(lineEnd === NEWLINE ? [] : [Buffer.of(NEWLINE)]), this.#line(dropped)];
+    return { text: textOf([...beginning, ...between, ...end]), dropped };
+  }
+
+  #line(dropped: number): Buffer {
+    const why = this.#memoryIsFull ? ': the sandbox has its share of limits.exec_memory_bytes in use' : '';
+    return Buffer.from(`[${dropped} bytes left out${why}]\n`);
+  }
+
+  #grow(bytes: number): number {
+    const granted = this.#memory.grow(bytes);
+    if (granted < bytes) this.#memoryIsFull = true;
+    return granted;
+  }
+}
+
+const NEWLINE = 0x0a;
+
+const headOf = (limit: number): number => Math.ceil(limit / 2);
+
+const lengthOf = (chunks: readonly Buffer[]): number => chunks.reduce((sum, { length }) => sum + length, 0);
+
+function firstOf(chunks: readonly Buffer[], bytes: number): Buffer[] {
+  const first: Buffer[] = [];
+  for (let at = 0, left = bytes; at < chunks.length && left > 0; at++) {
+    const chunk = chunks[at]!.subarray(0, left);
+    first.push(chunk);
+    left -= chunk.length;
+  }
+  return first;
+}
+
+function lastOf(chunks: readonly Buffer[], bytes: number): Buffer[] {
+  const last: Buffer[] = [];
+  for (let at = chunks.length - 1, left = bytes; at >= 0 && left > 0; at--) {
+    const chunk = chunks[at]!.subarray(-left);
+    last.unshift(chunk);
+    left -= chunk.length;
+  }
+  return last;
+}
+
+/** Bytes of the longest UTF-8 sequence. */
+const LONGEST = 4;
+
+const continues = (byte: number): boolean => (byte & 0xc0) === 0x80;
+
+/** Bytes of the sequence that begins with this one. */
+function sequenceLength(lead: number): number {
+  if (lead < 0xc0) return 1;
+  if (lead < 0xe0) return 2;
+  return lead < 0xf0 ? 3 : 4;
+}
+
+function withoutPartialEnd(chunks: Buffer[]): Buffer[] {
+  const end = Buffer.concat(lastOf(chunks, LONGEST));
+  let lead = end.length - 1;
+  while (lead > 0 && continues(end[lead]!)) lead--;
+  const isPartial = lead >= 0 && !continues(end[lead]!) && sequenceLength(end[lead]!) > end.length - lead;
+  return isPartial ? firstOf(chunks, lengthOf(chunks) - (end.length - lead)) : chunks;
+}
+
+function withoutPartialStart(chunks: Buffer[]): Buffer[] {
+  const start = Buffer.concat(firstOf(chunks, LONGEST));
+  let rest = 0;
+  while (rest < start.length && rest < LONGEST && continues(start[rest]!)) rest++;
+  // Longer than a sequence: it is not UTF-8.
+  return rest === LONGEST ? chunks : lastOf(chunks, lengthOf(chunks) - rest);
+}
