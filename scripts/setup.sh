@@ -2,6 +2,7 @@
 # Prepares this checkout to run: system packages, node_modules, dist/server.mjs. Run by `npm run demo` and `npm test`.
 # Installs missing parts only and prints one line for each; prints nothing if nothing is missing.
 # `--prepare`: does not require root; for scripts/unprivileged.sh, which continues in a user namespace.
+# `--modules`: installs node_modules only, which needs no root; for `npm run build`.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -103,6 +104,10 @@ root_or_prepare() {
 }
 
 node_runtime
+if [ "${1:-}" = --modules ]; then
+  node_modules
+  exit
+fi
 root_or_prepare "${1:-}"
 system_packages
 fuse_device

@@ -46,7 +46,9 @@ describe('the tour in README.md', () => {
   });
 
   it('has the described results over REST and gRPC', async () => {
+    const tricky = `run 'echo '"'"'$5 "quoted" \\x'"'"'; printf "%s\\n" -n'\n`;
     const script = walk()
+      .replace("run 'ls -A . src", `${tricky}run 'ls -A . src`)
       .replace('http://127.0.0.1:8080', `http://${server.httpAddress}`)
       .replace('127.0.0.1:9000', server.grpcAddress);
     const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', script], { cwd: ROOT });
@@ -55,6 +57,7 @@ describe('the tour in README.md', () => {
       '{"status":"ok"}',
       '{"path":"src/main.py"',
       '\nprint("hello")\n',
+      '$5 \\"quoted\\" \\\\x\\n-n\\n',
       'src:\\nmain.py\\nMIT License',
       'cannot create LICENSE: Permission denied',
       'cat: src/main.py: Permission denied',

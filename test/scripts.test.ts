@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 const SCRIPTS = resolve(import.meta.dirname, '../scripts');
 
@@ -25,6 +26,20 @@ it('the lists of tests for virtual machines name existing ones', () => {
   const program = `${lists}.then(({ ALL, CI }) => console.log(JSON.stringify([...ALL, ...CI].flat())))`;
   const named = JSON.parse(spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' }).stdout) as string[];
   expect(named.filter((path) => !existsSync(resolve(SCRIPTS, '..', path)))).toEqual([]);
+});
+
+it('the docker run line in deploy/compose.yaml grants what the service of the file does', () => {
+  const text = readFileSync(resolve(SCRIPTS, '../deploy/compose.yaml'), 'utf8');
+  const { services } = parse(text) as { services: Record<string, Record<string, string[]>> };
+  const { ports, cap_drop, cap_add, security_opt, devices, tmpfs, volumes } = services.paddock!;
+  const line = text.replaceAll(/^# +/gm, '').replaceAll('\\\n', '');
+  const [, words = ''] = /docker run (.*) paddock\n/.exec(line) ?? [];
+  const given = (flag: string) => [...words.matchAll(new RegExp(`${flag} (\\S+)`, 'g'))].map(([, value]) => value);
+  expect([given('-p'), given('--device'), given('--tmpfs'), given('-v')]).toEqual([ports, devices, tmpfs, volumes]);
+  expect([given('--cap-drop'), given('--cap-add')]).toEqual([cap_drop, cap_add]);
+  expect(given('--security-opt')).toEqual(security_opt!.map((each) => each.replace('./seccomp', 'deploy/seccomp')));
+  expect(words).toContain('--init --restart unless-stopped --stop-timeout 15 ');
+  expect(words).toContain('--cgroupns private --read-only ');
 });
 
 describe('the summary of a test run', () => {

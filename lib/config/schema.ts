@@ -78,7 +78,9 @@ export const SCHEMA = {
     max_timeout: key(timeout, '10m'),
     read_only_paths: key(absolutePaths, []),
     uid_range: {
-      start: key(integer(1, 2 ** 32 - 2), 200_000),
+      // Above the subordinate ids that useradd assigns (up to 600100000), those of systemd-nspawn, and the ranges of
+      // FreeIPA and SSSD; below 2^31, the maximum of Docker.
+      start: key(integer(1, 2 ** 32 - 2), 2_100_000_000),
       size: key(integer(1, 2 ** 32 - 2), 65_536),
     },
     docker: {

@@ -1,11 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { protos } from '../../adapters/grpc/protos.ts';
 import { rpcs } from '../../lib/contract/schema.ts';
 import { generate, outdated, readContract } from '../../proto/generate.mjs';
-import { brokenPromises } from '../../proto/released.mjs';
+import { brokenPromises, renderReleased } from '../../proto/released.mjs';
 
 const released = readFileSync(new URL('../../proto/service/v1/released.txt', import.meta.url), 'utf8');
 
@@ -53,6 +54,27 @@ describe('released definitions', () => {
 
   it('allow additions', () => {
     expect(brokenPromises(released, `${released}Sandbox.new_field = string 99\n`)).toEqual([]);
+  });
+});
+
+describe('for compilers that do not know `optional` in proto3', () => {
+  it('the command in README.md makes protos with the same names, numbers and types', () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const [, copy = '', edit = ''] = /<!-- old protoc -->\n```sh\n(.*)\n(.*)\n/.exec(readme) ?? [];
+    const dir = mkdtempSync(join(tmpdir(), 'paddock-proto-'));
+    cpSync(new URL('../../proto', import.meta.url), join(dir, 'proto'), { recursive: true });
+    execFileSync('sh', ['-euc', `${copy}\n${edit}`], { cwd: dir });
+    const edited = join(dir, 'proto-old/service/v1');
+    const paths = readdirSync(edited).filter((name) => name.endsWith('.proto'));
+    const texts = paths.map((name) => readFileSync(join(edited, name), 'utf8'));
+    expect(texts.join('').match(/^ *optional /m)).toBeNull();
+    expect(released).toContain(' = optional int64 ');
+    // The generator wants a comment right before each field.
+    for (const [index, text] of texts.entries())
+      writeFileSync(join(edited, paths[index]!), text.replaceAll(/(oneof \w+ \{)/g, '$1\n// x\n'));
+    const definitions = readContract(paths.sort().map((name) => join(edited, name)));
+    expect(renderReleased(definitions as never)).toBe(released.replaceAll(' = optional ', ' = '));
+    rmSync(dir, { recursive: true });
   });
 });
 

@@ -25,6 +25,11 @@ export class UidSlots {
     return undefined;
   }
 
+  /** Whether the uid is one of the range. */
+  contains(uid: number): boolean {
+    return uid >= this.#start && uid - this.#start < this.#size;
+  }
+
   /** Marks a uid allocated by an earlier server as in use. Returns false if it is in use already. */
   reserve(uid: number): boolean {
     if (this.#taken.has(uid)) return false;

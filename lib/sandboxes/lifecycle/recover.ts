@@ -18,7 +18,10 @@ const CONCURRENCY = 8;
  */
 export async function recoverSandboxes(context: SandboxContext): Promise<() => Promise<void>> {
   const resumed: LiveSandbox[] = [];
-  for (const record of context.metadata.sandboxes.values()) {
+  const records = [...context.metadata.sandboxes.values()];
+  // The users of the range are reserved before others get what is left of it.
+  const moved = records.filter(({ uid }) => !context.uids.contains(uid));
+  for (const record of [...records.filter(({ uid }) => context.uids.contains(uid)), ...moved]) {
     const sandbox = adopt(record, context);
     context.add(sandbox);
     const owed = sandbox.status === 'SANDBOX_STOPPED' && record.commit_owed;
@@ -48,11 +51,17 @@ const EARLIER = {
   destroy_at: 0,
 } as const;
 
+/**
+ * A sandbox whose host user is outside `runtime.uid_range`, because the range changed or the state is from another machine,
+ * gets one of the range: outside of it the user may be somebody else's. No file of a workspace has the user's number.
+ */
 function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
   const earlier = { ...EARLIER, on_expire: context.settings.expiry.onExpire };
-  const record = { ...earlier, ...stored };
+  const uid = context.uids.contains(stored.uid) ? stored.uid : context.uids.take();
+  const record = { ...earlier, ...stored, uid: uid ?? stored.uid };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
-  if (!context.uids.reserve(record.uid)) return broken('another sandbox has the same host user');
+  if (uid === undefined) return broken('every host user of runtime.uid_range is in use by a sandbox');
+  if (uid === stored.uid && !context.uids.reserve(uid)) return broken('another sandbox has the same host user');
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
   const wasUp = record.status === 'SANDBOX_RUNNING' || record.status === 'SANDBOX_PENDING';
   if (!wasUp) return new LiveSandbox(record);

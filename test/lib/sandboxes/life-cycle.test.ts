@@ -579,6 +579,32 @@ describe('a restart', () => {
     expect(fixture.runtime.up.get(created.id)?.spec.uid).toBe(1001);
   });
 
+  it('with another range of host users gives users of it to the sandboxes, to each one of its own', async () => {
+    const stopped = await sandboxes.create(createRequest());
+    await sandboxes.stop(stopped.id);
+    fixture.uids = { start: 5000, size: 3 };
+    await (await restart())();
+    const created = await sandboxes.create(createRequest());
+    await sandboxes.start(stopped.id);
+    const users = [sandbox, stopped, created].map(({ id }) => fixture.runtime.up.get(id)?.spec.uid);
+    expect(users).toEqual([5000, 5001, 5002]);
+    // The first one is in both ranges, and keeps its user whatever the order of the records is.
+    fixture.uids = { start: 5001, size: 4 };
+    await (await restart())();
+    expect(new Set([...fixture.runtime.up.values()].map(({ spec }) => spec.uid))).toEqual(new Set([5001, 5002, 5003]));
+    expect(fixture.runtime.up.get(stopped.id)?.spec.uid).toBe(5001);
+  });
+
+  it('with a range of fewer host users than sandboxes says so', async () => {
+    const other = await sandboxes.create(createRequest());
+    fixture.uids = { start: 5000, size: 1 };
+    await (await restart())();
+    expect(sandboxes.get(other.id)).toMatchObject({
+      status: 'SANDBOX_ERROR',
+      status_reason: 'every host user of runtime.uid_range is in use by a sandbox',
+    });
+  });
+
   it('makes a sandbox whose codebase is missing SANDBOX_ERROR with the reason', async () => {
     await fixture.metadata.codebases.remove('cb_1');
     await (await restart())();
