@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Socket } from 'node:net';
 
 /** Characters of an answer; a longer one ends the process. */
 const MAX_LINE = 256;
@@ -13,7 +14,7 @@ interface Waiting {
 /**
  * A process that answers each line on its standard input by one line, in order. It has its own session, so that Ctrl-C at the
  * server's terminal does not end it, and no environment. It must end with its standard input, which the end of the
- * server closes, and does not keep the server alive. The owner closes it.
+ * server closes, and keeps the server alive only while an answer is awaited. The owner closes it.
  */
 export class LineHelper {
   readonly #child: ChildProcess;
@@ -33,8 +34,8 @@ export class LineHelper {
     child.stdout?.on('end', () => this.#end(new Error('the helper process closed its output')));
     child.stdout?.setEncoding('latin1').on('data', (text: string) => this.#read(text));
     child.unref();
-    // Sockets, whose type has no `unref`.
-    for (const stream of [child.stdin, child.stdout]) (stream as { unref?: () => void } | null)?.unref?.();
+    (child.stdin as Socket | null)?.unref();
+    (child.stdout as Socket | null)?.unref();
   }
 
   /** Why it has ended; undefined while it runs. */
@@ -59,9 +60,9 @@ export class LineHelper {
 
   #startTimer(): void {
     clearTimeout(this.#timer);
+    // Without anything else to do, as at its start, the server would end while it awaits the answer: the timer holds it.
     if (this.#waiting.length === 0) return;
     this.#timer = setTimeout(() => this.#end(new Error('the helper process does not answer')), ANSWER_MS);
-    this.#timer.unref();
   }
 
   #read(text: string): void {
