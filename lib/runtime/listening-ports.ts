@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 import { type ListeningSocket, listeningSockets } from '../linux/listening-sockets.ts';
 import type { ListeningPort } from './runtime.ts';
@@ -46,8 +47,9 @@ export async function listeningPorts(pid: number): Promise<ListeningPort[]> {
   try {
     // A process of the host: its pid was used again before it was opened.
     if (!/^NSpid:\t\d+\t/m.test(readFileSync(held.path('status'), 'latin1'))) throw new Error('not in a sandbox');
-    const sockets = ['net/tcp', 'net/tcp6']
-      .flatMap((name) => listeningSockets(listeningPart(held.path(name))))
+    const tables = await Promise.all(['net/tcp', 'net/tcp6'].map((name) => listeningPart(held.path(name))));
+    const sockets = tables
+      .flatMap((text) => listeningSockets(text))
       .sort((a, b) => a.port - b.port || (a.address < b.address ? -1 : 1));
     if (sockets.length === 0) return [];
     const owners = await ownersOf(sockets, held.path('root/proc'));
@@ -94,24 +96,25 @@ async function ownersOf(sockets: readonly ListeningSocket[], proc: string): Prom
 
 /**
  * The part of a table of sockets with those that listen: the kernel lists them first (tcp_seq_start in tcp_ipv4.c). The
- * threat: a program that leaves tens of thousands of closed connections in the table.
+ * threat: a program that leaves tens of thousands of closed connections in the table. It is read outside of the main
+ * thread: at its end the kernel walks through the sockets of all networks, which takes milliseconds.
  */
-function listeningPart(path: string): string {
-  let fd: number | undefined;
+async function listeningPart(path: string): Promise<string> {
+  let table: FileHandle | undefined;
   let text = '';
   try {
-    fd = openSync(path, constants.O_RDONLY);
+    table = await open(path);
     const piece = Buffer.allocUnsafe(READ_BYTES);
     while (text.length < MOST_BYTES) {
-      const count = readSync(fd, piece);
-      if (count === 0) break;
-      text += piece.toString('latin1', 0, count);
-      if (OTHER_STATE.test(text.slice(-count - LINE_BYTES))) break;
+      const { bytesRead } = await table.read(piece);
+      if (bytesRead === 0) break;
+      text += piece.toString('latin1', 0, bytesRead);
+      if (OTHER_STATE.test(text.slice(-bytesRead - LINE_BYTES))) break;
     }
   } catch {
     // The process has ended.
   } finally {
-    if (fd !== undefined) closeSync(fd);
+    await table?.close();
   }
   return text;
 }

@@ -10,6 +10,7 @@ import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
 import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
 import { GoneSandboxes } from './lifecycle/gone.ts';
+import { PortLooks } from './ports/port-looks.ts';
 import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
 import type { LiveSandbox } from './sandbox.ts';
 import { SessionTable } from './sessions/session-table.ts';
@@ -59,6 +60,7 @@ export class SandboxContext {
   readonly gone: GoneSandboxes;
   readonly processes: ProcessTable;
   readonly sessions: SessionTable;
+  readonly ports = new PortLooks();
   readonly #removing = new Set<string>();
   #layersLeft = false;
   closing = false;
