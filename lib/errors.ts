@@ -37,6 +37,13 @@ export class ServiceError extends Error {
   }
 }
 
+/** The sandbox of a command or shell has ended or is ending; `reason` says why. Other UNAVAILABLE errors may pass. */
+export class SandboxEnded extends ServiceError {
+  constructor(reason: string) {
+    super('UNAVAILABLE', reason);
+  }
+}
+
 /** Refuses one field of a request. The message is the field's full name and the problem: `env[A] must have no NUL`. */
 export function invalidArgument(field: string, problem: string): ServiceError {
   return new ServiceError('INVALID_ARGUMENT', `${field} ${problem}`);

@@ -114,6 +114,8 @@ export interface OpenShell {
   ownWorkdir: boolean;
   /** Aborted when the client disconnects before the shell is up. */
   signal: AbortSignal;
+  /** It takes the place of such a shell: if it does not answer in time, it is slow, and not a program of another kind. */
+  replaces?: boolean;
 }
 
 /** A command for a shell that keeps its state. Its standard input is /dev/null. */
@@ -140,7 +142,7 @@ export interface ShellEnd {
   outOfMemory: boolean;
   /** The server killed it: after a timeout or an abort of its command, or by `close`. */
   killed: boolean;
-  /** Set if the sandbox ended. */
+  /** Set if the sandbox ended (SandboxEnded), or the server lost the shell. */
   error?: ServiceError;
 }
 
@@ -181,8 +183,8 @@ export interface RunningSandbox {
    */
   exec(command: Command): Promise<RunningCommand>;
   /**
-   * Starts a shell, which counts as one command in progress. FAILED_PRECONDITION if the sandbox has no such shell. The
-   * caller closes it.
+   * Starts a shell, which counts as one command in progress. FAILED_PRECONDITION if the sandbox has no such shell,
+   * UNAVAILABLE if one that is known to be a shell does not answer in time. The caller closes it.
    */
   openShell(request: OpenShell): Promise<RunningShell>;
   /**

@@ -55,8 +55,8 @@ function put(dir: string, file: string, value: string): boolean {
 
 /**
  * Sends SIGKILL to all processes in and below `dir`: with cgroup.kill (Linux 5.14) at once; otherwise by freezing,
- * killing each process and thawing, in steps. Throws only if no descriptor is free. `children` returns the cgroups
- * below `dir`.
+ * killing each process and thawing, in steps. Throws if no descriptor is free; rejects if processes are left that got no
+ * signal, which a repeated call may reach. `children` returns the cgroups below `dir`.
  */
 export function killTree(dir: string, children: () => readonly string[] = () => []): void | Promise<void> {
   if (put(dir, 'cgroup.kill', '1')) return;
@@ -74,8 +74,11 @@ function thaw(dirs: readonly string[]): void {
   }
 }
 
+/** Rejects if a process was never seen, or none could be listed. One that was killed and does not end is no error. */
 async function killEach(dirs: readonly string[]): Promise<void> {
   const [dir, ...below] = dirs;
+  let unseen = true;
+  const killed = new Set<number>();
   for (let round = 0; round < KILL_ROUNDS; round++) {
     let freeze: Freeze | undefined;
     try {
@@ -84,6 +87,8 @@ async function killEach(dirs: readonly string[]): Promise<void> {
       const pids = dirs.flatMap((each) => (existsSync(each) ? readPids(each) : []));
       await signalEach(pids, 'SIGKILL');
       if (pids.length === 0) return;
+      unseen = pids.some((pid) => !killed.has(pid));
+      for (const pid of pids) killed.add(pid);
     } catch {
       // No descriptor is free; one may become free shortly.
     } finally {
@@ -93,6 +98,7 @@ async function killEach(dirs: readonly string[]): Promise<void> {
     }
     await delay(ROUND_MS);
   }
+  if (unseen) throw new Error('new processes appeared faster than they could be killed, or none could be listed');
 }
 
 /**
@@ -106,6 +112,8 @@ export class CgroupProcessGroup {
   /** v2: descriptor of cgroup.procs, until the group is released. */
   #procs: number | undefined;
   #released = false;
+  /** A signal that is sent in steps: another one in between would thaw its processes. */
+  #sending: Promise<void> | undefined;
 
   /** `entries`: further cgroup.procs files that each member is written to (limits of commands). */
   constructor(dir: string, entries: readonly string[]) {
@@ -156,6 +164,7 @@ export class CgroupProcessGroup {
    * none forks a process that does not get the signal. Throws only if no descriptor is free.
    */
   signal(signal: NodeJS.Signals, except: number): number | Promise<number> {
+    if (this.#sending !== undefined) return this.#sending.then(() => this.signal(signal, except));
     if (this.#released) return 0;
     const freeze = new Freeze(this.#dir);
     let pids: number[];
@@ -166,15 +175,21 @@ export class CgroupProcessGroup {
       throw error;
     }
     const sending = signalEach(pids, signal);
-    if (sending) return sending.then(() => freeze.thaw()).then(() => pids.length);
-    freeze.thaw();
-    return pids.length;
+    if (sending === undefined) {
+      freeze.thaw();
+      return pids.length;
+    }
+    this.#sending = sending.then(() => {
+      this.#sending = undefined;
+      freeze.thaw();
+    });
+    return this.#sending.then(() => pids.length);
   }
 
   /**
    * Kills all processes in it, also after its release, and resolves when they have ended: a signal that is sent has not
-   * yet ended a process. One that is stuck in the kernel is not waited for longer than about 600 ms. Throws only if no
-   * descriptor is free; never rejects.
+   * yet ended a process. One that is stuck in the kernel is not waited for longer than about 600 ms. Throws if no descriptor
+   * is free; rejects if processes are left that got no signal (see killTree).
    */
   kill(): void | Promise<void> {
     if (existsSync(this.#dir)) return this.#ended(killTree(this.#dir));

@@ -161,7 +161,7 @@ export class SandboxCgroup implements ProcessGroups {
     }
   }
 
-  /** Throws only if no descriptor is free. */
+  /** See killTree. */
   kill(): void | Promise<void> {
     const names = () => readdirSync(join(this.#groups, COMMANDS), { withFileTypes: true });
     return killTree(this.#groups, () => [

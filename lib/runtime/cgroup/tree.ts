@@ -104,7 +104,8 @@ export class CgroupTree {
         if (!entry.isDirectory()) continue;
         const dir = join(root, entry.name);
         while (!removeTree(dir) && Date.now() < deadline) {
-          await killTree(dir, () => descendants(dir));
+          // What is left is killed in the next round.
+          await Promise.resolve(killTree(dir, () => descendants(dir))).catch(() => {});
           await sleep(5);
         }
       }

@@ -166,7 +166,7 @@ export class ContainerCgroup implements ProcessGroups {
     return this.#sandbox.atPidsLimit();
   }
 
-  /** Throws only if no descriptor is free. */
+  /** See killTree. */
   kill(): void | Promise<void> {
     return unlessGone(() => this.#sandbox.kill(), undefined);
   }
@@ -226,7 +226,7 @@ export function pidsBelow(dir: string): number[] {
 
 /** Kills all processes in and below a cgroup directory and removes it. Processes that do not exit keep it. */
 export async function clearTree(dir: string): Promise<void> {
-  await unlessGone(() => killTree(dir, () => descendants(dir)), undefined);
+  await unlessGone(() => killTree(dir, () => descendants(dir)), undefined)?.catch(() => {});
   removeTree(dir);
 }
 

@@ -250,7 +250,8 @@ export class DockerSandbox implements RunningSandbox {
   /** Never throws: if no descriptor is free, docker-init is killed, which ends its pid namespace. */
   #kill(): void {
     try {
-      void this.#shared.descriptors.use(() => this.#cgroup?.kill());
+      // What is left is killed with the container.
+      this.#shared.descriptors.use(() => this.#cgroup?.kill())?.catch(() => {});
     } catch {
       if (this.#init !== undefined) killQuietly(this.#init);
     }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { ServiceError } from '../../errors.ts';
+import { SandboxEnded } from '../../errors.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { CommandEvent, RunningCommand } from '../runtime.ts';
 
@@ -23,7 +23,7 @@ export function unlessDying(command: RunningCommand, dying: () => Promise<string
           const result = await events.next();
           if (!result.done && result.value.kind === 'exit' && result.value.exitCode === KILLED) {
             const reason = await dying();
-            if (reason !== undefined) throw new ServiceError('UNAVAILABLE', reason);
+            if (reason !== undefined) throw new SandboxEnded(reason);
           }
           return result;
         },

@@ -11,7 +11,7 @@ const PIECE_BYTES = 65_536;
  * Fixed cost per event in bytes, so that a program that writes single bytes to both streams cannot queue a million
  * objects.
  */
-const EVENT_COST = 256;
+export const EVENT_COST = 256;
 
 interface Queued {
   event: CommandEvent;

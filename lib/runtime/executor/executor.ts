@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, unlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceError } from '../../errors.ts';
+import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { listeningPorts } from '../listening-ports.ts';
@@ -153,7 +153,7 @@ export class Executor {
    */
   close(reason: string): void {
     if (this.#closed) return;
-    this.#closed = new ServiceError('UNAVAILABLE', reason);
+    this.#closed = new SandboxEnded(reason);
     this.#lose(this.#closed);
     for (const run of [...this.#runs.keys()]) run.lose(this.#closed);
     this.#pool.close(this.#closed);

@@ -107,7 +107,7 @@ export class RunnerPool {
   /** Kills the runner and all processes of its command. */
   kill(runner: Runner): void {
     try {
-      void runner.kill();
+      runner.kill()?.catch(() => {});
     } catch {
       // No descriptor is free: the runner stays in the sandbox's cgroups and ends with the sandbox.
     }

@@ -28,6 +28,7 @@ import { type StatusLine, StatusParser } from './status.ts';
 const DESCRIPTORS = 2;
 /** Milliseconds after which a program that has not answered its first command counts as no shell. */
 const ANSWER_MS = 10_000;
+const NO_ANSWER = `the new shell of the session did not run a command within ${ANSWER_MS} ms`;
 const NOT_GIVEN = 'the command could not be given to the session’s shell';
 const TAMPERED = 'a process of the session wrote to the pipe on which its shell reports exit codes';
 
@@ -174,7 +175,7 @@ export class SessionShell implements RunningShell {
     await this.ended;
   }
 
-  async #start(exec: Exec, { shell, env, workdir, ownWorkdir }: OpenShell): Promise<void> {
+  async #start(exec: Exec, { shell, env, workdir, ownWorkdir, replaces = false }: OpenShell): Promise<void> {
     const command = shellStart(shell, this.#name);
     const { signal } = this.#abort;
     this.#process = await exec({ command, stdin: '', env, workdir, ownWorkdir, timeoutMs: undefined, signal });
@@ -183,13 +184,14 @@ export class SessionShell implements RunningShell {
     this.#path = await Promise.race([path, this.ended.then(({ error }) => (error ? Promise.reject(error) : ''))]);
     if (this.#path === '') throw noShell(shell, 'the sandbox has no such program');
     const answer = await this.#answer();
+    if (answer === 'late' && replaces) throw new ServiceError('UNAVAILABLE', NO_ANSWER);
     if (answer !== 0) throw noShell(shell, 'it does not run commands as a POSIX shell does');
     const pids = await this.#process.pids();
     this.#idlePids = new Set(pids);
   }
 
-  /** Runs an empty command. Returns undefined if the shell does not answer. */
-  async #answer(): Promise<number | undefined> {
+  /** Runs an empty command and returns its exit code; undefined: the shell has ended. */
+  async #answer(): Promise<number | 'late' | undefined> {
     const { signal } = this.#abort;
     try {
       for await (const event of await this.run({ command: ':', timeoutMs: ANSWER_MS, signal })) {
@@ -198,7 +200,8 @@ export class SessionShell implements RunningShell {
     } catch (error) {
       const ended = this.#end !== undefined && this.#end.error === undefined && !this.#end.killed;
       const late = error instanceof ServiceError && error.code === 'DEADLINE_EXCEEDED';
-      if (!ended && !late) throw error;
+      if (late) return 'late';
+      if (!ended) throw error;
     }
     return undefined;
   }

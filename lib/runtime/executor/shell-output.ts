@@ -1,8 +1,9 @@
 import type { CommandEvent } from '../runtime.ts';
+import { EVENT_COST } from './execution.ts';
 
 type Output = CommandEvent & { kind: 'output' };
 
-/** Maximum bytes that are kept. */
+/** Maximum bytes that are kept, with those that each piece takes besides its data. */
 const KEPT = 65_536;
 
 /**
@@ -32,7 +33,7 @@ export class ShellOutput {
       return;
     }
     if (this.#bytes >= KEPT) return;
-    this.#bytes += output.data.length;
+    this.#bytes += output.data.length + EVENT_COST;
     this.#pieces.push({ ...output, data: Buffer.from(output.data) });
   }
 

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { SandboxEnded, ServiceError } from '../../errors.ts';
 import type {
   Command,
   ListeningPort,
@@ -31,7 +31,7 @@ class MockSandbox implements RunningSandbox {
   #stopped = false;
 
   async exec(command: Command): Promise<RunningCommand> {
-    if (this.#stopped) throw new ServiceError('UNAVAILABLE', 'the sandbox was stopped');
+    if (this.#stopped) throw new SandboxEnded('the sandbox was stopped');
     if (command.signal.aborted) throw new ServiceError('CANCELLED', 'the command was cancelled');
     const running = new MockCommand(command, interpret(command), (ended) => this.#running.delete(ended));
     if (!running.ended) this.#running.add(running);
@@ -39,7 +39,7 @@ class MockSandbox implements RunningSandbox {
   }
 
   async openShell({ shell, signal }: OpenShell): Promise<RunningShell> {
-    if (this.#stopped) throw new ServiceError('UNAVAILABLE', 'the sandbox was stopped');
+    if (this.#stopped) throw new SandboxEnded('the sandbox was stopped');
     if (signal.aborted) throw new ServiceError('CANCELLED', 'the client disconnected');
     const opened = new MockShell(shell, (command) => this.exec(command));
     this.#shells.add(opened);
@@ -53,8 +53,8 @@ class MockSandbox implements RunningSandbox {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    for (const each of [...this.#running]) each.fail(new ServiceError('UNAVAILABLE', 'the sandbox was stopped'));
-    for (const each of [...this.#shells]) each.fail(new ServiceError('UNAVAILABLE', 'the sandbox was stopped'));
+    for (const each of [...this.#running]) each.fail(new SandboxEnded('the sandbox was stopped'));
+    for (const each of [...this.#shells]) each.fail(new SandboxEnded('the sandbox was stopped'));
   }
 }
 

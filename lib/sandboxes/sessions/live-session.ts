@@ -1,5 +1,5 @@
 import type { Session } from '../../contract/messages.ts';
-import { ServiceError } from '../../errors.ts';
+import { SandboxEnded, ServiceError } from '../../errors.ts';
 import type {
   CommandEvent,
   OpenShell,
@@ -27,7 +27,7 @@ export interface NewSession {
 
 /**
  * One session, from its first shell to its end. A shell that the server killed, after a timeout or for a client that
- * disconnected, is replaced by a new one; any other end of the shell is the session's.
+ * disconnected, or lost by an error of its own, is replaced by a new one; any other end of the shell is the session's.
  */
 export class LiveSession {
   readonly id: string;
@@ -116,19 +116,17 @@ export class LiveSession {
     return this.#opening;
   }
 
-  /** If the sandbox has ended, so has the session. */
+  /** If the sandbox has ended, so has the session. After any other error the next command tries again. */
   async #open(): Promise<RunningShell> {
     const { running, around } = this.#parts;
     try {
-      const shell = await running.openShell({ ...around, signal: this.#ending.signal });
+      const shell = await running.openShell({ ...around, signal: this.#ending.signal, replaces: true });
       this.#path = shell.path;
       this.#use(shell);
       return shell;
     } catch (error) {
-      if (error instanceof ServiceError && error.code === 'UNAVAILABLE') {
-        // Not awaited: it waits for this opening.
-        void this.close(error.message);
-      }
+      // Not awaited: it waits for this opening.
+      if (error instanceof SandboxEnded) void this.close(error.message);
       throw error;
     }
   }
@@ -138,7 +136,7 @@ export class LiveSession {
     void shell.ended.then(({ error, killed, reason }) => {
       this.#shell = undefined;
       if (this.#closed) return;
-      if (!killed) {
+      if (!killed && (error === undefined || error instanceof SandboxEnded)) {
         void this.close(error?.message ?? reason);
         return;
       }

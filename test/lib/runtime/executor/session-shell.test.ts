@@ -1,6 +1,7 @@
 import { chownSync, existsSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ServiceError } from '../../../../lib/errors.ts';
 import type { RunningSandbox, RunningShell } from '../../../../lib/runtime/runtime.ts';
 import { until, useBwrap } from '../bwrap/fixture.ts';
@@ -198,6 +199,23 @@ describe('a session', () => {
       expect(String(error)).toContain(shell);
     },
   );
+
+  it('is slow, and not without a shell, if the new shell of a session does not answer', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const opening = box.openShell({ shell: 'cat', env: {}, signal: never, replaces: true });
+    let isOpen = true;
+    const opened = opening
+      .catch((error: unknown) => error)
+      .finally(() => {
+        isOpen = false;
+      });
+    while (isOpen) {
+      await setImmediate();
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    expect(await opened).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('did not run') });
+  });
 
   it('ends if a process of it forges the report of an exit code', async () => {
     const pipes = 'for f in /proc/$$/fd/*; do case $(readlink "$f") in *.req) r=$(readlink "$f") ;; esac; done';

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { newId } from '../../../../lib/ids.ts';
 import { createMockRuntime } from '../../../../lib/runtime/mock/index.ts';
+import type { MockShell } from '../../../../lib/runtime/mock/mock-shell.ts';
+import type { RunningShell } from '../../../../lib/runtime/runtime.ts';
 import { LiveSession } from '../../../../lib/sandboxes/sessions/live-session.ts';
 import { SessionTable } from '../../../../lib/sandboxes/sessions/session-table.ts';
 import type { SessionExecution } from '../../../../lib/session-services.ts';
@@ -85,6 +87,36 @@ describe('a session', () => {
     await (await running).stop();
     await expect(exec(other, 'true')).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
     expect(session.view()).toMatchObject({ status: 'SESSION_CLOSED', status_reason: 'the sandbox was stopped' });
+  });
+});
+
+describe('a session whose shell the server cannot replace', () => {
+  it('stays, and the next command tries again', async () => {
+    const { create, running } = scene();
+    const sandbox = await running;
+    const session = await create('sb_1');
+    const busy = new ServiceError('UNAVAILABLE', 'its processes keep the shells that run commands from reading');
+    const open = vi.spyOn(sandbox, 'openShell').mockRejectedValue(busy);
+    await expect(exec(session, 'sleep 5', { timeoutMs: 10 })).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    await expect(exec(session, 'true')).rejects.toBe(busy);
+    expect(session.view()).toMatchObject({ status: 'SESSION_ACTIVE' });
+    open.mockRestore();
+    expect(await exec(session, 'echo a')).toMatchObject({ stdout: 'a\n', session_reset: true });
+  });
+
+  it('is not lost with a shell that the server lost', async () => {
+    const { create, running } = scene();
+    const shells: RunningShell[] = [];
+    const sandbox = await running;
+    const openShell = sandbox.openShell.bind(sandbox);
+    vi.spyOn(sandbox, 'openShell').mockImplementation(async (request) => {
+      shells.push(await openShell(request));
+      return shells.at(-1)!;
+    });
+    const session = await create('sb_1');
+    (shells[0] as MockShell).fail(new ServiceError('UNAVAILABLE', 'the server lost the command’s output'));
+    expect(await exec(session, 'echo a')).toMatchObject({ stdout: 'a\n', session_reset: true });
+    expect(shells).toHaveLength(2);
   });
 });
 
