@@ -93,6 +93,8 @@ export interface Cursor {
   from: string;
   /** Field of each message: the position after it, sent as the `id` of server-sent events. */
   id: string;
+  /** Field that only the last message has. A client that has it, and asks again, gets 204: an EventSource would for ever. */
+  end: string;
 }
 
 /**
@@ -135,7 +137,7 @@ export const operations: readonly Operation[] = [
   { operation: 'SignalProcess', method: 'POST', path: `${PROCESS}/signal`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: signalProcess },
   { operation: 'ResizeTerminal', method: 'POST', path: `${PROCESS}/resize`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'same', handler: resizeTerminal },
   { operation: 'ReadProcessOutput', method: 'GET', path: `${PROCESS}/output`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: readProcessOutput },
-  { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', cursor: { from: 'offset', id: 'next' }, access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
+  { operation: 'WatchProcess', method: 'GET', path: `${PROCESS}/events`, kind: 'events', cursor: { from: 'offset', id: 'next', end: 'end' }, access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: watchProcess },
   { operation: 'WriteProcessInput', method: 'POST', path: `${PROCESS}/input`, kind: 'raw', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: writeProcessInput },
   { operation: 'WaitPort', method: 'GET', path: `${SANDBOX}/ports`, kind: 'unary', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'read', handler: waitPort },
   { operation: 'AttachProcess', method: 'GET', path: `${PROCESS}/attach`, kind: 'attach', access: { role: 'agent', scope: 'exec', on: 'sandbox' }, retry: 'again', handler: attachProcess },

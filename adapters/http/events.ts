@@ -20,13 +20,26 @@ const SSE: Framing = {
 };
 
 /**
+ * After the position in the id of the last message. Output can end at the same position, and a client that lost the last
+ * message must get it.
+ */
+const ENDED = '-end';
+
+/**
  * Responds with a stream of messages, each sent as soon as it exists. An error before the first message is sent as a
  * status; a later error is the last message, `{"error": …}`. A message whose field `keepalive` is true has no other
  * content; as a server-sent event it is a comment.
  */
 export async function respondEvents(exchange: Exchange<'events'>): Promise<void> {
   const { req, res, operation, context, log } = exchange;
-  const messages = await operation.handler(resumed(await withJsonBody(exchange), operation.cursor), context);
+  const event = await withJsonBody(exchange);
+  const last = operation.cursor && lastEventId(event);
+  const messages = await operation.handler(resumed(event, operation.cursor, last), context);
+  if (last?.endsWith(ENDED)) {
+    await messages[Symbol.asyncIterator]().return?.();
+    res.writeHead(204).end();
+    return;
+  }
   const framing = req.headers.accept?.includes('text/event-stream') ? SSE : NDJSON;
   res.writeHead(200, { 'content-type': framing.contentType, 'cache-control': 'no-store', 'x-accel-buffering': 'no' });
   res.flushHeaders();
@@ -48,10 +61,15 @@ export async function respondEvents(exchange: Exchange<'events'>): Promise<void>
  * Starts where the last event ended that the client has, as a browser's EventSource says after a lost connection. The
  * URL is that of the first request, so the header takes precedence over the query.
  */
-function resumed(event: HandlerEvent, cursor: Cursor | undefined): HandlerEvent {
-  const last = event.headers['last-event-id'];
-  if (cursor === undefined || typeof last !== 'string' || last === '') return event;
-  return { ...event, queryStringParameters: { ...event.queryStringParameters, [cursor.from]: last } };
+function resumed(event: HandlerEvent, cursor: Cursor | undefined, last: string | undefined): HandlerEvent {
+  if (cursor === undefined || last === undefined) return event;
+  const position = last.endsWith(ENDED) ? last.slice(0, -ENDED.length) : last;
+  return { ...event, queryStringParameters: { ...event.queryStringParameters, [cursor.from]: position } };
+}
+
+function lastEventId({ headers }: HandlerEvent): string | undefined {
+  const last = headers['last-event-id'];
+  return typeof last === 'string' && last !== '' ? last : undefined;
 }
 
 interface Encoded {
@@ -63,8 +81,11 @@ function encode(message: object, { frame, keepalive }: Framing, cursor: Cursor |
   if (keepalive !== undefined && 'keepalive' in message && message.keepalive === true)
     return { text: keepalive, encoding: 'latin1' };
   const { text, encoding } = toJson(message);
-  return { text: frame(text, cursor && (message as Record<string, unknown>)[cursor.id]), encoding };
+  return { text: frame(text, cursor && eventId(message as Record<string, unknown>, cursor)), encoding };
 }
+
+const eventId = (message: Record<string, unknown>, { id, end }: Cursor): string =>
+  `${message[id]}${message[end] === undefined ? '' : ENDED}`;
 
 const ASCII = /^[\x20-\x7e]*$/;
 

@@ -5,6 +5,8 @@ import { fakeServices } from './fake-services.ts';
 
 let seen: HandlerEvent['queryStringParameters'];
 let rest: Rest;
+/** Streams whose first message was produced. */
+let started = 0;
 
 beforeEach(async () => {
   rest = await restOver(fakeServices({}), undefined, {
@@ -14,7 +16,7 @@ beforeEach(async () => {
         method: 'GET',
         path: '/v1/processes/{process_id}/events',
         kind: 'events',
-        cursor: { from: 'after', id: 'offset' },
+        cursor: { from: 'after', id: 'offset', end: 'end' },
         access: { role: 'agent', on: 'nothing' },
         retry: 'read',
         handler: async ({ pathParameters, queryStringParameters }) => {
@@ -29,6 +31,7 @@ beforeEach(async () => {
 afterEach(() => rest.close());
 
 async function* events() {
+  started++;
   yield { data: Buffer.from('a'), offset: 1 };
   yield { data: Buffer.alloc(0), offset: 1, keepalive: true };
   yield { offset: 1, end: { exit_code: 0 } };
@@ -49,7 +52,7 @@ it('sends the events of a GET request as lines, keepalives among them', async ()
 it('sends server-sent events with the position after each, and keepalives as comments', async () => {
   const answer = await get('', { accept: 'text/event-stream' });
   expect(await answer.text()).toBe(
-    'id: 1\ndata: {"data":"YQ==","offset":1}\n\n: keepalive\n\nid: 1\ndata: {"offset":1,"end":{"exit_code":0}}\n\n',
+    'id: 1\ndata: {"data":"YQ==","offset":1}\n\n: keepalive\n\nid: 1-end\ndata: {"offset":1,"end":{"exit_code":0}}\n\n',
   );
 });
 
@@ -58,4 +61,12 @@ it('goes on after the last event that the client has, whatever its URL says', as
   expect(seen).toEqual({ process_id: 'p_1', after: '7' });
   await (await get('?after=3', { 'last-event-id': '' })).text();
   expect(seen).toEqual({ process_id: 'p_1', after: '3' });
+});
+
+it('answers a client that has the last event with 204, after which an EventSource does not ask again', async () => {
+  started = 0;
+  const answer = await get('', { accept: 'text/event-stream', 'last-event-id': '1-end' });
+  expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 204, body: '' });
+  expect(seen).toEqual({ process_id: 'p_1', after: '1' });
+  expect(started).toBe(0);
 });

@@ -39,10 +39,21 @@ async function* attached(
     yield event({ next: from, attached: { terminal: terminal !== undefined, writer, offset: next } });
     void writeInput(process, input, writer);
     void control(process, input, writer);
-    yield* eventsOf(process, from, input.failed);
+    for await (const each of eventsOf(process, from, input.failed)) yield* divided(each, next);
   } finally {
     leave?.();
   }
+}
+
+/** Divides output at `offset`: what is before it was written before the call, and the caller shows it as such. */
+function* divided(whole: ProcessEvent, offset: number): Generator<ProcessEvent, void, void> {
+  const before = offset - (whole.next - whole.data.length);
+  if (before <= 0 || whole.next <= offset) {
+    yield whole;
+    return;
+  }
+  yield { ...whole, data: whole.data.subarray(0, before), next: offset };
+  yield { ...whole, data: whole.data.subarray(before) };
 }
 
 async function writeInput(process: LiveProcess, input: AttachInput, writer: boolean): Promise<void> {

@@ -12,6 +12,8 @@ import { createRequest, execRequest, Fixture, NO_SURROUNDINGS, never } from '../
 class FakeCommand implements RunningCommand {
   readonly taken: string[] = [];
   inputEnded = false;
+  /** Output at its end. */
+  last = '';
   readonly input = {
     write: async (data: Uint8Array) => void this.taken.push(Buffer.from(data).toString()),
     end: () => {
@@ -37,9 +39,12 @@ class FakeCommand implements RunningCommand {
   async *[Symbol.asyncIterator](): AsyncGenerator<CommandEvent> {
     yield { kind: 'output', stream: 'STDOUT', data: Buffer.from(this.#output) };
     await this.#ended;
+    if (this.last !== '') yield { kind: 'output', stream: 'STDOUT', data: Buffer.from(this.last) };
     yield { kind: 'exit', exitCode: 0, durationMs: 1, outOfMemory: false };
   }
 }
+
+async function* nothing(): AsyncGenerator<never> {}
 
 const fixture = { now: undefined as unknown as Fixture };
 let sandbox_id: string;
@@ -160,6 +165,26 @@ it('stores an end that could not be stored, at the next cleanup', async () => {
   rmdirSync(`${path}.new`);
   await context.processes.expire();
   expect(stored().end).toMatchObject({ reason: 'exited' });
+});
+
+describe('a caller that attaches', () => {
+  it('gets the output of before apart from that of after, although both were read at once', async () => {
+    await start('a');
+    await expect.poll(async () => (await processes.get(sandbox_id, 'a')).output_next).toBe(8);
+    const input = { stdin: nothing(), controls: nothing(), fail: () => {}, failed: new AbortController().signal };
+    const request = { sandbox_id, process_id: 'a', offset: 2, takeover: false };
+    const events = (await processes.attach(request, input))[Symbol.asyncIterator]();
+    expect((await events.next()).value).toMatchObject({ attached: { offset: 8 } });
+    commands[0]!.last = 'more';
+    commands[0]!.end();
+    await expect.poll(async () => (await processes.get(sandbox_id, 'a')).end?.reason).toBe('exited');
+    const rest = [await events.next(), await events.next(), await events.next()];
+    expect(rest.map(({ value }) => [value.next, Buffer.from(value.data).toString(), value.end?.reason])).toEqual([
+      [8, 'tput 0', undefined],
+      [12, 'more', undefined],
+      [12, '', 'exited'],
+    ]);
+  });
 });
 
 describe('a reader that the server cuts off', () => {

@@ -9,7 +9,8 @@ import { SessionTable } from '../../../../lib/sandboxes/sessions/session-table.t
 import type { SessionExecution } from '../../../../lib/session-services.ts';
 import { RESOURCES } from '../../runtime/run.ts';
 
-const never = new AbortController().signal;
+/** One for each command: a signal has a listener of each that waits. */
+const never = () => new AbortController().signal;
 
 const around = { shell: '', env: {}, workdir: '', ownWorkdir: false };
 
@@ -23,7 +24,7 @@ function scene(limit = 200) {
   const create = (sandboxId: string) =>
     table.creating(sandboxId, async () => {
       const sandbox = await running;
-      const shell = await sandbox.openShell({ ...around, signal: never });
+      const shell = await sandbox.openShell({ ...around, signal: never() });
       const parts = { id: newId('se'), sandboxId, ownerId: 'ann', running: sandbox, around };
       return new LiveSession({ ...parts, now: () => clock.now, onClosed: (each) => table.closed(each) }, shell);
     });
@@ -37,7 +38,7 @@ async function finish({ events, outcome }: SessionExecution) {
 }
 
 const exec = async (session: LiveSession, command: string, more: { timeoutMs?: number; signal?: AbortSignal } = {}) =>
-  finish(await session.exec({ command, timeoutMs: 20_000, signal: never, ...more }));
+  finish(await session.exec({ command, timeoutMs: 20_000, signal: never(), ...more }));
 
 describe('a session', () => {
   it('runs its commands in order, and at most 64 wait', async () => {
@@ -156,7 +157,7 @@ it('ends a session that is being created when those of its sandbox are ended', a
   const creating = table.creating('sb_1', async () => {
     await opening;
     const sandbox = await running;
-    const shell = await sandbox.openShell({ ...around, signal: never });
+    const shell = await sandbox.openShell({ ...around, signal: never() });
     const parts = { id: newId('se'), sandboxId: 'sb_1', ownerId: 'ann', running: sandbox, around };
     session = new LiveSession({ ...parts, now: () => clock.now, onClosed: (each) => table.closed(each) }, shell);
     return session;
