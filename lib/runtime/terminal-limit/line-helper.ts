@@ -62,6 +62,7 @@ export class LineHelper {
     clearTimeout(this.#timer);
     // Without anything else to do, as at its start, the server would end while it awaits the answer: the timer holds it.
     if (this.#waiting.length === 0) return;
+    // Keeps the event loop running while an answer is awaited, which the process does not.
     this.#timer = setTimeout(() => this.#end(new Error('the helper process does not answer')), ANSWER_MS);
   }
 

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Descriptors } from '../../../../lib/descriptors.ts';
 import { silentLog } from '../../../../lib/log.ts';
@@ -135,6 +136,17 @@ describe('the limit of terminals', () => {
     applied.catch(() => {});
     await vi.advanceTimersByTimeAsync(40_000);
     await expect(applied).rejects.toMatchObject(UNLIMITED);
+  });
+
+  it('is set also if nothing else keeps the event loop running, and does not keep it running itself', async () => {
+    const entry = join(import.meta.dirname, '../../../../lib/runtime/terminal-limit/terminal-limit.ts');
+    await build({ entryPoints: [entry], outdir: directory, bundle: true, format: 'esm', platform: 'node' });
+    const script = `import { TerminalLimit } from ${JSON.stringify(join(directory, 'terminal-limit.js'))};
+      await new TerminalLimit({ warn: console.log }).probe();
+      console.log('set');`;
+    const options = { encoding: 'utf8', timeout: 60_000 } as const;
+    const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], options);
+    expect({ stdout, status }).toEqual({ stdout: 'set\n', status: 0 });
   });
 
   it('is never set on the host’s own terminals, and a process that has ended needs none', async () => {
