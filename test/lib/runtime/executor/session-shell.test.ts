@@ -19,8 +19,8 @@ beforeAll(async () => {
   return () => box.stop();
 });
 
-const open = (shell: string, env: Readonly<Record<string, string>> = {}) =>
-  box.openShell({ shell, env, workdir: '', ownWorkdir: false, signal: never });
+const ASKED = { shell: '', env: {}, workdir: '', ownWorkdir: false, signal: never };
+const open = (shell: string, env: Readonly<Record<string, string>> = {}) => box.openShell({ ...ASKED, shell, env });
 
 interface Options {
   timeoutMs?: number;
@@ -203,7 +203,7 @@ describe('a session', () => {
   it('is slow, and not without a shell, if the new shell of a session does not answer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const opening = box.openShell({ shell: 'cat', env: {}, signal: never, replaces: true });
+    const opening = box.openShell({ ...ASKED, shell: 'cat', replaces: true });
     let isOpen = true;
     const opened = opening
       .catch((error: unknown) => error)
