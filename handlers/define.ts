@@ -29,6 +29,8 @@ export interface HandlerEvent {
   headers: Readonly<Record<string, string | string[] | undefined>>;
   pathParameters?: Readonly<Record<string, string>>;
   queryStringParameters?: Readonly<Record<string, string>>;
+  /** Parameters of the query that are lists; each occurrence is an element. */
+  queryLists?: Readonly<Record<string, readonly string[]>>;
   body?: unknown;
   /** Bytes of one file (REST), or messages of a client stream (gRPC). It throws if the client disconnects. */
   stream?: AsyncIterable<unknown>;

@@ -1,5 +1,7 @@
-import { define, rules } from './define.ts';
+import { define, rules, shortRules } from './define.ts';
 
-export const updatePermissions = define('UpdatePermissions', { permissions: rules }, ({ request }, { services }) =>
-  services.sandboxes.updatePermissions(request),
+export const updatePermissions = define(
+  'UpdatePermissions',
+  { permissions: rules, rules: shortRules },
+  ({ request }, { services }) => services.sandboxes.updatePermissions(request),
 );

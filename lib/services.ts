@@ -5,19 +5,16 @@ import type {
   Caller,
   Checkpoint,
   Codebase,
-  CommitRequest,
   CommitResponse,
   CreateCodebaseRequest,
   CreatedKey,
   CreateKeyRequest,
-  CreateSandboxRequest,
   DeleteFileRequest,
   ExecRequest,
   ExportFilesRequest,
   FileChange,
   FileInfo,
   FileStat,
-  ForkRequest,
   ForkResult,
   ImportFilesRequest,
   ImportFilesResponse,
@@ -34,47 +31,30 @@ import type {
   SandboxStatus,
   StatFileRequest,
   Ticket,
-  UpdatePermissionsRequest,
-  UpdateSandboxRequest,
   WriteFileRequest,
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
-import type {
-  Actor,
-  ArchiveFormat,
-  AutoCommit,
-  ChangeFormat,
-  ConflictChoice,
-  OnExpire,
-  OnIdle,
-} from './field-values.ts';
+import type { Actor, ArchiveFormat, ChangeFormat } from './field-values.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
 import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
 import type { Execution } from './runtime/runtime.ts';
+import type {
+  ChangeChoice,
+  CommitChanges,
+  Narrowed,
+  NewForks,
+  NewRules,
+  NewSandbox,
+  SandboxUpdate,
+  WithIntent,
+} from './sandbox-requests.ts';
 import type { Sessions } from './session-services.ts';
 import type { Shares } from './shares.ts';
 
-/** The intent of the request, if it has an idempotency key. What it creates is recorded with it; see `Retries`. */
-interface WithIntent {
-  intent?: string | undefined;
-}
+export type * from './sandbox-requests.ts';
 
-/**
- * A request type with narrower types for the fields that its handler has validated, and without the bytes of a stream.
- */
-type Narrowed<Request, Fields> = Omit<Request, keyof Fields | 'chunk'> & Fields;
-
-interface Policies {
-  auto_commit: AutoCommit | '';
-  on_idle: OnIdle | '';
-}
-
-export type NewSandbox = Narrowed<CreateSandboxRequest, Policies & { on_expire: OnExpire | '' }> & WithIntent;
-export type NewForks = Narrowed<ForkRequest, Policies & { on_expire?: OnExpire | '' }> & WithIntent;
-export type SandboxUpdate = Narrowed<UpdateSandboxRequest, { on_idle?: OnIdle | ''; on_expire?: OnExpire | '' }>;
-export type CommitChanges = Narrowed<CommitRequest, { on_conflict: ConflictChoice | '' }> & WithIntent;
 export type NewCodebase = CreateCodebaseRequest & WithIntent;
 /** A request on the files of a sandbox, with the identity it is made as. */
 export type FileAccess<Request> = Narrowed<Request, { as: Actor | '' }>;
@@ -108,7 +88,7 @@ export interface Sandboxes {
   destroy(id: string, discard?: boolean): Promise<void>;
   exec(request: ExecRequest, signal: AbortSignal): Promise<Execution>;
   /** In force and durable when the call resolves. */
-  updatePermissions(request: UpdatePermissionsRequest): Promise<Sandbox>;
+  updatePermissions(request: NewRules): Promise<Sandbox>;
   /** `as` "agent": NOT_FOUND for a path that the rules hide, and only the rule that wins for others. */
   explainPermission(id: string, path: string, as?: Actor | ''): Promise<PermissionExplanation>;
   presets(): readonly Preset[];
@@ -116,19 +96,24 @@ export interface Sandboxes {
    * The differences between the sandbox and its codebase, in byte order of their paths. `as` "agent": only those at paths
    * that the sandbox sees.
    */
-  listChanges(id: string, page: Page, as?: Actor | ''): Promise<{ changes: FileChange[]; next_page_token: string }>;
+  listChanges(
+    id: string,
+    page: Page,
+    as?: Actor | '',
+    choice?: ChangeChoice,
+  ): Promise<{ changes: FileChange[]; next_page_token: string }>;
   /**
    * Exports the changes as a `patch` for git apply, or the changed files as a `tar`. The stream has started when the
    * call resolves. `as` "agent": only those that the sandbox can read.
    */
-  exportChanges(id: string, format: ChangeFormat, as?: Actor | ''): Promise<ByteStream>;
+  exportChanges(id: string, format: ChangeFormat, as?: Actor | '', choice?: ChangeChoice): Promise<ByteStream>;
   /** Atomic, also across a crash. Rejects with ABORTED and the conflicting paths in the details. */
   commit(request: CommitChanges): Promise<CommitResponse>;
   /**
-   * Reverts the paths (none: all) and everything below them to the codebase. In effect, for open files too, when the
-   * call resolves.
+   * Reverts the paths (none: all) and everything below them to the codebase, except scratch and what is excluded. In
+   * effect, for open files too, when the call resolves.
    */
-  discard(id: string, paths: readonly string[]): Promise<{ discarded: number }>;
+  discard(id: string, paths: readonly string[], choice?: Omit<ChangeChoice, 'paths'>): Promise<{ discarded: number }>;
   /**
    * Stores a named snapshot of one moment of the sandbox, which may be running. ALREADY_EXISTS if the name is in use.
    */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { COUNTED_AS } from '../../handlers/counted-as.ts';
 import type { Operation } from '../../handlers/index.ts';
 import { ticketTarget } from '../../lib/access/tickets.ts';
+import { fields, rpcs } from '../../lib/contract/schema.ts';
 import { CODES, ServiceError } from '../../lib/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { idempotencyKeyOf } from '../../lib/retries/idempotency-key.ts';
@@ -89,7 +90,7 @@ export class Requests {
         return;
       }
       refuseCrossOrigin(req, route.operation.kind === 'attach');
-      const parameters = query ? readQuery(query) : undefined;
+      const { parameters, lists } = query ? readQuery(query, listsOf(route.operation)) : {};
       const ticket = ticketOf(route.operation, path, query, parameters);
       if (ticket) delete parameters?.ticket;
       const event = {
@@ -97,6 +98,7 @@ export class Requests {
         headers: { ...req.headers, 'content-type': undefined },
         pathParameters: route.pathParameters,
         ...(parameters && { queryStringParameters: parameters }),
+        ...(lists && { queryLists: lists }),
       };
       await this.#carry(incoming, route.operation, event, ticket);
     } catch (thrown) {
@@ -163,6 +165,13 @@ function credentialsOf({ headersDistinct, socket }: IncomingMessage): Credential
 
 /** Kinds of operations that a ticket opens by GET: those for clients that cannot send headers. */
 const WITH_TICKET: ReadonlySet<Operation['kind']> = new Set(['download', 'bytes', 'events', 'attach']);
+
+/** Whether a field of the operation's request is a list, by its name. */
+function listsOf({ operation }: Operation): (name: string) => boolean {
+  if (operation === 'Health') return () => false;
+  const declared: Readonly<Record<string, { type: string; repeated?: boolean }>> = fields[rpcs[operation].request];
+  return (name) => Object.hasOwn(declared, name) && declared[name]?.repeated === true;
+}
 
 /** The ticket in the query of a GET request that reads a file or a stream; other operations have no such parameter. */
 function ticketOf(

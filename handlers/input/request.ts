@@ -7,6 +7,7 @@ import type { Steps } from './steps.ts';
 export interface RequestParts {
   pathParameters?: Readonly<Record<string, string>>;
   queryStringParameters?: Readonly<Record<string, string>>;
+  queryLists?: Readonly<Record<string, readonly string[]>>;
   body?: unknown;
 }
 
@@ -16,9 +17,9 @@ export interface RequestParts {
  * milliseconds.
  */
 export function* readingRequest(fields: Fields, parts: RequestParts): Steps<Record<string, unknown>> {
-  const { body, pathParameters, queryStringParameters } = parts;
-  if (!pathParameters && !queryStringParameters) return yield* readingFields(fields, bodyObject(body));
-  const query = queryObject(fields, queryStringParameters ?? {});
+  const { body, pathParameters, queryStringParameters, queryLists } = parts;
+  if (!pathParameters && !queryStringParameters && !queryLists) return yield* readingFields(fields, bodyObject(body));
+  const query = { ...queryObject(fields, queryStringParameters ?? {}), ...queryLists };
   const source = bodyObject(body);
   for (const [name, value] of Object.entries(pathParameters ?? {})) {
     if (conflicts(source, name, value) || conflicts(query, name, value)) {

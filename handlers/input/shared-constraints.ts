@@ -11,7 +11,15 @@ import {
 } from '../../lib/command-limits.ts';
 import { ACTORS, ARCHIVE_FORMATS, AUTO_COMMITS, ON_EXPIRE, ON_IDLE } from '../../lib/field-values.ts';
 import { MAX_LABELS } from '../../lib/label-limits.ts';
-import { MAX_PATTERN_BYTES, MAX_RULES, MAX_RULES_BYTES } from '../../lib/permissions/pattern-limits.ts';
+import { MAX_PATHS } from '../../lib/path-limits.ts';
+import {
+  MAX_EXCLUDED,
+  MAX_EXCLUDED_BYTES,
+  MAX_PATTERN_BYTES,
+  MAX_RULES,
+  MAX_RULES_BYTES,
+  MAX_SHORT_PATTERNS,
+} from '../../lib/permissions/pattern-limits.ts';
 import { RESOURCE_RANGES } from '../../lib/resource-limits.ts';
 import type { Constraints, FieldConstraint } from './constraints.ts';
 
@@ -34,11 +42,31 @@ export const actor = { as: { values: ACTORS } } as const satisfies Constraints;
 
 export const archive = { format: { values: ARCHIVE_FORMATS } } as const satisfies Constraints;
 
+/** Which changes of a sandbox an operation is about. */
+export const changeChoice = {
+  paths: { maxItems: MAX_PATHS, items: { minLength: 1, format: 'directory-path' } },
+  exclude: {
+    maxItems: MAX_EXCLUDED,
+    maxBytes: MAX_EXCLUDED_BYTES,
+    items: { minLength: 1, maxBytes: MAX_PATTERN_BYTES },
+  },
+} as const satisfies Constraints;
+
 /** A list of rules. */
 export const rules = {
   maxItems: MAX_RULES,
   maxBytes: MAX_RULES_BYTES,
   items: { fields: { pattern: { maxBytes: MAX_PATTERN_BYTES } } },
+} as const satisfies FieldConstraint;
+
+/** Patterns of one permission, in the short form of rules. */
+const patterns = {
+  maxItems: MAX_SHORT_PATTERNS,
+  items: { minLength: 1, maxBytes: MAX_PATTERN_BYTES },
+} as const satisfies FieldConstraint;
+
+export const shortRules = {
+  fields: { write: patterns, read: patterns, none: patterns, scratch: patterns, view: patterns },
 } as const satisfies FieldConstraint;
 
 export const labels = {
@@ -86,6 +114,7 @@ export const surroundings = {
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
+  rules: shortRules,
   labels,
   ...expiryPolicy,
   ...idlePolicy,

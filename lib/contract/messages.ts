@@ -709,6 +709,47 @@ export interface PermissionRule {
   type: PatternType;
   /** Precedence over other rules; higher wins. */
   priority: number;
+  /**
+   * What is written at these paths is kept and seen by the sandbox, and is no change of it: ListChanges, ExportChanges,
+   * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with PERMISSION_WRITE. A rule that is
+   * scratch wins over an otherwise equal one that is not.
+   */
+  scratch?: boolean;
+}
+
+/**
+ * Rules in a short form: a list of patterns for each permission. The strictest list that matches a path decides, in the
+ * order none, view, read, scratch, write; the pattern "**" stands for all paths that no other pattern matches. A pattern
+ * without special characters is a path with everything below it, others are globs. A pattern in two lists, and one that
+ * can never decide because a stricter list matches all its paths, is refused. The sandbox's `permissions` show the rules
+ * that this stands for.
+ */
+export interface PermissionRules {
+  /** Every operation is allowed. */
+  write: readonly string[];
+  /** The contents can be read; nothing can be changed. */
+  read: readonly string[];
+  /** The paths do not exist for commands. */
+  none: readonly string[];
+  /** Every operation is allowed, and what is written is no change of the sandbox. See PermissionRule. */
+  scratch: readonly string[];
+  /** The paths are listed; their contents cannot be opened. */
+  view: readonly string[];
+}
+
+/** Something about the rules of a sandbox that is probably not meant. */
+export interface RuleWarning {
+  /**
+   * "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret" or "incomplete" (the codebase was
+   * too large to be examined completely).
+   */
+  code: string;
+  /** Index in the sandbox's `permissions`; -1: the warning is not about one rule. */
+  rule: number;
+  /** The path that the warning is about; empty: none. */
+  path: string;
+  /** The warning as a sentence. */
+  message: string;
 }
 
 /** Limits of a sandbox. 0: no limit; in a request: the server's default. */
@@ -783,6 +824,11 @@ export interface Sandbox {
    * destroyed.
    */
   destroy_at: number;
+  /**
+   * What is probably not meant in the rules, in the answers of CreateSandbox, UpdatePermissions and Fork: at most 50. In
+   * other answers empty.
+   */
+  warnings: readonly RuleWarning[];
 }
 
 /** Request of CreateSandbox. */
@@ -829,6 +875,8 @@ export interface CreateSandboxRequest {
   workdir: string;
   /** "keep_changes", "stop" or "destroy"; empty: the server's default. See Sandbox. */
   on_expire: string;
+  /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
+  rules: PermissionRules;
 }
 
 /** Request of GetSandbox. */
@@ -1114,6 +1162,8 @@ export interface UpdatePermissionsRequest {
   permissions: readonly PermissionRule[];
   /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
   preset: string;
+  /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
+  rules: PermissionRules;
 }
 
 /** Request of ExplainPermission. */
@@ -1185,6 +1235,12 @@ export interface ListChangesRequest {
    * what "agent" shows.
    */
   as: string;
+  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
+  paths: readonly string[];
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** List what was written at scratch paths, too. */
+  include_scratch: boolean;
 }
 
 /** A path at which a sandbox differs from its codebase. */
@@ -1211,6 +1267,8 @@ export interface FileChange {
   renamed_from: string;
   /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
   conflict: boolean;
+  /** True if the rules make this path scratch; only with include_scratch. */
+  scratch: boolean;
 }
 
 /** Response of ListChanges. */
@@ -1232,6 +1290,12 @@ export interface ExportChangesRequest {
    * what "agent" shows.
    */
   as: string;
+  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
+  paths: readonly string[];
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** Export what was written at scratch paths, too. */
+  include_scratch: boolean;
 }
 
 /** Response of ExportChanges. */
@@ -1246,6 +1310,10 @@ export interface DiscardRequest {
   sandbox_id: string;
   /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
   paths: readonly string[];
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** Drop what was written at scratch paths, too. */
+  include_scratch: boolean;
 }
 
 /** Response of Discard. */
@@ -1267,6 +1335,10 @@ export interface CommitRequest {
   on_conflict: string;
   /** Only report what would be committed. */
   dry_run: boolean;
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude: readonly string[];
+  /** Commit what was written at scratch paths, too. */
+  include_scratch: boolean;
 }
 
 /** Response of Commit. */
@@ -1363,6 +1435,11 @@ export interface ForkRequest {
   workdir: string;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   on_expire: string;
+  /**
+   * Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. Without `permissions`,
+   * `preset` and `rules`: the rules of the forked sandbox.
+   */
+  rules: PermissionRules;
 }
 
 /** Error of one new sandbox. */

@@ -301,6 +301,20 @@ export const fields = {
     permission: { type: 'Permission' },
     type: { type: 'PatternType' },
     priority: { type: 'int32' },
+    scratch: { type: 'bool', optional: true },
+  },
+  PermissionRules: {
+    write: { type: 'string', repeated: true },
+    read: { type: 'string', repeated: true },
+    none: { type: 'string', repeated: true },
+    scratch: { type: 'string', repeated: true },
+    view: { type: 'string', repeated: true },
+  },
+  RuleWarning: {
+    code: { type: 'string' },
+    rule: { type: 'int32' },
+    path: { type: 'string' },
+    message: { type: 'string' },
   },
   ResourceLimits: {
     memory_bytes: { type: 'int64' },
@@ -332,6 +346,7 @@ export const fields = {
     on_expire: { type: 'string' },
     expires_soon: { type: 'bool' },
     destroy_at: { type: 'int64' },
+    warnings: { type: 'RuleWarning', repeated: true },
   },
   CreateSandboxRequest: {
     codebase_id: { type: 'string' },
@@ -349,6 +364,7 @@ export const fields = {
     env: { type: 'string', map: true },
     workdir: { type: 'string' },
     on_expire: { type: 'string' },
+    rules: { type: 'PermissionRules' },
   },
   GetSandboxRequest: {
     sandbox_id: { type: 'string' },
@@ -472,6 +488,7 @@ export const fields = {
     sandbox_id: { type: 'string' },
     permissions: { type: 'PermissionRule', repeated: true },
     preset: { type: 'string' },
+    rules: { type: 'PermissionRules' },
   },
   ExplainPermissionRequest: {
     sandbox_id: { type: 'string' },
@@ -504,6 +521,9 @@ export const fields = {
     page_size: { type: 'int32' },
     page_token: { type: 'string' },
     as: { type: 'string', twin: 'view' },
+    paths: { type: 'string', repeated: true },
+    exclude: { type: 'string', repeated: true },
+    include_scratch: { type: 'bool' },
   },
   FileChange: {
     path: { type: 'string' },
@@ -517,6 +537,7 @@ export const fields = {
     content_changed: { type: 'bool' },
     renamed_from: { type: 'string' },
     conflict: { type: 'bool' },
+    scratch: { type: 'bool' },
   },
   ListChangesResponse: {
     changes: { type: 'FileChange', repeated: true },
@@ -526,6 +547,9 @@ export const fields = {
     sandbox_id: { type: 'string' },
     format: { type: 'string' },
     as: { type: 'string', twin: 'view' },
+    paths: { type: 'string', repeated: true },
+    exclude: { type: 'string', repeated: true },
+    include_scratch: { type: 'bool' },
   },
   ExportChangesResponse: {
     data: { type: 'bytes' },
@@ -533,6 +557,8 @@ export const fields = {
   DiscardRequest: {
     sandbox_id: { type: 'string' },
     paths: { type: 'string', repeated: true },
+    exclude: { type: 'string', repeated: true },
+    include_scratch: { type: 'bool' },
   },
   DiscardResponse: {
     discarded: { type: 'int64' },
@@ -542,6 +568,8 @@ export const fields = {
     paths: { type: 'string', repeated: true },
     on_conflict: { type: 'string' },
     dry_run: { type: 'bool' },
+    exclude: { type: 'string', repeated: true },
+    include_scratch: { type: 'bool' },
   },
   CommitResponse: {
     committed: { type: 'bool' },
@@ -590,6 +618,7 @@ export const fields = {
     env: { type: 'string', map: true },
     workdir: { type: 'string' },
     on_expire: { type: 'string' },
+    rules: { type: 'PermissionRules' },
   },
   ForkError: {
     code: { type: 'int32' },

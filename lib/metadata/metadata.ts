@@ -19,7 +19,7 @@ export type OwnerRecord = Readonly<{ id: string; limits: Readonly<OwnerLimits> }
 
 /** A sandbox as stored: `status` is the one to restore after a restart, so never SANDBOX_PENDING. */
 export type SandboxRecord = Readonly<
-  Omit<Sandbox, 'expires_soon'> &
+  Omit<Sandbox, 'expires_soon' | 'warnings'> &
     Created & {
       resources: ResourceLimits;
       auto_commit: AutoCommit;

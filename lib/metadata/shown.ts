@@ -8,7 +8,7 @@ const SOON = 3600;
 export function shownSandbox(record: SandboxRecord, now: number): Sandbox {
   const { uid, commit_owed, origin, checkpoints, changed, delta_bytes, intent, kept, ...sandbox } = record;
   const { expires_at } = record;
-  return { ...sandbox, expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
+  return { ...sandbox, warnings: [], expires_soon: expires_at !== 0 && now >= (expires_at - SOON) * 1000 };
 }
 
 export function shownCodebase({ intent, ...codebase }: CodebaseRecord): Codebase {

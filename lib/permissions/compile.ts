@@ -63,6 +63,9 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
   if (!Permission.includes(rule.permission)) refuse('permission', `must be one of ${Permission.join(', ')}`);
   if (!PatternType.includes(rule.type)) refuse('type', `must be one of ${PatternType.join(', ')}`);
   if (rule.priority !== (rule.priority | 0)) refuse('priority', 'must be an integer from -2147483648 to 2147483647');
+  if (rule.scratch && rule.permission !== 'PERMISSION_WRITE') {
+    refuse('scratch', `must be false with ${rule.permission}: only what may be written can be scratch`);
+  }
   try {
     return { index, rule, ...parsePattern(rule.type, rule.pattern) };
   } catch (error) {

@@ -41,5 +41,5 @@ function whyWins(ruleSet: RuleSet, winner: PlacedRule | undefined, beaten: reado
 }
 
 function describe({ index, rule }: PlacedRule): string {
-  return `permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}, ${rule.permission}, priority ${rule.priority})`;
+  return `permissions[${index}] (${rule.type} ${JSON.stringify(rule.pattern)}, ${rule.permission}, priority ${rule.priority}${rule.scratch ? ', scratch' : ''})`;
 }

@@ -1,7 +1,9 @@
 /** Per-path permission rules: compiled once, evaluated path by path. No side effects and no I/O. */
 export { compileRules, compiling } from './compile.ts';
+export { compilingExcluded, isExcluded } from './excluded-paths.ts';
 export { type Explanation, explain } from './explain.ts';
 export { type Level, levelOf, NONE, permissionOf, READ, VIEW, WRITE } from './levels.ts';
 export { findPreset, PRESETS } from './presets.ts';
 export type { RuleSet, RuleState } from './rule-set.ts';
+export { expandingRules, isEmptyShortForm } from './short-rules.ts';
 export { strictest, strictestState } from './strictest-state.ts';

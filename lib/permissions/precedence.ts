@@ -30,8 +30,11 @@ const CRITERIA: readonly Criterion[] = [
   { compare: (a, b) => Number(b.exact) - Number(a.exact), why: 'names one exact path' },
   { compare: (a, b) => b.literalPrefix - a.literalPrefix, why: 'has the longer literal prefix' },
   { compare: (a, b) => levelOf(a.rule.permission) - levelOf(b.rule.permission), why: 'is the more restrictive' },
+  { compare: (a, b) => Number(isScratch(b)) - Number(isScratch(a)), why: 'is scratch' },
   { compare: (a, b) => a.index - b.index, why: 'says the same and comes first' },
 ];
+
+const isScratch = ({ rule }: RankedRule): boolean => rule.scratch === true;
 
 export function comparePrecedence(a: RankedRule, b: RankedRule): number {
   return decidingCriterion(a, b)?.compare(a, b) ?? 0;

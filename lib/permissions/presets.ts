@@ -1,4 +1,5 @@
 import type { Permission, PermissionRule } from '../contract/messages.ts';
+import { PRESET_BASE_PRIORITY, SECRETS_PRIORITY } from './preset-priorities.ts';
 
 export interface Preset {
   name: string;
@@ -6,12 +7,6 @@ export interface Preset {
   description: string;
   permissions: readonly PermissionRule[];
 }
-
-/**
- * Above the priorities that callers usually give their own rules: a rule that extends a preset reveals a secret only
- * with an explicit higher priority.
- */
-const SECRETS_PRIORITY = 1000;
 
 /** Names of files that usually contain secrets, in any directory. */
 const SECRETS: readonly PermissionRule[] = hidden(
@@ -31,33 +26,53 @@ const SECRETS: readonly PermissionRule[] = hidden(
   '**/.git/modules/**/config',
 );
 
+/**
+ * What tools write beside the sources, in any directory: the state of git that is a cache, caches, and outputs that can be
+ * built again. Their priority is that of callers' rules, so a caller's longer or stricter pattern decides instead.
+ */
+const SCRATCH: readonly PermissionRule[] = [
+  '**/.git/index*',
+  '**/.git/logs/**',
+  '**/node_modules/.{cache,vite,vitest,vite-temp,tmp}/**',
+  '**/{.cache,.parcel-cache,.turbo,.eslintcache,.stylelintcache}/**',
+  '**/{vite,vitest,rollup,tsup}.config.*.timestamp-*',
+  '**/*.tsbuildinfo',
+  '**/{__pycache__,.pytest_cache,.mypy_cache,.ruff_cache,.tox,.nox,.hypothesis,.ipynb_checkpoints}/**',
+  '**/{.coverage,.coverage.*,.nyc_output,coverage,htmlcov}/**',
+  '**/{dist,.next,.nuxt,.svelte-kit,.output}/**',
+].map((pattern) => ({ ...glob(pattern, 'PERMISSION_WRITE', 0), scratch: true }));
+
 /** All presets. CreateSandbox takes the name; the caller's own `permissions` are added to these rules. */
 export const PRESETS: readonly Preset[] = [
   {
     name: 'read-only',
     description: 'Everything can be read, nothing can be changed.',
-    permissions: [glob('/**', 'PERMISSION_READ', 0)],
+    permissions: [glob('/**', 'PERMISSION_READ', PRESET_BASE_PRIORITY)],
   },
   {
     name: 'full-access',
     description: 'Everything can be read and changed.',
-    permissions: [glob('/**', 'PERMISSION_WRITE', 0)],
+    permissions: [glob('/**', 'PERMISSION_WRITE', PRESET_BASE_PRIORITY)],
   },
   {
     name: 'agent-safe',
-    description: 'Everything but secrets can be read; only /output and /tmp of the codebase can be changed.',
+    description:
+      'Everything but secrets can be read; only /output and /tmp of the codebase can be changed, and caches and build outputs, as scratch. A secret that was ever committed can be read from .git: hide that directory, too, if there is one.',
     permissions: [
-      glob('/**', 'PERMISSION_READ', 0),
+      glob('/**', 'PERMISSION_READ', PRESET_BASE_PRIORITY),
       directory('/output', 'PERMISSION_WRITE', 0),
       directory('/tmp', 'PERMISSION_WRITE', 0),
+      ...SCRATCH,
       ...SECRETS,
     ],
   },
   {
     name: 'development',
-    description: 'Everything can be changed but secrets, which are hidden, and git hooks, which can only be read.',
+    description:
+      'Everything can be changed but secrets, which are hidden, and git hooks, which can only be read; caches and build outputs are scratch. A secret that was ever committed can be read from .git.',
     permissions: [
-      glob('/**', 'PERMISSION_WRITE', 0),
+      glob('/**', 'PERMISSION_WRITE', PRESET_BASE_PRIORITY),
+      ...SCRATCH,
       glob('**/.git/hooks/**', 'PERMISSION_READ', SECRETS_PRIORITY),
       glob('**/.git/modules/**/hooks/**', 'PERMISSION_READ', SECRETS_PRIORITY),
       ...SECRETS,

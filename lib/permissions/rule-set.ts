@@ -10,6 +10,8 @@ import type { Level } from './levels.ts';
 export interface RuleState {
   /** The level by the winning rule for this path. NONE with `visibleBelow`: a directory here can be traversed. */
   readonly level: Level;
+  /** Whether the winning rule is scratch: what is written here is no change. Implies WRITE. */
+  readonly scratch: boolean;
   /** False: no path strictly below can be VIEW or better, so with level NONE this path does not exist. */
   readonly visibleBelow: boolean;
   /** False: no path strictly below can be WRITE. */
@@ -30,6 +32,8 @@ export interface PlacedRule {
 export interface RuleSet {
   /** The rules in their original order. */
   readonly rules: readonly PermissionRule[];
+  /** Whether a rule is scratch. False: no state is. */
+  readonly hasScratch: boolean;
   /** The state of the codebase root. */
   readonly root: RuleState;
   /**

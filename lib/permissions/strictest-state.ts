@@ -25,6 +25,10 @@ class StrictestState implements RuleState {
     return strictest(this.#a.level, this.#b.level);
   }
 
+  get scratch(): boolean {
+    return this.#a.scratch && this.#b.scratch;
+  }
+
   /** May be true although everything that one path shows below is hidden by the other. */
   get visibleBelow(): boolean {
     return this.#a.visibleBelow && this.#b.visibleBelow;

@@ -13,6 +13,7 @@ const MAX_INTERNED_NODES = 1_000_000;
 
 export class TrieRuleSet implements RuleSet {
   readonly rules: readonly PermissionRule[];
+  readonly hasScratch: boolean;
   readonly root: TrieState;
   readonly #ranked: readonly RankedRule[];
   readonly #states = new Map<string, TrieState>();
@@ -21,6 +22,7 @@ export class TrieRuleSet implements RuleSet {
   /** `ranked`: all of `rules`, in order of precedence. `root`: their trie. */
   constructor(rules: readonly PermissionRule[], ranked: readonly ParsedRule[], root: TrieNode) {
     this.rules = rules;
+    this.hasScratch = ranked.some(({ rule }) => rule.scratch === true);
     // Without the components, which the trie contains.
     this.#ranked = ranked.map(({ index, rule, exact, literalPrefix }) => ({ index, rule, exact, literalPrefix }));
     this.root = this.intern([root]);
@@ -73,6 +75,10 @@ export class TrieRuleSet implements RuleSet {
   level(rank: number): Level {
     const ranked = this.#ranked[rank];
     return ranked === undefined ? NONE : levelOf(ranked.rule.permission);
+  }
+
+  scratch(rank: number): boolean {
+    return this.hasScratch && this.#ranked[rank]?.rule.scratch === true;
   }
 }
 

@@ -11,6 +11,7 @@ interface States {
    */
   intern(entered: TrieNode[]): TrieState;
   level(rank: number): Level;
+  scratch(rank: number): boolean;
 }
 
 const LEVELS = [0, 1, 2, 3] as const satisfies Level[];
@@ -19,6 +20,7 @@ const LEVELS = [0, 1, 2, 3] as const satisfies Level[];
 export class TrieState implements RuleState, Explorable {
   readonly nodes: readonly TrieNode[];
   readonly level: Level;
+  readonly scratch: boolean;
   readonly uniformBelow: Level | undefined;
   readonly #states: States;
   /** The rank of the best rule that applies to everything below. */
@@ -31,7 +33,9 @@ export class TrieState implements RuleState, Explorable {
   constructor(states: States, nodes: readonly TrieNode[]) {
     this.#states = states;
     this.nodes = nodes;
-    this.level = states.level(nodes.reduce((best, { ranks }) => Math.min(best, ranks[0] ?? NO_RANK), NO_RANK));
+    const winner = nodes.reduce((best, { ranks }) => Math.min(best, ranks[0] ?? NO_RANK), NO_RANK);
+    this.level = states.level(winner);
+    this.scratch = states.scratch(winner);
     this.#blanket = nodes.reduce((best, node) => Math.min(best, node.blanket), NO_RANK);
     this.#levelsBelow = levelsBelow(nodes, this.#blanket);
     this.uniformBelow = this.#levelsBelow.length === 1 ? this.#levelsBelow[0] : undefined;

@@ -1,10 +1,12 @@
 import type { ByteString } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import type { Actor } from '../field-values.ts';
+import type { Asked } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import type { FileOperation, WorkspaceFiles } from './workspace-files.ts';
 import type {
   ChangePage,
+  ChangeSelection,
   ChangingBase,
   FoundUnchanged,
   Frozen,
@@ -35,8 +37,11 @@ export interface WorkspaceOperations {
   baseChanging(codebaseId: string, paths: readonly ByteString[]): void;
   /** Call after files changed, or failed to: every attached sandbox sees the present state on return. */
   baseChanged(codebaseId: string, paths: readonly ByteString[]): void;
-  /** Lists at most `limit` changes after the path `after` ('': from the start), in byte order of their paths. */
-  changes(id: string, after: ByteString, limit: number): ChangePage;
+  /**
+   * Lists at most `limit` changes after the path `after` ('': from the start), in byte order of their paths; with `asked`
+   * only those.
+   */
+  changes(id: string, after: ByteString, limit: number, asked?: Asked): ChangePage;
   /**
    * Whether the delta has entries of its own; false: it does not differ from the codebase. Entries may also be equal to
    * the codebase's. Does not walk the delta.
@@ -48,10 +53,11 @@ export interface WorkspaceOperations {
    */
   contents(id: string, inodes: readonly number[]): (Uint8Array | undefined)[];
   /**
-   * Reverts paths ('': all) and everything below them to the base, also for open files; returns the number of names.
+   * Reverts paths ('': all) and everything below them to the base, also for open files; returns the number of names. What
+   * `keeping` leaves out stays, except in a directory that was renamed or replaced, and in a removed one that is scratch.
    * FAILED_PRECONDITION, with nothing changed, for a path inside a directory that is not the base's.
    */
-  revert(id: string, paths: readonly ByteString[]): number;
+  revert(id: string, paths: readonly ByteString[], keeping?: Omit<ChangeSelection, 'paths'>): number;
   /** Returns the directories in the delta that are not merged with the base at their own path. */
   renamed(id: string): OwnDirectory[];
   /**

@@ -13,7 +13,7 @@ import type { PathFilter } from './history/path-filter.ts';
 import { preserveRemoved } from './history/preserve-removed.ts';
 import { rebase } from './history/rebase.ts';
 import { renamedDirectories } from './history/renamed-directories.ts';
-import { revert } from './history/revert.ts';
+import { revertSelected } from './history/revert-selected.ts';
 import { mayRevertUnchanged, revertUnchanged } from './history/revert-unchanged.ts';
 import { rollback } from './history/rollback.ts';
 import { requireNotHeld } from './holds.ts';
@@ -46,7 +46,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
     return holds.holdAll(all, eachInTurn(workspaces, all, first, act));
   };
   return {
-    changes: (id, after, limit) => held(id, (workspace) => changePages(workspace, after, limit)),
+    changes: (id, after, limit, asked) => held(id, (workspace) => changePages(workspace, after, limit, asked)),
     hasEntries: (id) => held(id, hasEntries),
     detach: (id) => {
       const workspace = workspaces.find(id);
@@ -65,7 +65,7 @@ export function longOperations(workspaces: AttachedWorkspaces): LongOperations {
         () => workspaces.bases.endChange(codebaseId, paths),
         (workspace) => baseChanged(workspace, paths),
       ),
-    revert: (id, paths) => held(id, (workspace) => revert(workspace, paths)),
+    revert: (id, paths, keeping) => held(id, (workspace) => revertSelected(workspace, paths, keeping)),
     rebase: (spec, stage) => workspaces.lease(spec, (workspace) => stepsOnHost(rebase(workspace, stage))),
     preserveRemoved: (spec, paths) => workspaces.lease(spec, (workspace) => preserveRemoved(workspace, paths)),
     findUnchanged: (codebaseId, changing, except) => {

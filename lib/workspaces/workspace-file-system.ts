@@ -13,12 +13,13 @@ import type { WorkspaceOperations } from './calls.ts';
 import { Damage } from './delta/damage.ts';
 import { OWNER_EDQUOT } from './delta/owner-bytes.ts';
 import { hasEffects, isLong, runFileOperation } from './files/index.ts';
-import { changePages, smallContents } from './history/changes.ts';
+import { type Asked, changePages, smallContents } from './history/changes.ts';
 import type { PathFilter } from './history/path-filter.ts';
 import { KernelRequests } from './kernel-requests.ts';
 import { type LongOperations, longOperations } from './long-operations.ts';
 import type { FileOperation } from './workspace-files.ts';
 import type {
+  ChangeSelection,
   ChangingBase,
   FoundUnchanged,
   Frozen,
@@ -94,8 +95,8 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     this.#complete('baseChanged', codebaseId, paths);
   }
 
-  changes(id: string, after: ByteString, limit: number): { changes: WorkspaceChange[]; more: boolean } {
-    const steps = changePages(this.workspaces.get(id), after, limit);
+  changes(id: string, after: ByteString, limit: number, asked?: Asked): { changes: WorkspaceChange[]; more: boolean } {
+    const steps = changePages(this.workspaces.get(id), after, limit, asked);
     const changes: WorkspaceChange[] = [];
     for (;;) {
       const { done, value } = steps.next();
@@ -112,8 +113,8 @@ export class WorkspaceFileSystem extends KernelRequests implements ControlledFil
     return smallContents(this.workspaces.get(id), inodes);
   }
 
-  revert(id: string, paths: readonly ByteString[]): number {
-    return this.#complete('revert', id, paths);
+  revert(id: string, ...selection: [readonly ByteString[], Omit<ChangeSelection, 'paths'>?]): number {
+    return this.#complete('revert', id, ...selection);
   }
 
   renamed(id: string): OwnDirectory[] {

@@ -93,8 +93,22 @@ export interface WorkspaceChange {
   level: Level;
   /** The rules grant WRITE for the path, and for the base path that it shows. */
   writable: boolean;
+  /** What is written at this path is no change by the rules. */
+  scratch?: boolean;
+  /** Left out by the selection. */
+  left?: 'scratch' | 'excluded';
   /** Contents of the codebase that the rules hide from the sandbox: not listed as a change, and not committed. */
   hidden?: boolean;
+}
+
+/** Which of the changes of a sandbox a caller asks for. */
+export interface ChangeSelection {
+  /** Only those at these paths ('': all) and below. */
+  paths: readonly ByteString[];
+  /** Globs in the language of rules: without those at paths that one matches, and below. */
+  exclude: readonly string[];
+  /** What was written at scratch paths is a change, too. */
+  scratch: boolean;
 }
 
 /** A page of changes; `more`: more changes follow. */

@@ -34,6 +34,7 @@ export const aSandbox: Sandbox = {
   on_expire: 'keep_changes',
   expires_soon: false,
   destroy_at: 0,
+  warnings: [],
 };
 
 export const aCodebase: Codebase = {

@@ -1,8 +1,8 @@
 import { type ServiceError as GrpcError, Metadata } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { CreateSandboxRequest } from '../../lib/contract/messages.ts';
 import { CODES, type Code, ServiceError } from '../../lib/errors.ts';
 import { silentLog } from '../../lib/log.ts';
+import type { NewSandbox } from '../../lib/services.ts';
 import { grpcOver, type Rpc } from './clients.ts';
 import { aCodebase, aSandbox, execution, exit, fakeServices, output } from './fake-services.ts';
 
@@ -63,7 +63,7 @@ describe('gRPC', () => {
   });
 
   it('distinguishes an absent runtime from the first one', async () => {
-    const seen: CreateSandboxRequest[] = [];
+    const seen: NewSandbox[] = [];
     await start({
       sandboxes: {
         create: async (request) => {
@@ -97,6 +97,7 @@ describe('gRPC', () => {
         shell: '',
         env: {},
         workdir: '',
+        rules: { write: [], read: [], none: [], scratch: [], view: [] },
       },
       expect.objectContaining({ runtime: 'RUNTIME_BWRAP' }),
       expect.objectContaining({

@@ -110,6 +110,7 @@ const cases: Case[] = [
         content_changed: true,
         renamed_from: '',
         conflict: false,
+        scratch: false,
       });
       await scene.client.call('StopSandbox', { sandbox_id: sandbox.id });
       expect(await changesOf(scene, sandbox)).toEqual(changes);

@@ -91,6 +91,13 @@ export interface OfProcess {
   offset?: number;
 }
 
+/** Which changes. */
+export interface Choice {
+  paths?: string[];
+  exclude?: string[];
+  include_scratch?: boolean;
+}
+
 export interface UploadResult {
   size: number;
   checksum: string;
@@ -117,7 +124,7 @@ export interface Client {
   writeProcessInput(request: OfProcess & { end?: boolean }, content: Content): Promise<{ input_next: number }>;
   upload(codebaseId: string, path: string, content: Content, mode?: number): Promise<UploadResult>;
   download(codebaseId: string, path: string): AsyncIterable<Uint8Array>;
-  exportChanges(sandboxId: string, format: string): AsyncIterable<Uint8Array>;
+  exportChanges(sandboxId: string, format: string, choice?: Choice): AsyncIterable<Uint8Array>;
   readFile(request: OfFile): AsyncIterable<Uint8Array>;
   writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat>;
   exportFiles(request: OfFile): AsyncIterable<Uint8Array>;

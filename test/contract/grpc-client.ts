@@ -21,6 +21,7 @@ import { CODES, type Code } from '../../lib/errors.ts';
 import { type AttachedClient, attachedOverGrpc } from './attached.ts';
 import {
   CallError,
+  type Choice,
   type Client,
   type Content,
   chunksOf,
@@ -99,9 +100,13 @@ export class GrpcClient implements Client {
     for await (const { data } of received(open({ codebase_id, file_path }))) yield data;
   }
 
-  async *exportChanges(sandbox_id: string, format: string): AsyncGenerator<Uint8Array, void, void> {
+  async *exportChanges(
+    sandbox_id: string,
+    format: string,
+    choice: Choice = {},
+  ): AsyncGenerator<Uint8Array, void, void> {
     const open = this.#method('ExportChanges') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
-    for await (const { data } of received(open({ sandbox_id, format }))) yield data;
+    for await (const { data } of received(open({ sandbox_id, format, ...choice }))) yield data;
   }
 
   async *readFile(request: OfFile): AsyncGenerator<Uint8Array, void, void> {

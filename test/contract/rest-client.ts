@@ -7,6 +7,7 @@ import { CODES, type Code } from '../../lib/errors.ts';
 import { type AttachedClient, attachedOverSocket } from './attached.ts';
 import {
   CallError,
+  type Choice,
   type Client,
   type Content,
   chunksOf,
@@ -195,8 +196,8 @@ export class RestClient implements Client {
     yield* answer as AsyncIterable<Buffer>;
   }
 
-  async *exportChanges(sandboxId: string, format: string): AsyncGenerator<Uint8Array, void, void> {
-    const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/changes?format=${encodeURIComponent(format)}`;
+  async *exportChanges(sandboxId: string, format: string, choice: Choice = {}): AsyncGenerator<Uint8Array, void, void> {
+    const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/changes${query({ format, ...choice })}`;
     const answer = await this.open('GET', path, {});
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
     yield* answer as AsyncIterable<Buffer>;
@@ -320,13 +321,14 @@ function succeeded(answer: RawAnswer): unknown {
   return JSON.parse(answer.body.toString());
 }
 
-/** An entry of a map is a parameter `field.key`. */
+/** An entry of a map is a parameter `field.key`; each element of a list is a parameter of the same name. */
 function query(fields: Record<string, unknown>): string {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-  const entries = present.flatMap(([name, value]) =>
-    typeof value === 'object' && value !== null
+  const entries = present.flatMap(([name, value]) => {
+    if (Array.isArray(value)) return value.map((each) => [name, String(each)]);
+    return typeof value === 'object' && value !== null
       ? Object.entries(value).map(([key, each]) => [`${name}.${key}`, String(each)])
-      : [[name, String(value)]],
-  );
+      : [[name, String(value)]];
+  });
   return entries.length === 0 ? '' : `?${new URLSearchParams(entries as [string, string][])}`;
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createSandbox } from '../../handlers/create-sandbox.ts';
-import type { CreateSandboxRequest } from '../../lib/contract/messages.ts';
+import type { NewSandbox } from '../../lib/services.ts';
 import { aSandbox } from '../adapters/fake-services.ts';
 import { call, json, message } from './call.ts';
 
-async function requestOf(event: Parameters<typeof call>[1]): Promise<CreateSandboxRequest> {
-  const seen: CreateSandboxRequest[] = [];
-  const create = async (request: CreateSandboxRequest) => {
+async function requestOf(event: Parameters<typeof call>[1]): Promise<NewSandbox> {
+  const seen: NewSandbox[] = [];
+  const create = async (request: NewSandbox) => {
     seen.push(request);
     return aSandbox;
   };
@@ -29,6 +29,7 @@ const zero = {
   env: {},
   workdir: '',
   on_expire: '',
+  rules: { write: [], read: [], none: [], scratch: [], view: [] },
 };
 
 describe('CreateSandbox', () => {
@@ -50,6 +51,7 @@ describe('CreateSandbox', () => {
       env: { A: 'b' },
       workdir: 'src',
       on_expire: 'stop',
+      rules: { write: ['src'], read: ['**'], none: [], scratch: [], view: [] },
     };
     expect(await requestOf(json(body))).toEqual(body);
     expect(await requestOf(message(body))).toEqual(body);

@@ -10,12 +10,15 @@ describe('Discard', () => {
       return { discarded: 2 };
     };
     const given = { sandboxes: { discard: fake } };
-    const event = { ...json({ paths: ['a', 'b/c'] }), pathParameters: { sandbox_id: 'sb_1' } };
+    const event = {
+      ...json({ paths: ['a', 'b/c'], exclude: ['*.log'], include_scratch: true }),
+      pathParameters: { sandbox_id: 'sb_1' },
+    };
     expect(await call(discard, event, given)).toEqual({ discarded: 2 });
     await call(discard, message({ sandbox_id: 'sb_2' }), given);
     expect(seen).toEqual([
-      ['sb_1', ['a', 'b/c']],
-      ['sb_2', []],
+      ['sb_1', ['a', 'b/c'], { exclude: ['*.log'], include_scratch: true }],
+      ['sb_2', [], { exclude: [], include_scratch: false }],
     ]);
   });
 });

@@ -13,9 +13,12 @@ async function exported(parts: Uint8Array[]) {
       },
     };
   };
-  const event = { pathParameters: { sandbox_id: 'sb_1' }, queryStringParameters: { format: 'patch', as: 'agent' } };
+  const event = {
+    pathParameters: { sandbox_id: 'sb_1' },
+    queryStringParameters: { format: 'patch', as: 'agent', include_scratch: 'true' },
+  };
   const result = await call(exportChanges, event, { sandboxes: { exportChanges: stream } });
-  expect(seen).toEqual([['sb_1', 'patch', 'agent']]);
+  expect(seen).toEqual([['sb_1', 'patch', 'agent', { paths: [], exclude: [], include_scratch: true }]]);
   const messages: { data: Uint8Array }[] = [];
   for await (const message of result) messages.push(message);
   return { contentType: result.contentType, messages };

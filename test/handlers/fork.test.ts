@@ -17,6 +17,7 @@ const body = {
   env: { A: 'b' },
   workdir: 'src',
   on_expire: 'stop',
+  rules: { write: [], read: [], none: [], scratch: [], view: [] },
 };
 
 describe('Fork', () => {

@@ -23,5 +23,18 @@ describe('ListChanges', () => {
     expect(await asked(event)).toMatchObject({ id: 'sb_1', as: 'agent' });
   });
 
+  it('passes on which changes are asked for: each parameter of a list is an element', async () => {
+    const list = async (...args: unknown[]) => {
+      expect(args[3]).toEqual({ paths: ['a', 'b'], exclude: ['*.log'], include_scratch: true });
+      return answer;
+    };
+    const event = {
+      pathParameters: { sandbox_id: 'sb_1' },
+      queryStringParameters: { include_scratch: 'true' },
+      queryLists: { paths: ['a', 'b'], exclude: ['*.log'] },
+    };
+    expect(await call(listChanges, event, { sandboxes: { listChanges: list } })).toEqual(answer);
+  });
+
   pages(asked);
 });

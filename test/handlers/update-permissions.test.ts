@@ -17,7 +17,11 @@ async function requestOf(event: Parameters<typeof call>[1]): Promise<UpdatePermi
 describe('UpdatePermissions', () => {
   it('passes on the same request for JSON with a path and for a decoded message', async () => {
     const rule = { pattern: '/src/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 3 };
-    const body = { permissions: [rule], preset: 'agent-safe' };
+    const body = {
+      permissions: [rule],
+      preset: 'agent-safe',
+      rules: { write: [], read: [], none: [], scratch: [], view: [] },
+    };
     const request = { sandbox_id: 'sb_1', ...body };
     expect(await requestOf({ ...json(body), pathParameters: { sandbox_id: 'sb_1' } })).toEqual(request);
     expect(await requestOf(message(request))).toEqual(request);
@@ -28,6 +32,7 @@ describe('UpdatePermissions', () => {
       sandbox_id: 'sb_1',
       permissions: [],
       preset: '',
+      rules: { write: [], read: [], none: [], scratch: [], view: [] },
     });
   });
 

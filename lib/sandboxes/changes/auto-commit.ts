@@ -22,7 +22,8 @@ export async function autoCommit(sandbox: LiveSandbox, context: SandboxContext):
     const count = Atomics.load(sandbox.changeCount, 0);
     if (count !== sandbox.committedCount) {
       const everything = { sandbox_id: sandbox.id, paths: [], on_conflict: '', dry_run: false } as const;
-      await withAttached(sandbox, context, (mount) => commitFrom(sandbox, everything, [ROOT_PATH], mount, context));
+      const all = { paths: [ROOT_PATH], exclude: [], scratch: false };
+      await withAttached(sandbox, context, (mount) => commitFrom(sandbox, everything, all, mount, context));
       sandbox.committedCount = count;
     }
     await storeOutcome(sandbox, '', false, context);

@@ -1,28 +1,34 @@
-import { type ByteString, quote, ROOT_PATH } from '../../byte-string.ts';
+import { type ByteString, quote, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { filtered, forEach } from '../../long-lists.ts';
+import { isExcluded, type RuleState } from '../../permissions/index.ts';
+import { directoriesAbove, Subtrees } from '../../subtrees.ts';
 import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import { typeOf } from './list-changes.ts';
 import { topOf } from './new-directories.ts';
-import { directoriesAbove, Subtrees } from './subtrees.ts';
 
 /**
- * Returns the committable changes at and below `chosen`. Throws for changes that the rules forbid, and for a part of a
- * change that must be committed as a whole: one end of a renamed directory, or an entry of a directory without the file
- * that the directory replaces.
+ * Returns the committable changes at and below `chosen` that the selection does not leave out. Throws for changes that the
+ * rules forbid, and for a part of a change that must be committed as a whole: one end of a renamed directory, or an entry
+ * of a directory without the file that the directory replaces. `excluded`: see `isExcluded`.
  */
 export async function chosenChanges(
   all: readonly WorkspaceChange[],
   chosen: readonly ByteString[],
   own: readonly OwnDirectory[],
+  excluded?: RuleState,
 ): Promise<WorkspaceChange[]> {
-  const covered = new Subtrees(chosen);
-  const possible = await filtered(all, ({ path, now }) => {
-    return covered.has(path) && (now === undefined || typeOf(now) !== 'TYPE_OTHER');
-  });
+  const subtrees = new Subtrees(chosen);
+  const covered = {
+    has: (path: ByteString) => subtrees.has(path) && !isExcluded(excluded && stateAt(excluded, path)),
+  };
+  const isChosen = ({ path, left }: WorkspaceChange) => left === undefined && subtrees.has(path);
+  const isPossible = ({ now }: WorkspaceChange) => now === undefined || typeOf(now) !== 'TYPE_OTHER';
+  // Scratch is no change: it stays as what the sandbox writes during the commit.
+  const left = await filtered(all, (change) => change.left !== 'scratch' && !isChosen(change));
+  const possible = await withoutHolders(await filtered(all, (change) => isChosen(change) && isPossible(change)), left);
   refuseForbidden(await filtered(possible, ({ writable }) => !writable));
-  if (chosen.includes(ROOT_PATH)) return possible;
-  const left = await filtered(all, ({ path }) => !covered.has(path));
+  if (left.length === 0) return possible;
   await refuseHalf({ possible, left, own, covered });
   await refuseWithoutRoom(possible, left);
   const aboveNew = await directoriesAbove(pathsOf(await filtered(possible, ({ now }) => now !== undefined)));
@@ -30,13 +36,37 @@ export async function chosenChanges(
   return possible;
 }
 
+const stateAt = (root: RuleState, path: ByteString): RuleState =>
+  splitPath(path).reduce((state, name) => state.child(name), root);
+
 const pathsOf = (changes: readonly WorkspaceChange[]): ByteString[] => changes.map(({ path }) => path);
+
+/**
+ * Without the removals of directories in which entries of the codebase stay. Throws for a file in the place of such a
+ * directory.
+ */
+async function withoutHolders(
+  possible: WorkspaceChange[],
+  left: readonly WorkspaceChange[],
+): Promise<WorkspaceChange[]> {
+  const kept = await filtered(left, ({ base, now }) => base !== undefined && now === undefined);
+  const staying = await directoriesAbove(pathsOf(kept));
+  if (staying.size === 0) return possible;
+  return filtered(possible, ({ path, now }) => {
+    if (!staying.has(path)) return true;
+    if (now !== undefined && typeOf(now) !== 'TYPE_DIRECTORY') {
+      const why = `${quote(path)} takes the place of a directory with entries that are left out; leave it out, too`;
+      throw new ServiceError('FAILED_PRECONDITION', `exclude: ${why}`);
+    }
+    return now !== undefined;
+  });
+}
 
 interface Choice {
   possible: readonly WorkspaceChange[];
   left: readonly WorkspaceChange[];
   own: readonly OwnDirectory[];
-  covered: Subtrees;
+  covered: Pick<Subtrees, 'has'>;
 }
 
 /** A renamed or replacing directory, its contents, and what it left at its old path are committed together. */

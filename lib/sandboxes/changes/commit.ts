@@ -1,16 +1,16 @@
 import { withBreaks } from '../../breaks.ts';
-import { type ByteString, quote, ROOT_PATH, toText } from '../../byte-string.ts';
+import { quote, ROOT_PATH, toText } from '../../byte-string.ts';
 import type { CommitResponse } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import { emptyTree } from '../../host-tree/remove-tree.ts';
 import { filtered } from '../../long-lists.ts';
+import { compilingExcluded } from '../../permissions/index.ts';
 import type { CommitChanges } from '../../services.ts';
-import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import type { ChangeSelection, OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
-import { chosenPaths } from './chosen-paths.ts';
 import { growthOf, inStages, stepsOf } from './commit-plan.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
@@ -18,6 +18,7 @@ import { preserveRemoved } from './preserve-removed.ts';
 import { rebasing } from './rebased-paths.ts';
 import { type Resolution, resolveForCodebase } from './resolve-conflicts.ts';
 import { resumeAutoCommit } from './resume-auto-commit.ts';
+import { selectionOf } from './selection.ts';
 import { type SmallContents, smallContents } from './small-contents.ts';
 import { Staged } from './staged.ts';
 import { withWorkspace } from './with-workspace.ts';
@@ -34,7 +35,7 @@ const ALL = Number.MAX_SAFE_INTEGER;
  * state.
  */
 export async function commitChanges(request: CommitChanges, context: SandboxContext): Promise<CommitResponse> {
-  const chosen = await chosenPaths(request.paths);
+  const chosen = await selectionOf(request);
   return withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id } = sandbox;
     if (request.dry_run) {
@@ -51,7 +52,7 @@ export async function commitChanges(request: CommitChanges, context: SandboxCont
 export async function commitFrom(
   sandbox: LiveSandbox,
   request: CommitChanges,
-  chosen: readonly ByteString[],
+  chosen: ChangeSelection,
   mount: Platform['mount'],
   context: SandboxContext,
 ): Promise<CommitResponse> {
@@ -96,13 +97,14 @@ interface Comparison extends Resolution {
 
 async function compare(
   id: string,
-  chosen: readonly ByteString[],
+  chosen: ChangeSelection,
   { on_conflict }: CommitChanges,
   mount: Platform['mount'],
 ): Promise<Comparison> {
   const own = await mount.renamed(id);
-  const all = (await mount.changes(id, ROOT_PATH, ALL)).changes;
-  const changes = await chosenChanges(all, chosen, own);
+  const asked = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true };
+  const all = (await mount.changes(id, ROOT_PATH, ALL, asked)).changes;
+  const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
   const resolution = on_conflict === 'theirs' ? resolveForCodebase(changes, own) : { committed: changes, reverted: [] };
   return { changes, own, ...resolution };
 }

@@ -6,11 +6,13 @@ import { filePatch, type PatchSide } from '../../patch/patch.ts';
 import { type Member, tar } from '../../patch/tar.ts';
 import { compiling, READ } from '../../permissions/index.ts';
 import type { ByteStream } from '../../readable-file.ts';
+import type { ChangeChoice } from '../../services.ts';
 import type { WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
 import { changed, hostFile } from './host-file.ts';
 import { typeOf } from './list-changes.ts';
 import { PresentContents } from './present-contents.ts';
+import { selectionOf } from './selection.ts';
 import { visibleChanges } from './visible-changes.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -20,6 +22,8 @@ const PAGE_SIZE = 1000;
 const OPEN_DIRECTORIES = 4;
 /** Descriptors of an export: two trees, and files that are open. */
 const EXPORT_DESCRIPTORS = 2 * OPEN_DIRECTORIES + 4;
+
+const IN_GIT = /(^|\/)\.git(\/|$)/i;
 
 /** Resolves the codebase's file at a path. */
 type BaseContents = (path: ByteString) => { file: HostFile; reader: HostFileReader };
@@ -44,20 +48,21 @@ const FORMATS: Readonly<
 export async function exportChanges(
   id: string,
   format: ChangeFormat,
-  as: Actor | '',
+  choice: ChangeChoice & { as: Actor | '' },
   context: SandboxContext,
 ): Promise<ByteStream> {
   const made = FORMATS[format];
+  const asked = { selection: await selectionOf(choice), withLeft: false };
   const [changes, root] = await withWorkspace(id, context, async (mount, sandbox) => {
     const all: WorkspaceChange[] = [];
     for (let more = true; more; ) {
-      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, PAGE_SIZE);
+      const page = await mount.changes(id, all.at(-1)?.path ?? ROOT_PATH, PAGE_SIZE, asked);
       for (const change of page.changes) all.push(change);
       more = page.more;
     }
     const { codebase_id, permissions } = sandbox.record;
     const shown =
-      as === 'agent'
+      choice.as === 'agent'
         ? visibleChanges(all, READ, await withBreaks(compiling(permissions)))
         : all.filter(({ hidden }) => !hidden);
     return [shown, context.platform.basePath(codebase_id)] as const;
@@ -83,10 +88,19 @@ async function* patch(
   base: BaseContents,
 ): AsyncGenerator<Uint8Array> {
   for (const change of changes) {
+    if (isInGit(change.path)) continue;
     const before = await baseSide(change, base);
     const after = await presentSide(change, contents);
     if (before !== undefined || after !== undefined) yield* filePatch(change.path, before, after);
   }
+}
+
+/**
+ * Whether a component of the path is `.git`, in any case: git neither tracks such a path nor applies a patch that names
+ * one.
+ */
+function isInGit(path: ByteString): boolean {
+  return IN_GIT.test(path);
 }
 
 /** git does not track directories. */

@@ -4,8 +4,10 @@ import type { ChangeKind, FileChange, FileType } from '../../contract/messages.t
 import type { Actor } from '../../field-values.ts';
 import { cursorOf, type Page, tokenOf } from '../../paging.ts';
 import { compiling, type RuleSet, VIEW } from '../../permissions/index.ts';
+import type { ChangeChoice } from '../../services.ts';
 import type { ChangePage, ChangeSide, WorkspaceChange } from '../../workspaces/workspaces.ts';
 import type { SandboxContext } from '../context.ts';
+import { selectionOf } from './selection.ts';
 import { visibleChanges } from './visible-changes.ts';
 import { withWorkspace } from './with-workspace.ts';
 
@@ -25,15 +27,16 @@ const TYPES: ReadonlyMap<number, FileType> = new Map([
 export async function listChanges(
   id: string,
   page: Page,
-  as: Actor | '',
+  choice: ChangeChoice & { as: Actor | '' },
   context: SandboxContext,
 ): Promise<{ changes: FileChange[]; next_page_token: string }> {
   const limit = page.page_size;
+  const selection = await selectionOf(choice);
   const scope = JSON.stringify(['changes', id]);
   const after = fromLatin1(cursorOf(scope, page.page_token) ?? '');
   const { changes, more } = await withWorkspace(id, context, async (mount, { record }) => {
-    const pageAfter = (path: ByteString, size: number) => mount.changes(id, path, size);
-    if (as !== 'agent') return pageAfter(after, limit);
+    const pageAfter = (path: ByteString, size: number) => mount.changes(id, path, size, { selection, withLeft: false });
+    if (choice.as !== 'agent') return pageAfter(after, limit);
     return agentPage(pageAfter, await withBreaks(compiling(record.permissions)), after, limit);
   });
   const last = changes.at(-1);
@@ -71,6 +74,7 @@ export function shownChange({
   base,
   renamedFrom,
   conflict,
+  scratch = false,
 }: WorkspaceChange): FileChange {
   const [present, codebase] = [now ?? base, base ?? now];
   return {
@@ -84,6 +88,7 @@ export function shownChange({
     base_type: typeOf(codebase),
     content_changed: contentChanged,
     conflict,
+    scratch,
     renamed_from: renamedFrom === undefined ? '' : toText(renamedFrom),
   };
 }

@@ -3,6 +3,7 @@ import { CODES, ServiceError } from '../../errors.ts';
 import { toServiceError } from '../../host-error.ts';
 import { newId } from '../../ids.ts';
 import type { SandboxRecord } from '../../metadata/metadata.ts';
+import { isEmptyShortForm } from '../../permissions/index.ts';
 import type { NewForks } from '../../services.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
@@ -68,12 +69,14 @@ type Overrides = Partial<
 /** Throws INVALID_ARGUMENT naming the field. */
 async function overridesOf(request: NewForks, parent: SandboxRecord): Promise<Overrides> {
   const { created_at, expires_at, resources } = parent;
-  const { permissions, preset, labels, auto_commit, expires_in, idle_timeout, on_idle, on_expire } = request;
+  const { permissions, preset, rules, labels, auto_commit, expires_in, idle_timeout, on_idle, on_expire } = request;
   const given = Object.entries(request.resources).filter(([, value]) => value !== 0);
   return {
     lifetime: expires_in || (expires_at === 0 ? 0 : expires_at - created_at),
     resources: { ...resources, ...Object.fromEntries(given) },
-    ...((permissions.length > 0 || preset !== '') && { permissions: await rulesOf({ permissions, preset }) }),
+    ...((permissions.length > 0 || preset !== '' || !isEmptyShortForm(rules)) && {
+      permissions: await rulesOf({ permissions, preset, rules }),
+    }),
     ...(Object.keys(labels).length > 0 && { labels }),
     ...(auto_commit !== '' && { auto_commit }),
     ...(idle_timeout !== undefined && { idle_timeout }),

@@ -1,9 +1,10 @@
 import { withBreaks } from '../../breaks.ts';
 import { type ByteString, joinNames, toText } from '../../byte-string.ts';
 import { parseDirectoryPath } from '../../codebases/file-path.ts';
-import type { PermissionExplanation, Sandbox, UpdatePermissionsRequest } from '../../contract/messages.ts';
+import type { PermissionExplanation, Sandbox } from '../../contract/messages.ts';
 import type { Actor } from '../../field-values.ts';
 import { compiling, type Explanation, explain, levelOf } from '../../permissions/index.ts';
+import type { NewRules } from '../../services.ts';
 import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
@@ -14,7 +15,7 @@ import { rulesOf } from './rules.ts';
  * Stores the rules before they take effect: after a crash the restarted sandbox has either the new rules, or the old
  * ones without the call having succeeded. If the file system rejects the rules, the old ones stay.
  */
-export async function updatePermissions(request: UpdatePermissionsRequest, context: SandboxContext): Promise<Sandbox> {
+export async function updatePermissions(request: NewRules, context: SandboxContext): Promise<Sandbox> {
   const permissions = await rulesOf(request);
   return context.change(request.sandbox_id, async (sandbox) => {
     const before = sandbox.record.permissions;

@@ -1,25 +1,40 @@
 import { withBreaks } from '../../breaks.ts';
-import type { PermissionRule } from '../../contract/messages.ts';
+import type { PermissionRule, PermissionRules } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
-import { compiling, findPreset, PRESETS } from '../../permissions/index.ts';
+import { compiling, expandingRules, findPreset, isEmptyShortForm, PRESETS } from '../../permissions/index.ts';
 
 /**
- * Returns the rules of a request: those of its preset, then its own. Throws INVALID_ARGUMENT naming `preset`, or
- * `permissions[i]` with the index in the request.
+ * Returns the rules of a request: those of its preset, then its own, which it has in one of two forms. Throws
+ * INVALID_ARGUMENT naming `preset`, `rules`, or `permissions[i]` with the index in the request.
  */
 export async function rulesOf(request: {
   permissions: readonly PermissionRule[];
   preset: string;
+  rules?: PermissionRules | undefined;
 }): Promise<PermissionRule[]> {
-  await withBreaks(compiling(request.permissions));
-  if (request.preset === '') return [...request.permissions];
+  const own = await ownRules(request.permissions, request.rules);
+  if (request.preset === '') return own;
   const preset = findPreset(request.preset);
   if (preset === undefined) {
     const names = PRESETS.map(({ name }) => name).join(', ');
     throw invalidArgument('preset', `must be one of ${names}, or empty`);
   }
-  const rules = [...preset.permissions, ...request.permissions];
+  const rules = [...preset.permissions, ...own];
   // The sum of both may exceed a limit.
+  await withBreaks(compiling(rules));
+  return rules;
+}
+
+async function ownRules(
+  permissions: readonly PermissionRule[],
+  short: PermissionRules | undefined,
+): Promise<PermissionRule[]> {
+  if (short === undefined || isEmptyShortForm(short)) {
+    await withBreaks(compiling(permissions));
+    return [...permissions];
+  }
+  if (permissions.length > 0) throw invalidArgument('rules', 'must be empty with permissions: give one of the two');
+  const rules = await withBreaks(expandingRules(short));
   await withBreaks(compiling(rules));
   return rules;
 }

@@ -4,6 +4,7 @@ import type { Access } from '../access/access.ts';
 /** The rules of every path for the owner: none applies. */
 const EVERYTHING: RuleState = {
   level: WRITE,
+  scratch: false,
   visibleBelow: true,
   writableBelow: true,
   uniformBelow: WRITE,

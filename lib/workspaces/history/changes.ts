@@ -11,29 +11,40 @@ import { identityOf, sameIdentity } from '../delta/index/base-versions.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
 import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
-import type { ChangePage, WorkspaceChange } from '../workspaces.ts';
+import type { ChangePage, ChangeSelection, WorkspaceChange } from '../workspaces.ts';
 import { baseNames, keysAfter } from './changed-names.ts';
+import { Choice } from './choice.ts';
 import { compare } from './compare.ts';
 import { modeOf, type Present, presentAt } from './present.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
+import { isScratch } from './scratch-changes.ts';
 
 /** Names examined in one step. */
 const ITEMS_PER_STEP = 64;
 /** Changes per partial result, which the other thread reads in a moment. */
 const PAGE = 256;
 
+/** The changes that a caller asks for. */
+export interface Asked {
+  selection: ChangeSelection;
+  /** Those that are left out are listed, too, with the reason in `left`. */
+  withLeft: boolean;
+}
+
 /**
- * Lists at most `limit` changes after the path `after`, in steps; each full page is a partial result. Throws host
- * errors, and FAILED_PRECONDITION for paths that are too long to list.
+ * Lists at most `limit` changes after the path `after`, in steps; each full page is a partial result. Without `asked` all
+ * of them. Throws host errors, INVALID_ARGUMENT naming `exclude`, and FAILED_PRECONDITION for paths that are too long to
+ * list.
  */
 export function* changePages(
   workspace: Workspace,
   after: ByteString,
   limit: number,
+  asked?: Asked,
 ): Generator<ChangePage | undefined, ChangePage, void> {
   let changes: WorkspaceChange[] = [];
   let count = 0;
-  for (const change of changesOf(workspace, after)) {
+  for (const change of changesOf(workspace, after, asked)) {
     if (change !== undefined) {
       if (count++ === limit) return { changes, more: true };
       changes.push(change);
@@ -52,9 +63,13 @@ export function* changePages(
  * back are not listed. The cost depends on the size of the delta, not of the codebase. undefined: one more entry was
  * examined.
  */
-function* changesOf(workspace: Workspace, after: ByteString): Generator<WorkspaceChange | undefined> {
+export function* changesOf(
+  workspace: Workspace,
+  after: ByteString,
+  asked?: Asked,
+): Generator<WorkspaceChange | undefined> {
   const root = workspace.delta.table.get(ROOT_ID);
-  if (root !== undefined) yield* changesBelow(workspace, ROOT_PATH, root, ROOT_PATH, after);
+  if (root !== undefined) yield* changesBelow(workspace, ROOT_PATH, root, ROOT_PATH, after, asked);
 }
 
 /**
@@ -67,12 +82,28 @@ export function* changesBelow(
   inode: Inode,
   basePath: ByteString | undefined,
   after: ByteString,
+  asked?: Asked,
 ): Generator<WorkspaceChange | undefined> {
   const now = { inode, base: undefined, basePath };
-  const walk: Walk = { workspace, origins: undefined, links: undefined };
+  const choice = asked && (yield* Choice.making(asked.selection, workspace.rules));
+  const omits = asked !== undefined && !asked.withLeft;
+  const walk: Walk = { workspace, choice, omits, origins: undefined, links: undefined };
+  const { excluded } = choice ?? {};
   // The tree can be deeper than the stack, so there is no recursion.
   const stack = [
-    open(walk, { path, now, wasDirectory: true, hidesKnown: false, rule: workspace.stateOf(path) }, after),
+    open(
+      walk,
+      {
+        path,
+        now,
+        wasDirectory: true,
+        hidesKnown: false,
+        goneAsScratch: false,
+        rule: workspace.stateOf(path),
+        excluded,
+      },
+      after,
+    ),
   ];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const { done, value } = frame.entries.next();
@@ -84,6 +115,9 @@ export function* changesBelow(
 
 interface Walk {
   workspace: Workspace;
+  choice: Choice | undefined;
+  /** What is left out is not listed. */
+  omits: boolean;
   /** The result of `originsOf`. */
   origins: ReadonlySet<ByteString> | undefined;
   links: LinkLevels | undefined;
@@ -104,7 +138,11 @@ interface Compared {
    * It is absent because a directory was created above: only the base entries that the sandbox knew count as removed.
    */
   hidesKnown: boolean;
+  /** It is absent, and its removal is scratch. */
+  goneAsScratch: boolean;
   rule: RuleState;
+  /** See `isExcluded`. */
+  excluded: RuleState | undefined;
 }
 
 /** A directory to examine, from the path `after` on. */
@@ -143,7 +181,14 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const now = dir.now && presentAt(workspace, dir.now, name);
     const was = base.stat(name);
     const rule = dir.rule.child(name);
+    const excluded = dir.excluded?.child(name);
+    const scratch = workspace.rules.hasScratch && isScratch(workspace, dir, own === true, { path, now, was, rule });
     if (!descend) {
+      const left = walk.choice && (yield* walk.choice.leftOut({ path, now, was, rule, excluded, scratch }));
+      if (left !== undefined && walk.omits) {
+        yield;
+        continue;
+      }
       const mayBeLater = now === undefined && was !== undefined && hidesKnown;
       if (mayBeLater && (yield* hasLaterEntries(workspace, yield* originsOf(walk), path, was))) continue;
       const change = yield* compare(workspace, path, now, was);
@@ -151,14 +196,18 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
         ...change,
         conflict: yield* isConflict(walk, path, now, was),
         ...access(walk, dir, { path, name, now, rule }, yield* levelOfLinks(walk, now)),
+        ...(scratch && { scratch }),
+        ...(left && { left }),
       };
       continue;
     }
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
     const wasDirectory = was !== undefined && isDirectory(was.mode);
     if (!nowDirectory && !wasDirectory) continue;
+    if (walk.omits && !walk.choice!.mayHaveBelow(path, excluded)) continue;
     const rest = after.startsWith(key) ? sliceOf(after, key.length) : NO_BYTES;
-    const child = { path, now: nowDirectory ? now : undefined, wasDirectory, rule };
+    const goneAsScratch = scratch && !nowDirectory;
+    const child = { path, now: nowDirectory ? now : undefined, wasDirectory, goneAsScratch, rule, excluded };
     yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
 }

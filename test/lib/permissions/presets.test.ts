@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { findPreset, PRESETS } from '../../../lib/permissions/index.ts';
-import { decided, file } from './rules.ts';
+import { fromText } from '../../../lib/byte-string.ts';
+import { compileRules, findPreset, PRESETS, READ } from '../../../lib/permissions/index.ts';
+import { decided, file, glob } from './rules.ts';
 
 const SECRETS = [
   '.env',
@@ -41,6 +42,36 @@ describe('a preset', () => {
   it.each(['agent-safe', 'development'])('%s hides every kind of secret', (name) => {
     const rules = [...(findPreset(name)?.permissions ?? [])];
     expect(SECRETS.filter((path) => decided(rules, path) !== 'NONE')).toEqual([]);
+  });
+
+  it.each(['agent-safe', 'development'])('%s makes what tools write beside the sources scratch', (name) => {
+    const rules = compileRules(findPreset(name)!.permissions);
+    const isScratch = (path: string) => rules.state(fromText(path)).scratch;
+    const written = [
+      '.git/index',
+      '.git/index.lock',
+      'sub/.git/logs/HEAD',
+      'node_modules/.cache/x/y',
+      'vitest.config.ts.timestamp-1700000000000-abc.mjs',
+      'pkg/node_modules/.vite/vitest/results.json',
+      'src/__pycache__/a.pyc',
+      '.pytest_cache/v/x',
+      'tsconfig.tsbuildinfo',
+      'dist/index.js',
+      'coverage/lcov.info',
+    ];
+    expect(written.filter((path) => !isScratch(path))).toEqual([]);
+    expect(['.git/HEAD', 'src/a.ts', 'vitest.config.ts', 'dist/.env', 'build/x'].filter(isScratch)).toEqual([]);
+  });
+
+  it('yields to the rules that are added', () => {
+    const rules = compileRules([
+      ...findPreset('agent-safe')!.permissions,
+      glob('vendor/**', 'READ'),
+      glob('**/dist/**', 'READ'),
+    ]);
+    expect(['vendor/__pycache__/a', 'dist/a'].map((path) => rules.decide(fromText(path)))).toEqual([READ, READ]);
+    expect(decided([...findPreset('agent-safe')!.permissions, glob('**/*.md', 'WRITE')], 'a.md')).toBe('WRITE');
   });
 
   it('shows a secret only for an added rule with a priority above its own', () => {

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.remove());
 
-const readAll: PermissionRule = { pattern: '/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: 0 };
+const readAll: PermissionRule = { pattern: '/**', permission: 'PERMISSION_READ', type: 'PATTERN_GLOB', priority: -100 };
 const hideKeys: PermissionRule = { ...readAll, pattern: '/keys', permission: 'PERMISSION_NONE', priority: 5 };
 
 describe('UpdatePermissions', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ByteString, fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
-import { directoriesAbove, Subtrees } from '../../../../lib/sandboxes/changes/subtrees.ts';
+import { type ByteString, fromText, ROOT_PATH } from '../../lib/byte-string.ts';
+import { directoriesAbove, Subtrees } from '../../lib/subtrees.ts';
 
 const name = fc.constantFrom('a', 'b', 'ab', 'a.b');
 const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => fromText(names.join('/')));

@@ -1,5 +1,5 @@
-import { type ByteString, parentOf, ROOT_PATH } from '../../byte-string.ts';
-import { forEach } from '../../long-lists.ts';
+import { type ByteString, parentOf, ROOT_PATH } from './byte-string.ts';
+import { forEach } from './long-lists.ts';
 
 /**
  * The entries at and below some paths. The time of an answer does not depend on the number of paths: a request may have
