@@ -21,6 +21,8 @@ const ENOUGH = BATCH / 2;
 const DELAY_MS = 10;
 /** Bytes in a millisecond: output that recent readers still need is not dropped faster. */
 const PACE = 16 * 1024;
+/** Milliseconds for which output stays in memory for recent readers that need it. */
+const NEAR_MS = 32;
 /** Maximum bytes of output in one answer. */
 const MAX_READ = 1024 * 1024;
 /** Milliseconds without a write after which memory and descriptor are released. */
@@ -212,6 +214,7 @@ export class OutputLog {
       await this.#budget.turn(async () => {
         if (!this.#removed) await this.#segments.write(batch);
       });
+      await this.#waitForNearReaders();
       const buffer = this.#written?.buffer;
       if (buffer !== undefined && buffer.length <= BATCH) this.#spare = buffer;
       this.#written = batch;
@@ -241,6 +244,11 @@ export class OutputLog {
   #waitForReaders(batch: Batch): Promise<void> | undefined {
     const { bytes, end } = this.#segments.displacedBy(batch.length);
     return bytes === 0 || this.#removed ? undefined : this.#readers.passed(end, bytes / PACE);
+  }
+
+  /** Lets readers take the oldest output in memory, so that those that keep pace are not served from the disk. */
+  async #waitForNearReaders(): Promise<void> {
+    if (this.#written && !this.#removed) await this.#readers.passed(this.#written.end, NEAR_MS, this.#written.start);
   }
 
   /** Adds output from memory or from the disk. Returns false at a gap. */

@@ -21,14 +21,32 @@ export async function readSegment(
 ): Promise<SegmentChunk | undefined> {
   const handle = await fileSystem.open(segment.path, 'r');
   try {
-    const position = await findPosition(handle, segment, offset, from);
-    const wanted = Buffer.allocUnsafeSlow(Math.min(CHUNK, segment.size - position));
-    const bytes = await readAll(handle, wanted, position);
-    const start = blockOffset(bytes, 0);
-    return start === undefined || start > offset ? undefined : { segment, position, start, bytes };
+    // Of a reader that goes on where it was, the place is known, and no search is needed.
+    const next = from === 0 ? undefined : await readChunk(handle, segment, offset, from);
+    if (next !== undefined && endsAfter(next, offset)) return next;
+    return await readChunk(handle, segment, offset, await findPosition(handle, segment, offset, from));
   } finally {
     await handle.close();
   }
+}
+
+/** undefined: the block at `position` is damaged, or begins after `offset`. */
+async function readChunk(
+  handle: FileHandle,
+  segment: Segment,
+  offset: number,
+  position: number,
+): Promise<SegmentChunk | undefined> {
+  const wanted = Buffer.allocUnsafeSlow(Math.min(CHUNK, segment.size - position));
+  const bytes = await readAll(handle, wanted, position);
+  const start = blockOffset(bytes, 0);
+  return start === undefined || start > offset ? undefined : { segment, position, start, bytes };
+}
+
+/** Whether the last block that begins in the chunk begins after `offset`, so that the byte there is in an earlier one. */
+function endsAfter({ bytes }: SegmentChunk, offset: number): boolean {
+  const last = blockOffset(bytes, Math.floor((bytes.length - 1) / BLOCK) * BLOCK);
+  return last !== undefined && last > offset;
 }
 
 /** Binary search of the block's position by the heads of blocks. */

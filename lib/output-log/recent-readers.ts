@@ -24,17 +24,20 @@ export class RecentReaders {
     this.#moved?.();
   }
 
-  /** Whether a reader still needs output before `offset`. */
-  before(offset: number): boolean {
+  /** Whether a reader still needs output before `offset`. Readers before `from` do not count. */
+  before(offset: number, from = 0): boolean {
     if (this.#readers.length === 0) return false;
     const since = this.#now() - RECENT_MS;
     this.#readers = this.#readers.filter(({ at }) => at > since);
-    return this.#readers.some(({ next }) => next < offset);
+    return this.#readers.some(({ next }) => from <= next && next < offset);
   }
 
-  /** Resolves when no reader needs output before `offset`, and after so many milliseconds. One call at a time. */
-  async passed(offset: number, milliseconds: number): Promise<void> {
-    if (!this.before(offset)) return;
+  /**
+   * Resolves when no reader needs output before `offset`, and after so many milliseconds. Readers before `from` do not
+   * count. One call at a time.
+   */
+  async passed(offset: number, milliseconds: number, from = 0): Promise<void> {
+    if (!this.before(offset, from)) return;
     await new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer);
@@ -43,7 +46,7 @@ export class RecentReaders {
       };
       const timer = setTimeout(done, milliseconds);
       this.#moved = () => {
-        if (!this.before(offset)) done();
+        if (!this.before(offset, from)) done();
       };
     });
   }

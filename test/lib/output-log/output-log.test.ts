@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { LogBudget } from '../../../lib/output-log/budget.ts';
 import { OutputLog } from '../../../lib/output-log/output-log.ts';
 import { bytes, logDirectories, readText } from './log-directory.ts';
@@ -132,6 +134,30 @@ it('a reader that is slower than the process, but keeps reading, gets all output
   expect(await reading).toBe(0);
 });
 
+it('a reader that keeps pace is served from memory, however fast the process is', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { log, reads } = await countingReads();
+  const size = 4 * MIB;
+  const writing = write(log, size);
+  for (let at = 0; at < size; await turn()) at = (await log.read(at, 65_536)).next;
+  await writing;
+  expect(reads()).toEqual({ opened: 0, read: 0 });
+  await log.remove();
+});
+
+it('a reader that goes on reads from the disk without a search', async () => {
+  const { log, reads } = await countingReads();
+  const size = 2 * MIB;
+  await write(log, size);
+  await log.close();
+  for (let at = 0; at < size; ) at = (await log.read(at, 65_536)).next;
+  // In files of 512 KiB, each of which begins with a search for its first block; the rest is read 128 KiB at a time.
+  expect(reads().opened).toBeLessThanOrEqual(2 + size / (100 * 1024));
+  expect(reads().read).toBeLessThan(reads().opened * 2 + 40);
+  await log.remove();
+});
+
 it('waiting for output ends with its time', async () => {
   const log = await create();
   await log.more(0, never, 1);
@@ -216,4 +242,31 @@ function linkOf(fd: string): string {
   } catch {
     return '';
   }
+}
+
+/** A log of 4 MiB, and how often its files were opened for reading and read. */
+async function countingReads() {
+  const counts = { opened: 0, read: 0 };
+  const open: typeof fs.open = async (path, flags, mode) => {
+    const handle = await fs.open(path, flags, mode);
+    if (flags !== 'r') return handle;
+    counts.opened++;
+    const read = handle.read.bind(handle) as (...args: unknown[]) => unknown;
+    Object.assign(handle, {
+      read: (...args: unknown[]) => {
+        counts.read++;
+        return read(...args);
+      },
+    });
+    return handle;
+  };
+  const options = { maxBytes: 4 * MIB, budget: new LogBudget(64 * MIB), fileSystem: { ...fs, open }, delayMs: 0 };
+  return { log: await OutputLog.create(directory(), options), reads: () => counts };
+}
+
+/** As fast as the log permits. */
+async function write(log: OutputLog, size: number): Promise<void> {
+  const piece = Buffer.alloc(65_536, 'x');
+  for (let done = 0; done < size; done += piece.length) await log.append('stdout', piece);
+  await log.end();
 }

@@ -44,3 +44,10 @@ it('a wait ends when the last reader has passed, or with its time', async () => 
   await waiting;
   await readers.passed(90, 1);
 });
+
+it('a wait from an offset on is not for readers before it', async () => {
+  const readers = new RecentReaders(() => 0);
+  readers.read(0, 50);
+  await readers.passed(100, 60_000, 51);
+  expect(readers.before(100, 50)).toBe(true);
+});
