@@ -29,6 +29,8 @@ export class Breaks {
 
 /** Runs all steps, with breaks between them, and returns the result. */
 export async function withBreaks<T>(steps: Iterator<unknown, T, void>): Promise<T> {
+  const first = steps.next();
+  if (first.done) return first.value;
   const breaks = new Breaks();
   for (;;) {
     const { done, value } = steps.next();

@@ -153,15 +153,24 @@ export function readFields(fields: Fields, source: object, prefix: string): Reco
 export function* readingFields(fields: Fields, source: object): Steps<Record<string, unknown>> {
   refuseOthers(fields, source, '');
   const result: Record<string, unknown> = {};
-  for (const [name, kind] of Object.entries(fields)) {
+  for (const name in fields) {
+    const kind = fields[name]!;
     const value = givenValue(source, name);
     let read: unknown;
-    if (value === undefined || value === null) read = kind.absent();
+    if (value === undefined || value === null || isEmptyOf(kind, value)) read = kind.absent();
     else read = kind.reading ? yield* kind.reading(value, name) : kind.read(value, name);
     if (kind.twin !== undefined) read = withTwin(kind, kind.twin, source, read, name);
     if (read !== undefined) result[name] = read;
   }
   return result;
+}
+
+/** Whether it is a list or map without entries, as a decoded gRPC message has for each that was not sent. */
+function isEmptyOf({ reading, isMap }: Kind<unknown>, value: unknown): boolean {
+  if (reading === undefined || typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return !isMap && value.length === 0;
+  for (const _ in value) return false;
+  return isMap === true;
 }
 
 function refuseOthers(fields: Fields, source: object, prefix: string): void {
