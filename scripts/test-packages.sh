@@ -1,11 +1,11 @@
 #!/bin/sh
 # Installs the packages that only the tests need: Docker, whose daemon the tests run privately, and programs for images,
-# certificates and networks, and programs for terminals. Installs missing packages only and prints one line for them.
+# certificates and networks, programs for terminals, and pytest. Installs missing packages only and prints one line for them.
 set -eu
 
 missing=
 for want in dockerd:docker.io busybox:busybox-static openssl:openssl ps:procps \
-  tmux:tmux vi:vim-tiny less:less; do
+  tmux:tmux vi:vim-tiny less:less pytest-3:python3-pytest; do
   PATH=$PATH:/usr/sbin:/sbin command -v "${want%%:*}" >/dev/null 2>&1 || missing="$missing ${want#*:}"
 done
 [ -n "$missing" ] || exit 0
