@@ -1,16 +1,19 @@
 import { ExecMemory } from '../lib/exec-memory.ts';
 import { define, execCommand, KEEPALIVE_MS, keptAlive } from './define.ts';
-import { chunks, KEEPALIVE_CHUNK } from './input/exec-chunks.ts';
+import { afterTimeout } from './input/after-timeout.ts';
+import { chunks, KEEPALIVE_CHUNK, unlimitedStream } from './input/exec-chunks.ts';
 
 /**
  * The command has started when this resolves, so that a refusal is sent as a status; it runs at the pace of the reader.
  */
 export const execStream = define('ExecStream', execCommand, async ({ request }, { services, signal, answered }) => {
+  if (request.max_output > 0) throw unlimitedStream();
   const memory = new ExecMemory(services.limits?.execMemory, request.sandbox_id);
   answered?.(() => memory.release());
   try {
     memory.holdInput(request.stdin.length + request.stdin_bytes.length);
-    const output = chunks(await services.sandboxes.exec(request, signal));
+    const late = { services, sandboxId: request.sandbox_id, otherwise: 'StartProcess' };
+    const output = chunks(await services.sandboxes.exec(request, signal), (error) => afterTimeout(error, late));
     const ms = services.keepaliveMs ?? KEEPALIVE_MS;
     return request.keepalive ? keptAlive(output, ms, () => KEEPALIVE_CHUNK) : output;
   } finally {

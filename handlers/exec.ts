@@ -2,6 +2,7 @@ import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import type { KeptOutput, YieldedExec } from '../lib/process-services.ts';
 import { define, execCommand } from './define.ts';
+import { afterTimeout } from './input/after-timeout.ts';
 import { ExecOutput } from './input/exec-output.ts';
 import { collect, type ExecResult, NOT_GOING_ON } from './input/exec-result.ts';
 
@@ -24,7 +25,9 @@ export const exec = define(
         const yielded = await services.processes.execOrYield(request, signal, () => guard.keepCommand(), take);
         return resultOfYielded(yielded, output);
       }
-      return await collect(await services.sandboxes.exec(request, signal), output);
+      const late = { services, sandboxId: request.sandbox_id, otherwise: 'yield_after, or StartProcess' };
+      const execution = await services.sandboxes.exec(request, signal);
+      return await collect(execution, output, (error, partial) => afterTimeout(error, late, partial));
     } finally {
       // Held until the response is sent, if the adapter reports that.
       if (!answered) memory.release();

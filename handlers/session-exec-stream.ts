@@ -1,12 +1,17 @@
 import { define, sessionCommand } from './define.ts';
-import { chunks } from './input/exec-chunks.ts';
+import { afterTimeout } from './input/after-timeout.ts';
+import { chunks, unlimitedStream } from './input/exec-chunks.ts';
 
 /** The command was given to the shell when this resolves; it runs at the pace of the reader. */
 export const sessionExecStream = define(
   'SessionExecStream',
   sessionCommand,
   async ({ request }, { services, signal }) => {
-    const { events, outcome } = await services.sessions.exec(request, signal);
-    return chunks(events, outcome);
+    if (request.max_output > 0) throw unlimitedStream();
+    const { sessions } = services;
+    const sandboxId = sessions.placeOf(request.session_id)?.sandbox ?? '';
+    const late = { services, sandboxId, otherwise: 'StartProcess' };
+    const { events, outcome } = await sessions.exec(request, signal);
+    return chunks(events, (error) => afterTimeout(error, late), outcome);
   },
 );

@@ -1,6 +1,7 @@
 import { DEFAULT_OUTPUT_BYTES } from '../lib/command-limits.ts';
 import { ExecMemory } from '../lib/exec-memory.ts';
 import { define, sessionCommand } from './define.ts';
+import { afterTimeout } from './input/after-timeout.ts';
 import { ExecOutput } from './input/exec-output.ts';
 import { collect, type ExecResult } from './input/exec-result.ts';
 
@@ -10,12 +11,14 @@ export const sessionExec = define(
   sessionCommand,
   async ({ request }, { services, signal, answered }): Promise<ExecResult> => {
     const { limits, sessions } = services;
-    const memory = new ExecMemory(limits?.execMemory, sessions.placeOf(request.session_id)?.sandbox ?? '');
+    const sandboxId = sessions.placeOf(request.session_id)?.sandbox ?? '';
+    const late = { services, sandboxId, otherwise: 'StartProcess' };
+    const memory = new ExecMemory(limits?.execMemory, sandboxId);
     answered?.(() => memory.release());
     try {
       const { events, outcome } = await sessions.exec(request, signal);
       const output = new ExecOutput(request, limits?.execOutputBytes ?? DEFAULT_OUTPUT_BYTES, memory);
-      const result = await collect(events, output);
+      const result = await collect(events, output, (error, partial) => afterTimeout(error, late, partial));
       return { ...result, ...outcome() };
     } finally {
       // Held until the response is sent, if the adapter reports that.

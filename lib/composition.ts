@@ -120,6 +120,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       retries,
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
       beginCall: sandboxes.beginCall,
+      timeoutAdvice: sandboxes.timeoutAdvice,
       limits: execLimits(config),
     },
     maxConnections: platform.descriptors.maxConnections,

@@ -39,7 +39,7 @@ import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
 import type { ByteStream, ReadableFile, StoredFile } from './readable-file.ts';
-import type { Execution } from './runtime/runtime.ts';
+import type { Execution, NetworkState } from './runtime/runtime.ts';
 import type {
   ChangeChoice,
   CommitChanges,
@@ -256,6 +256,13 @@ export interface Retries {
   expire(): Promise<void>;
 }
 
+export interface TimeoutAdvice {
+  /** The longest timeout of a command, in seconds. */
+  maxTimeout: number;
+  /** Absent: the sandbox is not running. */
+  network?: NetworkState;
+}
+
 /** The services that handlers use; tests pass fakes. */
 export interface Services {
   sandboxes: Sandboxes;
@@ -271,6 +278,8 @@ export interface Services {
    * there is no such sandbox. Absent: calls are not counted.
    */
   beginCall?: (sandboxId: string) => (() => void) | undefined;
+  /** What is known after a timeout in a sandbox. Absent: nothing. */
+  timeoutAdvice?: (sandboxId: string) => Promise<TimeoutAdvice>;
   /** Milliseconds without a chunk after which ExecStream sends a keepalive; absent: KEEPALIVE_MS. */
   keepaliveMs?: number;
   limits?: {

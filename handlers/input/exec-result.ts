@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecResponse } from '../../lib/contract/messages.ts';
-import { ServiceError } from '../../lib/errors.ts';
 import { exitReason } from '../../lib/exit-reason.ts';
 import type { Text } from '../../lib/long-text.ts';
 import type { Execution } from '../../lib/runtime/runtime.ts';
@@ -21,8 +20,15 @@ export type ExecResult = Omit<ExecResponse, keyof TextFields> & TextFields;
 /** The fields of the answer that are not set for every command. */
 export const NOT_GOING_ON = { running: false, process_id: '', session_ended: false, session_reset: false };
 
-/** Reads the output of a command to its end. After a timeout, the output so far is in the details of the error. */
-export async function collect(execution: Execution, output: ExecOutput): Promise<ExecResult> {
+/**
+ * Reads the output of a command to its end. `failed` returns the error to throw; after a timeout it gets the output so
+ * far, for the details.
+ */
+export async function collect(
+  execution: Execution,
+  output: ExecOutput,
+  failed: (error: unknown, partial: object) => Promise<unknown>,
+): Promise<ExecResult> {
   let dropped = 0;
   try {
     for await (const event of execution) {
@@ -38,11 +44,9 @@ export async function collect(execution: Execution, output: ExecOutput): Promise
       return { ...output.fields(), ...NOT_GOING_ON, exit_code, duration_ms, end_reason };
     }
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'DEADLINE_EXCEEDED') throw error;
     const { stdout, stderr, output: merged, ...counts } = output.fields();
     const texts = merged === '' ? { stdout, stderr } : { output: merged };
-    const partial = counts.output_truncated ? { ...texts, ...counts } : texts;
-    throw new ServiceError(error.code, error.message, [...error.details, partial], { cause: error });
+    throw await failed(error, counts.output_truncated ? { ...texts, ...counts } : texts);
   }
   throw new Error('the execution ended without an exit event');
 }

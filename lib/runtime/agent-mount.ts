@@ -4,8 +4,11 @@ import { findMount } from '../linux/mountinfo.ts';
 
 /** Parent of the directories that hold the agent files of servers. */
 export const RUNTIME_DIRECTORY = '/run/paddock';
-/** Mount options. The file system holds agent directories and long requests only, so its size is bounded. */
-const OPTIONS = 'nosuid,nodev,noexec,mode=0711,size=256m';
+/**
+ * Mount options. The file system holds agent directories and long requests only, so its size is bounded. Its programs are
+ * the server's; a sandbox can create nothing in it.
+ */
+const OPTIONS = 'nosuid,nodev,mode=0711,size=256m';
 /** Maximum bytes of long requests; the rest of the file system is for starting sandboxes. */
 export const REQUEST_BYTES = 192 * 1024 * 1024;
 

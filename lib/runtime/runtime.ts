@@ -176,6 +176,12 @@ export interface ListeningPort {
   program: string;
 }
 
+/**
+ * Whether programs of a sandbox can reach other machines. `tried`: they cannot, and one of them has sent something to an
+ * address since the launch. The look-up of a name may leave no trace.
+ */
+export type NetworkState = 'present' | 'absent' | 'tried';
+
 export interface RunningSandbox {
   /**
    * Resolves when the command was accepted; rejects with INVALID_ARGUMENT for a workdir that cannot be entered, with
@@ -192,6 +198,8 @@ export interface RunningSandbox {
    * runtime cannot know them.
    */
   ports(): Promise<ListeningPort[]>;
+  /** Never rejects. */
+  network(): Promise<NetworkState>;
   /**
    * Kills all processes and releases all resources (cgroups, run directory). Never throws twice. Commands in progress
    * fail with UNAVAILABLE and `reason`, by default that the sandbox was stopped.

@@ -3,7 +3,7 @@ import type { ByteString } from '../byte-string.ts';
 import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
 import type { ComingChange } from '../codebases/observe-change.ts';
 import { PRESETS } from '../permissions/index.ts';
-import type { Sandboxes } from '../services.ts';
+import type { Sandboxes, TimeoutAdvice } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';
 import { discardChanges } from './changes/discard.ts';
 import { exportChanges } from './changes/export-changes.ts';
@@ -15,6 +15,7 @@ import { createCheckpoint, deleteCheckpoint, listCheckpoints, rollback } from '.
 import { forkSandbox } from './checkpoints/fork.ts';
 import type { SandboxContext } from './context.ts';
 import { execInSandbox } from './exec/exec.ts';
+import { timeoutAdvice } from './exec/timeout-advice.ts';
 import { exportFiles } from './files/export-files.ts';
 import { importFiles } from './files/import-files.ts';
 import { deleteFile, listDirectory, makeDirectory, moveFile, statFile } from './files/names.ts';
@@ -48,6 +49,8 @@ export interface SandboxKeeper extends Sandboxes {
   usersOf(codebaseId: string): string[];
   /** See `Services.beginCall`. */
   beginCall(id: string): (() => void) | undefined;
+  /** See `Services.timeoutAdvice`. */
+  timeoutAdvice(id: string): Promise<TimeoutAdvice>;
   /** Owner of a sandbox that the server destroyed within the last hour; undefined if that is not known. */
   ownerOfGone(id: string): string | undefined;
   /**
@@ -108,6 +111,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     importFiles: (request, archive) => importFiles(request, archive, context),
     endIdle: () => idle.end(),
     beginCall: (id) => beginCall(id, context),
+    timeoutAdvice: (id) => timeoutAdvice(id, context),
     expire: async () => {
       await context.processes.expire();
       await expireSandboxes(context, jumps);

@@ -6,6 +6,18 @@ import { type Case, contract } from './suite.ts';
 
 const MIB = 1024 * 1024;
 const FIXED_ENVIRONMENT = [
+  'CI',
+  'DEBIAN_FRONTEND',
+  'GIT_PAGER',
+  'GIT_TERMINAL_PROMPT',
+  'PAGER',
+  'PIP_DISABLE_PIP_VERSION_CHECK',
+  'PIP_NO_INDEX',
+  'PIP_NO_INPUT',
+  'npm_config_audit',
+  'npm_config_fetch_retries',
+  'npm_config_offline',
+  'npm_config_update_notifier',
   'HOME',
   'LANG',
   'LC_ALL',
@@ -143,6 +155,7 @@ const commands: Omit<Case, 'needs'>[] = [
       }
       const ordered = 'for i in 1 2 3; do echo out$i; echo err$i >&2; done; sleep 30';
       const late = await expectRefusal(scene.run(sandbox, ordered, { merge: true, timeout: 1 }), 'DEADLINE_EXCEEDED');
+      expect(late.message).toMatch(/details; the sandbox has no network; a longer command takes .*StartProcess$/);
       expect(late.details).toEqual([{ output: 'out1\nerr1\nout2\nerr2\nout3\nerr3\n' }]);
       const seen: string[] = [];
       for await (const { data, stream } of scene.client.execStream({ sandbox_id: sandbox.id, command, merge: true })) {
@@ -151,6 +164,24 @@ const commands: Omit<Case, 'needs'>[] = [
       expect(seen).not.toContain('STDERR');
       expect(seen.join('')).toContain('error');
       await expectRefusal(scene.run(sandbox, 'true', { max_output: -1 }), 'INVALID_ARGUMENT', 'max_output');
+    },
+  },
+  {
+    name: 'tells what is not there in one sentence, and commits as the agent of the sandbox',
+    async run(scene) {
+      const sandbox = await scene.sandboxOn({});
+      const sudo = await scene.run(sandbox, 'sudo ls');
+      expect(sudo).toMatchObject({
+        exit_code: 1,
+        stderr: expect.stringMatching(/^sudo: this sandbox has no root user: /),
+      });
+      const apt = await scene.run(sandbox, 'apt-get install jq');
+      expect(apt).toMatchObject({ exit_code: 100, stderr: expect.stringContaining('packages cannot be installed') });
+      const repository = 'git init -q . && git commit -q --allow-empty -m a && git log --format="%an %ae"';
+      const author = `agent agent@${sandbox.id}\n`;
+      expect(await scene.output(sandbox, `command -v git >/dev/null || exit 0; ${repository}`)).toMatch(
+        scene.runtime === 'bwrap' ? author : new RegExp(`^(${author})?$`),
+      );
     },
   },
   {

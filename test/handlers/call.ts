@@ -13,6 +13,7 @@ interface Given {
   guard?: Guard;
   limits?: Services['limits'];
   beginCall?: Services['beginCall'];
+  timeoutAdvice?: Services['timeoutAdvice'];
   signal?: AbortSignal;
   answered?: HandlerContext['answered'];
 }

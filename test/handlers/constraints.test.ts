@@ -23,6 +23,13 @@ const command = { command: 'true' };
 const codebase = { codebase_id: 'cb_1' };
 
 const refused: [string, Handler, object, string][] = [
+  [
+    'a limit of the output of a stream',
+    execStream,
+    { ...command, max_output: 1 },
+    'max_output must be 0 for a stream, which has all output',
+  ],
+  ['a shell for argv', exec, { argv: ['a'], shell: 'bash' }, 'shell must be empty with argv'],
   ['a sandbox without a codebase', createSandbox, {}, 'codebase_id is required'],
   [
     'a negative lifetime',

@@ -107,9 +107,27 @@ describe('Exec', () => {
     const late = new ServiceError('DEADLINE_EXCEEDED', 'the command took more than 1 s');
     await expect(run([output('half'), output('e', 'STDERR'), late])).rejects.toMatchObject({
       code: 'DEADLINE_EXCEEDED',
-      message: 'the command took more than 1 s',
+      message: 'the command took more than 1 s: its output so far is in the details',
       details: [{ stdout: 'half', stderr: 'e' }],
     });
+  });
+
+  it('says after a timeout what is known and what to do', async () => {
+    const late = new ServiceError('DEADLINE_EXCEEDED', 'the command ran longer than 9 ms');
+    const given = (network: 'present' | 'absent' | 'tried') => ({
+      sandboxes: { exec: async () => execution(late) },
+      timeoutAdvice: async () => ({ maxTimeout: 600, network }),
+    });
+    const longer = 'a longer command takes a timeout of up to 600 seconds, or yield_after, or StartProcess';
+    for (const [network, clause] of [
+      ['present', ''],
+      ['absent', ' the sandbox has no network;'],
+      ['tried', ' the sandbox has no network, and a program in it has tried to use one;'],
+    ] as const) {
+      await expect(call(exec, json({ command: 'x' }), given(network))).rejects.toMatchObject({
+        message: `the command ran longer than 9 ms: its output so far is in the details;${clause} ${longer}`,
+      });
+    }
   });
 
   it('has both streams in one, in the order of the events, with merge', async () => {

@@ -1,5 +1,6 @@
 import { cpSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { GIT_INCLUDE } from '../executor/programs.ts';
 import { HOME } from '../sandbox-environment.ts';
 import { INNER_ID } from './arguments.ts';
 
@@ -16,7 +17,7 @@ const MADE: Readonly<Record<string, string>> = {
   hostname: 'sandbox\n',
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files\nservices: files\nprotocols: files\n',
   // Read-only directories appear to be owned by another uid, and git refuses repositories of other owners by default.
-  gitconfig: '[safe]\n\tdirectory = *\n',
+  gitconfig: `${GIT_INCLUDE}[safe]\n\tdirectory = *\n`,
   profile: '',
 };
 

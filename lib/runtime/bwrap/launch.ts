@@ -13,6 +13,7 @@ import { ProcGroups } from '../executor/proc-groups.ts';
 import type {
   Command,
   ListeningPort,
+  NetworkState,
   OpenShell,
   OwnerResources,
   RunningCommand,
@@ -115,6 +116,8 @@ export class BwrapSandbox implements RunningSandbox {
         room: instance.room,
         descriptors: settings.descriptors,
         resetSignals: settings.resetSignals,
+        sandboxId: spec.id,
+        hasNetwork: false,
         outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
         onBroken: (reason) => sandbox?.markFailed(reason),
       });
@@ -145,6 +148,11 @@ export class BwrapSandbox implements RunningSandbox {
   /** See `RunningSandbox`. */
   ports(): Promise<ListeningPort[]> {
     return this.#executor.ports();
+  }
+
+  /** See `RunningSandbox`. */
+  network(): Promise<NetworkState> {
+    return this.#executor.network();
   }
 
   /** See `RunningSandbox`. */

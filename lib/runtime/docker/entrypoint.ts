@@ -35,6 +35,6 @@ export const ENTRYPOINT = [
 ].join('\n');
 
 /** Writes the agent of images whose env(1) cannot reset signals into the directory of agent files, readable by all. */
-export function writePlainAgent(agentDir: string): void {
-  writeFileSync(join(agentDir, PLAIN), agentScript([]), { mode: 0o444 });
+export function writePlainAgent(agentDir: string, hasNetwork: boolean): void {
+  writeFileSync(join(agentDir, PLAIN), agentScript([], hasNetwork), { mode: 0o444 });
 }

@@ -13,6 +13,7 @@ import type { ReadPaces } from '../executor/read-pace.ts';
 import type {
   Command,
   ListeningPort,
+  NetworkState,
   OpenShell,
   RunningCommand,
   RunningSandbox,
@@ -99,6 +100,8 @@ export class DockerSandbox implements RunningSandbox {
       room: shared.room,
       descriptors: shared.descriptors,
       resetSignals: RESET_SIGNALS,
+      sandboxId: spec.id,
+      hasNetwork: shared.enableNetworking && shared.networkMode !== 'none',
       outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
       onBroken: (reason) => this.#markFailed(reason),
     };
@@ -138,6 +141,10 @@ export class DockerSandbox implements RunningSandbox {
     return this.#executor.ports();
   }
 
+  async network(): Promise<NetworkState> {
+    return this.#executor?.network() ?? 'present';
+  }
+
   /** See `RunningSandbox`. */
   stop(reason = 'the sandbox was stopped'): Promise<void> {
     return this.#life.stop(() => this.#end(reason));
@@ -149,7 +156,7 @@ export class DockerSandbox implements RunningSandbox {
     const image = await findImage(daemon, spec.image, times);
     mkdirSync(spec.runDir, { recursive: true, mode: 0o700 });
     this.#executor = await Executor.prepare(this.#host);
-    writePlainAgent(this.#agentDir);
+    writePlainAgent(this.#agentDir, this.#host.hasNetwork);
 
     const userFiles = join(this.#agentDir, 'etc');
     writeUserFiles(userFiles);

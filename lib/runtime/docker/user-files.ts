@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { GIT_INCLUDE } from '../executor/programs.ts';
 import { HOME } from '../sandbox-environment.ts';
 import type { Daemon } from './daemon.ts';
 import { daemonStatus } from './errors.ts';
@@ -18,7 +19,7 @@ export function withUser(files: ImageFiles, uid: number): ImageFiles {
     passwd: `sandbox:x:${uid}:${uid}:sandbox:${HOME}:/bin/sh\n${files.passwd}`,
     group: `sandbox:x:${uid}:\n${files.group}`,
     // Read-only directories appear to be owned by another uid, and git refuses repositories of other owners by default.
-    gitconfig: `${files.gitconfig}\n[safe]\n\tdirectory = *\n`,
+    gitconfig: `${GIT_INCLUDE}${files.gitconfig}\n[safe]\n\tdirectory = *\n`,
   };
 }
 

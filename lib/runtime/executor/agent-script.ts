@@ -1,3 +1,4 @@
+import { convenience } from './convenience.ts';
 import { AGENT_DIR } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
 
@@ -9,10 +10,11 @@ import { shellQuote } from './shell-quote.ts';
  * A shell makes background children ignore SIGINT and SIGQUIT permanently, which commands would inherit. `resetSignals`
  * is a program that resets them (`env --default-signal=INT,QUIT`), or empty if there is none.
  */
-export function agentScript(resetSignals: readonly string[]): string {
+export function agentScript(resetSignals: readonly string[], hasNetwork: boolean): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
   return [
     'exec </dev/null >/dev/null 2>&1',
+    ...convenience(hasNetwork),
     'while IFS= read -r n; do',
     "  case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
     `  (${reset}/bin/sh ${AGENT_DIR}/$n.req &)`,

@@ -4,12 +4,14 @@ import { SandboxEnded, ServiceError } from '../../errors.ts';
 import { hostError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import { listeningPorts } from '../listening-ports.ts';
-import type { Command, ListeningPort, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
+import { hasTriedNetwork } from '../network-attempts.ts';
+import type { Command, ListeningPort, NetworkState, OpenShell, RunningCommand, RunningShell } from '../runtime.ts';
 import { agentScript } from './agent-script.ts';
 import { inputNames, openInput } from './command-input.ts';
 import { CommandRun, type Outcome } from './command-run.ts';
 import { commandScript, type InputNames } from './command-script.ts';
 import { openFifo } from './fifo-pool.ts';
+import { placePrograms } from './programs.ts';
 import { type Request, requestFor } from './request.ts';
 import { newNonce, type Runner, type RunnerHost } from './runner.ts';
 import { RunnerPool } from './runner-pool.ts';
@@ -33,6 +35,10 @@ const NOT_TAKEN = 'the command could not be given to the sandbox';
 export interface ExecutorHost extends RunnerHost {
   /** See agentScript. */
   resetSignals: readonly string[];
+  /** Names the author of its commits. */
+  sandboxId: string;
+  /** Whether programs can reach other machines. */
+  hasNetwork: boolean;
   /** The line for a command's stderr after the memory limit killed a process. */
   outOfMemory: string;
   /** Called once when the sandbox can no longer be trusted; the launcher must kill it. Must not throw. */
@@ -71,7 +77,8 @@ export class Executor {
   /** Creates `host.dir` (which must not exist) with all files that the agent needs to start. */
   static async prepare(host: ExecutorHost): Promise<Executor> {
     mkdirSync(host.dir, { mode: 0o711 });
-    writeFileSync(join(host.dir, 'agent'), agentScript(host.resetSignals), { mode: 0o444 });
+    writeFileSync(join(host.dir, 'agent'), agentScript(host.resetSignals, host.hasNetwork), { mode: 0o444 });
+    placePrograms(host.dir, host.sandboxId);
     await host.fifos.place([join(host.dir, 'ctl')], host.uid);
     return new Executor(host, openFifo(join(host.dir, 'ctl'), 'both'));
   }
@@ -134,17 +141,15 @@ export class Executor {
   }
 
   /** See `RunningSandbox.ports`. */
-  async ports(): Promise<ListeningPort[]> {
-    if (this.#closed) throw this.#closed;
-    const pids = await (this.#host.groups?.basePids() ?? []);
-    for (const pid of pids.slice(-MOST_ASKED).reverse()) {
-      try {
-        return await listeningPorts(pid);
-      } catch {
-        // It is outside of the sandbox's namespaces, or has ended.
-      }
-    }
-    throw new ServiceError('FAILED_PRECONDITION', 'the server cannot see the processes of the sandbox here');
+  ports(): Promise<ListeningPort[]> {
+    return this.#ask(listeningPorts);
+  }
+
+  /** See `RunningSandbox.network`. */
+  async network(): Promise<NetworkState> {
+    if (this.#host.hasNetwork) return 'present';
+    const tried = await this.#ask(hasTriedNetwork).catch(() => false);
+    return tried ? 'tried' : 'absent';
   }
 
   /**
@@ -160,6 +165,20 @@ export class Executor {
     try {
       closeSync(this.#control);
     } catch {}
+  }
+
+  /** What `ask` finds out about the sandbox by one of its processes. */
+  async #ask<T>(ask: (pid: number) => T | Promise<T>): Promise<T> {
+    if (this.#closed) throw this.#closed;
+    const pids = await (this.#host.groups?.basePids() ?? []);
+    for (const pid of pids.slice(-MOST_ASKED).reverse()) {
+      try {
+        return await ask(pid);
+      } catch {
+        // It is outside of the sandbox's namespaces, or has ended.
+      }
+    }
+    throw new ServiceError('FAILED_PRECONDITION', 'the server cannot see the processes of the sandbox here');
   }
 
   async #input(names: InputNames, command: Command): Promise<Stdin | undefined> {

@@ -2,6 +2,7 @@ import { SandboxEnded, ServiceError } from '../../errors.ts';
 import type {
   Command,
   ListeningPort,
+  NetworkState,
   OpenShell,
   RunningCommand,
   RunningSandbox,
@@ -49,6 +50,10 @@ class MockSandbox implements RunningSandbox {
 
   async ports(): Promise<ListeningPort[]> {
     throw new ServiceError('FAILED_PRECONDITION', 'RUNTIME_MOCK has no network');
+  }
+
+  async network(): Promise<NetworkState> {
+    return 'present';
   }
 
   async stop(): Promise<void> {

@@ -105,6 +105,7 @@ export class FakeRuntime implements Runtime {
     return {
       exited,
       ports: async () => [],
+      network: async () => 'present',
       exec: async (command) => {
         commands.push(command);
         return {

@@ -196,7 +196,7 @@ describe('an image whose configuration extends privileges', () => {
 
   it('gets its user, entrypoint, working directory and environment overridden, except PATH', async () => {
     expect(await output('id -un; pwd; echo "$LD_PRELOAD$SECRET"; echo $PATH', hostile)).toBe(
-      'sandbox\n/workspace\n\n/image/bin:/usr/bin:/bin\n',
+      'sandbox\n/workspace\n\n/run/agent/bin:/image/bin:/usr/bin:/bin\n',
     );
   });
 

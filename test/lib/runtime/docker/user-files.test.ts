@@ -41,5 +41,7 @@ describe('a file in an archive of the daemon', () => {
 it('the sandbox’s user has a name, which precedes an entry of the image with its uid', () => {
   const files = withUser({ passwd: 'evil:x:7:0::/:/bin/sh\n', group: '', gitconfig: '[core]\n\teditor = vi\n' }, 7);
   expect(files.passwd.split('\n')[0]).toBe('sandbox:x:7:7:sandbox:/home/sandbox:/bin/sh');
-  expect(files.gitconfig).toBe('[core]\n\teditor = vi\n\n[safe]\n\tdirectory = *\n');
+  expect(files.gitconfig).toBe(
+    '[include]\n\tpath = /run/agent/gitconfig\n[core]\n\teditor = vi\n\n[safe]\n\tdirectory = *\n',
+  );
 });
