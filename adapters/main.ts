@@ -1,5 +1,8 @@
 import { writeSync } from 'node:fs';
 import { isMainThread, workerData } from 'node:worker_threads';
+import { runUnzstd } from '../lib/archive/unzstd.ts';
+import { runTreeExport } from '../lib/codebases/archive/tree-export.ts';
+import { runTreeImport } from '../lib/codebases/archive/tree-import.ts';
 import { asksToVerify, type Invocation, loadConfig } from '../lib/config/load.ts';
 import { ConfigError } from '../lib/config/read.ts';
 import { runFuseNotifier, runFuseWorker } from '../lib/workspaces/worker.ts';
@@ -12,6 +15,9 @@ import { verify } from './verify.ts';
 const WORKERS: Readonly<Record<string, (data: unknown) => void>> = {
   fuse: runFuseWorker,
   'fuse-notifier': runFuseNotifier,
+  'tree-import': runTreeImport,
+  'tree-export': runTreeExport,
+  unzstd: runUnzstd,
 };
 
 if (isMainThread) await main();

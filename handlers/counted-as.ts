@@ -67,6 +67,8 @@ export const COUNTED_AS: Readonly<Record<Rpc | 'Health', readonly Count[]>> = {
   DownloadFile: STREAM,
   ListFiles: CALL,
   RemoveFile: CALL,
+  ImportCodebaseFiles: STREAM,
+  ExportCodebaseFiles: STREAM,
   CreateKey: CREATE,
   ListKeys: CALL,
   RevokeKey: CALL,

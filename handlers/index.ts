@@ -20,6 +20,7 @@ import { exec } from './exec.ts';
 import { execStream } from './exec-stream.ts';
 import { explainPermission } from './explain-permission.ts';
 import { exportChanges } from './export-changes.ts';
+import { exportCodebaseFiles } from './export-codebase-files.ts';
 import { exportFiles } from './export-files.ts';
 import { fork } from './fork.ts';
 import { getCaller } from './get-caller.ts';
@@ -29,6 +30,7 @@ import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
 import { getSession } from './get-session.ts';
 import { health } from './health.ts';
+import { importCodebaseFiles } from './import-codebase-files.ts';
 import { importFiles } from './import-files.ts';
 import { listChanges } from './list-changes.ts';
 import { listCheckpoints } from './list-checkpoints.ts';
@@ -175,8 +177,10 @@ export const operations: readonly Operation[] = [
   { operation: 'DeleteCodebase', method: 'DELETE', path: CODEBASE, kind: 'unary', access: { role: 'owner', scope: 'codebases:write', on: 'codebase' }, retry: 'same', handler: deleteCodebase },
   { operation: 'UploadFile', method: 'POST', path: `${CODEBASE}/files`, kind: 'multipart', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, retry: 'same', handler: uploadFile },
   { operation: 'DownloadFile', method: 'GET', path: FILE, kind: 'download', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, retry: 'read', handler: downloadFile },
+  { operation: 'ExportCodebaseFiles', method: 'GET', path: `${CODEBASE}/files`, query: 'format', kind: 'bytes', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, retry: 'read', handler: exportCodebaseFiles },
   { operation: 'ListFiles', method: 'GET', path: `${CODEBASE}/files`, kind: 'unary', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, retry: 'read', handler: listFiles },
   { operation: 'UploadFile', method: 'PUT', path: FILE, kind: 'raw', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, retry: 'same', handler: uploadFile },
+  { operation: 'ImportCodebaseFiles', method: 'PUT', path: `${CODEBASE}/files`, kind: 'raw', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, retry: 'same', handler: importCodebaseFiles },
   { operation: 'DownloadFile', method: 'HEAD', path: FILE, kind: 'download', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, retry: 'read', handler: downloadFile },
   { operation: 'RemoveFile', method: 'DELETE', path: FILE, kind: 'unary', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, retry: 'same', handler: removeFile },
   { operation: 'CreateKey', method: 'POST', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'new-key' }, retry: 'key', handler: createKey },

@@ -4,6 +4,9 @@ import { defineUpload, permissionBits } from './define.ts';
 export const uploadFile = defineUpload(
   'UploadFile',
   { ...permissionBits, file_path: { format: 'file-path' } },
-  ({ codebase_id, file_path, mode }, content, { services }) =>
-    services.codebases.upload(codebase_id, file_path, content, mode === 0 ? {} : { mode }),
+  ({ codebase_id, file_path, mode, symlink_target }, content, { services }) =>
+    services.codebases.upload(codebase_id, file_path, content, {
+      ...(mode !== 0 && { mode }),
+      ...(symlink_target !== '' && { symlinkTarget: symlink_target }),
+    }),
 );

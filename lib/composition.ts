@@ -2,7 +2,9 @@ import { dirname, join } from 'node:path';
 import { openKeyAccess } from './access/key-access.ts';
 import { noKeys, openAccess } from './access/no-keys.ts';
 import { CleanupStack } from './cleanup-stack.ts';
+import { archiveThreads } from './codebases/archive/server-threads.ts';
 import { StoredCodebases } from './codebases/codebases.ts';
+import type { CodebaseThreads } from './codebases/options.ts';
 import type { DockerEnvironment } from './config/load.ts';
 import type { Config } from './config/schema.ts';
 import { Descriptors } from './descriptors.ts';
@@ -93,6 +95,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     limits: { maxBytes: storage.maxCodebaseBytes, maxFiles: storage.maxCodebaseFiles },
     owners,
     transfers: platform.descriptors.transfers,
+    archives: platform.archives,
     log,
   });
   const { sandboxes, processes, sessions } = openSandboxes(
@@ -136,6 +139,7 @@ interface Platform {
   descriptors: Descriptors;
   runtimes: Runtimes;
   mount: WorkspaceMount;
+  archives: CodebaseThreads;
 }
 
 /** Rejects when the configured runtime or FUSE does not work on this machine. */
@@ -166,14 +170,14 @@ async function openPlatform(config: Config, environment: Environment, cleanup: C
   }
   await runtimes.get(RUNTIME_NAMES[config.runtime.type]);
   if (config.runtime.type !== 'mock') await mount.ready();
-  return { layout, descriptors, runtimes, mount };
+  return { layout, descriptors, runtimes, mount, archives: archiveThreads(entry, cleanup) };
 }
 
 function openSandboxes(
   config: Config,
   metadata: Metadata,
   { owners, ownerDeltas }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined },
-  { layout, descriptors, runtimes, mount }: Platform,
+  { layout, descriptors, runtimes, mount, archives }: Platform,
   codebases: StoredCodebases,
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions } {
@@ -189,6 +193,7 @@ function openSandboxes(
       basePath: (id) => codebases.filesPath(id),
       apply: (id, plan) => codebases.apply(id, plan),
       finishCommit: (id) => codebases.finishCommit(id),
+      unzstd: archives.unzstd,
       removeTree,
       removeLayer: (path) => removals.remove(path),
       ownerResources: (id) => ownerResources(owners, id),

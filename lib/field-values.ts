@@ -24,6 +24,10 @@ export type ConflictChoice = (typeof CONFLICT_CHOICES)[number];
 export const CHANGE_FORMATS = ['patch', 'tar'] as const;
 export type ChangeFormat = (typeof CHANGE_FORMATS)[number];
 
-/** `format` of ExportFiles and ImportFiles. */
+/** `mode` of ImportCodebaseFiles: whether files that the archive does not name are kept; empty: they are. */
+export const IMPORT_MODES = ['replace', 'merge'] as const;
+export type ImportMode = (typeof IMPORT_MODES)[number];
+
+/** `format` of the operations that export or import an archive. */
 export const ARCHIVE_FORMATS = ['tar'] as const;
 export type ArchiveFormat = (typeof ARCHIVE_FORMATS)[number];

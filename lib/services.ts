@@ -34,7 +34,7 @@ import type {
   WriteFileRequest,
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
-import type { Actor, ArchiveFormat, ChangeFormat } from './field-values.ts';
+import type { Actor, ArchiveFormat, ChangeFormat, ImportMode } from './field-values.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
@@ -161,14 +161,22 @@ export interface Codebases {
   delete(id: string): Promise<void>;
   /**
    * Atomic: a reader sees the old or the new file. Durable when the call resolves. `mode`: permission bits, 0o644 if
-   * absent. An error thrown by `content` leaves the file unchanged.
+   * absent. `symlinkTarget`: stores a symlink, and there must be no content. An error thrown by `content` leaves the
+   * file unchanged.
    */
   upload(
     id: string,
     path: string,
     content: AsyncIterable<Uint8Array>,
-    options?: { mode?: number },
+    options?: { mode?: number; symlinkTarget?: string },
   ): Promise<{ size: number; checksum: string }>;
+  /**
+   * Imports an archive, plain or compressed with gzip or zstd, all or nothing, also across a crash. Durable when the call
+   * resolves. `replace`: the codebase has exactly the archive afterwards; `merge`: other files are kept.
+   */
+  importArchive(id: string, mode: ImportMode, archive: AsyncIterable<Uint8Array>): Promise<ImportFilesResponse>;
+  /** Exports a directory as an archive. */
+  exportArchive(id: string, path: string): Promise<ByteStream>;
   open(id: string, path: string): Promise<StoredFile>;
   removeFile(id: string, path: string): Promise<void>;
   listFiles(

@@ -12,10 +12,12 @@ export const BODY_IDLE_MS = 60_000;
 /** The request body is the file's content, or other bytes of any length; the request's fields are in path and query. */
 export async function respondRaw({ req, res, operation, event, context }: Exchange<'raw'>): Promise<void> {
   const { mode, ...query } = event.queryStringParameters ?? {};
+  // Of an import it is a word.
+  const bits = mode === undefined || operation.operation === 'ImportCodebaseFiles' ? mode : octal(mode);
   const stored = await operation.handler(
     {
       ...event,
-      queryStringParameters: mode === undefined ? query : { ...query, mode: octal(mode) },
+      queryStringParameters: bits === undefined ? query : { ...query, mode: bits },
       stream: bytesOf(req),
     },
     context,

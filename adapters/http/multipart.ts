@@ -11,26 +11,30 @@ const HELD_BYTES = 4 * 1024 * 1024;
 interface Named {
   path?: string;
   mode?: string;
+  symlink_target?: string;
 }
 
 type FilePart = Part & { kind: 'file' };
 
 /**
- * POST of a form: parts `file`, and the fields `path` and `mode` (octal) of the next file or, at the end of the form,
- * of the last one. Each file is stored separately and completely; the details of an error list the stored files.
+ * POST of a form: parts `file`, and the fields `path`, `mode` (octal) and `symlink_target` of the next file or, at the end
+ * of the form, of the last one. Each file is stored separately and completely; the details of an error list the stored files.
  */
 export async function respondMultipart({ req, res, operation, event, context }: Exchange<'multipart'>): Promise<void> {
   const parts = new Parts(req);
   const files: object[] = [];
   const store = async (part: FilePart, named: Named) => {
     const early = await readEarly(part, named, parts);
-    const { path, mode } = early.named;
+    const { path, mode, symlink_target } = early.named;
     const file_path = path ?? part.filename;
     const stored = (await operation.handler(
       {
         headers: {},
         pathParameters: { ...event.pathParameters, file_path },
-        ...(mode === undefined ? {} : { queryStringParameters: { mode: octal(mode) } }),
+        queryStringParameters: {
+          ...(mode !== undefined && { mode: octal(mode) }),
+          ...(symlink_target !== undefined && { symlink_target }),
+        },
         stream: early.content,
       },
       context,
@@ -67,8 +71,8 @@ export async function respondMultipart({ req, res, operation, event, context }: 
 }
 
 function withField(named: Named, { name, value }: { name: string; value: string }): Named {
-  if (name !== 'path' && name !== 'mode') {
-    throw invalid(`${JSON.stringify(name)} is not a known field; allowed are path, mode`);
+  if (name !== 'path' && name !== 'mode' && name !== 'symlink_target') {
+    throw invalid(`${JSON.stringify(name)} is not a known field; allowed are path, mode, symlink_target`);
   }
   if (named[name] !== undefined) throw invalid(`${name} is given twice for one file`);
   return { ...named, [name]: value };

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type ByteString, quote, quoteText } from '../byte-string.ts';
+import { type ByteString, quoteText } from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
-import { ServiceError } from '../errors.ts';
 import type { Directory } from '../host-tree/directory.ts';
 import { errorCode } from '../linux/errno.ts';
 import type { Log } from '../log.ts';
@@ -10,17 +9,20 @@ import { notFound } from '../not-found.ts';
 import type { Page } from '../paging.ts';
 import type { StoredFile } from '../readable-file.ts';
 import { SerialQueue } from '../serial-queue.ts';
+import { removingLater } from './archive/import-archive.ts';
 import { changedPaths } from './changed-paths.ts';
 import type { Checksums } from './checksums.ts';
-import { type Commit, type CommitCertain, CommitJournal, type StageDone } from './commit-journal.ts';
+import { type Commit, CommitJournal, type Graft, type StageDone } from './commit-journal.ts';
 import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
-import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
+import { notAll } from './not-all.ts';
+import { type ObserveChange, observeBy } from './observe-change.ts';
 import type { OwnerShare } from './owner-quota.ts';
+import type { Imported, MakePlan, Plan, RebaseSandbox, TreeOptions } from './plan.ts';
 import { putFile } from './put-file.ts';
-import { type CodebaseLimits, Quota } from './quota.ts';
-import { discard, type Received, receive } from './receive.ts';
+import { Quota } from './quota.ts';
+import { discard, type Received, receive, receiveLink } from './receive.ts';
 import { removeFile } from './remove-file.ts';
 import { filesLost, resolveAll } from './resolve-path.ts';
 import { openFile } from './stored-file.ts';
@@ -30,43 +32,16 @@ import { type Contents, Totals } from './totals.ts';
 export const FILES = 'files';
 export const INCOMING = 'tmp';
 
-/** The stages of a commit, in order, and every path that they touch. */
-export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'intent' | 'answer'> {
-  sandboxId: string;
-  paths: readonly ByteString[];
-  /** Those that are removed, or get an entry of another type. */
-  removed: readonly ByteString[];
-  /** The growth of the codebase by the commit. */
-  growth: Readonly<Contents>;
-}
-
-/** Throws RESOURCE_EXHAUSTED if the codebase may not grow by this much. Call before staging contents. */
-export type Admit = (growth: Readonly<Contents>) => Promise<void>;
-
-/**
- * Removes the committed entries of a stage from the delta of the commit's sandbox. `resumed`: the commit was
- * interrupted earlier.
- */
-export type RebaseSandbox = (commit: Commit, stage: number, resumed: boolean) => Promise<void>;
-
-interface TreeOptions {
-  watcher: BaseObserver;
-  checksums: Checksums;
-  rebase: RebaseSandbox;
-  certain: CommitCertain;
-  limits: CodebaseLimits;
-  share: OwnerShare;
-  log: Log;
-}
-
 /**
  * The files of one codebase. Contents are received concurrently; visible changes are made one at a time, so that
  * checks, totals and notifications are consistent for each.
  */
 export class CodebaseTree {
   readonly #id: string;
-  readonly #files: string;
-  readonly #incoming: string;
+  /** Host directory of the visible files. */
+  readonly files: string;
+  /** Host directory of files in preparation, on the same file system. */
+  readonly incoming: string;
   readonly #observe: ObserveChange;
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
@@ -75,21 +50,29 @@ export class CodebaseTree {
   readonly #share: OwnerShare;
   readonly #journal: CommitJournal;
   readonly #rebase: RebaseSandbox;
+  readonly #graft: Graft;
   readonly #log: Log;
   #gone = false;
+  /** An import that was made, and whose journal is still there. */
+  #ending: Commit | undefined;
   /** Whether a prepared commit may be unfinished; it must be finished before any other change. */
   #unfinished = true;
 
-  constructor(id: string, directory: string, { watcher, checksums, rebase, certain, limits, share, log }: TreeOptions) {
+  constructor(
+    id: string,
+    directory: string,
+    { watcher, checksums, rebase, certain, limits, share, graft, log }: TreeOptions,
+  ) {
     this.#id = id;
     this.#rebase = rebase;
+    this.#graft = graft;
     this.#log = log;
-    this.#files = join(directory, FILES);
-    this.#incoming = join(directory, INCOMING);
+    this.files = join(directory, FILES);
+    this.incoming = join(directory, INCOMING);
     this.#observe = observeBy(watcher, id);
     this.#checksums = checksums;
-    this.#journal = new CommitJournal(directory, this.#files, certain);
-    this.#quota = new Quota(limits, this.#totals, this.#files, share);
+    this.#journal = new CommitJournal(directory, this.files, certain);
+    this.#quota = new Quota(limits, this.#totals, this.files, share);
     this.#share = share;
   }
 
@@ -97,7 +80,13 @@ export class CodebaseTree {
    * The number of files and directories, and the bytes. Counts the tree at the first call, and after a failed change.
    */
   totals(): Promise<Readonly<Contents>> {
-    return this.#change(() => this.#totals.count(this.#files));
+    return this.#change(() => this.#totals.count(this.files));
+  }
+
+  /** The most that it may hold. */
+  async most(): Promise<{ bytes: number; entries: number }> {
+    await this.totals();
+    return this.#quota.most;
   }
 
   /** Bytes as last counted; undefined: they were not counted yet. */
@@ -106,16 +95,19 @@ export class CodebaseTree {
   }
 
   /**
-   * Replaces or creates a file, with its missing parent directories. Atomic; durable when it resolves. `mode`:
-   * permission bits. RESOURCE_EXHAUSTED: the quota of the codebase or a full disk.
+   * Replaces or creates a file, with its missing parent directories. Atomic; durable when it resolves. `as`: permission
+   * bits, or the target of a symlink. RESOURCE_EXHAUSTED: the quota of the codebase or a full disk.
    */
   async upload(
     path: FilePath,
     content: AsyncIterable<Uint8Array>,
-    mode: number,
+    as: number | Buffer,
   ): Promise<{ size: number; checksum: string }> {
-    const admit = this.#admitUpTo(path);
-    const received = await receive(this.#incoming, content, mode, admit).catch((error) => this.#fail(error));
+    const receiving =
+      typeof as === 'number'
+        ? receive(this.incoming, content, as, this.#admitUpTo(path))
+        : receiveLink(this.incoming, content, as);
+    const received = await receiving.catch((error) => this.#fail(error));
     try {
       const directory = await this.#change(() => this.#put(path, received));
       // Outside of the queue, so that concurrent callers share the wait for the disk.
@@ -144,25 +136,26 @@ export class CodebaseTree {
   }
 
   async #sizeOf(path: FilePath): Promise<number> {
-    const reached = await resolveAll(this.#files, path.parents);
+    const reached = await resolveAll(this.files, path.parents);
     if (reached === undefined) return 0;
     const found = await reached.directory.lstat(path.name).finally(() => reached.directory.close());
     return found === undefined || found.isDirectory() ? 0 : Number(found.size);
   }
 
   async #put(path: FilePath, received: Received): Promise<Directory> {
-    const directory = await putFile(this.#files, path, received, this.#observe, {
+    const directory = await putFile(this.files, path, received, this.#observe, {
       totals: this.#totals,
       quota: this.#quota,
     });
     // Only now: the rename changed its ctime.
-    this.#checksums.remember(await received.handle.stat({ bigint: true }), received.checksum);
+    const { handle, checksum } = received;
+    if (handle !== undefined) this.#checksums.remember(await handle.stat({ bigint: true }), checksum);
     return directory;
   }
 
   /** Opens one version of a file for reading. NOT_FOUND; the caller closes it. `closed`: called after the close. */
   open(path: FilePath, closed: () => void): Promise<StoredFile> {
-    return openFile(this.#files, path, this.#checksums, closed).catch((error) => this.#fail(error));
+    return openFile(this.files, path, this.#checksums, closed).catch((error) => this.#fail(error));
   }
 
   /**
@@ -171,35 +164,40 @@ export class CodebaseTree {
    * rebased. Once prepared, the commit will be finished in the codebase and in the sandbox, by the next server if
    * necessary.
    */
-  apply(plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void> {
-    return this.#change(async () => {
-      await this.#journal.begin();
+  async apply(plan: MakePlan, imported?: Imported): Promise<void> {
+    await this.#change(async () => {
+      await this.#journal.begin(imported?.staging);
       let prepared = false;
       let leftOut: ByteString[] = [];
       try {
-        const { paths, removed, growth, ...planned } = await plan(this.#journal.staging, (more) =>
-          this.#quota.admit(more),
+        const { paths, removed, growth, ...planned } = await plan(
+          this.#journal.staging,
+          (more) => this.#quota.admit(more),
+          () => this.#totals.count(this.files),
         );
         const commit = { id: randomUUID(), ...planned };
-        if (commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
+        if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
           await this.#quota.admit(growth);
-          await this.#journal.prepare(commit);
+          await this.#journal.prepare(commit, commit.graft);
           prepared = true;
-          leftOut = await this.#applyCommit(commit, { paths, removed }, growth);
+          leftOut = await this.#applyCommit(commit, { paths, removed, graft: imported?.graft }, growth);
         }
-        await this.#journal.end();
+        // An import is certain; its end follows before the next change.
+        if (commit.graft) this.#ending = commit;
+        else await this.#journal.end();
       } catch (error) {
-        if (!prepared) await this.#journal.abandon();
+        if (!prepared) await this.#abandon();
         else this.#unfinished = true;
         throw error;
       }
       if (leftOut.length > 0) throw notAll(leftOut);
     });
+    if (this.#ending !== undefined) this.#change(async () => undefined).catch(() => undefined);
   }
 
   async #applyCommit(
     commit: Commit,
-    { paths, removed }: Pick<Plan, 'paths' | 'removed'>,
+    { paths, removed, graft = this.#graft }: Pick<Plan, 'paths' | 'removed'> & { graft?: Graft | undefined },
     growth?: Readonly<Contents>,
   ): Promise<ByteString[]> {
     const resumed = growth === undefined;
@@ -207,15 +205,17 @@ export class CodebaseTree {
     let leftOut: ByteString[] = [];
     const change = async () => {
       try {
-        leftOut = await this.#journal.apply(commit, done);
+        leftOut = await this.#journal.apply(commit, done, graft);
       } catch (error) {
         this.#totals.forget();
         throw error;
       }
       if (growth === undefined || leftOut.length > 0) this.#totals.forget();
+      else if (commit.graft) this.#totals.add(growth);
       else this.#totals.committed(growth);
     };
-    await this.#observe(paths, change, { removed, removalsObserved: true, by: commit.sandboxId });
+    const coming = { removed, removalsObserved: !commit.graft, by: commit.sandboxId };
+    await this.#observe(paths, change, coming);
     return leftOut;
   }
 
@@ -226,16 +226,27 @@ export class CodebaseTree {
   async #finish(): Promise<void> {
     const commit = await this.#journal.unfinished();
     if (commit === undefined) {
-      await this.#journal.abandon();
+      await this.#abandon();
     } else {
       const paths = changedPaths(commit);
-      const leftOut = await this.#applyCommit(commit, { paths, removed: paths });
-      await this.#journal.end();
+      const leftOut = await this.#applyCommit(commit, { paths, removed: commit.graft ? [] : paths });
+      await this.#end(commit);
       const ids = { codebase_id: this.#id, sandbox_id: commit.sandboxId };
       this.#log.info('finished an interrupted commit', ids);
       if (leftOut.length > 0) this.#log.error('commit applied incompletely', { ...ids, err: notAll(leftOut) });
     }
     this.#unfinished = false;
+  }
+
+  async #end({ graft }: Commit): Promise<void> {
+    if (!graft) return this.#journal.end();
+    // What an import leaves may be a million files.
+    await removingLater(this.incoming, (aside) => this.#journal.end(aside), this.#log);
+    this.#ending = undefined;
+  }
+
+  #abandon(): Promise<void> {
+    return removingLater(this.incoming, (aside) => this.#journal.abandon(aside), this.#log);
   }
 
   /** Finishes a commit that is prepared and unfinished. Throws if that is impossible. */
@@ -245,14 +256,14 @@ export class CodebaseTree {
 
   /** Removes a file or symlink, and the parent directories that become empty. NOT_FOUND. */
   removeFile(path: FilePath): Promise<void> {
-    return this.#change(() => removeFile(this.#files, path, this.#observe, this.#totals));
+    return this.#change(() => removeFile(this.files, path, this.#observe, this.#totals));
   }
 
   /** A page of files in byte order of their paths. NOT_FOUND: the path; INVALID_ARGUMENT: the page token. */
   listFiles(
     request: { path: string; recursive: boolean } & Page,
   ): Promise<{ files: FileInfo[]; next_page_token: string }> {
-    return listFiles(this.#files, this.#id, request).catch((error) => this.#fail(error));
+    return listFiles(this.files, this.#id, request).catch((error) => this.#fail(error));
   }
 
   /** Runs `remove` after all previous changes; if it succeeds, later changes are refused. */
@@ -269,6 +280,7 @@ export class CodebaseTree {
     return this.#changes.run(async () => {
       if (this.#gone) throw notFound('codebase', this.#id);
       try {
+        if (this.#ending !== undefined) await this.#end(this.#ending);
         if (this.#unfinished) await this.#finish();
         return await change();
       } finally {
@@ -283,13 +295,4 @@ export class CodebaseTree {
     // A missing path of the caller's was reported by name already.
     throw errorCode(error) === 'ENOENT' ? filesLost(error) : error;
   }
-}
-
-/** Prevented by the plan of a commit; possible for a journal of an older server. */
-function notAll(leftOut: readonly ByteString[]): ServiceError {
-  const count = leftOut.length > 1 ? ` and ${leftOut.length - 1} more` : '';
-  return new ServiceError(
-    'FAILED_PRECONDITION',
-    `the commit is made but for ${quote(leftOut[0]!)}${count}: the codebase has an entry of another type in the way`,
-  );
 }

@@ -1,23 +1,29 @@
 import { join } from 'node:path';
 import type { Codebase, FileInfo } from '../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../errors.ts';
+import type { ImportMode } from '../field-values.ts';
 import { isId, newId } from '../ids.ts';
 import { unlimitedOwners } from '../limits/stored-limits.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
 import { shownCodebase } from '../metadata/shown.ts';
 import { notFound } from '../not-found.ts';
 import { newestPage, type Page, scopeOf } from '../paging.ts';
-import type { StoredFile } from '../readable-file.ts';
+import type { ByteStream, StoredFile } from '../readable-file.ts';
 import type { Codebases, NewCodebase } from '../services.ts';
+import { callersThread } from './archive/callers-thread.ts';
+import { ARCHIVE_DESCRIPTORS, exportArchive } from './archive/export-archive.ts';
+import { importInto } from './archive/into-tree.ts';
+import type { StagedCounts } from './archive/staged-tree.ts';
 import { Checksums } from './checksums.ts';
-import { type Admit, CodebaseTree, FILES, type Plan } from './codebase-tree.ts';
+import { CodebaseTree, FILES } from './codebase-tree.ts';
 import { diskError } from './disk-errors.ts';
-import { parseFilePath } from './file-path.ts';
-import type { CodebasesOptions, CodebaseUsers } from './options.ts';
+import { parseFilePath, parseLinkTarget } from './file-path.ts';
+import type { CodebasesOptions, CodebaseThreads, CodebaseUsers } from './options.ts';
 import { OwnerQuota } from './owner-quota.ts';
+import type { Admit, Plan } from './plan.ts';
+import { refuseUsed } from './refuse-used.ts';
 import { Storage } from './storage.ts';
 
-const MAX_NAMED = 50;
 /** Descriptors of an upload: the new file, its directory, and the directory that it is moved to. */
 const UPLOAD_DESCRIPTORS = 3;
 /** Descriptors of a download: the file, and a directory while its path is resolved. */
@@ -27,6 +33,7 @@ const DOWNLOAD_DESCRIPTORS = 2;
 export class StoredCodebases implements Codebases {
   readonly #options: CodebasesOptions;
   readonly #storage: Storage;
+  readonly #archives: CodebaseThreads;
   readonly #checksums = new Checksums();
   readonly #trees = new Map<string, CodebaseTree>();
   readonly #quota: OwnerQuota;
@@ -35,6 +42,7 @@ export class StoredCodebases implements Codebases {
   private constructor(options: CodebasesOptions) {
     this.#options = options;
     this.#storage = new Storage(options.path);
+    this.#archives = options.archives ?? callersThread();
     this.#quota = new OwnerQuota(options.owners ?? unlimitedOwners(0), {
       of: (ownerId) => [...options.records.values()].filter((each) => each.owner_id === ownerId).map(({ id }) => id),
       bytesOf: (id) => this.#trees.get(id)?.lastBytes,
@@ -131,12 +139,12 @@ export class StoredCodebases implements Codebases {
 
   async delete(id: string): Promise<void> {
     this.require(id);
-    this.#refuseUsed(id);
+    refuseUsed(id, this.#connected.usedBy(id));
     await this.#tree(id).end(async () => {
       await this.#storage.markDeleting(id);
       try {
         // No await between the check and the removal, so that no sandbox can be created in between.
-        this.#refuseUsed(id);
+        refuseUsed(id, this.#connected.usedBy(id));
         await this.#options.records.remove(id);
       } catch (error) {
         await this.#storage.unmarkDeleting(id);
@@ -145,17 +153,6 @@ export class StoredCodebases implements Codebases {
     });
     this.#trees.delete(id);
     await this.#remove(id);
-  }
-
-  #refuseUsed(id: string): void {
-    const sandboxes = this.#connected.usedBy(id);
-    if (sandboxes.length === 0) return;
-    // A message must fit into a protocol's header; the details contain all names.
-    const named = sandboxes.slice(0, MAX_NAMED).join(', ');
-    const more = sandboxes.length > MAX_NAMED ? ` and ${sandboxes.length - MAX_NAMED} more` : '';
-    throw new ServiceError('FAILED_PRECONDITION', `codebase ${id} is used by sandboxes: ${named}${more}`, [
-      { sandbox_ids: [...sandboxes] },
-    ]);
   }
 
   /** The codebase is deleted for all callers; files that cannot be removed now are removed at the next start. */
@@ -171,22 +168,41 @@ export class StoredCodebases implements Codebases {
     id: string,
     path: string,
     content: AsyncIterable<Uint8Array>,
-    options: { mode?: number } = {},
+    options: { mode?: number; symlinkTarget?: string } = {},
   ): Promise<{ size: number; checksum: string }> {
     const parsed = parseFilePath('file_path', path);
     const mode = options.mode ?? 0o644;
     if (!Number.isInteger(mode) || mode < 0 || mode > 0o777) {
       throw invalidArgument('mode', 'must be permission bits, from 0 to 0777 (octal)');
     }
+    const target = options.symlinkTarget === undefined ? undefined : parseLinkTarget(options.symlinkTarget);
     const end = await this.#beginTransfer(id, UPLOAD_DESCRIPTORS);
     try {
       const tree = await this.#countedTree(id);
-      return await tree.upload(parsed, content, mode);
+      return await tree.upload(parsed, content, target ?? mode);
     } catch (error) {
       return rethrow(error);
     } finally {
       end();
     }
+  }
+
+  async importArchive(id: string, mode: ImportMode, archive: AsyncIterable<Uint8Array>): Promise<StagedCounts> {
+    const end = await this.#beginTransfer(id, ARCHIVE_DESCRIPTORS);
+    try {
+      const tree = await this.#countedTree(id);
+      const lists = () => this.#connected.usedBy(id).length > 0;
+      return await importInto(tree, { archive, mode, lists }, this.#archives, this.#options.log);
+    } catch (error) {
+      return rethrow(error);
+    } finally {
+      end();
+    }
+  }
+
+  exportArchive(id: string, path: string): Promise<ByteStream> {
+    const begin = () => this.#beginTransfer(id, ARCHIVE_DESCRIPTORS);
+    return exportArchive(this.filesPath(id), path, this.#archives.exports, begin).catch(rethrow);
   }
 
   async open(id: string, path: string): Promise<StoredFile> {
@@ -253,6 +269,11 @@ export class StoredCodebases implements Codebases {
     return this.#tree(id);
   }
 
+  async #finishGraft(staging: string, files: string): Promise<void> {
+    const { remote, release } = await this.#archives.imports.take();
+    await remote.apply(staging, files).finally(release);
+  }
+
   #tree(id: string): CodebaseTree {
     const { owner_id } = this.require(id);
     const known = this.#trees.get(id);
@@ -266,6 +287,7 @@ export class StoredCodebases implements Codebases {
       certain,
       limits,
       share: this.#quota.shareOf(id, owner_id),
+      graft: (staging, files) => this.#finishGraft(staging, files),
       log,
     });
     this.#trees.set(id, tree);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { ByteString } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { removeTree } from '../host-tree/remove-tree.ts';
-import { errorCode } from '../linux/errno.ts';
+import { errorCode, ignoreAbsent } from '../linux/errno.ts';
 import type { RebasedPath } from '../workspaces/workspaces.ts';
 import { applySteps, type Step } from './commit-steps.ts';
 
@@ -32,6 +32,8 @@ export interface Commit {
   stages: readonly CommitStage[];
   /** Paths to revert in the sandbox after the last stage. */
   givenUp: readonly ByteString[];
+  /** Of an import: the steps are in a file of the staging directory, beside the tree that they bring in. */
+  graft?: boolean;
   /** Of a request with an idempotency key: its intent (lib/retries), and the answer to it. */
   intent?: string;
   answer?: unknown;
@@ -42,6 +44,9 @@ export interface Commit {
  * again for the same stage after a crash.
  */
 export type StageDone = (commit: Commit, stage: number) => Promise<void>;
+
+/** Makes the steps of an import; see `applyGraft`. */
+export type Graft = (staging: string, files: string) => Promise<void>;
 
 /**
  * Called when a commit that was requested with an idempotency key is certain, before its journal can be removed: it is
@@ -67,20 +72,30 @@ export class CommitJournal {
     this.staging = join(directory, STAGING);
   }
 
-  /** Creates an empty staging directory. */
-  async begin(): Promise<void> {
+  /** Creates an empty staging directory, or takes one over that is on the same file system. */
+  async begin(staged?: string): Promise<void> {
     await removeTree(this.staging);
-    await mkdir(this.staging, { mode: 0o700 });
+    if (staged === undefined) await mkdir(this.staging, { mode: 0o700 });
+    else await rename(staged, this.staging);
   }
 
-  /** Durable when it resolves: from here on the steps will be made, even after a crash. */
-  async prepare(commit: Commit): Promise<void> {
+  /**
+   * Durable when it resolves: from here on the steps will be made, even after a crash. `synced`: the staged contents are
+   * durable already, but for their directory's new name.
+   */
+  async prepare(commit: Commit, synced = false): Promise<void> {
     const path = join(this.#directory, JOURNAL);
+    const sync = () => (synced ? syncDirectory(this.#directory) : this.#sync());
     const handle = await open(`${path}.new`, 'w', 0o600);
-    await writeFile(handle, journalText(commit)).finally(() => handle.close());
-    await this.#sync();
+    try {
+      await writeFile(handle, journalText(commit));
+      if (synced) await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await sync();
     await rename(`${path}.new`, path);
-    await this.#sync();
+    await sync();
     await this.#isCertain(commit);
   }
 
@@ -88,8 +103,9 @@ export class CommitJournal {
    * Makes the steps, stage by stage. All of it can be repeated after a crash. Returns the paths at which an entry of
    * another type prevented a step; the codebase keeps its entries there.
    */
-  async apply(commit: Commit, done: StageDone): Promise<ByteString[]> {
+  async apply(commit: Commit, done: StageDone, graft: Graft): Promise<ByteString[]> {
     const leftOut: ByteString[] = [];
+    if (commit.graft) await graft(this.staging, this.#files);
     for (const [index, { steps }] of commit.stages.entries()) {
       leftOut.push(...(await applySteps(this.#files, this.staging, steps)));
       await done(commit, index);
@@ -98,17 +114,21 @@ export class CommitJournal {
     return leftOut;
   }
 
-  /** Removes journal and staged contents. Call after every stage of the commit is in the codebase and durable. */
-  async end(): Promise<void> {
+  /**
+   * Removes journal and staged contents, or moves these to `aside`. Call after every stage of the commit is in the
+   * codebase and durable.
+   */
+  async end(aside?: string): Promise<void> {
     await this.#sync();
     await rm(join(this.#directory, JOURNAL), { force: true });
-    await removeTree(this.staging);
+    if (aside !== undefined) await rename(this.staging, aside);
+    else await removeTree(this.staging);
   }
 
-  /** Removes the staged contents of a commit that was not prepared. */
-  async abandon(): Promise<void> {
+  /** Moves the staged contents of a commit that was not prepared, if there are any, to `aside`. */
+  async abandon(aside: string): Promise<void> {
     await rm(join(this.#directory, `${JOURNAL}.new`), { force: true });
-    await removeTree(this.staging);
+    await rename(this.staging, aside).catch(ignoreAbsent);
   }
 
   /**
@@ -136,6 +156,11 @@ export class CommitJournal {
   async #sync(): Promise<void> {
     await run('sync', ['-f', this.#directory], { env: {} });
   }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  await handle.sync().finally(() => handle.close());
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ByteString, fromText } from '../byte-string.ts';
 import { invalidArgument } from '../errors.ts';
-import { MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
+import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../path-limits.ts';
 
 /** A path in a codebase other than its root. */
 export interface FilePath {
@@ -34,6 +34,13 @@ export function parseDirectoryPath(field: string, path: string): ByteString[] {
   if (path === '' || path === '/') return [];
   const { parents, name } = parseFilePath(field, path.endsWith('/') ? path.slice(0, -1) : path);
   return [...parents, name];
+}
+
+/** The bytes of a symlink's target. Throws INVALID_ARGUMENT for one that no file system can store. */
+export function parseLinkTarget(target: string): Buffer {
+  const bytes = Buffer.from(target);
+  if (bytes.length > 0 && bytes.length <= MAX_LINK_TARGET_BYTES && !target.includes('\0')) return bytes;
+  throw invalidArgument('symlink_target', `must have 1 to ${MAX_LINK_TARGET_BYTES} bytes and no NUL`);
 }
 
 function whatIsWrong(text: string, names: readonly string[]): string | undefined {

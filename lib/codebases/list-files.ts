@@ -1,6 +1,18 @@
-import { type ByteString, fromLatin1, quoteText, ROOT_PATH, toText } from '../byte-string.ts';
+import {
+  type ByteString,
+  baseNameOf,
+  fromBuffer,
+  fromLatin1,
+  parentOf,
+  quoteText,
+  ROOT_PATH,
+  splitPath,
+  toText,
+} from '../byte-string.ts';
 import type { FileInfo } from '../contract/messages.ts';
 import { ServiceError } from '../errors.ts';
+import { isAbsence } from '../host-tree/at.ts';
+import { errorCode } from '../linux/errno.ts';
 import { cursorOf, type Page, tokenOf } from '../paging.ts';
 import { parseDirectoryPath } from './file-path.ts';
 import { resolveAll } from './resolve-path.ts';
@@ -24,13 +36,14 @@ export async function listFiles(
   let last = ROOT_PATH;
   for await (const found of walkTree(root, { names, recursive: request.recursive, after, hold: 2 * size })) {
     if (files.length === size) return { files, next_page_token: tokenOf(scope, last) };
-    files.push(fileInfo(found));
+    files.push(await fileInfo(root, found));
     last = found.path;
   }
   return { files, next_page_token: '' };
 }
 
-async function checkDirectory(root: string, names: readonly ByteString[], path: string): Promise<void> {
+/** Throws NOT_FOUND unless the codebase has a directory at the path. `path`: as the caller gave it. */
+export async function checkDirectory(root: string, names: readonly ByteString[], path: string): Promise<void> {
   const resolved = await resolveAll(root, names);
   if (resolved === undefined) {
     throw new ServiceError('NOT_FOUND', `directory ${quoteText(path)} does not exist in the codebase`);
@@ -38,12 +51,27 @@ async function checkDirectory(root: string, names: readonly ByteString[], path: 
   await resolved.directory.close();
 }
 
-function fileInfo({ path, stats }: Found): FileInfo {
+async function fileInfo(root: string, { path, stats }: Found): Promise<FileInfo> {
   return {
     path: toText(path),
     size: stats.isDirectory() ? 0 : Number(stats.size),
     modified_at: Number(stats.mtimeMs / 1000n),
     is_dir: stats.isDirectory(),
     mode: Number(stats.mode) & 0o777,
+    symlink_target: stats.isSymbolicLink() ? await targetOf(root, path) : '',
   };
+}
+
+/** Empty if the link has vanished. */
+async function targetOf(root: string, path: ByteString): Promise<string> {
+  const resolved = await resolveAll(root, splitPath(parentOf(path)));
+  if (resolved === undefined) return '';
+  try {
+    return toText(fromBuffer(await resolved.directory.readlink(baseNameOf(path))));
+  } catch (error) {
+    if (isAbsence(error) || errorCode(error) === 'EINVAL') return '';
+    throw error;
+  } finally {
+    await resolved.directory.close();
+  }
 }

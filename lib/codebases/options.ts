@@ -1,10 +1,13 @@
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
+import type { Threads } from '../threads/thread-pool.ts';
 import type { Transfers } from '../transfers.ts';
-import type { RebaseSandbox } from './codebase-tree.ts';
+import type { ArchiveThreads } from './archive/import-archive.ts';
+import type { TreeExport } from './archive/tree-export.ts';
 import type { CommitCertain } from './commit-journal.ts';
 import type { BaseObserver } from './observe-change.ts';
+import type { RebaseSandbox } from './plan.ts';
 import type { CodebaseLimits } from './quota.ts';
 
 /** A table of the metadata. `put` and `remove` are visible to reads at once and resolve when durable. */
@@ -16,6 +19,11 @@ interface CodebaseRecords {
   remove(id: string): Promise<void>;
 }
 
+/** Threads of a server for the archives of its codebases. */
+export interface CodebaseThreads extends ArchiveThreads {
+  exports: Threads<TreeExport>;
+}
+
 export interface CodebasesOptions {
   /** `storage.codebase_path`; created if absent. */
   path: string;
@@ -24,6 +32,8 @@ export interface CodebasesOptions {
   limits?: CodebaseLimits;
   /** Limits of the owners of codebases; absent: none. */
   owners?: OwnerLimitSource;
+  /** Threads that archives are read and written in; absent: that of the caller. */
+  archives?: CodebaseThreads;
   /** Admission of uploads and downloads; absent: unlimited. */
   transfers?: Transfers;
   log: Log;

@@ -34,6 +34,21 @@ export class Quota {
     return this.#totals.known && Math.min(maxBytes - this.#totals.known.bytes, this.#share.room());
   }
 
+  /**
+   * The most that the codebase may hold, as far as it is known; what already exceeds a limit may be replaced by as much.
+   * Infinity: no limit.
+   */
+  get most(): { bytes: number; entries: number } {
+    const { maxBytes, maxFiles } = this.#limits;
+    const held = this.#totals.known;
+    const [bytes, entries] = held === undefined ? [0, 0] : [held.bytes, held.files + held.directories];
+    const own = maxBytes === 0 ? Number.POSITIVE_INFINITY : Math.max(maxBytes, bytes);
+    return {
+      bytes: Math.min(own, bytes + Math.max(0, this.#share.room())),
+      entries: maxFiles === 0 ? Number.POSITIVE_INFINITY : Math.max(maxFiles, entries),
+    };
+  }
+
   /** Throws RESOURCE_EXHAUSTED if the growth exceeds a limit. Counts the codebase if necessary. */
   async admit(growth: Readonly<Contents>): Promise<void> {
     if (this.#limits.maxBytes === 0 && this.#limits.maxFiles === 0 && !this.#share.isLimited()) return;

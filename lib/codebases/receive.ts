@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type ByteString, fromLatin1 } from '../byte-string.ts';
+import { invalidArgument } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { ignoreAbsent } from '../linux/errno.ts';
 
@@ -9,8 +10,8 @@ const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
 
 /** Content on disk under a temporary name. */
 export interface Received {
-  /** Open, so that the file can be identified after it was moved. */
-  handle: FileHandle;
+  /** Open, so that the file can be identified after it was moved. undefined: a symlink. */
+  handle: FileHandle | undefined;
   directory: Directory;
   name: ByteString;
   size: number;
@@ -56,6 +57,27 @@ export async function receive(
   }
 }
 
+/** As `receive`, of a symlink. `content` must be empty: INVALID_ARGUMENT. */
+export async function receiveLink(
+  directory: string,
+  content: AsyncIterable<Uint8Array>,
+  target: Buffer,
+): Promise<Received> {
+  for await (const { byteLength } of content) {
+    if (byteLength > 0) throw invalidArgument('symlink_target', 'is for a file without contents');
+  }
+  const name = fromLatin1(randomUUID());
+  const incoming = await Directory.open(directory);
+  try {
+    await incoming.symlink(target, name);
+  } catch (error) {
+    await incoming.close();
+    throw error;
+  }
+  const checksum = createHash('sha256').update(target).digest('hex');
+  return { handle: undefined, directory: incoming, name, size: target.length, checksum };
+}
+
 /** Closes the file, and removes it unless it was moved into place. */
 export async function discard({
   handle,
@@ -63,7 +85,7 @@ export async function discard({
   name,
 }: Pick<Received, 'handle' | 'directory' | 'name'>): Promise<void> {
   try {
-    await handle.close();
+    await handle?.close();
     await directory.unlink(name).catch(ignoreAbsent);
   } finally {
     await directory.close();

@@ -4,6 +4,7 @@ import { removeTree } from '../host-tree/remove-tree.ts';
 import { isId } from '../ids.ts';
 import { ignoreAbsent } from '../linux/errno.ts';
 import type { Log } from '../log.ts';
+import { removeLater } from './archive/import-archive.ts';
 import { FILES, INCOMING } from './codebase-tree.ts';
 import { JOURNAL, STAGING } from './commit-journal.ts';
 
@@ -67,7 +68,7 @@ export class Storage {
 
   async #putRight(id: string, log: Log): Promise<void> {
     try {
-      await this.#emptyIncoming(id);
+      await this.#emptyIncoming(id, log);
     } catch (err) {
       log.error('remains of uploads to a codebase could not be removed', { codebase_id: id, err });
     }
@@ -79,10 +80,14 @@ export class Storage {
     return names.some((name) => [JOURNAL, `${JOURNAL}.new`, STAGING].includes(name));
   }
 
-  async #emptyIncoming(id: string): Promise<void> {
+  async #emptyIncoming(id: string, log: Log): Promise<void> {
     const incoming = join(this.directory(id), INCOMING);
     await mkdir(incoming, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(incoming)) await removeTree(join(incoming, name));
+    for (const entry of await readdir(incoming, { withFileTypes: true })) {
+      // An import may have left a million files, which the start does not wait for.
+      if (entry.isDirectory()) removeLater(join(incoming, entry.name), log);
+      else await removeTree(join(incoming, entry.name));
+    }
   }
 
   /** A codebase whose creation was interrupted by a crash has no files yet. */

@@ -65,12 +65,18 @@ export class Totals {
     if (this.#known !== undefined) this.#known.directories += count;
   }
 
-  /** Adds the numbers of a commit. */
-  committed({ files, bytes, directories }: Readonly<Contents>): void {
+  /** Adds exact numbers, of entries that nothing else counts. */
+  add({ files, bytes, directories }: Readonly<Contents>): void {
     if (this.#known === undefined) return;
     this.#known.files += files;
     this.#known.bytes += bytes;
     this.#known.directories += directories;
+  }
+
+  /** Adds the numbers of a commit. */
+  committed({ files, bytes, directories }: Readonly<Contents>): void {
+    if (this.#known === undefined) return;
+    this.add({ files, bytes, directories });
     this.#exact = false;
   }
 }

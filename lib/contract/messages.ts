@@ -165,6 +165,11 @@ export interface UploadFileRequest {
   chunk: Uint8Array;
   /** Permission bits; 0: 0644. Read from the first message. */
   mode: number;
+  /**
+   * Target of a symlink that is stored instead of a file; then there are no contents and no mode. Read from the first
+   * message. Empty: a file.
+   */
+  symlink_target: string;
 }
 
 /** Response of UploadFile. */
@@ -231,6 +236,51 @@ export interface FileInfo {
   is_dir: boolean;
   /** Permission bits. */
   mode: number;
+  /** Target of a symlink, whose bytes that are not UTF-8 are U+FFFD; empty for all else. */
+  symlink_target: string;
+}
+
+/** Request of ImportCodebaseFiles. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportCodebaseFilesRequest {
+  /** Codebase that gets the files. */
+  codebase_id: string;
+  /**
+   * "replace": the codebase has exactly the archive afterwards; "merge" or empty: files that the archive does not name
+   * are kept.
+   */
+  mode: string;
+  /** Next bytes of the archive. */
+  chunk: Uint8Array;
+  /** "tar" or empty. */
+  format: string;
+}
+
+/** Response of ImportCodebaseFiles. */
+export interface ImportCodebaseFilesResponse {
+  /** Number of files in the archive, hard links included. */
+  files: number;
+  /** Number of directories in the archive, or above its files. */
+  directories: number;
+  /** Number of symlinks in the archive. */
+  symlinks: number;
+  /** Bytes of file contents. */
+  size: number;
+}
+
+/** Request of ExportCodebaseFiles. */
+export interface ExportCodebaseFilesRequest {
+  /** Codebase of the files. */
+  codebase_id: string;
+  /** Directory to export; names in the archive start there. Empty: the root. */
+  path: string;
+  /** "tar" or empty. */
+  format: string;
+}
+
+/** Response of ExportCodebaseFiles. */
+export interface ExportCodebaseFilesResponse {
+  /** Next bytes of the archive. */
+  data: Uint8Array;
 }
 
 /** A key without its secret. */
@@ -1660,6 +1710,14 @@ export interface Rpcs {
   ListFiles: { request: ListFilesRequest; response: ListFilesResponse };
   /** Removes one file. Directories that it leaves empty stay. */
   RemoveFile: { request: RemoveFileRequest; response: Empty };
+  /**
+   * Unpacks an archive into the codebase, all or nothing. The first message names the codebase and the mode and may
+   * carry a chunk; later messages carry chunks. The archive is a tar (POSIX or GNU), plain or compressed with gzip or
+   * zstd, found by its first bytes. Permission bits, times, symlinks and hard links are kept.
+   */
+  ImportCodebaseFiles: { request: ImportCodebaseFilesRequest; response: ImportCodebaseFilesResponse };
+  /** Returns a directory of the codebase as one archive. */
+  ExportCodebaseFiles: { request: ExportCodebaseFilesRequest; response: ExportCodebaseFilesResponse };
   /**
    * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
    * itself. FAILED_PRECONDITION if authentication is off.

@@ -41,6 +41,7 @@ export const fields = {
     file_path: { type: 'string' },
     chunk: { type: 'bytes' },
     mode: { type: 'uint32' },
+    symlink_target: { type: 'string' },
   },
   UploadFileResponse: {
     size: { type: 'int64' },
@@ -74,6 +75,27 @@ export const fields = {
     modified_at: { type: 'int64' },
     is_dir: { type: 'bool' },
     mode: { type: 'uint32' },
+    symlink_target: { type: 'string' },
+  },
+  ImportCodebaseFilesRequest: {
+    codebase_id: { type: 'string' },
+    mode: { type: 'string' },
+    chunk: { type: 'bytes' },
+    format: { type: 'string' },
+  },
+  ImportCodebaseFilesResponse: {
+    files: { type: 'int64' },
+    directories: { type: 'int64' },
+    symlinks: { type: 'int64' },
+    size: { type: 'int64' },
+  },
+  ExportCodebaseFilesRequest: {
+    codebase_id: { type: 'string' },
+    path: { type: 'string' },
+    format: { type: 'string' },
+  },
+  ExportCodebaseFilesResponse: {
+    data: { type: 'bytes' },
   },
   Key: {
     id: { type: 'string' },
@@ -729,6 +751,8 @@ export const rpcs = {
   DownloadFile: { service: 'CodebaseService', request: 'DownloadFileRequest', response: 'DownloadFileResponse', requestStream: false, responseStream: true },
   ListFiles: { service: 'CodebaseService', request: 'ListFilesRequest', response: 'ListFilesResponse', requestStream: false, responseStream: false },
   RemoveFile: { service: 'CodebaseService', request: 'RemoveFileRequest', response: 'Empty', requestStream: false, responseStream: false },
+  ImportCodebaseFiles: { service: 'CodebaseService', request: 'ImportCodebaseFilesRequest', response: 'ImportCodebaseFilesResponse', requestStream: true, responseStream: false },
+  ExportCodebaseFiles: { service: 'CodebaseService', request: 'ExportCodebaseFilesRequest', response: 'ExportCodebaseFilesResponse', requestStream: false, responseStream: true },
   CreateKey: { service: 'KeyService', request: 'CreateKeyRequest', response: 'CreatedKey', requestStream: false, responseStream: false },
   ListKeys: { service: 'KeyService', request: 'ListKeysRequest', response: 'ListKeysResponse', requestStream: false, responseStream: false },
   RevokeKey: { service: 'KeyService', request: 'RevokeKeyRequest', response: 'Empty', requestStream: false, responseStream: false },

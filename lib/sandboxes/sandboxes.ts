@@ -1,7 +1,7 @@
 // Size: one table of all operations.
 import type { ByteString } from '../byte-string.ts';
-import type { RebaseSandbox } from '../codebases/codebase-tree.ts';
 import type { ComingChange } from '../codebases/observe-change.ts';
+import type { RebaseSandbox } from '../codebases/plan.ts';
 import { PRESETS } from '../permissions/index.ts';
 import type { Sandboxes, TimeoutAdvice } from '../services.ts';
 import { commitChanges } from './changes/commit.ts';

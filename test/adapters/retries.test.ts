@@ -70,6 +70,8 @@ const REPEATED: Readonly<Record<Rpc | 'Health', (typeof operations)[number]['ret
   DownloadFile: 'read',
   ListFiles: 'read',
   RemoveFile: 'same',
+  ImportCodebaseFiles: 'same',
+  ExportCodebaseFiles: 'read',
   CreateKey: 'key',
   ListKeys: 'read',
   RevokeKey: 'same',

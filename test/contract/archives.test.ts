@@ -3,9 +3,9 @@ import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import { type Member, tar } from '../../lib/archive/tar.ts';
 import { fromLatin1 } from '../../lib/byte-string.ts';
 import type { Sandbox } from '../../lib/contract/messages.ts';
-import { type Member, tar } from '../../lib/patch/tar.ts';
 import { collect } from './client.ts';
 import { hide, read, view, write } from './rules.ts';
 import { eventually, expectRefusal } from './scene.ts';

@@ -24,6 +24,7 @@ import type {
   WaitPortResponse,
 } from '../../lib/contract/messages.ts';
 import type { Code } from '../../lib/errors.ts';
+import type { ImportMode } from '../../lib/field-values.ts';
 import type { AttachedClient } from './attached.ts';
 
 export type Protocol = 'rest' | 'grpc';
@@ -129,6 +130,8 @@ export interface Client {
   writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat>;
   exportFiles(request: OfFile): AsyncIterable<Uint8Array>;
   importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse>;
+  exportCodebase(codebaseId: string, path?: string): AsyncIterable<Uint8Array>;
+  importCodebase(codebaseId: string, archive: Content, mode?: ImportMode): Promise<ImportFilesResponse>;
   close(): void;
 }
 

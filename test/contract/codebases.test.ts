@@ -1,4 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { collect } from './client.ts';
 import { expectRefusal, type Scene } from './scene.ts';
@@ -13,7 +17,53 @@ async function paths(scene: Scene, request: object): Promise<string[]> {
   return files.map(({ path, is_dir }) => (is_dir ? `${path}/` : path)).sort();
 }
 
+/** An archive of one script, a hard link to it, and a symlink. */
+function packedScript(): Buffer {
+  const make =
+    'mkdir bin && printf "#!/bin/sh\\necho ran\\n" > bin/run && chmod 755 bin/run && ln bin/run bin/same && ln -s bin/run go';
+  const directory = mkdtempSync(join(tmpdir(), 'paddock-packed-'));
+  try {
+    execFileSync('/bin/sh', ['-c', make], { cwd: directory });
+    return execFileSync('tar', ['-czf', '-', 'bin', 'go'], { cwd: directory });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
 const cases: Case[] = [
+  {
+    name: 'imports and exports an archive, which a running sandbox sees at once',
+    needs: ['commands'],
+    async run(scene) {
+      const codebase = await scene.codebase({ 'kept/a': 'a\n', 'bin/run': 'old\n' });
+      const { id } = codebase;
+      const sandbox = await scene.sandbox(codebase);
+      const shell = async (command: string) =>
+        (await scene.client.call('Exec', { sandbox_id: sandbox.id, command })).stdout;
+      expect(await shell('cat bin/run kept/a; ls')).toBe('old\na\nbin\nkept\n');
+      const counts = { files: 2, directories: 1, symlinks: 1, size: 2 * '#!/bin/sh\necho ran\n'.length };
+      expect(await scene.client.importCodebase(id, packedScript())).toEqual(counts);
+      expect(await shell('./go; cat kept/a; ls . bin')).toBe('ran\na\n.:\nbin\ngo\nkept\n\nbin:\nrun\nsame\n');
+      await scene.client.importCodebase(id, packedScript(), 'replace');
+      expect(await shell('./go; ls')).toBe('ran\nbin\ngo\n');
+      const { files } = await scene.client.call('ListFiles', { codebase_id: id, recursive: true });
+      expect(files.map(({ path, mode, symlink_target }) => [path, mode.toString(8), symlink_target])).toEqual([
+        ['bin', '755', ''],
+        ['bin/run', '755', ''],
+        ['bin/same', '755', ''],
+        ['go', '777', 'bin/run'],
+      ]);
+      const back = await collect(scene.client.exportCodebase(id, 'bin'));
+      expect(execFileSync('tar', ['-tf', '-'], { input: back }).toString()).toBe('run\nsame\n');
+      await expectRefusal(
+        scene.client.importCodebase(id, Buffer.alloc(2000, 'x')),
+        'INVALID_ARGUMENT',
+        /invalid checksum/,
+      );
+      await expectRefusal(scene.client.importCodebase(id, packedScript(), 'x' as 'merge'), 'INVALID_ARGUMENT', /mode/);
+      await expectRefusal(collect(scene.client.exportCodebase(id, 'none')), 'NOT_FOUND', /"none"/);
+    },
+  },
   {
     name: 'creates and shows a codebase',
     async run(scene) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type Member, tar } from '../../lib/archive/tar.ts';
 import { fromText } from '../../lib/byte-string.ts';
-import { type Member, tar } from '../../lib/patch/tar.ts';
 import { collect } from './client.ts';
 import { eventually, type Scene } from './scene.ts';
 import { useServer } from './use-server.ts';

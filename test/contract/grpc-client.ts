@@ -18,6 +18,7 @@ import {
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
 import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
+import type { ImportMode } from '../../lib/field-values.ts';
 import { type AttachedClient, attachedOverGrpc } from './attached.ts';
 import {
   CallError,
@@ -126,6 +127,16 @@ export class GrpcClient implements Client {
   importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse> {
     const messages = uploadMessages({ ...request, format: 'tar' }, archive);
     return this.sendMessages('ImportFiles', messages) as Promise<ImportFilesResponse>;
+  }
+
+  async *exportCodebase(codebase_id: string, path = ''): AsyncGenerator<Uint8Array, void, void> {
+    const open = this.#method('ExportCodebaseFiles') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
+    for await (const { data } of received(open({ codebase_id, path }))) yield data;
+  }
+
+  importCodebase(codebase_id: string, archive: Content, mode?: ImportMode): Promise<ImportFilesResponse> {
+    const messages = uploadMessages({ codebase_id, mode: mode ?? '' }, archive);
+    return this.sendMessages('ImportCodebaseFiles', messages) as Promise<ImportFilesResponse>;
   }
 
   close(): void {

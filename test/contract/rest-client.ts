@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import WebSocket from 'ws';
 import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
+import type { ImportMode } from '../../lib/field-values.ts';
 import { type AttachedClient, attachedOverSocket } from './attached.ts';
 import {
   CallError,
@@ -226,6 +227,17 @@ export class RestClient implements Client {
 
   async importFiles({ sandbox_id, ...rest }: OfFile, body: Content): Promise<ImportFilesResponse> {
     const at = `/v1/sandboxes/${encodeURIComponent(sandbox_id)}/files${query({ ...rest, format: 'tar' })}`;
+    return succeeded(await this.send('PUT', at, { body })) as ImportFilesResponse;
+  }
+
+  async *exportCodebase(codebaseId: string, path = ''): AsyncGenerator<Uint8Array, void, void> {
+    const answer = await this.open('GET', `/v1/codebases/${codebaseId}/files${query({ path, format: 'tar' })}`, {});
+    if (answer.statusCode !== 200) throw errorOf(await collect(answer));
+    yield* answer as AsyncIterable<Buffer>;
+  }
+
+  async importCodebase(codebaseId: string, body: Content, mode?: ImportMode): Promise<ImportFilesResponse> {
+    const at = `/v1/codebases/${codebaseId}/files${query({ format: 'tar', ...(mode && { mode }) })}`;
     return succeeded(await this.send('PUT', at, { body })) as ImportFilesResponse;
   }
 

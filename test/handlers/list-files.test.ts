@@ -7,7 +7,7 @@ import { pages } from './lists.ts';
 
 type Request = Parameters<Codebases['listFiles']>[1];
 const answer = {
-  files: [{ path: 'a', size: 1, modified_at: 2, is_dir: false, mode: 0o644 }],
+  files: [{ path: 'a', size: 1, modified_at: 2, is_dir: false, mode: 0o644, symlink_target: '' }],
   next_page_token: '',
 };
 

@@ -1,9 +1,9 @@
+import { type Member, tar } from '../../archive/tar.ts';
 import { withBreaks } from '../../breaks.ts';
 import { type ByteString, ROOT_PATH, toBuffer } from '../../byte-string.ts';
 import type { Actor, ChangeFormat } from '../../field-values.ts';
 import { type HostFile, HostFileReader } from '../../host-tree/host-file.ts';
 import { filePatch, type PatchSide } from '../../patch/patch.ts';
-import { type Member, tar } from '../../patch/tar.ts';
 import { compiling, READ } from '../../permissions/index.ts';
 import type { ByteStream } from '../../readable-file.ts';
 import type { ChangeChoice } from '../../services.ts';

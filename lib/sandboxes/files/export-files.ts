@@ -1,7 +1,7 @@
+import { type Member, tar } from '../../archive/tar.ts';
 import { type ByteString, ROOT_PATH, sliceOf } from '../../byte-string.ts';
 import type { ExportFilesRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Member, tar } from '../../patch/tar.ts';
 import type { ByteStream } from '../../readable-file.ts';
 import type { ArchiveAccess } from '../../services.ts';
 import type { FileStatus, OpenedFile } from '../../workspaces/workspace-files.ts';

@@ -1,14 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
-import { type ByteString, DOT_DOT, joinNames, parentOf, quote, splitPath } from '../../byte-string.ts';
+import { invalidArchive } from '../../archive/invalid-archive.ts';
+import { badLink, belowOther, checkTarget, memberPath, requireNamed, twoTypes } from '../../archive/member-path.ts';
+import { readArchive } from '../../archive/read-archive.ts';
+import type { Entry } from '../../archive/tar-header.ts';
+import { TarReader } from '../../archive/tar-reader.ts';
+import { type ByteString, parentOf, splitPath } from '../../byte-string.ts';
 import type { ImportFilesRequest, ImportFilesResponse } from '../../contract/messages.ts';
-import { type Entry, invalid, untar } from '../../patch/untar.ts';
-import { MAX_LINK_TARGET_BYTES, MAX_NAME_BYTES, MAX_PATH_BYTES } from '../../path-limits.ts';
 import type { ArchiveAccess } from '../../services.ts';
 import type { Unpacked } from '../../workspaces/workspace-files.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';
 import { type FileSession, withFiles } from './session.ts';
-import { drop, stageContent } from './write-file.ts';
+import { drop } from './write-file.ts';
 
 /** Members are held in memory until the end and linked at once, while the sandbox waits. */
 const MAX_MEMBERS = 100_000;
@@ -29,7 +32,14 @@ export function importFiles(
     await files.call('mayUnpack', top);
     const members = new Members(files);
     try {
-      for await (const entry of untar(archive)) await members.add(entry);
+      const events = new Events();
+      const reader = new TarReader(events);
+      await readArchive(archive, context.platform.unzstd, async (piece) => {
+        reader.feed(piece);
+        for (const event of events.take()) await members.handle(event);
+        return reader.isDone;
+      });
+      reader.finish();
       await files.call('unpack', top, await members.inOrder());
       return members.count();
     } finally {
@@ -39,26 +49,63 @@ export function importFiles(
   });
 }
 
+type Event = Entry | Buffer | 'end';
+
+/** What a reader passes on of one piece of an archive. */
+class Events {
+  #events: Event[] = [];
+
+  take(): Event[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  begin(entry: Entry): void {
+    this.#events.push(entry);
+  }
+
+  content(bytes: Buffer): void {
+    this.#events.push(bytes);
+  }
+
+  end(): void {
+    this.#events.push('end');
+  }
+}
+
 class Members {
   readonly #files: FileSession;
   readonly #byPath = new Map<ByteString, Unpacked & { size: number }>();
   readonly #handles = new Set<number>();
   #count = 0;
+  #file: { handle: number; entry: Entry } | undefined;
 
   constructor(files: FileSession) {
     this.#files = files;
   }
 
-  async add(entry: Entry): Promise<void> {
-    if (++this.#count > MAX_MEMBERS) throw invalid(`it has more than ${MAX_MEMBERS} members`);
+  async handle(event: Event): Promise<void> {
+    if (event === 'end') {
+      const { handle, entry } = this.#file!;
+      await this.#files.call('seal', handle, entry.mode, entry.mtime);
+    } else if (Buffer.isBuffer(event)) {
+      await this.#files.call('append', this.#file!.handle, new Uint8Array(event));
+    } else {
+      await this.#add(event);
+    }
+  }
+
+  async #add(entry: Entry): Promise<void> {
+    if (++this.#count > MAX_MEMBERS) throw invalidArchive(`it has more than ${MAX_MEMBERS} members`);
     const path = memberPath(entry.path);
     if (path === '') {
-      if (entry.type !== 'directory') throw invalid('a member has no name');
+      requireNamed(entry);
       return;
     }
     const before = this.#byPath.get(path);
     if (before?.type === 'directory' && entry.type !== 'directory') {
-      throw invalid(`${quote(path)} is a directory and another type`);
+      throw twoTypes(path);
     }
     this.#byPath.set(path, await this.#member(path, entry));
   }
@@ -72,7 +119,7 @@ class Members {
       if (++looked % MEMBERS_PER_STEP === 0) await setImmediate();
       const parent = this.#byPath.get(parentOf(member.path));
       if (parent !== undefined && parent.type !== 'directory') {
-        throw invalid(`${quote(member.path)} is below ${quote(parent.path)}, which is not a directory`);
+        throw belowOther(member.path, parent.path);
       }
       if (member.type !== 'directory') {
         others.push(member);
@@ -105,36 +152,17 @@ class Members {
     const { type, mode, target } = entry;
     if (type === 'directory') return { path, type, mode, size: 0 };
     if (type === 'symlink') {
-      if (target === '' || target.length > MAX_LINK_TARGET_BYTES || target.includes('\0')) {
-        throw invalid(
-          `${quote(path)} is a symbolic link whose target is empty, has a NUL, or has more than ${MAX_LINK_TARGET_BYTES} bytes`,
-        );
-      }
+      checkTarget(path, target);
       return { path, type, target, size: 0 };
     }
     if (type === 'link') {
       const of = this.#byPath.get(memberPath(target));
-      if (of?.type !== 'file')
-        throw invalid(`${quote(path)} is a hard link to a path that is not an earlier file of the archive`);
+      if (of?.type !== 'file') throw badLink(path);
       return { ...of, path, size: 0 };
     }
-    const handle = await stageContent(this.#files, entry.content);
+    const handle = await this.#files.call('stage', new Uint8Array(0));
     this.#handles.add(handle);
-    await this.#files.call('seal', handle, mode, entry.mtime);
+    this.#file = { handle, entry };
     return { path, type, handle, size: entry.size };
   }
-}
-
-/** Normalizes the path of a member (`./a/`). Throws for every path that is not below the target directory. */
-function memberPath(path: ByteString): ByteString {
-  const names = splitPath(path).filter((name) => name !== '' && name !== '.');
-  const at = joinNames(names);
-  if (path.startsWith('/')) throw invalid(`${quote(path)} is an absolute path`);
-  if (names.includes(DOT_DOT)) throw invalid(`${quote(path)} contains ".."`);
-  if (path.includes('\0')) throw invalid(`${quote(path)} contains a NUL`);
-  if (at.length > MAX_PATH_BYTES) throw invalid(`${quote(path)} has more than ${MAX_PATH_BYTES} bytes`);
-  if (names.some((name) => name.length > MAX_NAME_BYTES)) {
-    throw invalid(`${quote(path)} has more than ${MAX_NAME_BYTES} bytes in one name`);
-  }
-  return at;
 }

@@ -29,7 +29,7 @@ export function writeFile(
 }
 
 /** Creates a staged file with this content. If content or sandbox fail, nothing is left. */
-export async function stageContent(files: FileSession, content: AsyncIterable<Uint8Array>): Promise<number> {
+async function stageContent(files: FileSession, content: AsyncIterable<Uint8Array>): Promise<number> {
   let handle: number | undefined;
   try {
     for await (const piece of inPieces(content, PIECE)) {

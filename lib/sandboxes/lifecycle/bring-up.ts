@@ -1,11 +1,13 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Admit, Plan } from '../../codebases/codebase-tree.ts';
+import type { Unzstd } from '../../archive/unzstd.ts';
+import type { Admit, Plan } from '../../codebases/plan.ts';
 import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { OwnerResources, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
+import type { Threads } from '../../threads/thread-pool.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
@@ -29,6 +31,8 @@ export interface Platform {
   apply(codebaseId: string, plan: (staging: string, admit: Admit) => Promise<Plan>): Promise<void>;
   /** Finishes a commit that a disk failure interrupted; throws if that is still not possible. */
   finishCommit(codebaseId: string): Promise<void>;
+  /** Threads that archives are decompressed in. */
+  unzstd: Threads<Unzstd>;
   removeTree(path: string): Promise<void>;
   /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
   removeLayer(path: string): Promise<void>;

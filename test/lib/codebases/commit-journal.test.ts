@@ -29,6 +29,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(home, { recursive: true }));
 
+const noGraft = async () => {};
+
 const STEPS: Step[] = [
   ['unlink', fromText('a')],
   ['unlink', fromText('d/x')],
@@ -57,9 +59,9 @@ const apply = (steps: readonly Step[]) => applySteps(files, journal.staging, ste
 async function recover(): Promise<boolean> {
   const next = new CommitJournal(home, files);
   const commit = await next.unfinished();
-  if (commit === undefined) await next.abandon();
+  if (commit === undefined) await next.abandon(join(home, 'aside'));
   else {
-    await next.apply(commit, async () => {});
+    await next.apply(commit, async () => {}, noGraft);
     await next.end();
   }
   return commit !== undefined;
@@ -157,7 +159,7 @@ describe('the journal of a commit', () => {
     await prepare();
     const told: [number, boolean][] = [];
     const commit = { ...commitOf(STEPS.slice(0, 5), STEPS.slice(5)), givenUp: [fromText('x')] };
-    await journal.apply(commit, async (_, stage) => void told.push([stage, existsSync(join(files, 'link'))]));
+    await journal.apply(commit, async (_, stage) => void told.push([stage, existsSync(join(files, 'link'))]), noGraft);
     expect(told).toEqual([
       [0, false],
       [1, true],
@@ -194,7 +196,7 @@ describe('the steps', () => {
     const before = statSync(join(files, 'b')).mode;
     const commit = commitOf(steps);
     await journal.prepare(commit);
-    expect(await journal.apply(commit, async () => {})).toEqual(['b', 'd', 'a/in', 'd/x']);
+    expect(await journal.apply(commit, async () => {}, noGraft)).toEqual(['b', 'd', 'a/in', 'd/x']);
     expect(await recover()).toBe(true);
     expect(await recover()).toBe(false);
     expect(statSync(join(files, 'b')).mode).toBe(before);

@@ -45,6 +45,8 @@ export class Scratch {
   /** What the watcher was told, like `changing a,a/b`. */
   readonly told: string[] = [];
   sandboxes: string[] = [];
+  /** What the watcher was told last to be removed. */
+  removing: string[] = [];
   limits = { maxBytes: 0, maxFiles: 0 };
   owners: OwnerLimitSource | undefined;
   transfers: Transfers | undefined;
@@ -72,7 +74,9 @@ export class Scratch {
         baseChanged: async (_, paths) => {
           this.told.push(`changed ${paths}`);
         },
-        baseRemoving: async () => {},
+        baseRemoving: async (_, paths) => {
+          this.removing = paths.map(String);
+        },
       },
       rebase: async ({ id }, stage, resumed) => {
         this.told.push(`rebase ${id === '' ? 'unknown' : 'commit'} ${stage}${resumed ? ' resumed' : ''}`);

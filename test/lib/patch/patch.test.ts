@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Member, tar } from '../../../lib/archive/tar.ts';
 import { fromLatin1, fromText } from '../../../lib/byte-string.ts';
 import { diffLines } from '../../../lib/patch/line-diff.ts';
 import { filePatch, type PatchSide } from '../../../lib/patch/patch.ts';
 import type { Slices } from '../../../lib/patch/slices.ts';
-import { type Member, tar } from '../../../lib/patch/tar.ts';
 import { hunks } from '../../../lib/patch/unified.ts';
 
 function side(content: Buffer | string, mode = '100644'): PatchSide {

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Unzstd } from '../../../lib/archive/unzstd.ts';
 import type { ExecRequest, PermissionRule } from '../../../lib/contract/messages.ts';
 import { Descriptors } from '../../../lib/descriptors.ts';
 import { ServiceError } from '../../../lib/errors.ts';
@@ -16,6 +17,7 @@ import type { OwnerDeltas } from '../../../lib/sandboxes/host/owner-deltas.ts';
 import { UidSlots } from '../../../lib/sandboxes/host/uid-slots.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../lib/sandboxes/sandboxes.ts';
 import type { NewForks, NewSandbox } from '../../../lib/services.ts';
+import { inSameThread } from '../../../lib/threads/same-thread.ts';
 import { sealedLine } from '../../../lib/workspaces/delta/index/journal-lines.ts';
 import type { Frozen, WorkspaceChange, WorkspaceSpec } from '../../../lib/workspaces/workspaces.ts';
 
@@ -276,6 +278,7 @@ export class Fixture {
         },
         finishCommit: async () => undefined,
         removeTree: (path) => this.removeTree(path),
+        unzstd: inSameThread(() => new Unzstd()),
         removeLayer: (path) => this.removeTree(path),
         ownerDeltas: this.ownerDeltas,
         maxDeltaBytes: this.maxDeltaBytes ?? (this.maxDelta && 7),

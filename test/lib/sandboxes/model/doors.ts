@@ -3,9 +3,9 @@ import { fromLatin1, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import type { FileChange } from '../../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
 import { Errno } from '../../../../lib/linux/errno.ts';
-import { untar } from '../../../../lib/patch/untar.ts';
 import { type FileSession, withFiles } from '../../../../lib/sandboxes/files/session.ts';
 import type { FileStatus, OpenedFile } from '../../../../lib/workspaces/workspace-files.ts';
+import { readMembers } from '../../archive/read-members.ts';
 import { Programs } from '../../workspaces/programs.ts';
 import { CANARY } from './canary.ts';
 import type { Server } from './server.ts';
@@ -160,8 +160,8 @@ async function read(files: Pick<FileSession, 'call'>, entry: FileStatus): Promis
 /** The files and symlinks of an archive. */
 async function archived(archive: AsyncIterable<Uint8Array>): Promise<Map<string, string>> {
   const tree = new Map<string, string>();
-  for await (const { path, type, target, content } of untar(archive)) {
-    if (type === 'file') tree.set(path, `f ${(await buffer(content)).toString('latin1')}`);
+  for (const { path, type, target, content } of await readMembers(archive)) {
+    if (type === 'file') tree.set(path, `f ${content.toString('latin1')}`);
     else if (type === 'symlink') tree.set(path, symlink(target));
     else tree.set(path.replace(/\/$/, ''), 'd');
   }

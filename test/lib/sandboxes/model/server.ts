@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Unzstd } from '../../../../lib/archive/unzstd.ts';
 import type { ByteString } from '../../../../lib/byte-string.ts';
 import { StoredCodebases } from '../../../../lib/codebases/codebases.ts';
 import { Descriptors } from '../../../../lib/descriptors.ts';
@@ -13,6 +14,7 @@ import { makeLayout } from '../../../../lib/sandboxes/host/layout.ts';
 import { UidSlots } from '../../../../lib/sandboxes/host/uid-slots.ts';
 import type { Platform } from '../../../../lib/sandboxes/lifecycle/bring-up.ts';
 import { createSandboxes, type SandboxKeeper } from '../../../../lib/sandboxes/sandboxes.ts';
+import { inSameThread } from '../../../../lib/threads/same-thread.ts';
 import { callsThrough, TRAITS } from '../../../../lib/workspaces/calls.ts';
 import { WorkspaceFileSystem } from '../../../../lib/workspaces/workspace-file-system.ts';
 import { FakeRuntime, NO_LIMITS } from '../fixture.ts';
@@ -70,6 +72,7 @@ export class Server {
           apply: (id, plan) => codebases.apply(id, plan),
           finishCommit: (id) => codebases.finishCommit(id),
           removeTree,
+          unzstd: inSameThread(() => new Unzstd()),
           removeLayer: removeTree,
           maxDeltaBytes: 0,
           maxDeltaFiles: 0,

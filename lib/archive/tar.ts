@@ -1,46 +1,68 @@
 import { type ByteString, fromLatin1, fromText, NO_BYTES, withSlash } from '../byte-string.ts';
+import type { Time } from '../linux/time.ts';
 
-/** One member of an archive. `content` must yield exactly `size` bytes. */
-export interface Member {
+/** One member of an archive, without its content. */
+export interface MemberHead {
   path: ByteString;
-  type: 'file' | 'directory' | 'symlink';
+  type: 'file' | 'directory' | 'symlink' | 'link';
   /** Permission bits. */
   mode: number;
+  mtime: Time;
+  /** Bytes of a file's content. */
+  size: number;
+  /** Of a symlink, or the path of the earlier member that a hard link is another name of. */
+  target?: ByteString;
+}
+
+/** One member of an archive. `content` must yield exactly `size` bytes. */
+export interface Member extends Omit<MemberHead, 'mtime' | 'type'> {
+  type: 'file' | 'directory' | 'symlink';
   /** Unix time in seconds. */
   mtime: number;
-  size: number;
-  target?: ByteString;
   content(): AsyncIterable<Uint8Array>;
 }
 
 const BLOCK = 512;
 const PAX = fromText('pax');
-const TYPES = { file: '0', symlink: '2', directory: '5' } as const;
+const TYPES = { file: '0', link: '1', symlink: '2', directory: '5' } as const;
 /** Maximum of the 11 octal digits of a size. */
 const MAX_SIZE = 0o77777777777;
 
 /** Encodes a POSIX (pax) archive; ends when `members` ends. */
 export async function* tar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
   for await (const member of members) {
-    yield head(member);
+    yield memberHead({ ...member, mtime: { sec: Math.floor(member.mtime), nsec: 0 } });
     if (member.type !== 'file') continue;
     yield* member.content();
-    const rest = member.size % BLOCK;
-    if (rest > 0) yield Buffer.alloc(BLOCK - rest);
+    const padding = memberPadding(member.size);
+    if (padding.length > 0) yield padding;
   }
-  yield Buffer.alloc(2 * BLOCK);
+  yield tarEnd();
 }
 
-function head(member: Member): Buffer {
+/** What follows the content of a file. */
+export function memberPadding(size: number): Buffer {
+  return Buffer.alloc((BLOCK - (size % BLOCK)) % BLOCK);
+}
+
+/** What follows the last member. */
+export function tarEnd(): Buffer {
+  return Buffer.alloc(2 * BLOCK);
+}
+
+/** What precedes the content of a file, and all of other members. */
+export function memberHead(member: MemberHead): Buffer {
   const path = member.type === 'directory' ? withSlash(member.path) : member.path;
   const target = member.target ?? NO_BYTES;
   const size = member.type === 'file' ? member.size : 0;
+  const { sec, nsec } = member.mtime;
   const records = [
     path.length > 100 ? record('path', path) : '',
     target.length > 100 ? record('linkpath', target) : '',
     size > MAX_SIZE ? record('size', fromLatin1(String(size))) : '',
+    nsec > 0 && sec >= 0 ? record('mtime', fromLatin1(`${sec}.${String(nsec).padStart(9, '0')}`)) : '',
   ].join('');
-  const own = header(path, TYPES[member.type], member.mode, size, Math.max(0, member.mtime), target);
+  const own = header(path, TYPES[member.type], member.mode, size, Math.max(0, sec), target);
   if (records === '') return own;
   const body = Buffer.alloc(Math.ceil(records.length / BLOCK) * BLOCK);
   body.write(records, 'latin1');
@@ -67,7 +89,8 @@ function header(path: ByteString, type: string, mode: number, size: number, mtim
   block.write(type, 156);
   block.write(target.slice(0, 100), 157, 'latin1');
   block.write('ustar\x0000', 257, 'latin1');
-  const sum = block.reduce((total, byte) => total + byte, 0);
+  let sum = 0;
+  for (let at = 0; at < BLOCK; at++) sum += block[at]!;
   block.write(`${octal(sum, 6)}\0 `, 148, 'latin1');
   return block;
 }

@@ -3,7 +3,7 @@ import { chmodSync, linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utime
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { untar } from '../../../lib/patch/untar.ts';
+import { readMembers } from './read-members.ts';
 
 let directory: string;
 const LONG = `${'deep-directory-name/'.repeat(12)}${'f'.repeat(120)}`;
@@ -26,20 +26,17 @@ afterAll(() => rmSync(directory, { recursive: true }));
 const made = (...options: string[]) =>
   execFileSync('tar', ['-cf', '-', '--sort=name', ...options, '.'], { cwd: directory });
 
-/** Yields the bytes in pieces that do not match the blocks. */
-async function* portions(bytes: Uint8Array, size = 700) {
+/** The bytes in pieces that do not match the blocks. */
+function* portions(bytes: Uint8Array, size = 700) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
 async function membersOf(bytes: Uint8Array, size?: number): Promise<string[]> {
-  const found: string[] = [];
-  for await (const { path, type, mode, content, size: length, target } of untar(portions(bytes, size))) {
-    let read = 0;
-    for await (const chunk of content) read += chunk.length;
-    expect(read).toBe(length);
-    found.push(`${type} ${path}${target && ` -> ${target}`} ${mode.toString(8)} ${length}`);
-  }
-  return found;
+  const members = await readMembers(portions(bytes, size));
+  return members.map(({ path, type, mode, content, size: length, target }) => {
+    expect(content.length).toBe(length);
+    return `${type} ${path}${target && ` -> ${target}`} ${mode.toString(8)} ${length}`;
+  });
 }
 
 /** Returns one header; its checksum is correct unless `sum` is given. */
@@ -74,9 +71,9 @@ describe('reading an archive', () => {
     expect(found).toContain(`symlink ./long-target -> ${'t/'.repeat(150)}x 777 0`);
   });
 
-  it('reads fractional times, and skips contents that are not consumed', async () => {
-    const times = new Map<string, { sec: number; nsec: number }>();
-    for await (const { path, mtime } of untar(portions(made('--format=pax')))) times.set(path, mtime);
+  it('reads fractional times', async () => {
+    const members = await readMembers(portions(made('--format=pax')));
+    const times = new Map(members.map(({ path, mtime }) => [path as string, mtime]));
     expect(times.get('./a')).toEqual({ sec: 1_600_000_000, nsec: 250_000_000 });
     expect(times.size).toBeGreaterThan(5);
   });
@@ -92,11 +89,6 @@ describe('reading an archive', () => {
       'contents that are truncated',
       Buffer.concat([header({ size: '00000002000\0' }), Buffer.alloc(512)]),
       /^the archive cannot be imported: it is truncated$/,
-    ],
-    [
-      'a compressed archive',
-      Buffer.concat([Buffer.from([0x1f, 0x8b]), Buffer.alloc(2048, 1)]),
-      /: it is compressed; send it uncompressed$/,
     ],
     ['garbage', Buffer.alloc(2048, 'garbage'), /: a header has an invalid checksum$/],
     ['a modified header', Buffer.concat([header({ sum: 1 }), END]), /: a header has an invalid checksum$/],

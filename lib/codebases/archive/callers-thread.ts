@@ -1,0 +1,14 @@
+import { Unzstd } from '../../archive/unzstd.ts';
+import { inSameThread } from '../../threads/same-thread.ts';
+import type { CodebaseThreads } from '../options.ts';
+import { TreeExport } from './tree-export.ts';
+import { TreeImport } from './tree-import.ts';
+
+/** For tools and tests, which have no bundle to start threads with. */
+export function callersThread(): CodebaseThreads {
+  return {
+    imports: inSameThread(() => new TreeImport()),
+    exports: inSameThread(() => new TreeExport()),
+    unzstd: inSameThread(() => new Unzstd()),
+  };
+}

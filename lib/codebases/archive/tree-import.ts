@@ -1,0 +1,81 @@
+import { TarReader } from '../../archive/tar-reader.ts';
+import { ServiceError } from '../../errors.ts';
+import type { ImportMode } from '../../field-values.ts';
+import { serveThread } from '../../threads/serve-thread.ts';
+import type { Contents } from '../totals.ts';
+import { applyGraft, type GraftPlan, planGraft } from './graft.ts';
+import { type StagedCounts, type StagedLimits, StagedTree } from './staged-tree.ts';
+
+/** A staged archive. */
+export interface Staged {
+  counts: StagedCounts;
+  contents: Contents;
+}
+
+/**
+ * The part of an import into a codebase that runs in a thread of its own: it writes the archive to a staging directory,
+ * plans the change of the codebase, and makes it.
+ */
+export class TreeImport {
+  #tree: StagedTree | undefined;
+  #reader: TarReader | undefined;
+
+  /** `staging`: an existing empty directory. */
+  open(staging: string, limits: StagedLimits): void {
+    this.#tree = new StagedTree(staging, limits, (contents) => exceeded(contents, limits));
+    this.#reader = new TarReader(this.#tree);
+  }
+
+  /** Writes the next bytes of the archive. Returns whether its end was read. */
+  feed(piece: Uint8Array): boolean {
+    const reader = this.#opened(this.#reader);
+    reader.feed(Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength));
+    return reader.isDone;
+  }
+
+  /** Completes the staged tree. */
+  finish(): Staged {
+    this.#opened(this.#reader).finish();
+    const tree = this.#opened(this.#tree);
+    tree.finish();
+    return { counts: tree.counts, contents: tree.contents };
+  }
+
+  /** See `planGraft`. */
+  plan(
+    staging: string,
+    files: string,
+    options: { mode: ImportMode; staged: Contents; held: Contents; lists: boolean },
+  ): GraftPlan {
+    return planGraft(staging, files, options);
+  }
+
+  /** See `applyGraft`. */
+  apply(staging: string, files: string): void {
+    applyGraft(staging, files);
+  }
+
+  close(): void {
+    this.#tree?.close();
+    this.#tree = undefined;
+    this.#reader = undefined;
+  }
+
+  #opened<T>(part: T | undefined): T {
+    if (part === undefined) throw new Error('open comes before the archive');
+    return part;
+  }
+}
+
+/** Runs the thread of the role `tree-import`. */
+export function runTreeImport(): void {
+  serveThread(() => new TreeImport());
+}
+
+function exceeded({ files, bytes, directories }: Readonly<Contents>, limits: StagedLimits): ServiceError {
+  const what =
+    bytes > limits.bytes
+      ? `${bytes} bytes or more, the most that the codebase may hold is ${limits.bytes}`
+      : `${files + directories} files and directories or more, the most that the codebase may hold is ${limits.entries}`;
+  return new ServiceError('RESOURCE_EXHAUSTED', `the archive has ${what}; nothing was imported`);
+}

@@ -1,0 +1,52 @@
+import type { ByteString } from '../byte-string.ts';
+import type { Log } from '../log.ts';
+import type { Checksums } from './checksums.ts';
+import type { Commit, CommitCertain, Graft } from './commit-journal.ts';
+import type { BaseObserver } from './observe-change.ts';
+import type { OwnerShare } from './owner-quota.ts';
+import type { CodebaseLimits } from './quota.ts';
+import type { Contents } from './totals.ts';
+
+/** The stages of a commit, in order, and every path that they touch. */
+export interface Plan extends Pick<Commit, 'stages' | 'givenUp' | 'graft' | 'intent' | 'answer'> {
+  /** Absent: of no sandbox. */
+  sandboxId?: string;
+  paths: readonly ByteString[];
+  /** Those that are removed, or get an entry of another type. */
+  removed: readonly ByteString[];
+  /** The growth of the codebase by the commit. */
+  growth: Readonly<Contents>;
+}
+
+/** Throws RESOURCE_EXHAUSTED if the codebase may not grow by this much. Call before staging contents. */
+export type Admit = (growth: Readonly<Contents>) => Promise<void>;
+
+/**
+ * Removes the committed entries of a stage from the delta of the commit's sandbox. `resumed`: the commit was
+ * interrupted earlier.
+ */
+export type RebaseSandbox = (commit: Commit, stage: number, resumed: boolean) => Promise<void>;
+
+export interface TreeOptions {
+  watcher: BaseObserver;
+  checksums: Checksums;
+  rebase: RebaseSandbox;
+  certain: CommitCertain;
+  limits: CodebaseLimits;
+  share: OwnerShare;
+  /** Finishes an import that was interrupted. */
+  graft: Graft;
+  log: Log;
+}
+
+/**
+ * Stages the contents of a change in a directory, and returns its steps. `count`: the contents of the codebase, counted
+ * if necessary.
+ */
+export type MakePlan = (staging: string, admit: Admit, count: () => Promise<Readonly<Contents>>) => Promise<Plan>;
+
+/** A staged tree to take over, and what makes the steps of its plan. */
+export interface Imported {
+  staging: string;
+  graft: Graft;
+}

@@ -1,0 +1,166 @@
+import { Worker } from 'node:worker_threads';
+import { ServiceError } from '../errors.ts';
+import { decodeThrown, type ThreadAnswer, type ThreadRequest } from './thread-messages.ts';
+
+/** An object in another thread: the same methods, asynchronous. One call at a time. */
+export type Remote<T> = {
+  [K in keyof T]: T[K] extends (...args: infer A) => infer R ? (...args: A) => Promise<R> : never;
+};
+
+/** What a thread serves: an object with synchronous methods. `close` gives up what it holds. */
+export interface Closable {
+  close(): void;
+}
+
+/** An object that its holder has alone. The holder must call `release`, once. */
+export interface Held<T extends Closable> {
+  readonly remote: Remote<T>;
+  /** Closes the object. A call that is still in progress is cut off with its thread. Never rejects. */
+  release(): Promise<void>;
+}
+
+/** Gives out objects that live in threads of their own. */
+export interface Threads<T extends Closable> {
+  /** Waits while too many are in use. */
+  take(): Promise<Held<T>>;
+}
+
+/** Threads of one kind in use at once; more holders wait. Each has a heap of its own. */
+const MAX_THREADS = 4;
+
+/**
+ * Threads for work in long synchronous steps, which would hold the main thread. Each holder has a thread alone. One idle
+ * thread is kept for the next holder; it does not keep the process alive.
+ */
+export class ThreadPool<T extends Closable> implements Threads<T> {
+  readonly #entry: URL;
+  readonly #role: string;
+  readonly #maxCallMs: number | undefined;
+  readonly #waiting: (() => void)[] = [];
+  #idle: Thread | undefined;
+  #used = 0;
+
+  /**
+   * `entry`: the module that runs `serveThread` for this role. `maxCallMs`: a call that takes longer fails, and its
+   * thread is ended.
+   */
+  constructor(entry: URL, role: string, maxCallMs?: number) {
+    this.#entry = entry;
+    this.#role = role;
+    this.#maxCallMs = maxCallMs;
+  }
+
+  async take(): Promise<Held<T>> {
+    if (this.#used >= MAX_THREADS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#used++;
+    const thread = this.#next();
+    return {
+      remote: remoteOf<T>((method, args) => thread.call(method, args)),
+      release: async () => {
+        await this.#give(thread);
+        const next = this.#waiting.shift();
+        if (next === undefined) this.#used--;
+        else next();
+      },
+    };
+  }
+
+  /** Ends the idle thread. */
+  async close(): Promise<void> {
+    const idle = this.#idle;
+    this.#idle = undefined;
+    await idle?.end().catch(() => undefined);
+  }
+
+  #next(): Thread {
+    const idle = this.#idle;
+    this.#idle = undefined;
+    if (idle?.isUsable) return idle;
+    return new Thread(this.#entry, this.#role, this.#maxCallMs);
+  }
+
+  async #give(thread: Thread): Promise<void> {
+    if (thread.isUsable) await thread.call('close', []).catch(() => undefined);
+    if (thread.isUsable && this.#idle === undefined) this.#idle = thread;
+    else await thread.end().catch(() => undefined);
+  }
+}
+
+function remoteOf<T extends Closable>(call: Thread['call']): Remote<T> {
+  const get = (_: object, method: string | symbol) =>
+    // Not a promise itself.
+    method === 'then' ? undefined : (...args: readonly unknown[]) => call(String(method), args);
+  return new Proxy({}, { get }) as Remote<T>;
+}
+
+interface Call {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+class Thread {
+  readonly #worker: Worker;
+  readonly #maxCallMs: number | undefined;
+  #call: Call | undefined;
+  #ended = false;
+
+  constructor(entry: URL, role: string, maxCallMs: number | undefined) {
+    this.#maxCallMs = maxCallMs;
+    this.#worker = new Worker(entry, { workerData: { role }, execArgv: [] });
+    this.#worker.unref();
+    this.#worker.on('message', (answer: ThreadAnswer) => {
+      const call = this.#call;
+      this.#call = undefined;
+      if ('error' in answer) call?.reject(decodeThrown(answer.error));
+      else call?.resolve(answer.value);
+    });
+    this.#worker.on('error', (cause) => this.#fail(cause));
+    this.#worker.on('exit', () => this.#fail(undefined));
+  }
+
+  /** Whether it can be called: it runs, and no call is in progress. */
+  get isUsable(): boolean {
+    return !this.#ended && this.#call === undefined;
+  }
+
+  call(method: string, args: readonly unknown[]): Promise<unknown> {
+    if (!this.isUsable) return Promise.reject(stopped(undefined));
+    return new Promise((resolve, reject) => {
+      this.#worker.ref();
+      const timer = this.#maxCallMs === undefined ? undefined : setTimeout(() => void this.end(), this.#maxCallMs);
+      const settled = () => {
+        clearTimeout(timer);
+        this.#worker.unref();
+      };
+      this.#call = {
+        resolve: (value) => {
+          settled();
+          resolve(value);
+        },
+        reject: (error) => {
+          settled();
+          reject(error);
+        },
+      };
+      this.#worker.postMessage({ method, args } satisfies ThreadRequest);
+    });
+  }
+
+  async end(): Promise<void> {
+    this.#fail(undefined);
+    await this.#worker.terminate();
+  }
+
+  #fail(cause: unknown): void {
+    this.#ended = true;
+    const call = this.#call;
+    this.#call = undefined;
+    call?.reject(stopped(cause));
+  }
+}
+
+function stopped(cause: unknown): ServiceError {
+  return new ServiceError('UNAVAILABLE', 'the thread that reads and writes archives ended meanwhile; try again', [], {
+    cause,
+  });
+}
