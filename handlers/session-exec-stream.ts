@@ -1,6 +1,6 @@
-import { define, sessionCommand } from './define.ts';
+import { define, KEEPALIVE_MS, keptAlive, sessionCommand } from './define.ts';
 import { afterTimeout } from './input/after-timeout.ts';
-import { chunks, unlimitedStream } from './input/exec-chunks.ts';
+import { chunks, KEEPALIVE_CHUNK, unlimitedStream } from './input/exec-chunks.ts';
 
 /** The command was given to the shell when this resolves; it runs at the pace of the reader. */
 export const sessionExecStream = define(
@@ -12,6 +12,8 @@ export const sessionExecStream = define(
     const sandboxId = sessions.placeOf(request.session_id)?.sandbox ?? '';
     const late = { services, sandboxId, otherwise: 'StartProcess' };
     const { events, outcome } = await sessions.exec(request, signal);
-    return chunks(events, (error) => afterTimeout(error, late), outcome);
+    const output = chunks(events, (error) => afterTimeout(error, late), outcome);
+    const ms = services.keepaliveMs ?? KEEPALIVE_MS;
+    return request.keepalive ? keptAlive(output, ms, () => KEEPALIVE_CHUNK) : output;
   },
 );

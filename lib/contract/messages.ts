@@ -1202,6 +1202,8 @@ export interface SessionExecRequest {
   max_output: number;
   /** See ExecRequest. */
   merge: boolean;
+  /** SessionExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
 }
 
 /** Request of UpdatePermissions. */

@@ -505,6 +505,7 @@ export const fields = {
     timeout: { type: 'int64' },
     max_output: { type: 'int64' },
     merge: { type: 'bool' },
+    keepalive: { type: 'bool' },
   },
   UpdatePermissionsRequest: {
     sandbox_id: { type: 'string' },

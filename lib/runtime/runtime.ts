@@ -100,8 +100,11 @@ export interface RunningCommand extends Execution {
   pids(): number[] | Promise<number[]>;
   /** Present with `terminal`: changes its size; the foreground program gets SIGWINCH. */
   resize?(size: TerminalSize): Promise<void>;
-  /** Kills the processes that the command left in the background at its end. Nothing before the end. Never rejects. */
-  endLeftBehind(): Promise<void>;
+  /**
+   * After the command's end: kills the processes that it left in the background; absent if there are none. Never rejects, and
+   * does not keep the command in memory.
+   */
+  readonly endLeftBehind: (() => Promise<void>) | undefined;
 }
 
 /** A shell to start. */

@@ -14,7 +14,15 @@ let rest: Rest;
 let rpc: Rpc;
 
 beforeEach(async () => {
-  const services = fakeServices({ sandboxes: { exec: async (_request, signal) => run(signal) } });
+  const outcome = () => ({ session_ended: false, session_reset: false });
+  const services = fakeServices({
+    sandboxes: { exec: async (_request, signal) => run(signal) },
+    sessions: {
+      placeOf: () => ({ sandbox: 'sb_1', owner: 'me' }),
+      exec: async (_request, signal) => ({ events: await run(signal), outcome }),
+    },
+  });
+  services.keepaliveMs = 5;
   [rest, rpc] = await Promise.all([restOver(services), grpcOver(services)]);
 });
 afterEach(() => Promise.all([rest.close(), rpc.close()]));
@@ -257,3 +265,44 @@ async function settled(count: () => number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
+
+describe.each([
+  ['ExecStream', '/v1/sandboxes/sb_1/exec/stream', { sandbox_id: 'sb_1' }],
+  ['SessionExecStream', '/v1/sessions/se_1/exec/stream', { session_id: 'se_1' }],
+])('a command of %s that writes nothing', (method, path, subject) => {
+  /** Ends when the test lets it. */
+  const silent = () => {
+    let end = () => {};
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    run = () =>
+      (async function* () {
+        await ended;
+        yield exit();
+      })();
+    return end;
+  };
+
+  it('is shown to run by keepalives, over both protocols', async () => {
+    const ends = [silent()];
+    const body = JSON.stringify({ command: 'x', keepalive: true });
+    const answer = await fetch(rest.url + path, { method: 'POST', body });
+    const lines = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect(JSON.parse((await lines.read()).value!.split('\n')[0]!)).toMatchObject({ keepalive: true });
+    ends.push(silent());
+    const messages = rpc.stream(`service.v1.SandboxService/${method}`, { ...subject, command: 'x', keepalive: true });
+    const [first] = (await once(messages, 'data')) as [ExecStreamChunk];
+    expect(first).toMatchObject({ keepalive: true });
+    for (const end of ends) end();
+    await lines.cancel();
+    await once(messages.resume(), 'end');
+  });
+
+  it('has no keepalive unless its client asks for it', async () => {
+    const end = silent();
+    const answer = fetch(rest.url + path, { method: 'POST', body: '{"command":"x"}' });
+    setTimeout(end, 50);
+    expect(await (await answer).text()).not.toContain('keepalive');
+  });
+});

@@ -14,7 +14,9 @@ export function unlessDying(command: RunningCommand, dying: () => Promise<string
     input: command.input,
     kill: (signal) => command.kill(signal),
     pids: () => command.pids(),
-    endLeftBehind: () => command.endLeftBehind(),
+    get endLeftBehind() {
+      return command.endLeftBehind;
+    },
     ...(command.resize && { resize: (size) => command.resize!(size) }),
     [Symbol.asyncIterator]() {
       const events = command[Symbol.asyncIterator]();

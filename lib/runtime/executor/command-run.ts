@@ -3,7 +3,7 @@ import type { OutputStream } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TurnTime } from '../../turn-time.ts';
 import type { Command, CommandEvent, CommandInput, RunningCommand, TerminalSize } from '../runtime.ts';
-import { killPaced, signalPaced } from './command-signals.ts';
+import { killer, killPaced, signalPaced } from './command-signals.ts';
 import { EventQueue } from './execution.ts';
 import { LastOutput } from './last-output.ts';
 import { refusalOf } from './refusals.ts';
@@ -121,9 +121,8 @@ export class CommandRun implements RunningCommand {
   }
 
   /** See `RunningCommand`. */
-  async endLeftBehind(): Promise<void> {
-    const kill = this.#leftBehind;
-    if (kill) await killPaced(kill, this.#context.endings).catch(() => {});
+  get endLeftBehind(): (() => Promise<void>) | undefined {
+    return this.#leftBehind && killer(this.#leftBehind, this.#context.endings);
   }
 
   /** The sandbox has ended: no more output will arrive. */

@@ -20,6 +20,11 @@ export async function killPaced(kill: () => void | Promise<void>, endings: TurnT
   }
 }
 
+/** Kills when it is called, in any case without an error. Keeps nothing in memory but its arguments. */
+export function killer(kill: () => void | Promise<void>, endings: TurnTime): () => Promise<void> {
+  return () => killPaced(kill, endings).catch(() => {});
+}
+
 /**
  * Sends a signal until a process has got it or the command has ended. `send` returns the number of processes. Sent once,
  * the signal of a client that is faster than the runner's fork would be lost.

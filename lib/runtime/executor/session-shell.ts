@@ -218,7 +218,7 @@ export class SessionShell implements RunningShell {
       if (!this.#abort.signal.aborted) end = { ...KILLED_END, killed: false, error: lost(error) };
     }
     if (this.#fault !== undefined) end = { ...KILLED_END, reason: this.#fault, killed: false };
-    await process.endLeftBehind();
+    await process.endLeftBehind?.();
     this.#finish(end);
   }
 

@@ -52,7 +52,7 @@ export class MockCommand implements RunningCommand {
     return [];
   }
 
-  async endLeftBehind(): Promise<void> {}
+  readonly endLeftBehind = undefined;
 
   fail(error: ServiceError): void {
     this.#end(() => this.#events.fail(error));

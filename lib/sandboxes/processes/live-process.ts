@@ -32,7 +32,9 @@ export class LiveProcess {
   held = false;
   readonly #host: ProcessHost;
   #record: ProcessRecord;
+  /** Until its end: it takes some 12 KB of memory, and thousands of processes that have ended may be kept. */
   #command: RunningCommand | undefined;
+  #endLeftBehind: (() => Promise<void>) | undefined;
   readonly #abort: AbortController;
   readonly #input = new SerialQueue();
   #inputNext: number;
@@ -171,7 +173,7 @@ export class LiveProcess {
   async kill(): Promise<void> {
     this.#abort.abort();
     await this.ended;
-    await this.#command?.endLeftBehind();
+    await this.#endLeftBehind?.();
   }
 
   /** Stores its end if that failed before. Never rejects. */
@@ -205,6 +207,8 @@ export class LiveProcess {
     const record = { ...this.#record, end, ended_at, input_next: this.#inputNext };
     this.#unstored = !(await this.#host.store(record));
     this.#record = record;
+    this.#endLeftBehind = command.endLeftBehind;
+    this.#command = undefined;
     this.#host.onEnd();
   }
 

@@ -15,6 +15,9 @@ import { readRecord, writeRecord } from './record-file.ts';
 /** Names of directories: ids of processes, which never start with a dot. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
+/** Sandboxes of an earlier server whose processes are read at each removal of old ones. */
+const READ_AT_ONCE = 16;
+
 export interface ProcessLimits {
   /** Maximum number of processes of one sandbox, those that have ended included. */
   processes: number;
@@ -169,6 +172,8 @@ export class SandboxProcesses {
 export class ProcessTable {
   readonly #host: TableHost;
   readonly #sandboxes = new Map<string, Promise<SandboxProcesses>>();
+  /** Sandboxes of an earlier server that were not looked at yet; undefined: not listed yet. */
+  #unread: string[] | undefined;
 
   constructor(host: TableHost) {
     this.#host = host;
@@ -192,9 +197,19 @@ export class ProcessTable {
     this.#sandboxes.delete(sandboxId);
   }
 
-  /** Removes processes that ended long enough ago. Never rejects. */
+  /**
+   * Removes processes that ended long enough ago, and stores ends that could not be stored. Also reads a part of the sandboxes
+   * whose processes were not needed since the start of the server, and keeps in memory those that have any. Never rejects.
+   */
   async expire(): Promise<void> {
+    for (const id of await this.#nextUnread()) await this.of(id).catch(() => undefined);
     for (const known of this.#sandboxes.values()) await (await known.catch(() => undefined))?.expire();
+  }
+
+  /** The ids of the sandboxes that an earlier server left, a few at each call until all were returned. */
+  async #nextUnread(): Promise<string[]> {
+    this.#unread ??= await readdir(this.#host.dir).catch(() => []);
+    return this.#unread.splice(0, READ_AT_ONCE).filter((id) => !this.#sandboxes.has(id));
   }
 
   /** Waits until the ends of all processes, whose sandboxes were stopped, are stored. Never rejects. */

@@ -102,6 +102,6 @@ describe('a command’s input', () => {
     expect(await result).toMatchObject({ code: 'UNAVAILABLE' });
     await forging.kill('SIGTERM');
     expect(await forging.pids()).toEqual([]);
-    await forging.endLeftBehind();
+    await forging.endLeftBehind?.();
   });
 });

@@ -68,7 +68,7 @@ describe.each(machines)('signals to a command on a host with $host', ({ machine:
     expect(await result).toMatchObject({ exitCode: 143 });
     await expect.poll(() => alive(pids), within).toEqual([]);
     expect(await running.pids()).toEqual([]);
-    await running.endLeftBehind();
+    await running.endLeftBehind?.();
     expect(alive([other!])).toEqual([other]);
     await others.kill('SIGKILL');
     expect(await finish(others)).toMatchObject({ exitCode: 137, stdout: '', stderr: '' });
@@ -93,7 +93,7 @@ describe.each(machines)('signals to a command on a host with $host', ({ machine:
     const running = await box.exec(command(text, { openStdin: true }));
     const result = finish(running);
     const pids = await pidsOf(running, 4);
-    await running.endLeftBehind();
+    await running.endLeftBehind?.();
     running.input?.end();
     expect(await result).toMatchObject({ exitCode: 5 });
     const left = alive(pids).length;
@@ -104,9 +104,9 @@ describe.each(machines)('signals to a command on a host with $host', ({ machine:
     // The next command has a runner of its own.
     const next = await box.exec(command('sleep 60'));
     const [other] = await pidsOf(next, 1);
-    await running.endLeftBehind();
+    await running.endLeftBehind?.();
     expect(alive(pids)).toEqual([]);
-    await running.endLeftBehind();
+    await running.endLeftBehind?.();
     expect(alive([other!])).toEqual([other]);
     await next.kill('SIGKILL');
   });
@@ -119,7 +119,7 @@ describe.each(machines)('signals to a command on a host with $host', ({ machine:
     const events = second[Symbol.asyncIterator]();
     expect((await events.next()).value).toMatchObject({ data: Buffer.from(stdout) });
     await first.kill('SIGKILL');
-    await first.endLeftBehind();
+    await first.endLeftBehind?.();
     await second.kill('SIGTERM');
     expect((await events.next()).value).toMatchObject({ kind: 'exit', exitCode: 143 });
   });

@@ -1,12 +1,26 @@
-import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ProcessEvent } from '../../../../lib/contract/messages.ts';
 import { ServiceError } from '../../../../lib/errors.ts';
+import { silentLog } from '../../../../lib/log.ts';
 import type { KeptOutput, NewProcess, Processes } from '../../../../lib/process-services.ts';
 import type { CommandEvent, RunningCommand } from '../../../../lib/runtime/runtime.ts';
+import { ProcessTable } from '../../../../lib/sandboxes/processes/process-table.ts';
 import { createProcesses } from '../../../../lib/sandboxes/processes/processes.ts';
 import { createRequest, execRequest, Fixture, NO_SURROUNDINGS, never } from '../fixture.ts';
+
+/** Resolves at the call, or when the signal aborts. */
+function untilCalled(signal: AbortSignal): [Promise<void>, () => void] {
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  signal.addEventListener('abort', end);
+  return [ended, end];
+}
 
 /** A command that a test ends. */
 class FakeCommand implements RunningCommand {
@@ -22,19 +36,16 @@ class FakeCommand implements RunningCommand {
   };
   readonly #output: string;
   readonly #ended: Promise<void>;
-  end!: () => void;
+  readonly end: () => void;
 
   constructor(output: string, signal: AbortSignal) {
     this.#output = output;
-    this.#ended = new Promise((resolve) => {
-      this.end = resolve;
-      signal.addEventListener('abort', () => resolve());
-    });
+    [this.#ended, this.end] = untilCalled(signal);
   }
 
   kill = async () => {};
   pids = () => [];
-  endLeftBehind = async () => {};
+  readonly endLeftBehind = undefined;
 
   async *[Symbol.asyncIterator](): AsyncGenerator<CommandEvent> {
     yield { kind: 'output', stream: 'STDOUT', data: Buffer.from(this.#output) };
@@ -165,6 +176,35 @@ it('stores an end that could not be stored, at the next cleanup', async () => {
   rmdirSync(`${path}.new`);
   await context.processes.expire();
   expect(stored().end).toMatchObject({ reason: 'exited' });
+});
+
+it('keeps no memory of the command of a process that has ended', async () => {
+  await start('a');
+  commands[0]!.end();
+  await expect.poll(async () => (await processes.get(sandbox_id, 'a')).end?.reason).toBe('exited');
+  const command = new WeakRef(commands.pop()!);
+  setFlagsFromString('--expose_gc');
+  const collect = runInNewContext('gc') as () => void;
+  await expect
+    .poll(() => {
+      collect();
+      return command.deref() === undefined;
+    })
+    .toBe(true);
+});
+
+it('removes the processes of an earlier server that ended long ago, also if nobody asks for them', async () => {
+  await start('a');
+  commands[0]!.end();
+  await expect.poll(async () => (await processes.get(sandbox_id, 'a')).end?.reason).toBe('exited');
+  const { context, layout } = fixture.now;
+  const dir = join(layout.processes, sandbox_id, 'a');
+  const limits = { processes: 8, outputBytes: 65_536, sandboxOutputBytes: 65_536, retention: 60_000 };
+  const host = { dir: layout.processes, limits, log: silentLog };
+  await new ProcessTable({ ...host, now: () => context.clock.now() + 30_000 }).expire();
+  expect(existsSync(dir)).toBe(true);
+  await new ProcessTable({ ...host, now: () => context.clock.now() + 90_000 }).expire();
+  expect(existsSync(dir)).toBe(false);
 });
 
 describe('a caller that attaches', () => {
