@@ -13,15 +13,15 @@ let server: Server;
 let client: RestClient;
 let sandbox_id: string;
 
-const env = { PATH: `${NODE}/bin:/usr/local/bin:/usr/bin:/bin`, npm_config_offline: 'true', GIT_TERMINAL_PROMPT: '0' };
+/** Sandboxes see /usr; a release of Node that is elsewhere is added to what they see, and to their PATH. */
+const elsewhere = NODE.startsWith('/usr') ? [] : [NODE];
+const path = elsewhere.map((place) => `PATH=$PATH:${place}/bin; `).join('');
 const run = (sandbox: string, command: string) =>
-  client.call('Exec', { sandbox_id: sandbox, command, env, timeout: 60 });
+  client.call('Exec', { sandbox_id: sandbox, command: path + command, timeout: 60 });
 
 beforeAll(async () => {
   state = await State.create();
-  // Sandboxes see /usr; another release of Node is elsewhere.
-  const read_only_paths = [MODULES, ...(NODE.startsWith('/usr') ? [] : [NODE])];
-  server = await Server.start(state, { config: { runtime: { read_only_paths } } });
+  server = await Server.start(state, { config: { runtime: { read_only_paths: [MODULES, ...elsewhere] } } });
   client = new RestClient(server.httpAddress);
   const { id: codebase_id } = await client.call('CreateCodebase', { name: 'sums', owner_id: 'me' });
   const { id: seed } = await client.call('CreateSandbox', { codebase_id, permissions: EVERYTHING });
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const author = '-c user.name=ann -c user.email=ann@example.com';
   const made = await run(
     seed,
-    `git init -q -b main . && git add -A && git ${author} commit -qm first && git config user.email agent@example.com && git config user.name agent && ln -s ${MODULES} node_modules`,
+    `git init -q -b main . && git add -A && git ${author} commit -qm first && ln -s ${MODULES} node_modules`,
   );
   expect(made).toMatchObject({ exit_code: 0 });
   await client.call('Commit', { sandbox_id: seed });
