@@ -243,7 +243,10 @@ function connect(sandboxes: SandboxKeeper, codebases: StoredCodebases, mount: Wo
         await sandboxes.revertUnchanged(id, paths, change);
         await mount.baseChanging(id, paths);
       },
-      baseChanged: (id, paths) => mount.baseChanged(id, paths),
+      baseChanged: (id, paths) => {
+        sandboxes.codebaseChanged(id);
+        return mount.baseChanged(id, paths);
+      },
       baseRemoving: (id, paths) => sandboxes.preserveRemoved(id, paths),
     },
     rebase: (commit, stage, resumed) => sandboxes.rebase(commit, stage, resumed),

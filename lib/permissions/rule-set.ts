@@ -44,6 +44,8 @@ export interface RuleSet {
   decide(path: ByteString): Level;
   /** The rules that match `path`, in order of precedence: the first one wins. */
   matching(path: ByteString): PlacedRule[];
+  /** The indexes of the rules that match at a state of this rule set. */
+  matchingAt(state: RuleState): number[];
   /** The reason why `winner` precedes `beaten`, to follow the winner's name in a sentence. */
   whyBefore(winner: PlacedRule, beaten: PlacedRule): string;
 }

@@ -2,7 +2,7 @@ import { type ByteString, splitPath } from '../byte-string.ts';
 import type { PermissionRule } from '../contract/messages.ts';
 import { type Level, levelOf, NONE } from './levels.ts';
 import { type RankedRule, whyBefore } from './precedence.ts';
-import type { PlacedRule, RuleSet } from './rule-set.ts';
+import type { PlacedRule, RuleSet, RuleState } from './rule-set.ts';
 import type { ParsedRule, TrieNode } from './rule-trie.ts';
 import { TrieState } from './trie-state.ts';
 
@@ -45,6 +45,11 @@ export class TrieRuleSet implements RuleSet {
       const { index, rule } = this.#ranked[rank] as RankedRule;
       return { index, rule };
     });
+  }
+
+  matchingAt(state: RuleState): number[] {
+    if (!(state instanceof TrieState)) return [];
+    return state.nodes.flatMap(({ ranks }) => ranks.map((rank) => (this.#ranked[rank] as RankedRule).index));
   }
 
   whyBefore(winner: PlacedRule, beaten: PlacedRule): string {

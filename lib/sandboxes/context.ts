@@ -10,6 +10,7 @@ import type { Clock } from './host/clock.ts';
 import type { UidSlots } from './host/uid-slots.ts';
 import { type Platform, removeDelta } from './lifecycle/bring-up.ts';
 import { GoneSandboxes } from './lifecycle/gone.ts';
+import { RuleWarnings } from './permissions/warnings/rule-warnings.ts';
 import { PortLooks } from './ports/port-looks.ts';
 import { type ProcessLimits, ProcessTable } from './processes/process-table.ts';
 import type { LiveSandbox } from './sandbox.ts';
@@ -60,6 +61,7 @@ export class SandboxContext {
   readonly gone: GoneSandboxes;
   readonly processes: ProcessTable;
   readonly sessions: SessionTable;
+  readonly warnings: RuleWarnings;
   readonly ports = new PortLooks();
   readonly #removing = new Set<string>();
   #layersLeft = false;
@@ -72,6 +74,7 @@ export class SandboxContext {
     this.uids = parts.uids;
     this.clock = parts.clock;
     this.log = parts.log;
+    this.warnings = new RuleWarnings((codebaseId) => parts.platform.basePath(codebaseId), parts.log);
     this.gone = new GoneSandboxes(parts.metadata, parts.clock);
     this.layers = new LayerReclaimer(parts.platform.layout.layers);
     this.sessions = new SessionTable(parts.settings.sessions, () => Math.floor(parts.clock.now() / 1000));

@@ -62,6 +62,8 @@ export interface SandboxKeeper extends Sandboxes {
    * the one that commits.
    */
   revertUnchanged(codebaseId: string, paths: readonly ByteString[], change: ComingChange): Promise<void>;
+  /** Called after codebase files changed. */
+  codebaseChanged(codebaseId: string): void;
   /** Called after a stage of a commit is in the codebase: removes the committed entries from the sandbox's delta. */
   rebase: RebaseSandbox;
   /**
@@ -123,6 +125,7 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
         .map((sandbox) => sandbox.id),
     ownerOfGone: (id) => context.gone.ownerOf(id),
     preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),
+    codebaseChanged: (codebaseId) => context.warnings.codebaseChanged(codebaseId),
     revertUnchanged: (codebaseId, paths, change) => revertUnchanged(codebaseId, paths, change, context),
     rebase: (commit, stage, resumed) => rebaseSandbox(commit, stage, resumed, context),
     workspacesLost: (reason, back) => reviveSandboxes(reason, back, context),

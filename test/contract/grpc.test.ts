@@ -140,7 +140,7 @@ const cases: Case[] = [
     async run(scene) {
       const codebase = await scene.codebase({ 'a.txt': 'text' });
       const sandbox = await scene.sandbox(codebase);
-      expect(await scene.rest.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual(sandbox);
+      expect(await scene.rest.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual({ ...sandbox, warnings: [] });
       expect(await scene.rest.call('GetCodebase', { codebase_id: codebase.id })).toEqual(codebase);
       expect(await scene.rest.call('ListFiles', { codebase_id: codebase.id })).toEqual(
         await scene.grpc.call('ListFiles', { codebase_id: codebase.id }),

@@ -28,7 +28,7 @@ const lifeCycle: Case[] = [
       expect(sandbox.created_at).toBeGreaterThanOrEqual(before);
       expect(sandbox.created_at).toBeLessThanOrEqual(after);
       expect(sandbox.expires_at).toBe(sandbox.created_at + 3600);
-      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual(sandbox);
+      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual({ ...sandbox, warnings: [] });
     },
   },
   {
@@ -144,7 +144,7 @@ const lifeCycle: Case[] = [
       await expectRefusal(update({ labels: { a: 'b' }, expires_in: -1 }), 'INVALID_ARGUMENT', /^expires_in /);
       const both = { labels: { a: 'b' }, remove_labels: ['a'], expires_in: 9 };
       await expectRefusal(update(both), 'INVALID_ARGUMENT', /^remove_labels must not have "a", which is in labels$/);
-      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual(sandbox);
+      expect(await scene.client.call('GetSandbox', { sandbox_id: sandbox.id })).toEqual({ ...sandbox, warnings: [] });
     },
   },
   {
@@ -160,7 +160,7 @@ const lifeCycle: Case[] = [
         );
       };
       const merged = await patch('{"labels": {"old": null, "new": "y"}}', 'application/merge-patch+json');
-      expect(merged).toEqual({ ...sandbox, labels: { team: 'a', new: 'y' } });
+      expect(merged).toEqual({ ...sandbox, warnings: [], labels: { team: 'a', new: 'y' } });
       expect((await patch('{"labels": null}', 'application/json')).labels).toEqual({});
       const jsonPatch = '[{"op": "add", "path": "/labels/a", "value": "b"}]';
       expect(await patch(jsonPatch, 'application/json-patch+json')).toMatchObject({

@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import type { PermissionRule, Sandbox } from '../../lib/contract/messages.ts';
 import { type Choice, collect } from './client.ts';
 import { hide, read, write } from './rules.ts';
-import { expectRefusal, type Scene } from './scene.ts';
+import { eventually, expectRefusal, type Scene } from './scene.ts';
 import { type Case, contract } from './suite.ts';
 
 const scratch = (pattern: string, priority = 0): PermissionRule => ({ ...write(pattern, priority), scratch: true });
@@ -154,6 +154,32 @@ const cases: Case[] = [
         'INVALID_ARGUMENT',
         /^rules\.write\[0\] "a" is also in rules\.none/,
       );
+    },
+  },
+  {
+    name: 'rules that cannot be meant are told by a create, new rules and a fork, and by nothing else',
+    runtimes: ['mock', 'bwrap'],
+    async run(scene) {
+      const codebase = await scene.codebase({ 'src/a': 'a', '.env': 'TOKEN=x' });
+      const permissions = [read('**'), write('scr/**')];
+      const expected = [
+        { code: 'readable_secret', rule: 0, path: '.env' },
+        { code: 'matches_nothing', rule: 1, path: '' },
+      ];
+      const sandbox = await eventually('warnings', async () => {
+        const made = await scene.sandbox(codebase, permissions);
+        // The first look at a codebase may take longer than an answer waits for it.
+        return made.warnings.some(({ code }) => code === 'incomplete') ? undefined : made;
+      });
+      expect(sandbox.warnings).toMatchObject(expected);
+      const sandbox_id = sandbox.id;
+      expect((await scene.client.call('GetSandbox', { sandbox_id })).warnings).toEqual([]);
+      const changed = await scene.client.call('UpdatePermissions', { sandbox_id, permissions: [] });
+      expect(changed.warnings).toMatchObject([{ code: 'no_rules', rule: -1 }]);
+      if (scene.runtime === 'mock') return;
+      const { results } = await scene.client.call('Fork', { sandbox_id, permissions });
+      scene.owns(results[0]!.sandbox!);
+      expect(results[0]!.sandbox!.warnings).toMatchObject(expected);
     },
   },
   {

@@ -11,7 +11,7 @@ import { isExpired } from '../host/clock.ts';
 import { type Admitted, admit, bringUpNew } from '../lifecycle/create.ts';
 import { expired } from '../lifecycle/start-stop.ts';
 import { limiter } from '../limiter.ts';
-import { rulesOf } from '../permissions/rules.ts';
+import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { checkpointOf } from './checkpoints.ts';
 
 /** Maximum number of concurrent launches. */
@@ -24,6 +24,7 @@ const CONCURRENCY = 8;
 export async function forkSandbox(request: NewForks, context: SandboxContext): Promise<ForkResult[]> {
   const { record: parent } = context.find(request.sandbox_id);
   const overrides = await overridesOf(request, parent);
+  const { permissions: rules } = overrides;
   const intent = request.intent === undefined ? {} : { intent: request.intent };
   const admitted = await withWorkspace(request.sandbox_id, context, async (mount, sandbox) => {
     const { id, record } = sandbox;
@@ -53,7 +54,10 @@ export async function forkSandbox(request: NewForks, context: SandboxContext): P
     });
   });
   const turn = limiter(CONCURRENCY);
-  return Promise.all(admitted.map((each) => result(each, turn, context)));
+  const pending = rules && context.warnings.look(parent.codebase_id, rules, presetRules(request.preset));
+  const results = await Promise.all(admitted.map((each) => result(each, turn, context)));
+  const warnings = await pending?.settled();
+  return results.map((each) => (each.sandbox && warnings ? { sandbox: { ...each.sandbox, warnings } } : each));
 }
 
 type Overrides = Partial<

@@ -5,7 +5,7 @@ import type { SandboxRecord } from '../../metadata/metadata.ts';
 import { notFound } from '../../not-found.ts';
 import type { NewSandbox } from '../../services.ts';
 import type { SandboxContext } from '../context.ts';
-import { rulesOf } from '../permissions/rules.ts';
+import { presetRules, rulesOf } from '../permissions/rules.ts';
 import { LiveSandbox } from '../sandbox.ts';
 import { checkQuota } from './admission.ts';
 import { bringUp, takeDown } from './bring-up.ts';
@@ -26,7 +26,9 @@ export async function createSandbox(request: NewSandbox, context: SandboxContext
   );
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
-  return bringUpNew(admitted, context);
+  const pending = context.warnings.look(request.codebase_id, permissions, presetRules(request.preset));
+  const sandbox = await bringUpNew(admitted, context);
+  return { ...sandbox, warnings: await pending.settled() };
 }
 
 /** A sandbox that is counted and being stored, with the operations to wait for. */

@@ -9,7 +9,7 @@ import { withWorkspace } from '../changes/with-workspace.ts';
 import type { SandboxContext } from '../context.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { agentExplanation } from './agent-view.ts';
-import { rulesOf } from './rules.ts';
+import { presetRules, rulesOf } from './rules.ts';
 
 /**
  * Stores the rules before they take effect: after a crash the restarted sandbox has either the new rules, or the old
@@ -17,7 +17,9 @@ import { rulesOf } from './rules.ts';
  */
 export async function updatePermissions(request: NewRules, context: SandboxContext): Promise<Sandbox> {
   const permissions = await rulesOf(request);
-  return context.change(request.sandbox_id, async (sandbox) => {
+  const { codebase_id } = context.find(request.sandbox_id).record;
+  const pending = context.warnings.look(codebase_id, permissions, presetRules(request.preset));
+  const updated = await context.change(request.sandbox_id, async (sandbox) => {
     const before = sandbox.record.permissions;
     await sandbox.update({ permissions }, context.metadata.sandboxes);
     if (!sandbox.hasWorkspace) return sandbox.view();
@@ -29,6 +31,7 @@ export async function updatePermissions(request: NewRules, context: SandboxConte
     }
     return sandbox.view();
   });
+  return { ...updated, warnings: await pending.settled() };
 }
 
 /**

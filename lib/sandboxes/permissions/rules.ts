@@ -25,6 +25,11 @@ export async function rulesOf(request: {
   return rules;
 }
 
+/** Number of rules that a preset puts before those of the request. */
+export function presetRules(preset: string): number {
+  return findPreset(preset)?.permissions.length ?? 0;
+}
+
 async function ownRules(
   permissions: readonly PermissionRule[],
   short: PermissionRules | undefined,

@@ -50,6 +50,10 @@ describe('create', () => {
       on_expire: 'keep_changes',
       expires_soon: true,
       destroy_at: 0,
+      shell: '',
+      env: {},
+      workdir: '',
+      warnings: expect.anything(),
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
       id: sandbox.id,

@@ -103,13 +103,13 @@ describe('a sandbox with an idle timeout', () => {
     const sandbox = await create({ idle_timeout: 0 });
     const nothing = { sandbox_id: sandbox.id, ...NO_UPDATE };
     const policy = { idle_timeout: 10, on_idle: 'destroy' } as const;
-    expect(await sandboxes.update({ ...nothing, ...policy })).toEqual({ ...sandbox, ...policy });
+    expect(await sandboxes.update({ ...nothing, ...policy })).toEqual({ ...sandbox, warnings: [], ...policy });
     const fork = { ...createRequest(), sandbox_id: sandbox.id, count: 1, checkpoint: '' };
     const { idle_timeout: _, ...asParent } = fork;
     const [same] = await sandboxes.fork(asParent);
     const [other] = await sandboxes.fork({ ...fork, idle_timeout: 0, on_idle: 'stop' });
     expect([same?.sandbox, other?.sandbox]).toMatchObject([policy, { idle_timeout: 0, on_idle: 'stop' }]);
-    expect(await sandboxes.update({ ...nothing, idle_timeout: 0, on_idle: '' })).toEqual(sandbox);
+    expect(await sandboxes.update({ ...nothing, idle_timeout: 0, on_idle: '' })).toEqual({ ...sandbox, warnings: [] });
     await checkAt(0);
     await checkAt(1e6);
     expect(statusOf(sandbox)).toBe('SANDBOX_RUNNING');

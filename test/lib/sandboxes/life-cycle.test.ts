@@ -36,10 +36,10 @@ async function broken(): Promise<void> {
 describe('stop and start', () => {
   it('stop releases runtime and mount and keeps the files; start restores it with the same user', async () => {
     writeFileSync(join(fixture.layout.deltas, sandbox.id, 'file'), 'mine');
-    expect(await sandboxes.stop(sandbox.id)).toEqual({ ...sandbox, status: 'SANDBOX_STOPPED' });
+    expect(await sandboxes.stop(sandbox.id)).toEqual({ ...sandbox, warnings: [], status: 'SANDBOX_STOPPED' });
     expect(recordOf()?.status).toBe('SANDBOX_STOPPED');
     expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
-    expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+    expect(await sandboxes.start(sandbox.id)).toEqual({ ...sandbox, warnings: [] });
     expect(recordOf()?.status).toBe('SANDBOX_RUNNING');
     expect(fixture.runtime.up.get(sandbox.id)?.spec.uid).toBe(1000);
     expect(readdirSync(join(fixture.layout.deltas, sandbox.id))).toEqual(['file']);
@@ -79,7 +79,7 @@ describe('stop and start', () => {
     expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
     await expect(sandboxes.stop(sandbox.id)).rejects.toMatchObject({ code: 'FAILED_PRECONDITION' });
     fixture.runtime.before = async () => {};
-    expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+    expect(await sandboxes.start(sandbox.id)).toEqual({ ...sandbox, warnings: [] });
   });
 
   it('a start that cannot be stored leaves it SANDBOX_STOPPED, and nothing runs', async () => {
@@ -126,7 +126,7 @@ describe('a runtime that exited by itself', () => {
       code: 'FAILED_PRECONDITION',
       message: `sandbox ${sandbox.id} is SANDBOX_ERROR: the agent ended`,
     });
-    expect(await sandboxes.start(sandbox.id)).toEqual(sandbox);
+    expect(await sandboxes.start(sandbox.id)).toEqual({ ...sandbox, warnings: [] });
   });
 
   it('refuses a command that arrives while it is taken down, with the reason', async () => {
@@ -178,7 +178,11 @@ describe('a workspace file system that failed', () => {
     const waiting = sandboxes.exec(execRequest(sandbox.id), never);
     back();
     await waiting;
-    expect(sandboxes.get(sandbox.id)).toEqual({ ...sandbox, status_reason: `it was brought up again: ${REASON}` });
+    expect(sandboxes.get(sandbox.id)).toEqual({
+      ...sandbox,
+      warnings: [],
+      status_reason: `it was brought up again: ${REASON}`,
+    });
     expect([...fixture.mount.attached.keys()]).toEqual([sandbox.id]);
     expect(fixture.runtime.launches.filter((id) => id !== sandbox.id)).toEqual([mock.id, stopped.id]);
     expect([statusOf(mock.id), statusOf(stopped.id)]).toEqual(['SANDBOX_RUNNING', 'SANDBOX_STOPPED']);
@@ -513,7 +517,7 @@ describe('a restart', () => {
     const resume = await restart();
     expect(statusOf()).toBe('SANDBOX_PENDING');
     await resume();
-    expect(sandboxes.get(sandbox.id)).toEqual(sandbox);
+    expect(sandboxes.get(sandbox.id)).toEqual({ ...sandbox, warnings: [] });
     expect(statusOf(stopped.id)).toBe('SANDBOX_STOPPED');
     expect(fixture.runtime.launches).toEqual([sandbox.id]);
     expect(fixture.runtime.up.get(sandbox.id)?.spec.uid).toBe(1000);

@@ -22,7 +22,7 @@ const stored = () => fixture.metadata.sandboxes.get(sandbox.id);
 
 it('changes only what it names, durably', async () => {
   const labelled = await update({ labels: { team: 'b', new: '' }, remove_labels: ['old', 'absent'] });
-  expect(labelled).toEqual({ ...sandbox, labels: { team: 'b', new: '' } });
+  expect(labelled).toEqual({ ...sandbox, warnings: [], labels: { team: 'b', new: '' } });
   expect(stored()?.labels).toEqual({ team: 'b', new: '' });
   fixture.elapsed = 60_000;
   const prolonged = await update({ expires_in: 120 });
@@ -46,7 +46,7 @@ it('changes shell, variables and workdir, within the limits of a command', async
   ] as const) {
     await expect(update(refused)).rejects.toMatchObject({ code: 'INVALID_ARGUMENT', message: problem });
   }
-  expect(await update({ clear_env: true, shell: '', workdir: '' })).toEqual(sandbox);
+  expect(await update({ clear_env: true, shell: '', workdir: '' })).toEqual({ ...sandbox, warnings: [] });
 });
 
 it('gives forks, and what is started after a restart, what it has', async () => {
@@ -80,7 +80,7 @@ it('without any field stores nothing', async () => {
     puts++;
     return put.call(fixture.metadata.sandboxes, record);
   };
-  expect(await update({})).toEqual(sandbox);
+  expect(await update({})).toEqual({ ...sandbox, warnings: [] });
   expect(puts).toBe(0);
 });
 
@@ -94,7 +94,7 @@ it('changes nothing if one part is refused or it cannot be stored', async () => 
   });
   await fixture.metadata.close();
   await expect(update({ labels: { a: '' }, expires_in: 7200 })).rejects.toMatchObject({ code: 'UNAVAILABLE' });
-  expect(sandboxes.get(sandbox.id)).toEqual(sandbox);
+  expect(sandboxes.get(sandbox.id)).toEqual({ ...sandbox, warnings: [] });
 });
 
 it('of a stopped and of a failed sandbox leaves its state as it is', async () => {
