@@ -103,6 +103,8 @@ function program(request: Request, owned: readonly ScriptPart[]): ScriptPart[] {
   return argv[0]!.startsWith('-') ? [ENV, '-- ', ...words] : words;
 }
 
+/** Characters of the name of a program that is looked for before it is run; no file has a longer one. */
+const MAX_LOOKED_UP = 255;
 const ENV = '/usr/bin/env ';
 const EXEC = 'exec "$0" "$@"';
 const BY_SHELL = `/bin/sh -c '${EXEC}' `;
@@ -151,7 +153,21 @@ function onPipes(request: Request, env: Variables): ScriptPart[] {
   const owned = plain.length === env.length ? [] : env.filter(([name]) => SHELL_OWNED.test(name));
   // With exec no shell is left between the runner and the program, which would get the command's signals, too.
   const streams = request.merge ? ' >&7 2>&7 7>&- 8>&- 9>&-' : ' >&7 2>&8 7>&- 8>&- 9>&-';
-  return [...assignments(plain), 'exec ', ...program(request, assignments(owned)), streams];
+  const words = program(request, assignments(owned));
+  return [...ifMissing(request, plain, words), ...assignments(plain), 'exec ', ...words, streams];
+}
+
+/**
+ * Says that the program is not found, and ends the subshell as a shell does: what it says itself names the runner's file. Only
+ * for programs that exec searches; a name of a builtin is not found by exec, which is said by the shell.
+ */
+function ifMissing({ argv, merge }: Request, plain: Variables, words: readonly ScriptPart[]): ScriptPart[] {
+  const name = argv?.[0];
+  if (name === undefined || words[0] === ENV || name.includes('/') || name.length > MAX_LOOKED_UP) return [];
+  const path = assignments(plain.filter(([each]) => each === 'PATH'));
+  const program = { quoted: name };
+  const say = [`{ printf '/bin/sh: %s: not found\\n' `, program, ` >&${merge ? 7 : 8}; exit 127; }; `];
+  return [...path, 'command -v -- ', program, ' >/dev/null 2>&1 || ', ...say];
 }
 
 function onTerminal(nonce: string, request: Request, env: Variables): TerminalScript {

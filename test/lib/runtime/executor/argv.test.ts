@@ -19,7 +19,13 @@ describe.each(shells)('argv with %s as /bin/sh', (shell) => {
     for (const name of ['cd', 'eval', 'if', ':', 'missing', 'a b', "a'b"]) {
       expect(await runArgv(box, [name, '/']), name).toMatchObject({ stdout: '', exitCode: 127 });
     }
-    expect((await runArgv(box, ['missing'])).stderr).toContain('missing');
+    const missing = { stdout: '', stderr: '/bin/sh: missing: not found\n', exitCode: 127 };
+    expect(await runArgv(box, ['missing'])).toMatchObject(missing);
+    expect(await runArgv(box, ['missing'], { stdin: 'x', workdir: '/tmp', env: { A: 'b' } })).toMatchObject(missing);
+    expect(await runArgv(box, ['printenv', 'A'], { env: { A: 'b', PATH: '/nowhere' } })).toMatchObject({
+      stderr: '/bin/sh: printenv: not found\n',
+    });
+    expect(await runArgv(box, ["a'%s\\b"])).toMatchObject({ stderr: "/bin/sh: a'%s\\b: not found\n" });
     expect(await runArgv(box, ['/tmp'])).toMatchObject({ exitCode: 126 });
     expect(await runArgv(box, [''])).toMatchObject({ code: 'INVALID_ARGUMENT' });
     expect(await runArgv(box, ['printf', 'a\0b'])).toMatchObject({ code: 'INVALID_ARGUMENT' });
