@@ -9,15 +9,19 @@ import { shellQuote } from './shell-quote.ts';
  *
  * A shell makes background children ignore SIGINT and SIGQUIT permanently, which commands would inherit. `resetSignals`
  * is a program that resets them (`env --default-signal=INT,QUIT`), or empty if there is none.
+ *
+ * Each runner has a session of its own, if there is setsid(1): a command that signals its process group, as with
+ * `trap 'kill 0' EXIT`, must reach neither this shell nor other commands.
  */
 export function agentScript(resetSignals: readonly string[], hasNetwork: boolean): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
   return [
     'exec </dev/null >/dev/null 2>&1',
     ...convenience(hasNetwork),
+    's=; command -v setsid && s=setsid',
     'while IFS= read -r n; do',
     "  case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
-    `  (${reset}/bin/sh ${AGENT_DIR}/$n.req &)`,
+    `  ($s ${reset}/bin/sh ${AGENT_DIR}/$n.req &)`,
     `done <${AGENT_DIR}/ctl`,
     '',
   ].join('\n');

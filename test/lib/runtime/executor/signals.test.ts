@@ -25,6 +25,18 @@ async function pidsOf(running: RunningCommand, count: number): Promise<number[]>
 }
 
 describe.each(machines)('signals to a command on a host with $host', ({ machine: { launch } }) => {
+  it.each(shells)('that it sends to its own process group reach nothing else, with %s as /bin/sh', async (shell) => {
+    const box = await launch(shell);
+    const other = await box.exec(command('read line; echo "$line"', { openStdin: true }));
+    const result = finish(other);
+    for (const ending of ['kill 0', 'kill -9 0', "trap 'kill 0' EXIT; sleep 60 & sleep 0.05", 'kill -STOP 0']) {
+      await run(box, ending, { timeoutMs: ending.includes('STOP') ? 200 : 20_000 });
+      expect(await run(box, 'echo there'), ending).toMatchObject({ exitCode: 0, stdout: 'there\n' });
+    }
+    await other.input!.write(Buffer.from('as before\n'));
+    expect(await result).toMatchObject({ exitCode: 0, stdout: 'as before\n' });
+  });
+
   it.each(shells)('reach the program at any moment, with %s as /bin/sh', async (shell) => {
     const box = await launch(shell);
     for (const [signal, exitCode] of [
