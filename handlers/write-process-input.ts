@@ -1,6 +1,8 @@
 import { defineUpload, offset } from './define.ts';
 
 /** Takes the input as it arrives: what was taken before an error stays taken. */
-export const writeProcessInput = defineUpload('WriteProcessInput', { offset }, (request, content, { services }) =>
-  services.processes.write(request, content),
+export const writeProcessInput = defineUpload(
+  'WriteProcessInput',
+  { process_id: { required: true }, offset },
+  (request, content, { services }) => services.processes.write(request, content),
 );

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
-import { toServiceError } from '../../host-error.ts';
+import { isHostShort, toServiceError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { Log } from '../../log.ts';
 import { notFound } from '../../not-found.ts';
@@ -61,9 +61,8 @@ export class SandboxProcesses {
     const found: { record: ProcessRecord; log: OutputLog }[] = [];
     for (const id of await entriesOf(this.dir)) {
       const dir = join(this.dir, id);
-      const record = await readRecord(dir);
-      const log = isRecord(record, id) ? await OutputLog.recover(dir, this.logOptions) : undefined;
-      if (log && isRecord(record, id)) found.push({ record, log });
+      const one = await this.#recover(dir, id);
+      if (one) found.push(one);
       else await rm(dir, { recursive: true, force: true });
     }
     found.sort((a, b) => a.record.order - b.record.order);
@@ -74,6 +73,24 @@ export class SandboxProcesses {
       this.#order = record.order;
       this.#processes.set(record.process_id, new LiveProcess(known, log, host));
       if (!record.end) await writeRecord(join(this.dir, record.process_id), known).catch(() => undefined);
+    }
+  }
+
+  /**
+   * undefined: it was not started completely, or is damaged, which is logged. A damaged process must not make the others
+   * of the sandbox unusable. Rejects if the host is short of something.
+   */
+  async #recover(dir: string, id: string): Promise<{ record: ProcessRecord; log: OutputLog } | undefined> {
+    try {
+      const record = await readRecord(dir);
+      if (record === undefined) return undefined;
+      if (!isRecord(record, id)) throw new Error('not the record of a process');
+      const log = await OutputLog.recover(dir, this.logOptions);
+      return log && { record, log };
+    } catch (err) {
+      if (isHostShort(err)) throw err;
+      this.#host.log.warn('process is damaged and was removed', { dir, err });
+      return undefined;
     }
   }
 

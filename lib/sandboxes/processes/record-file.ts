@@ -14,12 +14,12 @@ export async function writeRecord(dir: string, record: object): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** The record in a directory; undefined if there is none, or if it is not JSON. Throws if it cannot be read. */
+/** The record in a directory; undefined if there is none. Throws if it cannot be read, or is not JSON. */
 export async function readRecord(dir: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(join(dir, NAME), 'utf8'));
   } catch (error) {
-    if (error instanceof SyntaxError || errorCode(error) === 'ENOENT') return undefined;
+    if (errorCode(error) === 'ENOENT') return undefined;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -225,6 +225,24 @@ describe('a caller that attaches', () => {
       [12, '', 'exited'],
     ]);
   });
+});
+
+it('leaves out processes whose files are damaged, which is logged, and keeps the others', async () => {
+  for (const id of ['unreadable', 'garbage', 'whole']) await start(id);
+  const { layout, context } = fixture.now;
+  for (const command of commands) command.end();
+  for (const { ended } of (await context.processes.of(sandbox_id)).all) await ended;
+  const recordOf = (id: string) => join(layout.processes, sandbox_id, id, 'process.json');
+  rmSync(recordOf('unreadable'));
+  mkdirSync(recordOf('unreadable'));
+  writeFileSync(recordOf('garbage'), '{"version":');
+  const logged: unknown[] = [];
+  const log = { ...silentLog, warn: (_: string, fields?: object) => void logged.push(fields) };
+  const limits = context.settings.processes;
+  const table = new ProcessTable({ dir: layout.processes, limits, now: () => Date.now(), log });
+  expect((await table.of(sandbox_id)).all.map(({ id }) => id)).toEqual(['whole']);
+  const dirs = ['garbage', 'unreadable'].map((id) => expect.objectContaining({ dir: dirname(recordOf(id)) }));
+  expect(logged).toEqual(expect.arrayContaining(dirs));
 });
 
 describe('a reader that the server cuts off', () => {
