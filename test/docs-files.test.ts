@@ -63,6 +63,18 @@ it('the commands in docs/processes.md have the described results', async () => {
   ]);
 });
 
+it('the commands in docs/commands.md have the described results', async () => {
+  expectInOrder(await walk('commands.md'), [
+    '"shell":"bash","env":{"NODE_ENV":"test"},"workdir":"src"',
+    '"stdout":"/workspace/src\\n"',
+    '"stdout":"/tmp\\n"',
+    '[48854 bytes left out]',
+    '"stderr":"error\\n"',
+    '[48854 bytes left out]',
+    '"shell":"","env":{},"workdir":""',
+  ]);
+});
+
 it('the commands in docs/files.md have the described results', async () => {
   const stat = '"type":"TYPE_FILE","size":9,"mode":420,';
   const inOrder = [

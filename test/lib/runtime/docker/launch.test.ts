@@ -76,9 +76,13 @@ describe('a sandbox in a container', () => {
     const sandbox = await scene.launch(spec);
     const { stdout } = await sh(
       sandbox,
-      'id -u; pwd; env | cut -d= -f1 | sort | tr "\\n" " "; echo hi > file; cat file',
+      'id -u; pwd; env | cut -d= -f1 | LC_ALL=C sort | tr "\\n" " "; echo hi > file; cat file',
     );
-    expect(stdout).toBe(`${spec.uid}\n/workspace\nHOME LANG LOGNAME PATH PWD SHELL TERM USER hi\n`);
+    const git = 'GIT_PAGER GIT_TERMINAL_PROMPT';
+    const pip = 'PIP_DISABLE_PIP_VERSION_CHECK PIP_NO_INDEX PIP_NO_INPUT';
+    const npm = ['audit', 'fetch_retries', 'offline', 'update_notifier'].map((each) => `npm_config_${each}`).join(' ');
+    const names = `CI DEBIAN_FRONTEND ${git} HOME LANG LOGNAME PAGER PATH ${pip} PWD SHELL TERM USER ${npm}`;
+    expect(stdout).toBe(`${spec.uid}\n/workspace\n${names} hi\n`);
     expect(await readFile(`${spec.workspace}/file`, 'utf8')).toBe('hi\n');
   });
 
