@@ -376,6 +376,9 @@ describe('exec', () => {
     const { commands } = fixture.runtime.up.get(sandbox.id)!;
     expect(commands[0]).toEqual({
       command: 'ls',
+      shell: '',
+      merge: false,
+      ownWorkdir: false,
       stdin: 'in',
       env: { A: 'b' },
       workdir: 'src',
