@@ -16,6 +16,11 @@ describe('an id', () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId('sb', 5))).size).toBe(10_000);
   });
 
+  it('has every digit at every random place', () => {
+    const ids = Array.from({ length: 2000 }, () => newId('sb', 5));
+    for (let place = 12; place < 28; place++) expect(new Set(ids.map((id) => id[place])).size).toBe(32);
+  });
+
   it('is recognised by its form and prefix only', () => {
     const id = newId('cb');
     expect(isId('cb', id)).toBe(true);

@@ -1,8 +1,21 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../linux/errno.ts';
 
 const NAME = 'process.json';
+
+/**
+ * Writes the first record of a new directory. If the server dies meanwhile, a part of it may be there, which is no JSON.
+ * The caller waits for it with each start of a process, so there is no second file and no wait for close(2).
+ */
+export async function writeFirstRecord(dir: string, record: object): Promise<void> {
+  const handle = await open(join(dir, NAME), 'wx', 0o600);
+  try {
+    await handle.writeFile(JSON.stringify(record));
+  } finally {
+    void handle.close().catch(() => undefined);
+  }
+}
 
 /**
  * Replaces the record in a directory, as a whole or not at all. It survives the death of the server, not that of the

@@ -15,7 +15,7 @@ import type { LiveSandbox } from '../sandbox.ts';
 import { LiveProcess } from './live-process.ts';
 import { newRecord, requestHash } from './process-record.ts';
 import type { SandboxProcesses } from './process-table.ts';
-import { writeRecord } from './record-file.ts';
+import { writeFirstRecord, writeRecord } from './record-file.ts';
 
 const NOT_STORED = 'the process could not be started';
 
@@ -140,7 +140,7 @@ async function makeLog(dir: string, processes: SandboxProcesses, record: object)
     return create();
   });
   try {
-    await writeRecord(dir, record);
+    await writeFirstRecord(dir, record);
     return output;
   } catch (error) {
     await output.remove();
