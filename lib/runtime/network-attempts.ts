@@ -9,7 +9,7 @@ const COUNTERS = {
 } as const;
 
 /** Whether the counters of a network namespace (/proc/PID/net/snmp) show that a program tried to reach another machine. */
-export function showsAttempt(snmp: string): boolean {
+function showsAttempt(snmp: string): boolean {
   const lines = snmp.split('\n').map((line) => line.split(' '));
   return Object.entries(COUNTERS).some(([protocol, counter]) => {
     const [names, values] = lines.filter(([first]) => first === `${protocol}:`);

@@ -132,6 +132,7 @@ export class AttachedWorkspaces {
         yield* counter.count();
       }
       workspace.handles.closeAll(workspace.tree);
+      workspace.unpackings.endAll();
       workspace.tree.releaseOrphans();
     }
     try {

@@ -27,12 +27,24 @@ export interface OpenedFile extends FileStatus {
   handle: number;
 }
 
-/** A staged file, a directory or a symlink to create below a directory. */
-export type Unpacked = { path: ByteString } & (
-  | { type: 'directory'; mode: number }
-  | { type: 'file'; handle: number }
-  | { type: 'symlink'; target: ByteString }
+/**
+ * A member of an archive. The content of a file is in the data that comes with it, from `at`, if it has at most
+ * `MAX_DATA` bytes; otherwise in a staged file. A `link` is another name of an earlier file.
+ */
+export type ArchiveMember = { path: ByteString } & (
+  | { type: 'directory'; mode: number; mtime: Time }
+  | { type: 'file'; mode: number; mtime: Time; size: number; at: number; handle?: number | undefined }
+  | { type: 'symlink'; target: ByteString; mtime: Time }
+  | { type: 'link'; target: ByteString }
 );
+
+/** What an archive has, by type; `size`: bytes of file contents. */
+export interface UnpackedCounts {
+  files: number;
+  directories: number;
+  symlinks: number;
+  size: number;
+}
 
 /**
  * File operations on one workspace. They make the same checks as the kernel's requests. Symlinks are followed only
@@ -81,10 +93,17 @@ export interface WorkspaceFiles {
    * have the old file open keep it. `mode` 0: that of the old file, or 0644. Closes the handle.
    */
   place(handle: number, path: ByteString, mode: number): FileStatus;
-  /** Throws what `unpack` would throw for the path itself. */
-  mayUnpack(path: ByteString): void;
-  /** Atomically creates members below `path`, parents first. Closes the handles of files. */
-  unpack(path: ByteString, members: readonly Unpacked[]): void;
+  /** Begins to unpack an archive: throws what `unpack` would throw for the path itself. Returns a handle. */
+  beginUnpack(path: ByteString): number;
+  /**
+   * Adds members, in the order of the archive: invisible, counted by the quota, and deleted if the workspace is detached.
+   * ABORTED after a checkpoint.
+   */
+  addMembers(handle: number, members: readonly ArchiveMember[], data: Uint8Array): void;
+  /** Atomically creates the members below `path`. Closes the handles of files. Call `dropUnpack` after a failure. */
+  unpack(handle: number, path: ByteString): UnpackedCounts;
+  /** Ends unpacking, without a result; unknown handles are ignored. */
+  dropUnpack(handle: number): void;
 }
 
 /** Name of a file operation. */

@@ -16,6 +16,7 @@ import type { LayersOf } from './delta/layers/layers-of.ts';
 import { OwnerShare } from './delta/owner-bytes.ts';
 import type { Quota } from './delta/usage.ts';
 import { Handles } from './files/handles.ts';
+import { Unpackings } from './files/unpackings.ts';
 import { recordOlderDirectories } from './history/older-directories.ts';
 import { fitToBase } from './history/unused-directories.ts';
 import { LISTED_BYTES, type MemoryHolder, NODE_BYTES } from './memory-budget.ts';
@@ -42,6 +43,7 @@ export class Workspace implements MemoryHolder {
   readonly changing: ChangingPaths;
   /** Files that API clients have open. */
   readonly handles = new Handles();
+  readonly unpackings = new Unpackings();
   /**
    * The cause that requests wait for while a long operation runs in steps, during which only the base may change; 0:
    * none.

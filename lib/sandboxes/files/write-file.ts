@@ -46,6 +46,6 @@ async function stageContent(files: FileSession, content: AsyncIterable<Uint8Arra
 /**
  * A staged file without a name is deleted when its handle is closed; if the sandbox has ended, it is deleted already.
  */
-export async function drop(files: FileSession, handles: readonly number[]): Promise<void> {
+async function drop(files: FileSession, handles: readonly number[]): Promise<void> {
   if (handles.length > 0) await files.call('close', handles).catch(() => undefined);
 }

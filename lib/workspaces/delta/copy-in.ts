@@ -28,11 +28,18 @@ export class CopyIn {
     if (size <= SMALL) {
       const bytes = Buffer.allocUnsafe(size);
       if (readFile(from, 0, bytes) !== size) throw ESTALE;
-      const { layer, slot } = this.#contents.putSmall(bytes, id);
-      return [layer, id, slot, size, 0, 0, crc32(bytes)];
+      return this.put(bytes, id);
     }
     const { sec, nsec } = this.#contents.putFile(from, { layer: this.#index.top, id });
     return [this.#index.top, id, NO_SLOT, size, sec, nsec];
+  }
+
+  /** As `copy`, of at most `SMALL` bytes in memory. Without bytes there is nothing to adopt or discard. */
+  put(bytes: Buffer, id: number): FileBody {
+    this.#index.begin();
+    if (bytes.length === 0) return [this.#index.top, id, NO_SLOT, 0, 0, 0];
+    const { layer, slot } = this.#contents.putSmall(bytes, id);
+    return [layer, id, slot, bytes.length, 0, 0, crc32(bytes)];
   }
 
   /** Throws Postponed while the open host file is being copied in. */

@@ -14,7 +14,7 @@ import { mayPlace, place } from './place.ts';
 import { open, readOpen } from './read.ts';
 import { append, seal, stage } from './stage.ts';
 import { statusOf } from './status.ts';
-import { mayUnpack, unpack } from './unpack.ts';
+import { addMembers, beginUnpack, dropUnpack, unpack } from './unpack.ts';
 
 interface Entry<O extends FileOperation, Result> {
   run(request: FileRequest, ...args: Parameters<WorkspaceFiles[O]>): Result;
@@ -23,7 +23,7 @@ interface Entry<O extends FileOperation, Result> {
 }
 
 /** Operations on what may be large; they run in steps. */
-type LongOperation = 'list' | 'remove' | 'unpack';
+type LongOperation = 'list' | 'remove' | 'addMembers' | 'unpack' | 'dropUnpack';
 /** Operations whose change is made at once and whose effects are applied in steps. */
 type OperationWithEffects = 'move';
 type Table = {
@@ -51,14 +51,16 @@ const table: Table = {
   append: { run: append, path: none },
   seal: { run: seal, path: none },
   place: { run: place, path: second },
-  mayUnpack: { run: mayUnpack, path: first },
+  beginUnpack: { run: beginUnpack, path: first },
 };
 
 const longTable: LongTable = {
   list: { run: list, path: first },
   move: { run: move, path: none },
   remove: { run: remove, path: first },
-  unpack: { run: unpack, path: first },
+  addMembers: { run: addMembers, path: none },
+  unpack: { run: unpack, path: second },
+  dropUnpack: { run: dropUnpack, path: none },
 };
 
 type Run = Entry<FileOperation, unknown> & {

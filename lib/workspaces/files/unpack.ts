@@ -3,6 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { EACCES, EISDIR, ENOTDIR } from '../../linux/errno.ts';
 import { S_IFDIR, S_IFLNK, S_IFMT, S_IFREG } from '../../linux/mode.ts';
+import type { Time } from '../../linux/time.ts';
 import { type RuleState, WRITE } from '../../permissions/index.ts';
 import { mergesAt } from '../base/merged-base.ts';
 import { Change } from '../history/change.ts';
@@ -10,16 +11,26 @@ import type { Node } from '../nodes/node.ts';
 import { requireShortPath } from '../nodes/path-limit.ts';
 import { requireAbsent } from '../operations/entries.ts';
 import { stageLoss } from '../operations/removal.ts';
-import type { Unpacked } from '../workspace-files.ts';
+import type { ArchiveMember, UnpackedCounts } from '../workspace-files.ts';
+import { Unpacking } from './collected.ts';
 import { quotePath, toServiceError } from './errors.ts';
 import { type FileRequest, MAY_PASS, MAY_WRITE } from './file-request.ts';
 import { makeOne } from './names.ts';
 import { invalidateInode, invalidateName } from './notify.ts';
 import { resolveWithoutMaking } from './place.ts';
+import type { Collected, CollectedFile } from './unpackings.ts';
 
 const DIRECTORY_MODE = 0o755;
+/** A directory that the archive does not name. */
+const IMPLICIT: NewDirectory = { mode: DIRECTORY_MODE };
 /** Members handled in one step. */
 const ITEMS_PER_STEP = 16;
+
+interface NewDirectory {
+  mode: number;
+  /** Absent: the time of the import. */
+  mtime?: Time;
+}
 
 /** A directory that receives members: an existing one, or one that this change creates. */
 type TargetDirectory = { state: RuleState } & ({ node: Node; id?: undefined } | { node?: undefined; id: number });
@@ -32,44 +43,64 @@ interface NewName {
   old: Node | undefined;
 }
 
-/** Throws what `unpack` would throw for `path` itself, as far as it is known now; changes nothing. */
-export function mayUnpack(request: FileRequest, path: ByteString): void {
+/** Throws what `unpack` would throw for `path` itself, as far as it is known now; changes nothing visible. */
+export function beginUnpack(request: FileRequest, path: ByteString): number {
   const spot = resolveWithoutMaking(request, path);
   if (spot?.node !== undefined && !spot.node.isDirectory) throw ENOTDIR;
   if (spot?.dir !== undefined && spot.node === undefined)
     requireAbsent(request.workspace, request.access, spot.dir, spot.name);
+  return request.workspace.unpackings.begin(new Unpacking(request.workspace));
+}
+
+/** See `Unpacking.add`. */
+export function addMembers(
+  { workspace }: FileRequest,
+  handle: number,
+  members: readonly ArchiveMember[],
+  data: Uint8Array,
+): Steps<void> {
+  return workspace.unpackings.get(handle).add(members, data);
+}
+
+/** See `Unpacking.drop`. */
+export function* dropUnpack({ workspace }: FileRequest, handle: number): Steps<void> {
+  const unpacking = workspace.unpackings.end(handle);
+  if (unpacking !== undefined) yield* unpacking.drop();
 }
 
 /**
  * Creates all members below `path` in one journal record, so that a crash leaves all or none. Symlinks below `path` are
  * not followed. Throws ServiceErrors that name the member's path. The caller holds the workspace.
  */
-export function* unpack(request: FileRequest, path: ByteString, members: readonly Unpacked[]): Steps<void> {
+export function* unpack(request: FileRequest, handle: number, path: ByteString): Steps<UnpackedCounts> {
+  const { workspace } = request;
+  const collected = workspace.unpackings.get(handle);
+  const members = yield* collected.inOrder();
+  const counts = yield* collected.counts();
   const made = (dir: Node, name: ByteString) => makeOne(request, dir, name, DIRECTORY_MODE);
   const top = request.walk(path, true, made);
   const node = top.node ?? made(top.dir!, top.name);
   if (!node.isDirectory) throw ENOTDIR;
   const counter = new StepCounter(ITEMS_PER_STEP);
-  const unpacking = new Unpacking(request, path, node);
+  const names = new MemberNames(request, path, node);
   yield* Change.making(request.workspace, function* (change) {
-    for (const member of members) {
+    for (const [at, member] of members) {
       yield* counter.count();
       try {
-        unpacking.add(change, member);
+        names.add(change, at, member);
       } catch (error) {
-        throw toServiceError(error, joinPath(path, member.path));
+        throw toServiceError(error, joinPath(path, at));
       }
     }
-    for (const dir of unpacking.changed()) change.touch(dir);
+    for (const dir of names.changed()) change.touch(dir);
   });
-  yield* unpacking.finishing();
-  for (const member of members) {
-    if (member.type === 'file') request.workspace.handles.close(request.workspace.tree, member.handle);
-    yield* counter.count();
-  }
+  yield* collected.adopt();
+  workspace.unpackings.end(handle);
+  yield* names.finishing();
+  return counts;
 }
 
-class Unpacking {
+class MemberNames {
   readonly #request: FileRequest;
   readonly #top: ByteString;
   readonly #directories = new Map<ByteString, TargetDirectory>();
@@ -82,21 +113,25 @@ class Unpacking {
   }
 
   /** Adds a member. Each path comes once; its parents may come before it or not at all. */
-  add(change: Change, member: Unpacked): void {
+  add(change: Change, path: ByteString, member: Collected): void {
     if (member.type === 'directory') {
-      this.#directory(change, member.path, member.mode);
+      this.#directory(change, path, member);
       return;
     }
-    const into = this.#directory(change, parentOf(member.path), DIRECTORY_MODE);
-    const name = baseNameOf(member.path);
+    const into = this.#directory(change, parentOf(path), IMPLICIT);
+    const name = baseNameOf(path);
     const old = this.#vacate(change, into, name);
-    this.#requireShort(member.path);
-    const { workspace, caller } = this.#request;
-    const id =
-      member.type === 'file'
-        ? workspace.handles.get(member.handle).inode!.id
-        : change.create(S_IFLNK | 0o777, caller.uid, caller.gid, { target: member.target });
+    this.#requireShort(path);
+    const { uid, gid } = this.#request.caller;
+    if (member.type === 'file') member.id ??= this.#file(change, member);
+    const id = member.type === 'file' ? member.id! : change.create(S_IFLNK | 0o777, uid, gid, member);
     this.#link(change, into, name, id, member.type === 'file' ? S_IFREG : S_IFLNK, old);
+  }
+
+  #file(change: Change, { handle, body, mode, mtime }: CollectedFile): number {
+    const { workspace, caller } = this.#request;
+    if (handle !== undefined) return workspace.handles.get(handle).inode!.id;
+    return change.createFile(S_IFREG | mode, caller, mtime, body!);
   }
 
   /** The existing directories that get new entries. */
@@ -119,7 +154,7 @@ class Unpacking {
     }
   }
 
-  #directory(change: Change, path: ByteString, mode: number): TargetDirectory {
+  #directory(change: Change, path: ByteString, as: NewDirectory): TargetDirectory {
     const known = this.#directories.get(path);
     if (known !== undefined) return known;
     let at = ROOT_PATH;
@@ -127,7 +162,7 @@ class Unpacking {
     for (const name of splitPath(path)) {
       at = joinPath(at, name);
       const next =
-        this.#directories.get(at) ?? this.#openDirectory(change, into, name, at, at === path ? mode : DIRECTORY_MODE);
+        this.#directories.get(at) ?? this.#openDirectory(change, into, name, at, at === path ? as : IMPLICIT);
       this.#directories.set(at, next);
       into = next;
     }
@@ -144,7 +179,7 @@ class Unpacking {
     into: TargetDirectory,
     name: ByteString,
     path: ByteString,
-    mode: number,
+    { mode, mtime }: NewDirectory,
   ): TargetDirectory {
     const request = this.#request;
     const node = into.node && request.child(into.node, name);
@@ -157,7 +192,7 @@ class Unpacking {
     this.#vacate(change, into, name);
     this.#requireShort(path);
     const merges = into.node === undefined || mergesAt(request.workspace, into.node, name);
-    const id = change.create(S_IFDIR | mode, request.caller.uid, request.caller.gid, { merges });
+    const id = change.create(S_IFDIR | mode, request.caller.uid, request.caller.gid, { merges, mtime });
     this.#link(change, into, name, id, S_IFDIR, undefined);
     return { state: into.state.child(name), id };
   }

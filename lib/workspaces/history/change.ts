@@ -21,6 +21,8 @@ export interface Special {
   merges?: boolean;
   target?: ByteString;
   rdev?: number;
+  /** Absent: the time of the change. */
+  mtime?: Time | undefined;
 }
 
 interface Staged {
@@ -41,6 +43,7 @@ export class Change {
   readonly #staged = new Map<Node, Staged>();
   #newInodes = 0;
   #newBytes = 0;
+  #memory = 0;
 
   private constructor(workspace: Workspace) {
     this.#workspace = workspace;
@@ -84,17 +87,27 @@ export class Change {
   }
 
   /** Creates an unlinked inode and returns its id. */
-  create(mode: number, uid: number, gid: number, { target, rdev, merges }: Special): number {
+  create(mode: number, uid: number, gid: number, { target, rdev, merges, mtime }: Special): number {
     const { table } = this.#workspace.delta;
     const id = this.#workspace.delta.table.newId();
     const type = mode & S_IFMT;
     const body: Body =
       type === S_IFREG ? this.#empty(id) : type === S_IFDIR ? (merges ? MERGES : OPAQUE) : (target ?? rdev ?? 0);
     const { now } = this;
-    this.#add(['new', id, table.nextIno++, mode, uid, gid, timesOf({ atime: now, mtime: now, ctime: now }), body]);
+    const times = timesOf({ atime: mtime ?? now, mtime: mtime ?? now, ctime: now });
+    this.#add(['new', id, table.nextIno++, mode, uid, gid, times, body]);
     this.#newInodes++;
     this.#newBytes += target?.length ?? 0;
     return id;
+  }
+
+  /** Creates an unlinked file with contents of `CopyIn.put`, which the caller then adopts, and returns its id. */
+  createFile(mode: number, { uid, gid }: { uid: number; gid: number }, mtime: Time, contents: FileBody): number {
+    const times = timesOf({ atime: mtime, mtime, ctime: this.now });
+    this.#add(['new', contents[1], this.#workspace.delta.table.nextIno++, mode, uid, gid, times, contents]);
+    this.#newInodes++;
+    this.#newBytes += contents[3];
+    return contents[1];
   }
 
   /** Returns the id of a directory in the index; copies it up with its parents if necessary. */
@@ -205,6 +218,7 @@ export class Change {
 
   #add(op: Op): void {
     this.#ops.push(op);
+    this.#memory += memoryOf([op]);
   }
 
   /**
@@ -267,7 +281,7 @@ export class Change {
     const { delta, shared } = this.#workspace;
     delta.claims.inodes(this.#newInodes);
     delta.claims.bytes(this.#newBytes);
-    shared.memory.claim(this.#workspace, memoryOf(this.#ops), makesRoom);
+    shared.memory.claim(this.#workspace, this.#memory, makesRoom);
   }
 
   /** What was staged is the sandbox's own now. */

@@ -87,8 +87,10 @@ describe('the length of a path from the root of the workspace', () => {
   it('is checked by archives, with an error that names the limit', () => {
     const s = new Sandbox();
     makeDeep(s, DEEPEST);
-    const member = { type: 'directory', mode: 0o755, path: 'y/y/y/y/y/y/y/y/y' } as const;
-    const { code, message } = refusalOf(() => s.fs.files('sb_1', 'owner', 'unpack', [DEEPEST, [member]]));
+    const member = { type: 'directory', mode: 0o755, mtime: { sec: 1, nsec: 0 }, path: 'y/y/y/y/y/y/y/y/y' } as const;
+    const handle = s.fs.files('sb_1', 'owner', 'beginUnpack', [DEEPEST]);
+    s.fs.files('sb_1', 'owner', 'addMembers', [handle, [member], new Uint8Array(0)]);
+    const { code, message } = refusalOf(() => s.fs.files('sb_1', 'owner', 'unpack', [handle, DEEPEST]));
     expect(code).toBe('INVALID_ARGUMENT');
     expect(message).toContain('4096');
     expect(s.list(DEEPEST)).toEqual([]);

@@ -1,0 +1,166 @@
+import { badLink, belowOther, twoTypes } from '../../archive/member-path.ts';
+import { type ByteString, parentOf } from '../../byte-string.ts';
+import { ServiceError } from '../../errors.ts';
+import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
+import type { Workspace } from '../workspace.ts';
+import type { ArchiveMember, UnpackedCounts } from '../workspace-files.ts';
+import type { Collected, CollectedFile, HeldArchive } from './unpackings.ts';
+
+/** Members whose contents are stored, or removed, in one step. */
+const ITEMS_PER_STEP = 8;
+/** Members looked at in one step. */
+const LOOKED_PER_STEP = 64;
+/** Memory of a collected member in bytes, without its path. */
+const MEMBER_BYTES = 400;
+
+/** The members of one archive, with the contents of its files, which nothing else knows until all are given names. */
+export class Unpacking implements HeldArchive {
+  readonly #workspace: Workspace;
+  readonly #byPath = new Map<ByteString, Collected>();
+  readonly #files = new Set<CollectedFile>();
+  #layer: string | undefined;
+  #pathBytes = 0;
+  #bytes = 0;
+
+  constructor(workspace: Workspace) {
+    this.#workspace = workspace;
+  }
+
+  /** Contents in locations that count for the quota only at the end. */
+  get pending(): { files: number; bytes: number } {
+    return { files: this.#files.size, bytes: this.#bytes };
+  }
+
+  /** Adds members in the order of the archive; of several with one path the last one counts. `data`: small contents. */
+  *add(members: readonly ArchiveMember[], data: Uint8Array): Steps<void> {
+    const { shared } = this.#workspace;
+    const counter = new StepCounter(ITEMS_PER_STEP);
+    shared.memory.claim(this.#workspace, this.#pathBytes + (this.#byPath.size + members.length) * MEMBER_BYTES, false);
+    const contents = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+    for (const member of members) {
+      this.#add(member, contents);
+      yield* counter.count();
+    }
+  }
+
+  /** Directories before their entries, then all others. */
+  *inOrder(): Steps<[path: ByteString, member: Collected][]> {
+    this.requireLayer();
+    const byDepth: [ByteString, Collected][][] = [];
+    const others: [ByteString, Collected][] = [];
+    const counter = new StepCounter(LOOKED_PER_STEP);
+    for (const [path, member] of this.#byPath) {
+      yield* counter.count();
+      const above = parentOf(path);
+      const parent = this.#byPath.get(above);
+      if (parent !== undefined && parent.type !== 'directory') throw belowOther(path, above);
+      if (member.type !== 'directory') others.push([path, member]);
+      else {
+        const depth = depthOf(path);
+        const alike = byDepth[depth] ?? [];
+        byDepth[depth] = alike;
+        alike.push([path, member]);
+      }
+    }
+    const ordered: [ByteString, Collected][] = [];
+    for (const alike of [...byDepth.filter(Boolean), others]) {
+      for (const each of alike) {
+        ordered.push(each);
+        yield* counter.count();
+      }
+    }
+    return ordered;
+  }
+
+  *counts(): Steps<UnpackedCounts> {
+    const counts = { files: 0, directories: 0, symlinks: 0, size: 0 };
+    const counted = new Set<CollectedFile>();
+    const counter = new StepCounter(LOOKED_PER_STEP);
+    for (const member of this.#byPath.values()) {
+      yield* counter.count();
+      if (member.type === 'directory') counts.directories++;
+      else if (member.type === 'symlink') counts.symlinks++;
+      else {
+        counts.files++;
+        if (!counted.has(member)) counts.size += member.size;
+        counted.add(member);
+      }
+    }
+    return counts;
+  }
+
+  /** Called when the members have names: removes contents without one. */
+  *adopt(): Steps<void> {
+    const { delta, handles, tree } = this.#workspace;
+    const counter = new StepCounter(ITEMS_PER_STEP);
+    for (const file of this.#files) {
+      if (file.handle !== undefined) handles.close(tree, file.handle);
+      if (file.body !== undefined && file.size > 0) {
+        if (file.id === undefined) delta.copyIn.discard(file.body);
+        else delta.copyIn.adopt(delta.table.require(file.id));
+      }
+      yield* counter.count();
+    }
+    this.#files.clear();
+  }
+
+  /** Removes all contents. */
+  *drop(): Steps<void> {
+    const { delta, handles, tree } = this.#workspace;
+    const counter = new StepCounter(ITEMS_PER_STEP);
+    for (const file of this.#files) {
+      if (file.handle !== undefined) handles.close(tree, file.handle);
+      if (file.body !== undefined && file.size > 0 && file.body[0] === delta.layer) delta.copyIn.discard(file.body);
+      yield* counter.count();
+    }
+    this.#files.clear();
+  }
+
+  /** A freeze ends the writable layer; what no record names is not in it. */
+  requireLayer(): void {
+    if (this.#layer === undefined || this.#layer === this.#workspace.delta.layer) return;
+    throw new ServiceError(
+      'ABORTED',
+      'a checkpoint, fork or rollback of the sandbox was made during the import; try again',
+    );
+  }
+
+  #add(member: ArchiveMember, contents: Buffer): void {
+    const { path } = member;
+    const before = this.#byPath.get(path);
+    if (before?.type === 'directory' && member.type !== 'directory') throw twoTypes(path);
+    if (before === undefined) this.#pathBytes += path.length;
+    if (member.type === 'link') {
+      const target = this.#byPath.get(member.target);
+      if (target?.type !== 'file' || target === before) throw badLink(path);
+      this.#byPath.set(path, target);
+    } else if (member.type === 'file') {
+      this.#byPath.set(path, this.#file(member, contents));
+    } else {
+      const { path: _, ...other } = member;
+      this.#byPath.set(path, other);
+    }
+  }
+
+  #file({ mode, mtime, size, at, handle }: ArchiveMember & { type: 'file' }, contents: Buffer): CollectedFile {
+    const { delta, unpackings } = this.#workspace;
+    const file: CollectedFile = { type: 'file', mode, mtime, size, handle, body: undefined, id: undefined };
+    if (handle === undefined) {
+      const pending = unpackings.pending;
+      delta.claims.inodes(pending.files + 1);
+      delta.claims.bytes(pending.bytes + size);
+      this.requireLayer();
+      file.body = delta.copyIn.put(contents.subarray(at, at + size), delta.table.newId());
+      this.#layer = file.body[0];
+      this.#bytes += size;
+    }
+    this.#files.add(file);
+    return file;
+  }
+}
+
+function depthOf(path: ByteString): number {
+  let depth = 0;
+  for (let slash = path.indexOf('/'); slash !== -1; slash = path.indexOf('/', slash + 1)) depth++;
+  return depth;
+}
