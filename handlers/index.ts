@@ -11,6 +11,7 @@ import type { Download, Export, Handler, Rpc } from './define.ts';
 import { deleteCheckpoint } from './delete-checkpoint.ts';
 import { deleteCodebase } from './delete-codebase.ts';
 import { deleteFile } from './delete-file.ts';
+import { deleteImage } from './delete-image.ts';
 import { deleteProcess } from './delete-process.ts';
 import { destroySandbox } from './destroy-sandbox.ts';
 import { destroySession } from './destroy-session.ts';
@@ -25,6 +26,7 @@ import { exportFiles } from './export-files.ts';
 import { fork } from './fork.ts';
 import { getCaller } from './get-caller.ts';
 import { getCodebase } from './get-codebase.ts';
+import { getImage } from './get-image.ts';
 import { getOwnerLimits } from './get-owner-limits.ts';
 import { getProcess } from './get-process.ts';
 import { getSandbox } from './get-sandbox.ts';
@@ -32,11 +34,13 @@ import { getSession } from './get-session.ts';
 import { health } from './health.ts';
 import { importCodebaseFiles } from './import-codebase-files.ts';
 import { importFiles } from './import-files.ts';
+import { importImage } from './import-image.ts';
 import { listChanges } from './list-changes.ts';
 import { listCheckpoints } from './list-checkpoints.ts';
 import { listCodebases } from './list-codebases.ts';
 import { listDirectory } from './list-directory.ts';
 import { listFiles } from './list-files.ts';
+import { listImages } from './list-images.ts';
 import { listKeys } from './list-keys.ts';
 import { listPresets } from './list-presets.ts';
 import { listProcesses } from './list-processes.ts';
@@ -183,6 +187,10 @@ export const operations: readonly Operation[] = [
   { operation: 'ImportCodebaseFiles', method: 'PUT', path: `${CODEBASE}/files`, kind: 'raw', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, retry: 'same', handler: importCodebaseFiles },
   { operation: 'DownloadFile', method: 'HEAD', path: FILE, kind: 'download', access: { role: 'owner', scope: 'files:read', on: 'codebase' }, retry: 'read', handler: downloadFile },
   { operation: 'RemoveFile', method: 'DELETE', path: FILE, kind: 'unary', access: { role: 'owner', scope: 'files:write', on: 'codebase' }, retry: 'same', handler: removeFile },
+  { operation: 'ImportImage', method: 'PUT', path: '/v1/images/{name+}', kind: 'raw', access: { role: 'admin', scope: 'images:write', on: 'nothing' }, retry: 'same', handler: importImage },
+  { operation: 'GetImage', method: 'GET', path: '/v1/images/{image+}', kind: 'unary', access: { role: 'owner', scope: 'images:read', on: 'nothing' }, retry: 'read', handler: getImage },
+  { operation: 'ListImages', method: 'GET', path: '/v1/images', kind: 'unary', access: { role: 'owner', scope: 'images:read', on: 'nothing' }, retry: 'read', handler: listImages },
+  { operation: 'DeleteImage', method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', access: { role: 'admin', scope: 'images:write', on: 'nothing' }, retry: 'same', handler: deleteImage },
   { operation: 'CreateKey', method: 'POST', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'new-key' }, retry: 'key', handler: createKey },
   { operation: 'ListKeys', method: 'GET', path: '/v1/keys', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'owner' }, retry: 'read', handler: listKeys },
   { operation: 'RevokeKey', method: 'DELETE', path: '/v1/keys/{key_id}', kind: 'unary', access: { role: 'owner', scope: 'keys:write', on: 'key' }, retry: 'same', handler: revokeKey },

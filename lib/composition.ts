@@ -1,3 +1,4 @@
+// Size: the one place that constructs all parts of a server.
 import { dirname, join } from 'node:path';
 import { openKeyAccess } from './access/key-access.ts';
 import { noKeys, openAccess } from './access/no-keys.ts';
@@ -10,6 +11,7 @@ import type { Config } from './config/schema.ts';
 import { Descriptors } from './descriptors.ts';
 import { removeTree } from './host-tree/remove-tree.ts';
 import { SlowRemovals } from './host-tree/slow-removals.ts';
+import type { ImageStore } from './images/image-store.ts';
 import { takeLockOfDead } from './killed-server.ts';
 import { callLimits, ownerLimits } from './limits/configured.ts';
 import { ownerResources } from './limits/owner-resources.ts';
@@ -18,6 +20,7 @@ import type { Log } from './log.ts';
 import { makeFolder } from './metadata/lock.ts';
 import type { KeyRecord, Metadata } from './metadata/metadata.ts';
 import { openMetadata } from './metadata/store.ts';
+import { openImages } from './open-images.ts';
 import type { Processes } from './process-services.ts';
 import { interruptedIn } from './retries/interrupted.ts';
 import { KeptAnswers } from './retries/kept-answers.ts';
@@ -78,8 +81,7 @@ export async function compose(config: Config, environment: Environment): Promise
 }
 
 async function build(config: Config, environment: Environment, cleanup: CleanupStack): Promise<Composition> {
-  const { log } = environment;
-  const { storage } = config;
+  const [{ log }, { storage }] = [environment, config];
   await lockState(storage, cleanup, log);
   const metadata = await openMetadata(storage.dbPath, log);
   cleanup.add('metadata', () => metadata.close());
@@ -98,14 +100,16 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
     archives: platform.archives,
     log,
   });
+  const images = await openImages(config, platform, log);
   const { sandboxes, processes, sessions } = openSandboxes(
     config,
     metadata,
     { owners, ownerDeltas },
     platform,
-    codebases,
+    { codebases, images },
     log,
   );
+  images.connect((id) => sandboxes.usersOfImage(id));
   cleanup.add('sandboxes', () => sandboxes.close());
   connect(sandboxes, codebases, platform.mount, retries);
 
@@ -119,6 +123,7 @@ async function build(config: Config, environment: Environment, cleanup: CleanupS
       processes,
       sessions,
       codebases,
+      images,
       owners: ownerDeltas === undefined ? owners : watchedLimits(owners, ownerDeltas),
       retries,
       ...accessOf(config, metadata, { owners, ownerOfGone: sandboxes.ownerOfGone, sessions }, environment),
@@ -178,7 +183,7 @@ function openSandboxes(
   metadata: Metadata,
   { owners, ownerDeltas }: { owners: OwnerLimitSource; ownerDeltas: OwnerDeltas | undefined },
   { layout, descriptors, runtimes, mount, archives }: Platform,
-  codebases: StoredCodebases,
+  { codebases, images }: { codebases: StoredCodebases; images: ImageStore },
   log: Log,
 ): { sandboxes: SandboxKeeper; processes: Processes; sessions: Sessions } {
   const { maxDeltaBytes, maxDeltaFiles, maxIndexBytes } = config.sandbox;
@@ -189,6 +194,7 @@ function openSandboxes(
       layout,
       mount,
       runtime: (name) => runtimes.get(name),
+      rootOf: (image) => images.rootOf(image),
       descriptors,
       basePath: (id) => codebases.filesPath(id),
       apply: (id, plan) => codebases.apply(id, plan),

@@ -7,6 +7,7 @@ import { createBwrapRuntime } from './runtime/bwrap/index.ts';
 import { createDockerRuntime } from './runtime/docker/index.ts';
 import { createMockRuntime } from './runtime/mock/index.ts';
 import type { RuntimeFactory } from './runtimes.ts';
+import { foldersOf } from './sandboxes/host/layout.ts';
 
 /** Returns the factory of each runtime, bound to the configuration. */
 export function runtimeFactories(
@@ -18,10 +19,11 @@ export function runtimeFactories(
     log,
   }: { dockerEnvironment: DockerEnvironment; niceness?: number | undefined; descriptors: Descriptors; log: Log },
 ): Readonly<Record<RuntimeName, RuntimeFactory>> {
+  const imagesDir = foldersOf(storage.mountPath).images;
   const { bwrapPath, readOnlyPaths } = runtime;
   const shared = { stateDir: storage.mountPath, descriptors, log };
   return {
-    RUNTIME_BWRAP: () => createBwrapRuntime({ bwrapPath, readOnlyPaths, niceness, ...shared }),
+    RUNTIME_BWRAP: () => createBwrapRuntime({ imagesDir, bwrapPath, readOnlyPaths, niceness, ...shared }),
     RUNTIME_DOCKER: () => createDockerRuntime({ ...runtime.docker, environment: dockerEnvironment, ...shared }),
     RUNTIME_MOCK: () => createMockRuntime(),
   };

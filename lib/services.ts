@@ -35,6 +35,7 @@ import type {
 } from './contract/messages.ts';
 import type { ServiceError } from './errors.ts';
 import type { Actor, ArchiveFormat, ChangeFormat, ImportMode } from './field-values.ts';
+import type { Images } from './image-services.ts';
 import type { Count } from './limits/limits.ts';
 import type { Page } from './paging.ts';
 import type { Processes } from './process-services.ts';
@@ -225,8 +226,7 @@ export interface Access {
   /**
    * Authenticates a call, and checks what does not depend on its request: UNAUTHENTICATED, PERMISSION_DENIED, or
    * RESOURCE_EXHAUSTED if the call would exceed a limit of its key or owner (`counts`: what it is counted as). `end` is
-   * called if the key is revoked or expires before the guard is released. The caller must release the guard.
-   * `credentials` is called only if a key is needed.
+   * called if the key is revoked or expires before the caller releases the guard. `credentials`: only if a key is needed.
    */
   admit(
     credentials: () => Credentials,
@@ -277,6 +277,7 @@ export interface Services {
   processes: Processes;
   sessions: Sessions;
   codebases: Codebases;
+  images: Images;
   keys: Keys;
   access: Access;
   owners: LimitsOfOwners;

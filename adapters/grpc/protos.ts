@@ -5,15 +5,24 @@ import health from '../../proto/grpc/health/v1/health.proto';
 import reflectionV1 from '../../proto/grpc/reflection/v1/reflection.proto';
 import reflectionV1alpha from '../../proto/grpc/reflection/v1alpha/reflection.proto';
 import codebase from '../../proto/service/v1/codebase.proto';
+import image from '../../proto/service/v1/image.proto';
 import key from '../../proto/service/v1/key.proto';
 import owner from '../../proto/service/v1/owner.proto';
 import processes from '../../proto/service/v1/process.proto';
 import sandbox from '../../proto/service/v1/sandbox.proto';
 
 /** The files of all services of the server, as reflection returns them. */
-export const protoFiles = [sandbox, processes, codebase, key, owner, health, reflectionV1, reflectionV1alpha].flatMap(
-  ({ files }) => files,
-);
+export const protoFiles = [
+  sandbox,
+  processes,
+  codebase,
+  image,
+  key,
+  owner,
+  health,
+  reflectionV1,
+  reflectionV1alpha,
+].flatMap(({ files }) => files);
 
 /**
  * Decodes messages to the types of lib/contract/messages.ts. `oneofs` is off: it would add a synthetic field for each `optional`
@@ -27,6 +36,7 @@ export const protos = {
   ...fromJSON(sandbox.json, asMessages),
   ...fromJSON(processes.json, asMessages),
   ...fromJSON(codebase.json, asMessages),
+  ...fromJSON(image.json, asMessages),
   ...fromJSON(key.json, asMessages),
   ...fromJSON(owner.json, asMessages),
   ...fromJSON(health.json, asMessages),

@@ -29,6 +29,12 @@ export const plainName = {
   pattern: { source: '[^\\p{Cc}\\p{Surrogate}]*', problem: 'must have no control characters' },
 } as const satisfies FieldConstraint;
 
+/** Name of an image of this server: not the form of an id. */
+export const IMAGE_NAME = {
+  source: '(?!sha256:)[A-Za-z0-9_][A-Za-z0-9_.:/@-]*',
+  problem: 'must be a name like python:3.12, and not a digest',
+} as const;
+
 /** Paging of a list. */
 export const page = { page_size: { minimum: 0, maximum: 1000, default: 100 } } as const satisfies Constraints;
 

@@ -13,6 +13,8 @@ export const SCOPES = [
   'permissions:write',
   'codebases:read',
   'codebases:write',
+  'images:read',
+  'images:write',
   'keys:write',
   'owners:write',
 ] as const;

@@ -194,7 +194,7 @@ function checkTogether({ runtime, storage }: Config, file: string): void {
   const apart: [string, string, string, string][] = [
     ['mount_path', mountPath, 'codebase_path', codebasePath],
     ['db_path', dbPath, 'codebase_path', codebasePath],
-    ...['fs', 'deltas', 'layers', 'run'].flatMap((own): [string, string, string, string][] => [
+    ...['fs', 'deltas', 'images', 'layers', 'run'].flatMap((own): [string, string, string, string][] => [
       ['codebase_path', codebasePath, `mount_path/${own}`, join(mountPath, own)],
       ['db_path', dbPath, `mount_path/${own}`, join(mountPath, own)],
     ]),

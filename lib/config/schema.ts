@@ -70,6 +70,9 @@ export const SCHEMA = {
     db_path: key(storagePath),
     max_codebase_bytes: key(byteSize, '50GiB'),
     max_codebase_files: key(wholeNumber, 2_000_000),
+    max_image_bytes: key(byteSize, '20GiB'),
+    max_image_files: key(wholeNumber, 1_000_000),
+    max_images_bytes: key(byteSize, '100GiB'),
   },
   runtime: {
     type: key(oneOf(...RUNTIME_TYPES), 'bwrap'),

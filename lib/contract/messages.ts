@@ -283,6 +283,60 @@ export interface ExportCodebaseFilesResponse {
   data: Uint8Array;
 }
 
+/** A stored file system. */
+export interface Image {
+  /** Identifier: "sha256:", then the digest of the image's configuration or, for a tar of a file system, of the tar. */
+  id: string;
+  /** Names, each of one image only; an image whose names were given to others has none. */
+  names: readonly string[];
+  /** Format of the archive: "tar", "oci" or "docker". */
+  format: string;
+  /** Time of the import. */
+  created_at: number;
+  /** Number of files, directories and links. */
+  file_count: number;
+  /** Size of all files in bytes, which it takes on the disk once. */
+  total_size: number;
+  /** Environment that the image gives to commands. */
+  env: Record<string, string>;
+}
+
+/** Request of ImportImage. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportImageRequest {
+  /** Name of the image, for example "python:3.12". */
+  name: string;
+  /** Next bytes of the archive. */
+  chunk: Uint8Array;
+}
+
+/** Request of GetImage. */
+export interface GetImageRequest {
+  /** Name or id of the image. */
+  image: string;
+}
+
+/** Request of ListImages. */
+export interface ListImagesRequest {
+  /** Maximum number of images in the answer; 0: 100. */
+  page_size: number;
+  /** next_page_token of the previous page; empty: the first page. */
+  page_token: string;
+}
+
+/** Response of ListImages. */
+export interface ListImagesResponse {
+  /** Images of this page. */
+  images: readonly Image[];
+  /** page_token of the next page; empty: this was the last page. */
+  next_page_token: string;
+}
+
+/** Request of DeleteImage. */
+export interface DeleteImageRequest {
+  /** Name or id of the image. */
+  image: string;
+}
+
 /** A key without its secret. */
 export interface Key {
   /** Identifier: 8 letters and digits, which are part of the key. */
@@ -832,7 +886,7 @@ export interface Sandbox {
   expires_at: number;
   /** Mechanism that isolates the sandbox. */
   runtime: Runtime;
-  /** Container image; only with RUNTIME_DOCKER. */
+  /** Container image, or with RUNTIME_BWRAP the id of an image of the server; empty: the host's system. */
   image: string;
   /** Limits in force. */
   resources?: ResourceLimits;
@@ -893,7 +947,10 @@ export interface CreateSandboxRequest {
   expires_in: number;
   /** Mechanism that isolates the sandbox; absent: the server's runtime.type. */
   runtime?: Runtime;
-  /** Container image; only with RUNTIME_DOCKER. Empty: the server's default. */
+  /**
+   * With RUNTIME_DOCKER a container image, empty: the server's default. With RUNTIME_BWRAP the name or id of an image of
+   * the server (see ImageService), empty: the host's system.
+   */
   image: string;
   /** Limits; a value of 0 takes the server's default. */
   resources: ResourceLimits;
@@ -1720,6 +1777,18 @@ export interface Rpcs {
   ImportCodebaseFiles: { request: ImportCodebaseFilesRequest; response: ImportCodebaseFilesResponse };
   /** Returns a directory of the codebase as one archive. */
   ExportCodebaseFiles: { request: ExportCodebaseFilesRequest; response: ExportCodebaseFilesResponse };
+  /**
+   * Stores an image from an archive: a tar of a file system, an OCI image layout, or what "docker save" writes; plain or
+   * compressed with gzip or zstd. The first message gives the name and may carry a chunk; later messages carry chunks. All or
+   * nothing. Importing an image again only adds the name. A name of another image becomes this one's.
+   */
+  ImportImage: { request: ImportImageRequest; response: Image };
+  /** Returns one image. */
+  GetImage: { request: GetImageRequest; response: Image };
+  /** Lists images by id, page by page. */
+  ListImages: { request: ListImagesRequest; response: ListImagesResponse };
+  /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
+  DeleteImage: { request: DeleteImageRequest; response: Empty };
   /**
    * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
    * itself. FAILED_PRECONDITION if authentication is off.

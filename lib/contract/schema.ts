@@ -97,6 +97,33 @@ export const fields = {
   ExportCodebaseFilesResponse: {
     data: { type: 'bytes' },
   },
+  Image: {
+    id: { type: 'string' },
+    names: { type: 'string', repeated: true },
+    format: { type: 'string' },
+    created_at: { type: 'int64' },
+    file_count: { type: 'int64' },
+    total_size: { type: 'int64' },
+    env: { type: 'string', map: true },
+  },
+  ImportImageRequest: {
+    name: { type: 'string' },
+    chunk: { type: 'bytes' },
+  },
+  GetImageRequest: {
+    image: { type: 'string' },
+  },
+  ListImagesRequest: {
+    page_size: { type: 'int32' },
+    page_token: { type: 'string' },
+  },
+  ListImagesResponse: {
+    images: { type: 'Image', repeated: true },
+    next_page_token: { type: 'string' },
+  },
+  DeleteImageRequest: {
+    image: { type: 'string' },
+  },
   Key: {
     id: { type: 'string' },
     name: { type: 'string' },
@@ -754,6 +781,10 @@ export const rpcs = {
   RemoveFile: { service: 'CodebaseService', request: 'RemoveFileRequest', response: 'Empty', requestStream: false, responseStream: false },
   ImportCodebaseFiles: { service: 'CodebaseService', request: 'ImportCodebaseFilesRequest', response: 'ImportCodebaseFilesResponse', requestStream: true, responseStream: false },
   ExportCodebaseFiles: { service: 'CodebaseService', request: 'ExportCodebaseFilesRequest', response: 'ExportCodebaseFilesResponse', requestStream: false, responseStream: true },
+  ImportImage: { service: 'ImageService', request: 'ImportImageRequest', response: 'Image', requestStream: true, responseStream: false },
+  GetImage: { service: 'ImageService', request: 'GetImageRequest', response: 'Image', requestStream: false, responseStream: false },
+  ListImages: { service: 'ImageService', request: 'ListImagesRequest', response: 'ListImagesResponse', requestStream: false, responseStream: false },
+  DeleteImage: { service: 'ImageService', request: 'DeleteImageRequest', response: 'Empty', requestStream: false, responseStream: false },
   CreateKey: { service: 'KeyService', request: 'CreateKeyRequest', response: 'CreatedKey', requestStream: false, responseStream: false },
   ListKeys: { service: 'KeyService', request: 'ListKeysRequest', response: 'ListKeysResponse', requestStream: false, responseStream: false },
   RevokeKey: { service: 'KeyService', request: 'RevokeKeyRequest', response: 'Empty', requestStream: false, responseStream: false },

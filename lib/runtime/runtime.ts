@@ -1,6 +1,26 @@
 import type { OutputStream, ResourceLimits } from '../contract/messages.ts';
 import type { ServiceError } from '../errors.ts';
 
+/** A top-level entry of an image's file system. */
+export interface RootEntry {
+  name: string;
+  /** Target of a symbolic link; otherwise a directory. */
+  link?: string;
+  /** A directory without entries. */
+  empty?: true;
+}
+
+/** The file system of an image, in place of the host's. */
+export interface RootFileSystem {
+  /** Name of its directory, in the directory of images. */
+  name: string;
+  entries: readonly RootEntry[];
+  /** Environment of the image. */
+  env: Readonly<Record<string, string>>;
+  /** Its env(1) can reset signals. */
+  resetsSignals: boolean;
+}
+
 /** The parameters of one sandbox. The workspace is a path: a runtime does not know FUSE. */
 export interface SandboxSpec {
   id: string;
@@ -10,7 +30,10 @@ export interface SandboxSpec {
   runDir: string;
   /** Host uid and gid of the sandbox: never root, never another sandbox's. */
   uid: number;
+  /** Of a container. */
   image: string;
+  /** Of bwrap; absent: the host's system. */
+  rootfs?: RootFileSystem;
   resources: ResourceLimits;
   /** Absent: the sandboxes of the owner have no limits together. */
   owner?: OwnerResources;

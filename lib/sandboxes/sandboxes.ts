@@ -47,6 +47,8 @@ export interface SandboxKeeper extends Sandboxes {
   recover(): Promise<() => Promise<void>>;
   /** Ids of the sandboxes on a codebase, including those being created or destroyed. */
   usersOf(codebaseId: string): string[];
+  /** Ids of the sandboxes of RUNTIME_BWRAP with an image, in every state. */
+  usersOfImage(id: string): string[];
   /** See `Services.beginCall`. */
   beginCall(id: string): (() => void) | undefined;
   /** See `Services.timeoutAdvice`. */
@@ -122,6 +124,10 @@ export function createSandboxes(context: SandboxContext): SandboxKeeper {
     usersOf: (codebaseId) =>
       [...context.sandboxes.values()]
         .filter(({ record }) => record.codebase_id === codebaseId)
+        .map((sandbox) => sandbox.id),
+    usersOfImage: (id) =>
+      [...context.sandboxes.values()]
+        .filter(({ record }) => record.runtime === 'RUNTIME_BWRAP' && record.image === id)
         .map((sandbox) => sandbox.id),
     ownerOfGone: (id) => context.gone.ownerOf(id),
     preserveRemoved: (codebaseId, paths) => preserveRemoved(codebaseId, paths, context),

@@ -75,6 +75,7 @@ function recording(access: Access): Services {
     processes: room('processes'),
     sessions: room('sessions'),
     codebases: room('codebases'),
+    images: room('images'),
     keys: room('keys'),
     owners: room('owners'),
     retries: noRetries,

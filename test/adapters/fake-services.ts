@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import { noKeys, openAccess } from '../../lib/access/no-keys.ts';
 import type { Codebase, Key, Sandbox } from '../../lib/contract/messages.ts';
 import { ServiceError } from '../../lib/errors.ts';
+import type { Images } from '../../lib/image-services.ts';
 import { unlimitedOwners } from '../../lib/limits/stored-limits.ts';
 import type { Processes } from '../../lib/process-services.ts';
 import type { StoredFile } from '../../lib/readable-file.ts';
@@ -132,6 +133,7 @@ const NAMES = {
   ],
   sessions: ['create', 'get', 'list', 'destroy', 'exec', 'placeOf'],
   codebases: ['create', 'get', 'list', 'delete', 'upload', 'open', 'removeFile', 'listFiles'],
+  images: ['import', 'get', 'list', 'delete'],
 };
 
 /** Carries out each call, also repeated ones. */
@@ -148,6 +150,7 @@ export function fakeServices(
     processes?: Partial<Processes>;
     sessions?: Partial<Sessions>;
     codebases?: Partial<Codebases>;
+    images?: Partial<Images>;
   } & Partial<Pick<Services, 'limits' | 'keys' | 'access' | 'owners' | 'retries'>> = {},
 ): Services {
   const of = (room: keyof typeof NAMES) => ({
@@ -159,6 +162,7 @@ export function fakeServices(
     processes: of('processes') as unknown as Processes,
     sessions: of('sessions') as unknown as Sessions,
     codebases: of('codebases') as unknown as Codebases,
+    images: of('images') as unknown as Images,
     keys: given.keys ?? noKeys,
     access: given.access ?? openAccess,
     owners: given.owners ?? unlimitedOwners(0),

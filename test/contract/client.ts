@@ -10,6 +10,7 @@ import type {
   FileInfo,
   FileStat,
   ForkResult,
+  Image,
   ImportFilesResponse,
   Key,
   OwnerSettings,
@@ -81,6 +82,9 @@ export interface Unary {
   GetCaller: Caller;
   SetOwnerLimits: OwnerSettings;
   GetOwnerLimits: OwnerSettings;
+  GetImage: Image;
+  ListImages: { images: Image[]; next_page_token: string };
+  DeleteImage: object;
 }
 
 export type Content = Uint8Array | string | AsyncIterable<Uint8Array>;
@@ -129,6 +133,7 @@ export interface Client {
   readFile(request: OfFile): AsyncIterable<Uint8Array>;
   writeFile(request: OfFile & { mode?: number }, content: Content): Promise<FileStat>;
   exportFiles(request: OfFile): AsyncIterable<Uint8Array>;
+  importImage(name: string, archive: Content): Promise<Image>;
   importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse>;
   exportCodebase(codebaseId: string, path?: string): AsyncIterable<Uint8Array>;
   importCodebase(codebaseId: string, archive: Content, mode?: ImportMode): Promise<ImportFilesResponse>;

@@ -16,7 +16,13 @@ import {
   type ServiceClientConstructor,
 } from '@grpc/grpc-js';
 import { loadSync, type MessageTypeDefinition, type Options, type PackageDefinition } from '@grpc/proto-loader';
-import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
+import type {
+  ExecStreamChunk,
+  FileStat,
+  Image,
+  ImportFilesResponse,
+  ProcessEvent,
+} from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
 import type { ImportMode } from '../../lib/field-values.ts';
 import { type AttachedClient, attachedOverGrpc } from './attached.ts';
@@ -38,8 +44,15 @@ const LOADING: Options = { keepCase: true, longs: Number, enums: String, default
 /** Of one message sent: far below the 4 MiB a server takes. */
 const MESSAGE_BYTES = 256 * 1024;
 
-const SERVICES = ['SandboxService', 'CodebaseService', 'KeyService', 'OwnerService', 'ProcessService'] as const;
-const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process'].map((name) => `service/v1/${name}.proto`);
+const SERVICES = [
+  'SandboxService',
+  'CodebaseService',
+  'KeyService',
+  'OwnerService',
+  'ProcessService',
+  'ImageService',
+] as const;
+const FILES = ['sandbox', 'codebase', 'key', 'owner', 'process', 'image'].map((name) => `service/v1/${name}.proto`);
 const definitions = loadSync(FILES, LOADING);
 const statusDefinitions = loadSync('google/rpc/status.proto', LOADING);
 
@@ -122,6 +135,10 @@ export class GrpcClient implements Client {
   async *exportFiles(request: OfFile): AsyncGenerator<Uint8Array, void, void> {
     const open = this.#method('ExportFiles') as (request: object) => ClientReadableStream<{ data: Uint8Array }>;
     for await (const { data } of received(open({ ...request, format: 'tar' }))) yield data;
+  }
+
+  importImage(name: string, archive: Content): Promise<Image> {
+    return this.sendMessages('ImportImage', uploadMessages({ name }, archive)) as Promise<Image>;
   }
 
   importFiles(request: OfFile, archive: Content): Promise<ImportFilesResponse> {

@@ -2,7 +2,13 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingM
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import WebSocket from 'ws';
-import type { ExecStreamChunk, FileStat, ImportFilesResponse, ProcessEvent } from '../../lib/contract/messages.ts';
+import type {
+  ExecStreamChunk,
+  FileStat,
+  Image,
+  ImportFilesResponse,
+  ProcessEvent,
+} from '../../lib/contract/messages.ts';
 import { CODES, type Code } from '../../lib/errors.ts';
 import type { ImportMode } from '../../lib/field-values.ts';
 import { type AttachedClient, attachedOverSocket } from './attached.ts';
@@ -70,6 +76,9 @@ const ROUTES: Readonly<Record<keyof Unary, readonly [method: string, path: strin
   GetCaller: ['GET', '/v1/caller'],
   SetOwnerLimits: ['PUT', '/v1/owners/{owner_id}/limits'],
   GetOwnerLimits: ['GET', '/v1/owners/{owner_id}/limits'],
+  GetImage: ['GET', '/v1/images/{image}'],
+  ListImages: ['GET', '/v1/images'],
+  DeleteImage: ['DELETE', '/v1/images/{image}'],
 };
 
 export interface RawRequest {
@@ -135,7 +144,9 @@ export class RestClient implements Client {
     const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = String(rest[name] ?? '');
       delete rest[name];
-      return name === 'path' ? value.split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+      return name === 'path' || name === 'image'
+        ? value.split('/').map(encodeURIComponent).join('/')
+        : encodeURIComponent(value);
     });
     const answer = ['POST', 'PUT', 'PATCH'].includes(method)
       ? await this.json(method, path, rest, signal)
@@ -223,6 +234,10 @@ export class RestClient implements Client {
     const answer = await this.open('GET', at, {});
     if (answer.statusCode !== 200) throw errorOf(await collect(answer));
     yield* answer as AsyncIterable<Buffer>;
+  }
+
+  async importImage(name: string, body: Content): Promise<Image> {
+    return succeeded(await this.send('PUT', `/v1/images/${name}`, { body })) as Image;
   }
 
   async importFiles({ sandbox_id, ...rest }: OfFile, body: Content): Promise<ImportFilesResponse> {

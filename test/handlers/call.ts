@@ -7,6 +7,7 @@ interface Given {
   processes?: Partial<Services['processes']>;
   sessions?: Partial<Services['sessions']>;
   codebases?: Partial<Services['codebases']>;
+  images?: Partial<Services['images']>;
   keys?: Partial<Services['keys']>;
   owners?: Partial<Services['owners']>;
   /** Absent: the caller may do everything. */

@@ -14,6 +14,7 @@ const DECIDED = {
     'ExportFiles',
     'ImportCodebaseFiles',
     'ImportFiles',
+    'ImportImage',
     'ReadFile',
     'ReadProcessOutput',
     'SessionExecStream',

@@ -1,4 +1,5 @@
 import { AGENT_DIR, WORKSPACE } from '../executor/places.ts';
+import type { RootFileSystem } from '../runtime.ts';
 import { ENVIRONMENT, HOME, HOME_BYTES, SHM_BYTES, TMP_BYTES } from '../sandbox-environment.ts';
 
 /** A top-level entry of the host's system that sandboxes see: a symbolic link of a merged /usr, or a directory. */
@@ -7,6 +8,8 @@ export interface SystemEntry {
   link?: string;
   /** Host directory shown at `path`, if it differs from `path`. */
   source?: string;
+  /** An empty directory, which is not the host's. */
+  empty?: boolean;
 }
 
 /** The part of the host's system that all sandboxes of a server see; determined once. */
@@ -53,7 +56,14 @@ export const SECCOMP_FD = 4;
  * bwrap creates nothing below /workspace: the tenant can write there, and following a planted link would leave the
  * sandbox (GHSA-pxhw-h44j-8pfx). Operations run in order; the root is made read-only last.
  */
-export function bwrapArguments(view: SystemView, workspace: string, agentDir: string): string[] {
+export function bwrapArguments(
+  host: SystemView,
+  workspace: string,
+  agentDir: string,
+  rootfs?: RootFileSystem & { path: string },
+): string[] {
+  const view = rootfs === undefined ? host : imageView(host, rootfs);
+  const environment = rootfs === undefined ? ENVIRONMENT : environmentOf(rootfs);
   const has = (option: NewerOption) => !view.lacking?.includes(option);
   const sized = (bytes: number) => (has('--size') ? ['--size', `${bytes}`] : []);
   const tmpfs = (path: string, bytes: number, perms: string) => ['--perms', perms, ...sized(bytes), '--tmpfs', path];
@@ -63,10 +73,11 @@ export function bwrapArguments(view: SystemView, workspace: string, agentDir: st
     has('--disable-userns') ? ['--disable-userns'] : [],
     ['--uid', `${INNER_ID}`, '--gid', `${INNER_ID}`, '--hostname', 'sandbox'],
     ['--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--seccomp', `${SECCOMP_FD}`],
-    ['--clearenv', ...Object.entries(ENVIRONMENT).flatMap(([name, value]) => ['--setenv', name, value])],
-    ...view.entries.map(({ path, link, source }) =>
-      link === undefined ? ['--ro-bind', source ?? path, path] : ['--symlink', link, path],
-    ),
+    ['--clearenv', ...Object.entries(environment).flatMap(([name, value]) => ['--setenv', name, value])],
+    ...view.entries.map(({ path, link, source, empty }) => {
+      if (empty) return ['--perms', '0755', '--dir', path];
+      return link === undefined ? ['--ro-bind', source ?? path, path] : ['--symlink', link, path];
+    }),
     ['--ro-bind', view.etc, '/etc'],
     ['--proc', '/proc', '--ro-bind', '/proc/sys', '/proc/sys'],
     ...view.maskedFiles.map((path) => ['--ro-bind', '/dev/null', path]),
@@ -75,12 +86,29 @@ export function bwrapArguments(view: SystemView, workspace: string, agentDir: st
     tmpfs('/dev/shm', SHM_BYTES, '1777'),
     tmpfs('/tmp', TMP_BYTES, '1777'),
     tmpfs(HOME, HOME_BYTES, '0700'),
-    ['--symlink', '/tmp', '/var/tmp'],
+    view.entries.some(({ path }) => path === '/var') ? [] : ['--symlink', '/tmp', '/var/tmp'],
     ...view.readOnlyPaths.map((path) => ['--ro-bind', path, path]),
     ['--ro-bind', agentDir, AGENT_DIR],
     ['--bind', workspace, WORKSPACE, '--chdir', WORKSPACE],
     ['--remount-ro', '/dev', '--remount-ro', '/'],
   ].flat();
+}
+
+/** An image has its own /var/tmp. Paths of the operator are not shown: their mount points may not exist in it. */
+function imageView(host: SystemView, { path: root, entries }: RootFileSystem & { path: string }): SystemView {
+  return {
+    ...host,
+    entries: entries.map(({ name, ...entry }) => ({ ...entry, path: `/${name}`, source: `${root}/${name}` })),
+    etc: `${root}/etc`,
+    readOnlyPaths: [],
+  };
+}
+
+/** The user is the sandbox's, whatever the image says. */
+function environmentOf({ env }: RootFileSystem): Readonly<Record<string, string>> {
+  const { USER, LOGNAME, SHELL, TERM } = ENVIRONMENT as Record<string, string>;
+  const own = { HOME, USER, LOGNAME, SHELL, TERM } as Record<string, string>;
+  return { ...ENVIRONMENT, ...env, ...own };
 }
 
 /** Encodes the arguments for `--args FD`: each terminated by NUL. */

@@ -21,6 +21,14 @@ const MADE: Readonly<Record<string, string>> = {
   profile: '',
 };
 
+const { passwd = '', group = '', hosts = '', hostname = '', gitconfig = '' } = MADE;
+
+/** Files of /etc in place of those of images; `lists` are extended by the lines of an image. */
+export const IMAGE_ETC = {
+  files: { hosts, hostname, gitconfig, 'nsswitch.conf': MADE['nsswitch.conf']! },
+  lists: { passwd, group },
+} as const;
+
 /** Files copied from the host if present: required by programs under /usr; none holds secrets or user names. */
 const COPIED = [
   'alternatives',

@@ -6,9 +6,10 @@ import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import { unmountAgentFiles } from '../agent-mount.ts';
 import { CgroupTree } from '../cgroup/tree.ts';
-import type { RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
+import type { RootFileSystem, RunningSandbox, Runtime, SandboxSpec } from '../runtime.ts';
 import { TerminalLimit } from '../terminal-limit/terminal-limit.ts';
 import { type NewerOption, optionsLacking } from './arguments.ts';
+import { imageMountPoint, mountImages, unmountImages } from './image-mount.ts';
 import { inheritedFds } from './inherited-fds.ts';
 import { type Instance, instanceDir, instanceName, openInstance } from './instance.ts';
 import { BwrapSandbox, type LaunchSettings } from './launch.ts';
@@ -22,6 +23,8 @@ export interface BwrapOptions {
   stateDir: string;
   /** Additional host paths shown read-only at the same path inside, for example a toolchain outside /usr. */
   readOnlyPaths?: readonly string[];
+  /** Host directory of images; absent: there are none. */
+  imagesDir?: string;
   /** Niceness of sandboxes; undefined: the server's own. */
   niceness?: number | undefined;
   /** The descriptor budget of the process; absent: one of this runtime's own. */
@@ -49,6 +52,7 @@ class BwrapRuntime implements Runtime {
   readonly #spares: Spares;
   #instance: Promise<Instance> | undefined;
   #lacking: NewerOption[] = [];
+  #imagesMounted: Promise<void> | undefined;
 
   constructor(options: BwrapOptions) {
     this.#options = options;
@@ -57,6 +61,7 @@ class BwrapRuntime implements Runtime {
     const descriptors = options.descriptors ?? new Descriptors();
     this.#settings = {
       descriptors,
+      rootOf: (rootfs) => this.#rootOf(rootfs),
       terminals: new TerminalLimit(options.log),
       bwrapPath: options.bwrapPath,
       root: this.#root,
@@ -104,6 +109,7 @@ class BwrapRuntime implements Runtime {
     this.#tree.open();
     await this.#tree.reclaim();
     await unmountAgentFiles(this.#dir);
+    await this.#unmountImages();
   }
 
   async launch(spec: SandboxSpec): Promise<RunningSandbox> {
@@ -125,9 +131,27 @@ class BwrapRuntime implements Runtime {
       this.#settings.terminals.close();
       this.#tree.close();
       await unmountAgentFiles(this.#dir);
+      await this.#unmountImages();
     } catch (err) {
       this.#options.log.warn('bwrap runtime could not be cleaned up completely', { err });
     }
+  }
+
+  async #rootOf(rootfs: RootFileSystem): Promise<RootFileSystem & { path: string }> {
+    const { imagesDir, stateDir } = this.#options;
+    if (imagesDir === undefined) throw new ServiceError('FAILED_PRECONDITION', 'this runtime has no images');
+    const mountPoint = imageMountPoint(stateDir);
+    if (this.#root) this.#imagesMounted ??= mountImages(imagesDir, mountPoint);
+    await this.#imagesMounted?.catch((error) => {
+      this.#imagesMounted = undefined;
+      throw error;
+    });
+    return { ...rootfs, path: join(this.#root ? mountPoint : imagesDir, rootfs.name, 'root') };
+  }
+
+  async #unmountImages(): Promise<void> {
+    this.#imagesMounted = undefined;
+    if (this.#root) await unmountImages(imageMountPoint(this.#options.stateDir));
   }
 
   #open(): Promise<Instance> {

@@ -16,6 +16,7 @@ import type {
   NetworkState,
   OpenShell,
   OwnerResources,
+  RootFileSystem,
   RunningCommand,
   RunningSandbox,
   RunningShell,
@@ -39,6 +40,8 @@ export interface LaunchSettings {
   resetSignals: readonly string[];
   inheritance: Inheritance;
   descriptors: Descriptors;
+  /** The file system of a sandbox with an image, at a path that its uid can traverse. */
+  rootOf?(rootfs: RootFileSystem): Promise<RootFileSystem & { path: string }>;
   terminals: TerminalLimit;
 }
 
@@ -115,7 +118,7 @@ export class BwrapSandbox implements RunningSandbox {
         paces: instance.paces,
         room: instance.room,
         descriptors: settings.descriptors,
-        resetSignals: settings.resetSignals,
+        resetSignals: (spec.rootfs?.resetsSignals ?? true) ? settings.resetSignals : [],
         sandboxId: spec.id,
         hasNetwork: false,
         outOfMemory: outOfMemoryLine(spec.resources, spec.owner),
@@ -178,7 +181,9 @@ export class BwrapSandbox implements RunningSandbox {
   }
 
   async #start(spec: SandboxSpec, instance: Instance, settings: LaunchSettings): Promise<void> {
-    const args = encodeArguments(bwrapArguments(instance.view, spec.workspace, this.#agentDir));
+    const rootfs = spec.rootfs && (await settings.rootOf?.(spec.rootfs));
+    if (spec.rootfs && !rootfs) throw new Error('a sandbox with an image never runs without it');
+    const args = encodeArguments(bwrapArguments(instance.view, spec.workspace, this.#agentDir, rootfs));
     writeFileSync(this.#argumentsFile, args, { mode: 0o600 });
     const ready = this.#executor.ready();
     ready.catch(() => {});

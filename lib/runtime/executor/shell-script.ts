@@ -17,6 +17,8 @@ export function shellStart(shell: string, name: string): string {
   const [first, second] = shell === '' ? ['bash', 'sh'] : [shellQuote(shell)];
   return [
     `s=${first}; p=$(command -v ${first})${second ? ` || { s=${second}; p=$(command -v ${second}); }` : ''}`,
+    // Some builds of busybox find their own programs by name only. /bin/sh runs the agent, so it is there.
+    'case $p in sh) p=/bin/sh s=/bin/sh ;; esac',
     // Not the name of a builtin or function.
     'case $p in /*) echo "$p" ;; *) echo; exit ;; esac',
     `exec "$s" <${AGENT_DIR}/${name}.req`,

@@ -11,6 +11,8 @@ export interface Layout {
   /** Contents of the deltas, shared by forks and checkpoints. */
   layers: string;
   run: string;
+  /** File systems of images: sandboxes' uids can traverse it. */
+  images: string;
   /** Records and output of processes. Accessible to the server only. */
   processes: string;
 }
@@ -28,6 +30,7 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
   const layout = foldersOf(mountPath);
   makeDirectory(layout.deltas, 0o700);
   makeDirectory(layout.layers, 0o700);
+  makeDirectory(layout.images, 0o711);
   makeDirectory(layout.run, 0o711);
   makeDirectory(layout.processes, 0o700);
   const [own, aside] = mountPoints(mountPath, runtimeDirectory);
@@ -38,7 +41,13 @@ export function makeLayout(mountPath: string, runtimeDirectory = RUNTIME_DIRECTO
 /** The directories that are always under `mountPath`. */
 export function foldersOf(mountPath: string): Omit<Layout, 'fs'> {
   const at = (name: string) => join(mountPath, name);
-  return { deltas: at('deltas'), layers: at('layers'), run: at('run'), processes: at('processes') };
+  return {
+    deltas: at('deltas'),
+    layers: at('layers'),
+    images: at('images'),
+    run: at('run'),
+    processes: at('processes'),
+  };
 }
 
 /** Mount points that an earlier server on this state may have used: under `mountPath`, and in the runtime directory. */

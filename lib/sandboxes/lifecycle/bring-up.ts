@@ -6,7 +6,7 @@ import type { Runtime as RuntimeName } from '../../contract/messages.ts';
 import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { OwnerResources, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
+import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
 import type { Threads } from '../../threads/thread-pool.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
@@ -25,6 +25,8 @@ export interface Platform {
   };
   /** Returns a runtime that works on this machine; rejects with a one-line ServiceError otherwise. */
   runtime(name: RuntimeName): Promise<Runtime>;
+  /** The file system of an image by its name or id; undefined: there is none. Absent: there are no images. */
+  rootOf?(image: string): (RootFileSystem & { id: string }) | undefined;
   /** Host directory of a codebase's files. */
   basePath(codebaseId: string): string;
   /** Changes a codebase atomically; see `CodebaseTree.apply`. */
@@ -86,10 +88,19 @@ async function launchOn(
   const { uid, image, resources, runtime: runtimeName } = sandbox.record;
   const runDir = join(platform.layout.run, id);
   const owner = platform.ownerResources?.(sandbox.record.owner_id);
-  const running = await runtime.launch({ id, workspace, runDir, uid, image, resources, ...(owner && { owner }) });
+  const rootfs = runtimeName === 'RUNTIME_BWRAP' && image !== '' ? imageOf(image, platform) : undefined;
+  const more = { ...(owner && { owner }), ...(rootfs && { rootfs }) };
+  const running = await runtime.launch({ id, workspace, runDir, uid, image, resources, ...more });
   sandbox.host = { kind: 'running', running, attached: runtimeName !== 'RUNTIME_MOCK' };
   if (isLost(sandbox, platform)) throw new ServiceError('UNAVAILABLE', 'its workspace was lost while it came up');
   return running;
+}
+
+/** Of a sandbox of RUNTIME_BWRAP. */
+function imageOf(image: string, platform: Platform): RootFileSystem {
+  const found = platform.rootOf?.(image);
+  if (found === undefined) throw new ServiceError('FAILED_PRECONDITION', `the image ${image} is missing`);
+  return found;
 }
 
 /** Attached before, and the file system has failed since. */

@@ -1,3 +1,4 @@
+import { quoteText } from '../../byte-string.ts';
 import type { ResourceLimits, Runtime as RuntimeName, Sandbox } from '../../contract/messages.ts';
 import { invalidArgument, ServiceError } from '../../errors.ts';
 import { newId } from '../../ids.ts';
@@ -14,21 +15,36 @@ import { onExit, reasonOf } from './failure.ts';
 /** RUNNING and durable when it resolves; a failure leaves nothing. */
 export async function createSandbox(request: NewSandbox, context: SandboxContext): Promise<Sandbox> {
   const runtime = request.runtime ?? context.settings.runtime;
-  if (request.image !== '' && runtime !== 'RUNTIME_DOCKER') {
-    throw invalidArgument('image', `is only for RUNTIME_DOCKER, this sandbox would be ${runtime}`);
-  }
+  imageOf(request.image, runtime, context);
   const permissions = await rulesOf(request);
   codebaseOf(request.codebase_id, context);
   await context.platform.runtime(runtime);
   context.refuseWhenClosing();
+  // In the same turn as the registration, so that the image cannot be deleted in between.
+  const image = imageOf(request.image, runtime, context);
   const admitted = admit(request.codebase_id, context, (owner_id, uid) =>
-    recordOf({ ...request, permissions }, runtime, owner_id, uid, context),
+    recordOf({ ...request, image, permissions }, runtime, owner_id, uid, context),
   );
   admitted.sandbox.committedCount = 0;
   admitted.sandbox.isNew = true;
   const pending = context.warnings.look(request.codebase_id, permissions, presetRules(request.preset));
   const sandbox = await bringUpNew(admitted, context);
   return { ...sandbox, warnings: await pending.settled() };
+}
+
+/** What the record names: the reference of a container image, or the id of an image of this server. */
+function imageOf(image: string, runtime: RuntimeName, { platform, settings }: SandboxContext): string {
+  if (runtime === 'RUNTIME_DOCKER') return image || settings.defaultImage;
+  if (image === '') return '';
+  if (runtime === 'RUNTIME_MOCK') {
+    throw invalidArgument('image', `is for RUNTIME_BWRAP and RUNTIME_DOCKER, this sandbox would be ${runtime}`);
+  }
+  const found = platform.rootOf?.(image);
+  if (found !== undefined) return found.id;
+  throw invalidArgument(
+    'image',
+    `${quoteText(image)} is no image of this server: ListImages lists them, ImportImage stores one`,
+  );
 }
 
 /** A sandbox that is counted and being stored, with the operations to wait for. */
@@ -112,7 +128,7 @@ function recordOf(
     created_at: Math.floor(clock.now() / 1000),
     expires_at: expiryOf(request.expires_in, context),
     runtime,
-    image: runtime === 'RUNTIME_DOCKER' ? request.image || settings.defaultImage : '',
+    image: request.image,
     resources: withDefaults(request.resources, settings.defaultResources),
     status_reason: '',
     auto_commit: request.auto_commit || 'never',

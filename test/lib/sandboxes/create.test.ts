@@ -48,11 +48,11 @@ describe('create', () => {
       idle_timeout: 0,
       on_idle: 'stop',
       on_expire: 'keep_changes',
-      expires_soon: true,
-      destroy_at: 0,
       shell: '',
       env: {},
       workdir: '',
+      expires_soon: true,
+      destroy_at: 0,
       warnings: expect.anything(),
     });
     expect(fixture.runtime.up.get(sandbox.id)?.spec).toEqual({
@@ -107,10 +107,16 @@ describe('create', () => {
     ['an unknown codebase', { codebase_id: 'cb_no' }, 'NOT_FOUND', /codebase "cb_no" does not exist/],
     ['the codebase __proto__', { codebase_id: '__proto__' }, 'NOT_FOUND', /does not exist/],
     [
-      'an image without docker',
+      'an unknown image',
       { image: 'ubuntu' },
       'INVALID_ARGUMENT',
-      /^image is only for RUNTIME_DOCKER, this sandbox would be RUNTIME_BWRAP$/,
+      /^image "ubuntu" is no image of this server: ListImages lists them, ImportImage stores one$/,
+    ],
+    [
+      'an image of the mock runtime',
+      { image: 'ubuntu', runtime: 'RUNTIME_MOCK' },
+      'INVALID_ARGUMENT',
+      /^image is for RUNTIME_BWRAP and RUNTIME_DOCKER, this sandbox would be RUNTIME_MOCK$/,
     ],
     ['a runtime that does not work here', { runtime: 'RUNTIME_DOCKER' }, 'FAILED_PRECONDITION', /no docker/],
     [
