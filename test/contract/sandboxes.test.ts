@@ -124,7 +124,7 @@ const lifeCycle: Case[] = [
       expect(await update({})).toEqual(relabelled);
       const before = Math.floor(Date.now() / 1000);
       const { expires_at, ...rest } = await update({ expires_in: 7200 });
-      expect({ ...rest, expires_at: sandbox.expires_at }).toEqual(relabelled);
+      expect({ ...rest, expires_at: sandbox.expires_at }).toEqual({ ...relabelled, expires_soon: false });
       expect(expires_at).toBeGreaterThanOrEqual(before + 7200);
       expect(expires_at).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000) + 7200);
       expect((await update({ expires_in: 0 })).expires_at).toBeGreaterThanOrEqual(before + 24 * 3600);
