@@ -66,8 +66,8 @@ export class MemberBatch implements ArchiveSink {
       if (bytes !== undefined) await this.#files.call('append', member.handle, new Uint8Array(bytes));
       if (isLast) await this.#files.call('seal', member.handle, member.mode, member.mtime);
     }
-    const isFull = this.#bytes >= BATCH_BYTES || this.#members.length >= BATCH_MEMBERS;
-    if (isFull && this.#file === undefined) await this.#send();
+    // Also within a content: the pieces of an archive may all end within one.
+    if (this.#bytes >= BATCH_BYTES || this.#members.length >= BATCH_MEMBERS) await this.#send();
   }
 
   /** Sends the rest. */
@@ -103,12 +103,15 @@ export class MemberBatch implements ArchiveSink {
     return handle;
   }
 
-  /** The workspace stores one batch while the next one is read. */
+  /** The workspace stores one batch while the next one is read. What a file that is not complete has is kept. */
   async #send(): Promise<void> {
-    const [members, data] = [this.#members, Buffer.concat(this.#data)];
+    const all = Buffer.concat(this.#data);
+    const end = this.#file?.at ?? all.length;
+    const [members, data] = [this.#members, all.subarray(0, end)];
     this.#members = [];
-    this.#data = [];
-    this.#bytes = 0;
+    this.#data = [Buffer.from(all.subarray(end))];
+    this.#bytes = all.length - end;
+    if (this.#file !== undefined) this.#file.at = 0;
     await this.#sending;
     if (members.length === 0) return;
     this.#sending = this.#files.call('addMembers', this.#unpacking, members, new Uint8Array(data));
