@@ -4,6 +4,7 @@ import { badLink, belowOther, checkTarget, memberPath, requireNamed, twoTypes } 
 import type { Entry } from '../../archive/tar-header.ts';
 import type { ArchiveSink } from '../../archive/tar-reader.ts';
 import { type ByteString, parentOf } from '../../byte-string.ts';
+import { ServiceError } from '../../errors.ts';
 import { WritableTree } from '../../host-tree/writable-tree.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { Time } from '../../linux/time.ts';
@@ -29,6 +30,9 @@ export interface StagedLimits {
 export const TREE = 'tree';
 export const DIRECTORIES = 'directories';
 
+/** Members that name a directory again. Each has a record of up to 4 KB, which no quota counts. */
+const MAX_REPEATED = 10_000;
+
 /**
  * Writes the members of an archive to a new tree, which nothing else knows yet. If an archive has a path twice, the last
  * one counts. No symbolic link is followed, so a member cannot be written through one. The caller must call `close`.
@@ -41,6 +45,7 @@ export class StagedTree implements ArchiveSink {
   readonly #directories: RecordWriter;
   readonly #counts: StagedCounts = { files: 0, directories: 0, symlinks: 0, size: 0 };
   #linkBytes = 0;
+  #named = 0;
   #file: { fd: number; mtime: Time } | undefined;
 
   /** `staging`: a directory with an empty `TREE`. `exceeded`: the error to throw beyond the limits. */
@@ -110,6 +115,7 @@ export class StagedTree implements ArchiveSink {
       this.#unlink(path);
       this.#tree.enter(path);
     }
+    if (++this.#named > this.#counts.directories + MAX_REPEATED) throw repeated();
     this.#directories.add({ kind: 'directory', path, a: mode, b: seconds(mtime) });
   }
 
@@ -192,6 +198,11 @@ export class StagedTree implements ArchiveSink {
     if (size + this.#linkBytes > this.#limits.bytes || files + directories + symlinks > this.#limits.entries)
       throw this.#exceeded(this.contents);
   }
+}
+
+function repeated(): ServiceError {
+  const what = `names a directory again more than ${MAX_REPEATED} times`;
+  return new ServiceError('RESOURCE_EXHAUSTED', `the archive ${what}; nothing was imported`);
 }
 
 function isOtherType(error: unknown): boolean {

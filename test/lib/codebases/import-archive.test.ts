@@ -282,6 +282,18 @@ describe('importing an archive into a codebase', () => {
     expect(names()).toHaveLength(5);
   });
 
+  it('refuses one directory named over and over, of which each member has a record', async () => {
+    await put('kept');
+    const again = archiveOf([['d/', 'directory']]).subarray(0, 512);
+    const often = gzipSync(Buffer.concat([...Array(10_002).fill(again), tarEnd()]));
+    await expect(imported(often)).rejects.toMatchObject({
+      code: 'RESOURCE_EXHAUSTED',
+      message: expect.stringContaining('names a directory again more than 10000 times'),
+    });
+    expect(names()).toEqual(['kept']);
+    await imported(Buffer.concat([...Array(100).fill(again), tarEnd()]));
+  });
+
   it('leaves the old state if the client vanishes', async () => {
     await put('kept');
     const cut = async function* () {
