@@ -10,6 +10,7 @@ import { batches } from './exec/batches.mjs';
 import { chart } from './exec/chart.mjs';
 import { create } from './exec/create.mjs';
 import { density } from './exec/density.mjs';
+import { images } from './exec/images.mjs';
 import { latency } from './exec/latency.mjs';
 import { Server } from './exec/server.mjs';
 import { stream } from './exec/stream.mjs';
@@ -22,6 +23,7 @@ const PARTS = {
   latency: (server, bwrap) => latency(server, bwrap, quick ? 100 : 500),
   throughput: (server, bwrap) => throughput(server, bwrap, quick ? 3 : 9),
   create: (server, bwrap) => create(server, bwrap, quick ? 15 : 60),
+  images: (server) => images(server, quick ? 15 : 60),
   stream: (server) => stream(server, quick ? 1 : 3),
   batches: (server) => batches(server),
   density: (server) => density(server, quick ? 100 : 1000, quick ? 100 : 1000),

@@ -62,13 +62,22 @@ export class Server {
   }
 
   /** Uploads a file to the codebase of the sandboxes. */
-  async upload(path, content) {
+  upload(path, content) {
+    return this.#put(`/v1/codebases/${this.#codebase}/files/${path}`, content);
+  }
+
+  /** Returns the image of an archive. */
+  async importImage(name, archive) {
+    return JSON.parse(await this.#put(`/v1/images/${name}`, archive));
+  }
+
+  async #put(path, content) {
     const { host, port } = this.#address;
-    const at = `/v1/codebases/${this.#codebase}/files/${path}`;
-    const answering = request({ host, port, method: 'PUT', path: at, agent: this.#agent }).end(content);
+    const answering = request({ host, port, method: 'PUT', path, agent: this.#agent }).end(content);
     const [answer] = await once(answering, 'response');
     const body = await text(answer);
-    if (answer.statusCode !== 200) throw new Error(`upload: ${answer.statusCode} ${body}`);
+    if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${body}`);
+    return body;
   }
 
   async exec(id, command = 'true') {

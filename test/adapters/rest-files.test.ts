@@ -270,7 +270,7 @@ describe('a multipart upload', () => {
         ['name="paht"', 'x'],
         ['name="file"; filename="a"', 'A'],
       ],
-      '"paht" is not a known field; allowed are path, mode',
+      '"paht" is not a known field; allowed are path, mode, symlink_target',
     ],
     ['an unknown file part', [['name="fiel"; filename="a"', 'A']], '"fiel" is not a known part; the content is "file"'],
     [

@@ -60,9 +60,8 @@ export class LineHelper {
 
   #startTimer(): void {
     clearTimeout(this.#timer);
-    // Without anything else to do, as at its start, the server would end while it awaits the answer: the timer holds it.
     if (this.#waiting.length === 0) return;
-    // Keeps the event loop running while an answer is awaited, which the process does not.
+    // Holds the event loop while an answer is awaited: a server that starts has nothing else to do.
     this.#timer = setTimeout(() => this.#end(new Error('the helper process does not answer')), ANSWER_MS);
   }
 

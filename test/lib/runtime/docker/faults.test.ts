@@ -85,7 +85,8 @@ async function launched(): Promise<{ id: string; runDir: string; error?: string 
 async function expectNothingLeft({ id, runDir }: { id: string; runDir: string }, at: string): Promise<void> {
   expect(existsSync(runDir), at).toBe(false);
   const instance = readFileSync(join(scene.directory, 'state', 'docker-instance'), 'latin1').trim();
-  expect(readdirSync(`/run/paddock/docker-${instance}`), at).toEqual(['fifos']);
+  // The programs are shared by all sandboxes.
+  expect(readdirSync(`/run/paddock/docker-${instance}`), at).toEqual(['fifos', 'programs']);
   const filters = { name: [id] };
   await expect
     .poll(async () => (await docker.listContainers({ all: true, filters })).length, { timeout: 30_000, message: at })
