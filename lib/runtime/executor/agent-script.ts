@@ -1,6 +1,7 @@
 import { convenience } from './convenience.ts';
 import { AGENT_DIR } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
+import { SIGNALS } from './terminal/terminal-script.ts';
 
 /**
  * Returns the script of the sandbox's main process: a POSIX shell that only starts runners. It reads their names, one
@@ -11,14 +12,15 @@ import { shellQuote } from './shell-quote.ts';
  * is a program that resets them (`env --default-signal=INT,QUIT`), or empty if there is none.
  *
  * Each runner has a session of its own, if there is setsid(1): a command that signals its process group, as with
- * `trap 'kill 0' EXIT`, must reach neither this shell nor other commands.
+ * `trap 'kill 0' EXIT`, must reach neither this shell nor other commands. PATH may have a directory that the sandbox can write,
+ * so setsid is not looked up again once a command has run.
  */
 export function agentScript(resetSignals: readonly string[], hasNetwork: boolean): string {
   const reset = resetSignals.map((word) => `${shellQuote(word)} `).join('');
   return [
     'exec </dev/null >/dev/null 2>&1',
     ...convenience(hasNetwork),
-    's=; command -v setsid && s=setsid',
+    's=/usr/bin/setsid; [ -x $s ] || s=$(command -v setsid); case $s in (/*) ;; (*) s= ;; esac',
     'while IFS= read -r n; do',
     "  case $n in '' | *[!0-9a-f]*) exit 64 ;; esac",
     `  ($s ${reset}/bin/sh ${AGENT_DIR}/$n.req &)`,
@@ -35,12 +37,16 @@ const OOM_SCORE_ADJ = 700;
  * example about a killed child, never mix with a command's output. Descriptors 7, 8 and 9 are the pipes for output,
  * errors and status. If the shell exits (it cannot fork), the trap reports it with the nonce `n` of the current
  * command.
+ *
+ * The runner catches signals, which a command may send to its process group, so that it reports the command's end. Programs get
+ * them as usual: a subshell resets what is caught.
  */
 export function bootLine(name: string, nonce: string): string {
   return [
     `exec 7>${AGENT_DIR}/${name}.out 8>${AGENT_DIR}/${name}.err 9>${AGENT_DIR}/${name}.sts`,
     `n=${nonce}`,
     `trap 'echo "$n f 0" >&9' EXIT`,
+    `trap : ${SIGNALS}`,
     `echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj`,
     'echo "$n h $$" >&9\n',
   ].join('; ');

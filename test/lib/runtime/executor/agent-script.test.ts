@@ -1,0 +1,26 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { agentScript } from '../../../../lib/runtime/executor/agent-script.ts';
+import { AGENT_DIR } from '../../../../lib/runtime/executor/places.ts';
+import { shells } from './shells.ts';
+
+const base = mkdtempSync('/tmp/paddock-agent-');
+afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+it.each(shells)('no program that a sandbox put into PATH starts a runner, with %s as /bin/sh', async (shell) => {
+  const dir = mkdtempSync(join(base, 'a-'));
+  const [own, planted, started] = ['bin', 'planted', 'started'].map((name) => join(dir, name));
+  mkdirSync(own!);
+  writeFileSync(join(own!, 'setsid'), `#!/bin/sh\necho >${planted}\nexec "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(dir, 'ctl'), 'abc\n');
+  // The session of the runner is its own.
+  const report = `read -r _ _ _ _ _ session _ </proc/$$/stat; [ $session = $$ ] && : >${started}`;
+  writeFileSync(join(dir, 'abc.req'), `${report}\n`);
+  const script = agentScript([], true).replaceAll(AGENT_DIR, dir);
+  const name = shell.endsWith('busybox') ? ['sh'] : [];
+  execFileSync(shell, [...name, '-c', script], { env: { PATH: `${own}:/usr/bin:/bin` } });
+  await expect.poll(() => existsSync(started!), { timeout: 30_000 }).toBe(true);
+  expect(existsSync(planted!)).toBe(false);
+});
