@@ -17,7 +17,7 @@ import { Choice } from './choice.ts';
 import { compare } from './compare.ts';
 import { modeOf, type Present, presentAt } from './present.ts';
 import { isBelow, renamedDirectories } from './renamed-directories.ts';
-import { isScratch } from './scratch-changes.ts';
+import { isScratch, type Parent } from './scratch-changes.ts';
 
 /** Names examined in one step. */
 const ITEMS_PER_STEP = 64;
@@ -90,21 +90,9 @@ export function* changesBelow(
   const walk: Walk = { workspace, choice, omits, origins: undefined, links: undefined };
   const { excluded } = choice ?? {};
   // The tree can be deeper than the stack, so there is no recursion.
-  const stack = [
-    open(
-      walk,
-      {
-        path,
-        now,
-        wasDirectory: true,
-        hidesKnown: false,
-        goneAsScratch: false,
-        rule: workspace.stateOf(path),
-        excluded,
-      },
-      after,
-    ),
-  ];
+  const rule = workspace.stateOf(path);
+  const gone = { hidesKnown: false, goneAsScratch: false, asScratch: false };
+  const stack = [open(walk, { path, now, wasDirectory: true, ...gone, rule, excluded }, after)];
   for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
     const { done, value } = frame.entries.next();
     if (done) stack.pop();
@@ -130,17 +118,12 @@ function* originsOf(walk: Walk): Steps<ReadonlySet<ByteString>, undefined> {
 }
 
 /** A path that is a directory now, or was one in the base. */
-interface Compared {
-  path: ByteString;
-  now: Present | undefined;
+interface Compared extends Parent {
   wasDirectory: boolean;
   /**
    * It is absent because a directory was created above: only the base entries that the sandbox knew count as removed.
    */
   hidesKnown: boolean;
-  /** It is absent, and its removal is scratch. */
-  goneAsScratch: boolean;
-  rule: RuleState;
   /** See `isExcluded`. */
   excluded: RuleState | undefined;
 }
@@ -207,7 +190,15 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     if (walk.omits && !walk.choice!.mayHaveBelow(path, excluded)) continue;
     const rest = after.startsWith(key) ? sliceOf(after, key.length) : NO_BYTES;
     const goneAsScratch = scratch && !nowDirectory;
-    const child = { path, now: nowDirectory ? now : undefined, wasDirectory, goneAsScratch, rule, excluded };
+    const child = {
+      path,
+      now: nowDirectory ? now : undefined,
+      wasDirectory,
+      goneAsScratch,
+      asScratch: scratch,
+      rule,
+      excluded,
+    };
     yield { dir: { ...child, hidesKnown: hidesKnown && now === undefined }, after: rest };
   }
 }

@@ -1,18 +1,22 @@
-import type { ByteString } from '../../byte-string.ts';
+import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH, splitPath } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory } from '../../linux/mode.ts';
 import type { RuleState } from '../../permissions/index.ts';
 import type { BaseStat } from '../base/base.ts';
 import { type Inode, WHITEOUT } from '../delta/index/inode.ts';
+import { ROOT_ID } from '../delta/index/inode-table.ts';
 import type { Workspace } from '../workspace.ts';
-import { modeOf, type Present } from './present.ts';
+import { modeOf, type Present, presentAt } from './present.ts';
 
 /** Names examined in one step. */
 const ITEMS_PER_STEP = 64;
 
 /** The directory of an entry. */
-interface Parent {
+export interface Parent {
+  path: ByteString;
   now: Present | undefined;
+  /** Its own difference from the base is scratch, if it has one. */
+  asScratch: boolean;
   /** It is absent, and its removal is scratch. */
   goneAsScratch: boolean;
   rule: RuleState;
@@ -30,7 +34,7 @@ interface Entry {
  * in a state that the sandbox was never in:
  *
  * - the removal of an entry with its directory, if that removal is a change
- * - contents of the codebase in a directory that was renamed, unless both paths are scratch
+ * - what the codebase has in a directory that was renamed, unless the old path and the new one of the directory are scratch, too
  * - a directory in the place of a file
  *
  * `inPlace`: the directory shows the base's entries at this path.
@@ -39,8 +43,32 @@ export function isScratch(workspace: Workspace, parent: Parent, inPlace: boolean
   const { path, now, was, rule } = entry;
   if (!rule.scratch) return false;
   if (now === undefined) return parent.now === undefined ? parent.goneAsScratch : inPlace || parent.rule.scratch;
-  if (now.basePath !== undefined && now.basePath !== path) return workspace.stateOf(now.basePath).scratch;
+  const from = parent.now?.basePath;
+  const moved = from !== undefined && from !== parent.path;
+  const origin = moved ? joinPath(from, baseNameOf(path)) : path;
+  // The codebase has it at the old path, where its removal is a change.
+  if (moved && !parent.asScratch && workspace.base.lstat(origin) !== undefined) return false;
+  if (now.basePath !== undefined && now.basePath !== path) {
+    if (!workspace.stateOf(now.basePath).scratch) return false;
+    return now.basePath === origin || leavesScratch(workspace, now.basePath);
+  }
   return was === undefined || isDirectory(was.mode) || !isDirectory(modeOf(now));
+}
+
+/** Whether the absence of a renamed directory at its base path is scratch, which its path is. */
+function leavesScratch(workspace: Workspace, basePath: ByteString): boolean {
+  const inode = workspace.delta.table.get(ROOT_ID);
+  let dir: Present | undefined = { inode, base: undefined, basePath: ROOT_PATH };
+  let path = ROOT_PATH;
+  let rule = workspace.stateOf(ROOT_PATH);
+  for (const name of splitPath(parentOf(basePath))) {
+    const next: Present | undefined = dir && presentAt(workspace, dir, name);
+    path = joinPath(path, name);
+    rule = rule.child(name);
+    dir = next && isDirectory(modeOf(next)) ? next : undefined;
+    if (dir === undefined && !rule.scratch) return false;
+  }
+  return dir === undefined || dir.basePath === path || rule.scratch;
 }
 
 interface Frame {

@@ -9,6 +9,7 @@ const scratch = (pattern: string, priority = 0): PermissionRule => ({
   scratch: true,
 });
 const RULES = [rule('/**', 'WRITE'), scratch('**/.cache/**'), scratch('dist/**'), rule('dist/keep/**', 'WRITE', 1)];
+const EVERYWHERE = [rule('/**', 'WRITE'), scratch('**/dist/**')];
 const BASE = { a: 'a', 'src/x': 'x', 'src/.cache/b': 'b', 'dist/old': 'o', 'dist/keep/k': 'k' };
 
 const MARKS = { added: '+', modified: 'M', deleted: '-' };
@@ -111,11 +112,26 @@ describe('what is written at scratch paths', () => {
     expect(changes(s, { paths: [fromText('dist')] })).toEqual(['- dist/keep', '- dist/keep/k']);
   });
 
-  it('are contents of the codebase in a renamed directory only if both paths are scratch', () => {
+  it('is not what the codebase has in a directory that was renamed, unless its removal is scratch', () => {
+    const s = new Sandbox({ 'action/dist/one': '1', 'action/dist/two': '2', 'dist/d/f': 'f' }, { rules: EVERYWHERE });
+    s.write('action/dist/two', 'II');
+    s.create('action/dist/own', 'o');
+    s.rename('action', 'moved');
+    s.rename('dist/d', 'dist/e');
+    const removed = ['- action', '- action/dist', '- action/dist/one', '- action/dist/two'];
+    expect(changes(s)).toEqual([...removed, '+ moved', '+ moved/dist', '+ moved/dist/one', '+ moved/dist/two']);
+    s.rename('moved/dist', 'dist/moved');
+    expect(changes(s)).toEqual([...removed, '+ dist/moved', '+ dist/moved/one', '+ dist/moved/two', '+ moved']);
+    s.rename('dist', 'moved/dist');
+    expect(changes(s, { paths: [fromText('dist')] })).toEqual([]);
+  });
+
+  it('is not what the codebase has in a directory that is renamed to a scratch path', () => {
     const s = sandbox();
     s.create('src/.cache/own', 'o');
     s.rename('src', 'dist/src');
-    expect(changes(s)).toEqual(['+ dist/src', '+ dist/src/x', '- src', '- src/.cache', '- src/.cache/b', '- src/x']);
+    const added = ['+ dist/src', '+ dist/src/.cache', '+ dist/src/.cache/b', '+ dist/src/x'];
+    expect(changes(s)).toEqual([...added, '- src', '- src/.cache', '- src/.cache/b', '- src/x']);
   });
 
   it('is not a directory in the place of a file', () => {
