@@ -1,4 +1,4 @@
-import { definePatch, expiryPolicy, idlePolicy, labels, surroundings } from './define.ts';
+import { definePatch, expiryPolicy, idlePolicy, labels, sandboxSurroundings } from './define.ts';
 
 export const updateSandbox = definePatch(
   'UpdateSandbox',
@@ -7,8 +7,8 @@ export const updateSandbox = definePatch(
     remove_labels: { maxItems: labels.maxItems, items: labels.keys },
     ...expiryPolicy,
     ...idlePolicy,
-    ...surroundings,
-    remove_env: { maxItems: surroundings.env.maxItems, items: surroundings.env.keys },
+    ...sandboxSurroundings,
+    remove_env: { maxItems: sandboxSurroundings.env.maxItems, items: sandboxSurroundings.env.keys },
   },
   {
     removes: { labels: { keys: 'remove_labels', all: 'clear_labels' }, env: { keys: 'remove_env', all: 'clear_env' } },

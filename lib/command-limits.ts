@@ -14,6 +14,12 @@ export const MAX_ARGV_BYTES = 1024 * 1024;
 export const MAX_ARGUMENTS = 16_384;
 /** Maximum number of environment variables in a request; the kernel bounds only their bytes. */
 export const MAX_VARIABLES = 4096;
+/**
+ * Maximum number of the variables of a sandbox itself, and of their bytes counted like MAX_ENV_BYTES: they are stored with the
+ * records of all sandboxes.
+ */
+export const MAX_SANDBOX_VARIABLES = 256;
+export const MAX_SANDBOX_ENV_BYTES = 64 * 1024;
 /** PATH_MAX without its NUL. */
 export const MAX_WORKDIR_BYTES = 4095;
 /** Source of a regular expression: names that every shell can assign. */

@@ -4,6 +4,8 @@ import {
   MAX_ARGUMENTS,
   MAX_ARGV_BYTES,
   MAX_ENV_BYTES,
+  MAX_SANDBOX_ENV_BYTES,
+  MAX_SANDBOX_VARIABLES,
   MAX_SESSION_COMMAND_BYTES,
   MAX_STRING_BYTES,
   MAX_VARIABLES,
@@ -104,8 +106,8 @@ const shell = {
 
 const envName = { minLength: 1, pattern: { source: ENV_NAME, problem: ENV_NAME_PROBLEM } } as const;
 
-/** What commands start with, in requests for them and for sandboxes. */
-export const surroundings = {
+/** What a command starts with. */
+const surroundings = {
   shell,
   workdir: { pattern: noNul, maxBytes: MAX_WORKDIR_BYTES },
   env: {
@@ -117,6 +119,12 @@ export const surroundings = {
   },
 } as const satisfies Constraints;
 
+/** What the commands of a sandbox start with, under what their requests have. */
+export const sandboxSurroundings = {
+  ...surroundings,
+  env: { ...surroundings.env, maxItems: MAX_SANDBOX_VARIABLES, maxBytes: MAX_SANDBOX_ENV_BYTES },
+} as const satisfies Constraints;
+
 /** Fields of new sandboxes, in CreateSandbox and Fork. */
 export const newSandbox = {
   permissions: rules,
@@ -124,7 +132,7 @@ export const newSandbox = {
   labels,
   ...expiryPolicy,
   ...idlePolicy,
-  ...surroundings,
+  ...sandboxSurroundings,
   resources: {
     fields: {
       memory_bytes: { ...RESOURCE_RANGES.memory_bytes, orZero: true, unit: 'bytes' },

@@ -972,7 +972,7 @@ export interface CreateSandboxRequest {
   shell: string;
   /**
    * Environment variables of commands, processes and sessions. Those of a request take precedence. Commands can read them,
-   * and whoever may see the sandbox.
+   * and whoever may see the sandbox. At most 256 variables and 64 KiB in all, each with "=" and NUL.
    */
   env: Record<string, string>;
   /**
@@ -1538,7 +1538,7 @@ export interface ForkRequest {
   on_idle: string;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   shell: string;
-  /** Environment variables; none: those of the forked sandbox. */
+  /** Environment variables, as in CreateSandboxRequest; none: those of the forked sandbox. */
   env: Record<string, string>;
   /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
   workdir: string;

@@ -16,13 +16,16 @@ import { listSandboxes } from '../../handlers/list-sandboxes.ts';
 import { makeDirectory } from '../../handlers/make-directory.ts';
 import { moveFile } from '../../handlers/move-file.ts';
 import { updatePermissions } from '../../handlers/update-permissions.ts';
+import { updateSandbox } from '../../handlers/update-sandbox.ts';
 import { fields as contract, rpcs } from '../../lib/contract/schema.ts';
 import { call, message } from './call.ts';
 
 const command = { command: 'true' };
 const codebase = { codebase_id: 'cb_1' };
 
-const refused: [string, Handler, object, string][] = [
+type Refused = [description: string, handler: Handler, request: object, problem: string];
+
+const refused: Refused[] = [
   [
     'a limit of the output of a stream',
     execStream,
@@ -91,6 +94,25 @@ const refused: [string, Handler, object, string][] = [
     exec,
     { ...command, env: Object.fromEntries(Array.from({ length: 4097 }, (_, index) => [`=${index}`, ''])) },
     'env must have at most 4096 entries, not 4097',
+  ],
+  ...(
+    [
+      [createSandbox, codebase],
+      [fork, { sandbox_id: 'sb_1' }],
+    ] as const
+  ).map(
+    ([handler, from]): Refused => [
+      'more variables than a sandbox may have itself',
+      handler,
+      { ...from, env: Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`A${index}`, ''])) },
+      'env must have at most 256 entries, not 257',
+    ],
+  ),
+  [
+    'a larger environment than a sandbox may have itself',
+    updateSandbox,
+    { sandbox_id: 'sb_1', env: { A: 'x'.repeat(65_536) } },
+    'env must have at most 65536 bytes in all, not 65539',
   ],
   [
     'negative memory',

@@ -1,4 +1,4 @@
-import { MAX_ENV_BYTES, MAX_VARIABLES } from '../../command-limits.ts';
+import { MAX_SANDBOX_ENV_BYTES, MAX_SANDBOX_VARIABLES } from '../../command-limits.ts';
 import type { Sandbox } from '../../contract/messages.ts';
 import { invalidArgument } from '../../errors.ts';
 import { MAX_LABELS } from '../../label-limits.ts';
@@ -68,12 +68,18 @@ function changedEnv(
   if (Object.keys(env).length === 0 && remove_env.length === 0 && !clear_env) return {};
   const merged = changedMap(present, env, remove_env, clear_env);
   const entries = Object.entries(merged);
-  if (entries.length > MAX_VARIABLES) {
-    throw invalidArgument('env', `must leave the sandbox at most ${MAX_VARIABLES} variables, not ${entries.length}`);
+  if (entries.length > MAX_SANDBOX_VARIABLES) {
+    throw invalidArgument(
+      'env',
+      `must leave the sandbox at most ${MAX_SANDBOX_VARIABLES} variables, not ${entries.length}`,
+    );
   }
   const bytes = entries.reduce((sum, [name, value]) => sum + name.length + Buffer.byteLength(value) + 2, 0);
-  if (bytes <= MAX_ENV_BYTES) return { env: merged };
-  throw invalidArgument('env', `must leave the sandbox at most ${MAX_ENV_BYTES} bytes of variables, not ${bytes}`);
+  if (bytes <= MAX_SANDBOX_ENV_BYTES) return { env: merged };
+  throw invalidArgument(
+    'env',
+    `must leave the sandbox at most ${MAX_SANDBOX_ENV_BYTES} bytes of variables, not ${bytes}`,
+  );
 }
 
 function changedMap(
