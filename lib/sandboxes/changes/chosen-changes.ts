@@ -1,4 +1,4 @@
-import { type ByteString, quote, splitPath } from '../../byte-string.ts';
+import { type ByteString, joinPath, parentOf, quote, ROOT_PATH, sliceOf, splitPath } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import { filtered, forEach } from '../../long-lists.ts';
 import { isExcluded, type RuleState } from '../../permissions/index.ts';
@@ -28,6 +28,7 @@ export async function chosenChanges(
   const left = await filtered(all, (change) => change.left !== 'scratch' && !isChosen(change));
   const possible = await withoutHolders(await filtered(all, (change) => isChosen(change) && isPossible(change)), left);
   refuseForbidden(await filtered(possible, ({ writable }) => !writable));
+  await refuseInScratch(all, possible, own);
   if (left.length === 0) return possible;
   await refuseHalf({ possible, left, own, covered });
   await refuseWithoutRoom(possible, left);
@@ -84,7 +85,46 @@ async function refuseHalf({ possible, left, own, covered }: Choice): Promise<voi
       const atOrigin = origin !== undefined && (chosen.has(origin) || aboveChosen.has(origin));
       if (aboveChosen.has(path) || atOrigin) throw half(path);
     } else if (origin !== undefined && (inBase.has(origin) || aboveInBase.has(origin))) throw half(origin);
+    else if (aboveInBase.has(path)) throw half(path);
   }
+  const origins = new Map(moved.flatMap(({ path, origin }) => (origin === undefined ? [] : [[path, origin]])));
+  const gone = new Set(pathsOf(await filtered(possible, ({ base }) => base !== undefined)));
+  await forEach(left, ({ path, now }) => {
+    const top = now && lowestOf(path, origins);
+    if (top !== undefined && gone.has(joinPath(origins.get(top)!, sliceOf(path, top.length + 1)))) throw half(top);
+  });
+}
+
+/**
+ * Throws for changes in a scratch directory that was renamed, or that replaces one: with them the codebase would have this
+ * directory, and the sandbox would show the codebase's entries in it.
+ */
+async function refuseInScratch(
+  all: readonly WorkspaceChange[],
+  possible: readonly WorkspaceChange[],
+  own: readonly OwnDirectory[],
+): Promise<void> {
+  const moved = own.filter(({ origin, replaces }) => origin !== undefined || replaces);
+  if (moved.length === 0) return;
+  const scratch = await filtered(all, ({ left }) => left === 'scratch');
+  if (scratch.length === 0) return;
+  const at = new Set(pathsOf(scratch));
+  const aboveScratch = await directoriesAbove(pathsOf(await filtered(scratch, ({ base }) => base !== undefined)));
+  const aboveChosen = await directoriesAbove(pathsOf(possible));
+  for (const { path, replaces } of moved) {
+    if (!aboveChosen.has(path) || !(at.has(path) || (replaces && aboveScratch.has(path)))) continue;
+    const why = `${quote(path)} is a scratch directory that the sandbox renamed or replaced, with changes that are not scratch`;
+    throw new ServiceError(
+      'FAILED_PRECONDITION',
+      `include_scratch: ${why}; commit it with include_scratch, or exclude it`,
+    );
+  }
+}
+
+/** The lowest of `tops` that contains the path. */
+function lowestOf(path: ByteString, tops: ReadonlyMap<ByteString, unknown>): ByteString | undefined {
+  for (let at = parentOf(path); at !== ROOT_PATH; at = parentOf(at)) if (tops.has(at)) return at;
+  return undefined;
 }
 
 /** Whether the change is a new directory that has a chosen change below it, and is therefore committed with that. */

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { type ByteString, fromText, ROOT_PATH } from '../../../../lib/byte-string.ts';
 import { chosenChanges } from '../../../../lib/sandboxes/changes/chosen-changes.ts';
+import type { OwnDirectory, WorkspaceChange } from '../../../../lib/workspaces/workspaces.ts';
 import { changesOf } from './changes-of.ts';
 
 it('refuses an entry of a directory without the removal of the file that the directory replaces', async () => {
@@ -26,6 +27,45 @@ it('refuses either path of a renamed directory without the other', async () => {
   await expect(chosenChanges(all, [fromText('d')], own)).rejects.toThrow('directory "e"; choose all of it');
   await expect(chosenChanges(all, [fromText('e')], own)).rejects.toThrow('directory "d"; choose all of it');
   expect(await chosenChanges(all, ['d', 'e'].map(fromText), own)).toEqual(all);
+});
+
+it('refuses a renamed or replacing directory without excluded entries that the codebase has', async () => {
+  const renamed = changesOf(
+    ['d', 'directory', undefined],
+    ['d/in', 'directory', undefined],
+    ['d/in/f', 'file', undefined],
+    ['e', undefined, 'directory'],
+    ['e/in', undefined, 'directory'],
+    ['e/in/f', undefined, 'file'],
+    ['e/new.log', undefined, 'file'],
+  );
+  const own = [{ id: 1, path: fromText('e'), origin: fromText('d'), replaces: false }];
+  const leaving = (all: WorkspaceChange[], paths: string[]) =>
+    all.map((change) => (paths.includes(change.path) ? { ...change, left: 'excluded' as const } : change));
+  const choose = (all: WorkspaceChange[], of: OwnDirectory[]) => chosenChanges(all, [ROOT_PATH], of);
+  await expect(choose(leaving(renamed, ['e/in/f', 'e/new.log']), own)).rejects.toThrow(
+    'directory "e"; choose all of it',
+  );
+  expect(await choose(leaving(renamed, ['e/new.log']), own)).toHaveLength(6);
+  const replacing = leaving(changesOf(['r/new', undefined, 'file'], ['r/old', 'file', undefined]), ['r/old']);
+  const ofReplacing = [{ id: 1, path: fromText('r'), origin: undefined, replaces: true }];
+  await expect(choose(replacing, ofReplacing)).rejects.toThrow('directory "r"; choose all of it');
+});
+
+it('refuses a change in a scratch directory that was renamed or replaces one', async () => {
+  const scratch = (all: WorkspaceChange[], ...paths: string[]) =>
+    all.map((change) => (paths.includes(change.path) ? { ...change, left: 'scratch' as const } : change));
+  const own = (origin: string | undefined, replaces: boolean) => [
+    { id: 1, path: fromText('d'), origin: origin === undefined ? undefined : fromText(origin), replaces },
+  ];
+  const replaced = scratch(changesOf(['d/keep', undefined, 'directory'], ['d/old', 'file', undefined]), 'd/old');
+  const refusal = '"d" is a scratch directory that the sandbox renamed or replaced';
+  await expect(chosenChanges(replaced, [ROOT_PATH], own(undefined, true))).rejects.toThrow(refusal);
+  expect(await chosenChanges(replaced, [ROOT_PATH], [])).toHaveLength(1);
+  const renamed = scratch(changesOf(['c', 'directory', undefined], ['d', undefined, 'directory']), 'c', 'd');
+  expect(await chosenChanges(renamed, [ROOT_PATH], own('c', false))).toEqual([]);
+  const kept = changesOf(['d/keep', undefined, 'directory']);
+  await expect(chosenChanges([...renamed, ...kept], [ROOT_PATH], own('c', false))).rejects.toThrow(refusal);
 });
 
 it('names an entry that the rules do not let the sandbox write, and of hidden ones only how many there are', async () => {
