@@ -73,8 +73,9 @@ async function end(sandbox: LiveSandbox, context: SandboxContext): Promise<void>
 /** Returns whether the sandbox has committed its changes itself. A sandbox in SANDBOX_ERROR stays in it. */
 async function stopExpired(sandbox: LiveSandbox, context: SandboxContext): Promise<boolean> {
   const { retention } = context.settings.expiry;
-  const { expires_at } = sandbox.record;
-  const patch = { kept: true, destroy_at: retention === 0 ? 0 : expires_at + Math.ceil(retention / 1000) };
+  // Not from the time of expiry: the server may have been down since.
+  const since = Math.max(sandbox.record.expires_at, Math.floor(context.clock.now() / 1000));
+  const patch = { kept: true, destroy_at: retention === 0 ? 0 : since + Math.ceil(retention / 1000) };
   const commits = commitsItself(sandbox);
   const isUp = sandbox.status === 'SANDBOX_RUNNING';
   if (isUp) return (await context.platform.descriptors.lend(() => endAndCommit(sandbox, context, patch))) && commits;

@@ -60,6 +60,15 @@ describe('an expired sandbox', () => {
     expect([fixture.runtime.up.size, fixture.mount.attached.size]).toEqual([0, 0]);
   });
 
+  it('is kept for as long if the server was down at that time', async () => {
+    const sandbox = await create();
+    change(sandbox);
+    await cleanAt(10_000);
+    expect(sandboxes.get(sandbox.id).destroy_at).toBe(T0 + 10_000 + 7200);
+    await cleanAt(10_001);
+    expect(statusOf(sandbox)).toBe('SANDBOX_STOPPED');
+  });
+
   it('is kept if its changes cannot be read, or if it has a checkpoint', async () => {
     const [damaged, saved] = [await create(), await create()];
     await sandboxes.createCheckpoint(saved.id, 'one');
