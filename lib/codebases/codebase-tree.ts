@@ -17,7 +17,7 @@ import { notSynced } from './disk-errors.ts';
 import type { FilePath } from './file-path.ts';
 import { listFiles } from './list-files.ts';
 import { notAll } from './not-all.ts';
-import { type ObserveChange, observeBy } from './observe-change.ts';
+import { type BaseObserver, type ObserveChange, observeBy } from './observe-change.ts';
 import type { OwnerShare } from './owner-quota.ts';
 import type { Imported, MakePlan, Plan, RebaseSandbox, TreeOptions } from './plan.ts';
 import { putFile } from './put-file.ts';
@@ -42,6 +42,7 @@ export class CodebaseTree {
   readonly files: string;
   /** Host directory of files in preparation, on the same file system. */
   readonly incoming: string;
+  readonly #watcher: BaseObserver;
   readonly #observe: ObserveChange;
   readonly #checksums: Checksums;
   readonly #changes = new SerialQueue();
@@ -69,6 +70,7 @@ export class CodebaseTree {
     this.#log = log;
     this.files = join(directory, FILES);
     this.incoming = join(directory, INCOMING);
+    this.#watcher = watcher;
     this.#observe = observeBy(watcher, id);
     this.#checksums = checksums;
     this.#journal = new CommitJournal(directory, this.files, certain);
@@ -167,7 +169,6 @@ export class CodebaseTree {
   async apply(plan: MakePlan, imported?: Imported): Promise<void> {
     await this.#change(async () => {
       await this.#journal.begin(imported?.staging);
-      let prepared = false;
       let leftOut: ByteString[] = [];
       try {
         const { paths, removed, growth, ...planned } = await plan(
@@ -178,16 +179,17 @@ export class CodebaseTree {
         const commit = { id: randomUUID(), ...planned };
         if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
           await this.#quota.admit(growth);
+          // While it can still be refused, as for the commit of a sandbox.
+          if (commit.graft && removed.length > 0) await this.#watcher.baseRemoving(this.#id, removed);
           await this.#journal.prepare(commit, commit.graft);
-          prepared = true;
           leftOut = await this.#applyCommit(commit, { paths, removed, graft: imported?.graft }, growth);
         }
         // An import is certain; its end follows before the next change.
         if (commit.graft) this.#ending = commit;
         else await this.#journal.end();
       } catch (error) {
-        if (!prepared) await this.#abandon();
-        else this.#unfinished = true;
+        if (this.#journal.isPrepared) this.#unfinished = true;
+        else await this.#abandon();
         throw error;
       }
       if (leftOut.length > 0) throw notAll(leftOut);
@@ -214,7 +216,7 @@ export class CodebaseTree {
       else if (commit.graft) this.#totals.add(growth);
       else this.#totals.committed(growth);
     };
-    const coming = { removed, removalsObserved: !commit.graft, by: commit.sandboxId };
+    const coming = { removed, removalsObserved: true, by: commit.sandboxId };
     await this.#observe(paths, change, coming);
     return leftOut;
   }

@@ -63,6 +63,7 @@ export class CommitJournal {
   readonly #files: string;
   readonly #certain: CommitCertain;
   readonly staging: string;
+  #isPrepared = false;
 
   /** `directory`: that of the codebase; `files`: its visible files. Both must be on one file system. */
   constructor(directory: string, files: string, certain: CommitCertain = async () => undefined) {
@@ -74,9 +75,15 @@ export class CommitJournal {
 
   /** Creates an empty staging directory, or takes one over that is on the same file system. */
   async begin(staged?: string): Promise<void> {
+    this.#isPrepared = false;
     await removeTree(this.staging);
     if (staged === undefined) await mkdir(this.staging, { mode: 0o700 });
     else await rename(staged, this.staging);
+  }
+
+  /** Whether the journal of the commit may be in place, even if `prepare` failed: the commit must not be abandoned. */
+  get isPrepared(): boolean {
+    return this.#isPrepared;
   }
 
   /**
@@ -94,6 +101,7 @@ export class CommitJournal {
       await handle.close();
     }
     await sync();
+    this.#isPrepared = true;
     await rename(`${path}.new`, path);
     await sync();
     await this.#isCertain(commit);

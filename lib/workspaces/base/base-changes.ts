@@ -1,4 +1,4 @@
-import { type ByteString, baseNameOf, joinPath, parentOf } from '../../byte-string.ts';
+import { type ByteString, baseNameOf, joinPath, parentOf, ROOT_PATH } from '../../byte-string.ts';
 import { StepCounter, type Steps } from '../../fuse/connection/steps.ts';
 import { isDirectory, S_IFMT, S_IFREG } from '../../linux/mode.ts';
 import { removeUnusedDirectories } from '../history/unused-directories.ts';
@@ -27,7 +27,7 @@ export function* baseChanging(workspace: Workspace, paths: readonly ByteString[]
 
 /** Pins the files without a name at or below base paths. Both may be thousands, so each orphan is examined once. */
 function* pinOrphans(workspace: Workspace, changing: ReadonlySet<ByteString>): Steps<void> {
-  const within = new PathMemo(false, (above, _name, path) => above || changing.has(path));
+  const within = new PathMemo(changing.has(ROOT_PATH), (above, _name, path) => above || changing.has(path));
   const counter = new StepCounter(ITEMS_PER_STEP);
   for (const loose of workspace.tree.orphans) {
     const path = loose.basePath;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { fromText } from '../../../lib/byte-string.ts';
+import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
 import type { AttachedWorkspaces } from '../../../lib/workspaces/attached-workspaces.ts';
 import type { Workspace } from '../../../lib/workspaces/workspace.ts';
 import { outcome, Sandbox } from './sandbox.ts';
@@ -80,6 +80,16 @@ describe('a base file that is replaced', () => {
     for (const name of names) replace(s, name, 'new');
     s.fs.baseChanged('cb_1', names.map(fromText));
     expect(open.map((id) => s.readId(id))).toEqual(names.map(() => 'old'));
+  });
+
+  it('keeps its contents without a name when the whole codebase is replaced', () => {
+    const s = new Sandbox({ 'd/a': 'old' });
+    const open = s.id('d/a');
+    s.unlink('d/a');
+    s.fs.baseChanging('cb_1', [ROOT_PATH]);
+    rmSync(join(s.spec.base, 'd'), { recursive: true });
+    s.fs.baseChanged('cb_1', [ROOT_PATH]);
+    expect(s.readId(open)).toBe('old');
   });
 
   it('can be written to by a program that has it open, without changing the new one', () => {
