@@ -270,7 +270,7 @@ export class StoredCodebases implements Codebases {
   }
 
   async #finishGraft(staging: string, files: string): Promise<void> {
-    const { remote, release } = await this.#archives.imports.take();
+    const { remote, release } = await this.#archives.finishing.take();
     await remote.apply(staging, files).finally(release);
   }
 

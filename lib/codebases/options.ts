@@ -5,6 +5,7 @@ import type { Threads } from '../threads/thread-pool.ts';
 import type { Transfers } from '../transfers.ts';
 import type { ArchiveThreads } from './archive/import-archive.ts';
 import type { TreeExport } from './archive/tree-export.ts';
+import type { TreeImport } from './archive/tree-import.ts';
 import type { CommitCertain } from './commit-journal.ts';
 import type { BaseObserver } from './observe-change.ts';
 import type { RebaseSandbox } from './plan.ts';
@@ -22,6 +23,8 @@ interface CodebaseRecords {
 /** Threads of a server for the archives of its codebases. */
 export interface CodebaseThreads extends ArchiveThreads {
   exports: Threads<TreeExport>;
+  /** For interrupted imports. Those that hold a thread of `imports` may wait for the end of one. */
+  finishing: Threads<TreeImport>;
 }
 
 export interface CodebasesOptions {

@@ -21,12 +21,22 @@ export interface Held<T extends Closable> {
 
 /** Gives out objects that live in threads of their own. */
 export interface Threads<T extends Closable> {
-  /** Waits while too many are in use. */
+  /** Waits while too many are in use, for a limited time; then RESOURCE_EXHAUSTED. */
   take(): Promise<Held<T>>;
 }
 
 /** Threads of one kind in use at once; more holders wait. Each has a heap of its own. */
 const MAX_THREADS = 4;
+/** Milliseconds that a holder waits for a thread. */
+const MAX_WAIT_MS = 30_000;
+
+/** Milliseconds. */
+interface Times {
+  /** A call that takes longer fails, and its thread is ended. Absent: none. */
+  maxCall?: number;
+  /** Of the wait for a thread; absent: 30 s. */
+  maxWait?: number;
+}
 
 /**
  * Threads for work in long synchronous steps, which would hold the main thread. Each holder has a thread alone. One idle
@@ -35,34 +45,60 @@ const MAX_THREADS = 4;
 export class ThreadPool<T extends Closable> implements Threads<T> {
   readonly #entry: URL;
   readonly #role: string;
-  readonly #maxCallMs: number | undefined;
-  readonly #waiting: (() => void)[] = [];
+  readonly #times: Times;
+  readonly #waiting = new Set<() => void>();
   #idle: Thread | undefined;
   #used = 0;
 
-  /**
-   * `entry`: the module that runs `serveThread` for this role. `maxCallMs`: a call that takes longer fails, and its
-   * thread is ended.
-   */
-  constructor(entry: URL, role: string, maxCallMs?: number) {
+  /** `entry`: the module that runs `serveThread` for this role. */
+  constructor(entry: URL, role: string, times: Times = {}) {
     this.#entry = entry;
     this.#role = role;
-    this.#maxCallMs = maxCallMs;
+    this.#times = times;
   }
 
   async take(): Promise<Held<T>> {
-    if (this.#used >= MAX_THREADS) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    if (this.#used >= MAX_THREADS) await this.#wait();
     else this.#used++;
-    const thread = this.#next();
-    return {
-      remote: remoteOf<T>((method, args) => thread.call(method, args)),
-      release: async () => {
-        await this.#give(thread);
-        const next = this.#waiting.shift();
-        if (next === undefined) this.#used--;
-        else next();
-      },
-    };
+    try {
+      const thread = this.#next();
+      return {
+        remote: remoteOf<T>((method, args) => thread.call(method, args)),
+        release: async () => {
+          await this.#give(thread);
+          this.#leave();
+        },
+      };
+    } catch (error) {
+      // The host starts no more threads.
+      this.#leave();
+      throw error;
+    }
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const next = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        this.#waiting.delete(next);
+        reject(busy());
+      }, this.#times.maxWait ?? MAX_WAIT_MS);
+      this.#waiting.add(next);
+    });
+  }
+
+  /** The place goes to the first that waits. */
+  #leave(): void {
+    const [next] = this.#waiting;
+    if (next === undefined) {
+      this.#used--;
+      return;
+    }
+    this.#waiting.delete(next);
+    next();
   }
 
   /** Ends the idle thread. */
@@ -76,7 +112,7 @@ export class ThreadPool<T extends Closable> implements Threads<T> {
     const idle = this.#idle;
     this.#idle = undefined;
     if (idle?.isUsable) return idle;
-    return new Thread(this.#entry, this.#role, this.#maxCallMs);
+    return new Thread(this.#entry, this.#role, this.#times.maxCall);
   }
 
   async #give(thread: Thread): Promise<void> {
@@ -157,6 +193,10 @@ class Thread {
     this.#call = undefined;
     call?.reject(stopped(cause));
   }
+}
+
+function busy(): ServiceError {
+  return new ServiceError('RESOURCE_EXHAUSTED', 'too many archives are being read or written at once; try again later');
 }
 
 function stopped(cause: unknown): ServiceError {

@@ -8,6 +8,7 @@ import { TreeImport } from './tree-import.ts';
 export function callersThread(): CodebaseThreads {
   return {
     imports: inSameThread(() => new TreeImport()),
+    finishing: inSameThread(() => new TreeImport()),
     exports: inSameThread(() => new TreeExport()),
     unzstd: inSameThread(() => new Unzstd()),
   };

@@ -23,12 +23,15 @@ export async function exportArchive(
   await checkDirectory(root, names, path);
   const bytes = async function* () {
     const end = await begin();
-    const { remote, release } = await threads.take();
     try {
-      await remote.open(root, joinNames(names));
-      for (let part = await remote.next(); part !== undefined; part = await remote.next()) yield part;
+      const { remote, release } = await threads.take();
+      try {
+        await remote.open(root, joinNames(names));
+        for (let part = await remote.next(); part !== undefined; part = await remote.next()) yield part;
+      } finally {
+        await release();
+      }
     } finally {
-      await release();
       end();
     }
   };

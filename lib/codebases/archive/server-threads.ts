@@ -8,8 +8,9 @@ import type { TreeImport } from './tree-import.ts';
 /** Started when they are needed first. */
 export function archiveThreads(entry: URL, cleanup: CleanupStack): CodebaseThreads {
   const imports = new ThreadPool<TreeImport>(entry, 'tree-import');
+  const finishing = new ThreadPool<TreeImport>(entry, 'tree-import');
   const exports = new ThreadPool<TreeExport>(entry, 'tree-export');
-  const unzstd = new ThreadPool<Unzstd>(entry, 'unzstd', UNZSTD_STEP_MS);
-  for (const pool of [imports, exports, unzstd]) cleanup.add('archive threads', () => pool.close());
-  return { imports, exports, unzstd };
+  const unzstd = new ThreadPool<Unzstd>(entry, 'unzstd', { maxCall: UNZSTD_STEP_MS });
+  for (const pool of [imports, finishing, exports, unzstd]) cleanup.add('archive threads', () => pool.close());
+  return { imports, finishing, exports, unzstd };
 }

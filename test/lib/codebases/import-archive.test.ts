@@ -21,7 +21,9 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { memberHead, memberPadding, tarEnd } from '../../../lib/archive/tar.ts';
 import { fromText } from '../../../lib/byte-string.ts';
+import { callersThread } from '../../../lib/codebases/archive/callers-thread.ts';
 import type { ImportMode } from '../../../lib/field-values.ts';
+import type { Transfers } from '../../../lib/transfers.ts';
 import { Scratch } from './scratch.ts';
 
 let scratch: Scratch;
@@ -315,6 +317,70 @@ describe('importing an archive into a codebase', () => {
     scratch.told.length = 0;
     await imported(packed(), 'merge');
     expect(scratch.told[0]).toMatch(/^changing .*src\/run\.sh/);
+  });
+
+  it('needs no thread of those of imports to finish an interrupted one', async () => {
+    const threads = callersThread();
+    let places = 2;
+    const take = async () => {
+      if (places-- === 0) throw new Error('all threads of imports are in use');
+      return threads.imports.take();
+    };
+    scratch.archives = { ...threads, imports: { take } };
+    await scratch.open();
+    const [first, second] = [archiveOf([['first', 'x']]), archiveOf([['second', 'x']])];
+    let start = () => {};
+    let proceed = () => {};
+    const started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    const failed = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    const waits = async function* () {
+      yield second.subarray(0, 512);
+      start();
+      await failed;
+      yield second.subarray(512);
+    };
+    const waiting = scratch.codebases.importArchive(id, 'merge', waits());
+    await started;
+    scratch.onChanging = () => {
+      throw new Error('disk');
+    };
+    await expect(imported(first)).rejects.toThrow('disk');
+    scratch.onChanging = () => {};
+    proceed();
+    await waiting;
+    expect(names()).toEqual(['first', 'second']);
+  });
+
+  it('ends the transfer of an export that gets no thread', async () => {
+    const take = () => Promise.reject(new Error('no thread'));
+    scratch.archives = { ...callersThread(), exports: { take } };
+    let transfers = 0;
+    scratch.transfers = {
+      begin: async () => {
+        transfers++;
+        return () => transfers--;
+      },
+    } as unknown as Transfers;
+    await scratch.open();
+    const stream = await scratch.codebases.exportArchive(id, '');
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('no thread');
+    expect(transfers).toBe(0);
+  });
+
+  it('is refused before it is certain if a sandbox cannot keep what it removes', async () => {
+    await put('gone');
+    scratch.sandboxes = ['sb_x'];
+    scratch.onRemoving = () => {
+      throw new Error('no copy');
+    };
+    await expect(imported(packed(), 'replace')).rejects.toThrow('no copy');
+    scratch.onRemoving = () => {};
+    await scratch.open();
+    expect(names()).toEqual(['gone']);
   });
 
   it('finishes an import that a crash has interrupted after its preparation', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { StoredCodebases } from '../../../lib/codebases/codebases.ts';
+import type { CodebaseThreads } from '../../../lib/codebases/options.ts';
 import type { Codebase } from '../../../lib/contract/messages.ts';
 import { IdMap } from '../../../lib/id-map.ts';
 import type { OwnerLimitSource } from '../../../lib/limits/stored-limits.ts';
@@ -50,8 +51,10 @@ export class Scratch {
   limits = { maxBytes: 0, maxFiles: 0 };
   owners: OwnerLimitSource | undefined;
   transfers: Transfers | undefined;
+  archives: CodebaseThreads | undefined;
   onRebase: () => Promise<void> | void = () => {};
   onChanging: () => Promise<void> | void = () => {};
+  onRemoving: () => void = () => {};
   codebases!: StoredCodebases;
 
   /** Also a restart of the server: everything but the disk and the records is new. */
@@ -61,6 +64,7 @@ export class Scratch {
       records: this.records,
       limits: this.limits,
       ...(this.owners && { owners: this.owners }),
+      ...(this.archives && { archives: this.archives }),
       ...(this.transfers && { transfers: this.transfers }),
       log: silentLog,
     });
@@ -76,6 +80,7 @@ export class Scratch {
         },
         baseRemoving: async (_, paths) => {
           this.removing = paths.map(String);
+          this.onRemoving();
         },
       },
       rebase: async ({ id }, stage, resumed) => {
