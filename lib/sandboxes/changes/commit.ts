@@ -12,6 +12,7 @@ import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
 import { growthOf, inStages, stepsOf } from './commit-plan.ts';
+import { keepingLeft } from './left-below.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
 import { preserveRemoved } from './preserve-removed.ts';
@@ -105,8 +106,8 @@ async function compare(
   const asked = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true };
   const all = (await mount.changes(id, ROOT_PATH, ALL, asked)).changes;
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
-  const resolution = on_conflict === 'theirs' ? resolveForCodebase(changes, own) : { committed: changes, reverted: [] };
-  return { changes, own, ...resolution };
+  if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
+  return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
 }
 
 /**

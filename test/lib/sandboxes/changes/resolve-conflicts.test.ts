@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { fromText } from '../../../../lib/byte-string.ts';
+import { keepingLeft } from '../../../../lib/sandboxes/changes/left-below.ts';
 import { resolveForCodebase } from '../../../../lib/sandboxes/changes/resolve-conflicts.ts';
 import type { OwnDirectory } from '../../../../lib/workspaces/workspaces.ts';
 import { changesOf } from './changes-of.ts';
@@ -77,4 +78,26 @@ it('reverts the old path of a renamed directory whose new path is reverted, also
     committed: [],
     reverted: ['a', 'b', 's'],
   });
+});
+
+it('does not revert a directory that has entries below that the commit leaves out', async () => {
+  const keep = (all: ReturnType<typeof changesOf>, left: string, own: OwnDirectory[] = []) => {
+    const resolution = resolveForCodebase(
+      all.filter(({ path }) => path !== left),
+      own,
+    );
+    const marked = all.map((change) => (change.path === left ? { ...change, left: 'scratch' as const } : change));
+    return keepingLeft(resolution, marked, own);
+  };
+  const attributes = changesOf(
+    ['d', 'directory', 'directory', 'conflict'],
+    ['d/f', 'file', 'file', 'conflict'],
+    ['d/n', undefined, 'file'],
+    ['e', 'directory', 'directory', 'conflict'],
+  );
+  expect((await keep(attributes, 'd/n')).reverted).toEqual(['d/f', 'e']);
+  const refusal = 'reverts "d" with everything below, but "d/n" is left out';
+  await expect(keep(attributes, 'd/n', [renamed('x', 'd')])).rejects.toThrow(refusal);
+  const replaced = changesOf(['d', 'file', 'directory', 'conflict'], ['d/n', undefined, 'file']);
+  await expect(keep(replaced, 'd/n')).rejects.toThrow(refusal);
 });

@@ -1,0 +1,42 @@
+import { quote } from '../../byte-string.ts';
+import { ServiceError } from '../../errors.ts';
+import { filtered, forEach } from '../../long-lists.ts';
+import type { OwnDirectory, WorkspaceChange } from '../../workspaces/workspaces.ts';
+import { typeOf } from './list-changes.ts';
+import { topOf } from './new-directories.ts';
+import type { Resolution } from './resolve-conflicts.ts';
+
+/**
+ * A resolution that does not drop what the commit leaves out: a directory of the codebase in conflict stays one if it has
+ * such entries below. Throws FAILED_PRECONDITION for another reverted path that has them. `all`: the changes, with those
+ * that are left out.
+ */
+export async function keepingLeft(
+  resolution: Resolution,
+  all: readonly WorkspaceChange[],
+  own: readonly OwnDirectory[],
+): Promise<Resolution> {
+  const tops = new Set(resolution.reverted);
+  if (tops.size === 0) return resolution;
+  const moved = new Set(own.flatMap(({ path, origin }) => [path, origin]));
+  const reverted = await filtered(all, ({ path }) => tops.has(path));
+  const mayStay = new Set(
+    reverted.filter((change) => isKeptDirectory(change) && !moved.has(change.path)).map(({ path }) => path),
+  );
+  const staying = new Set<string>();
+  await forEach(all, ({ path, now, left }) => {
+    const top = left && now && topOf(path, tops);
+    if (top === undefined) return;
+    if (!mayStay.has(top)) {
+      const why = `"theirs" reverts ${quote(top)} with everything below, but ${quote(path)} is left out`;
+      throw new ServiceError('FAILED_PRECONDITION', `on_conflict: ${why}; leave out both or neither`);
+    }
+    staying.add(top);
+  });
+  return { ...resolution, reverted: resolution.reverted.filter((path) => !staying.has(path)) };
+}
+
+/** Both the codebase and the sandbox have a directory, and only its attributes are in conflict. */
+function isKeptDirectory({ base, now, conflict }: WorkspaceChange): boolean {
+  return conflict && [base, now].every((side) => side !== undefined && typeOf(side) === 'TYPE_DIRECTORY');
+}
