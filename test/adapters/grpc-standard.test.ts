@@ -33,6 +33,7 @@ describe.each(['v1', 'v1alpha'])('server reflection %s', (version) => {
       'service.v1.SandboxService',
       'service.v1.ProcessService',
       'service.v1.CodebaseService',
+      'service.v1.ImageService',
       'service.v1.KeyService',
       'service.v1.OwnerService',
       'grpc.health.v1.Health',

@@ -158,7 +158,10 @@ describe('gRPC', () => {
     const late = new ServiceError('DEADLINE_EXCEEDED', 'the command took more than 1 s');
     await start({ sandboxes: { exec: async () => execution(output('half'), output('bad', 'STDERR'), late) } });
     const error = await failure(rpc.unary('service.v1.SandboxService/Exec', { command: 'x' }));
-    expect(error).toMatchObject({ code: 4, details: 'the command took more than 1 s' });
+    expect(error).toMatchObject({
+      code: 4,
+      details: 'the command took more than 1 s: its output so far is in the details',
+    });
     const bytes = Buffer.from(error.metadata.get('grpc-status-details-bin')[0] as Buffer).toString('latin1');
     expect(bytes).toContain('type.googleapis.com/google.protobuf.Struct');
     expect(bytes).toContain('half');
