@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ServiceError } from '../../errors.ts';
-import { isHostShort, toServiceError } from '../../host-error.ts';
+import { isHostFault, toServiceError } from '../../host-error.ts';
 import { errorCode } from '../../linux/errno.ts';
 import type { Log } from '../../log.ts';
 import { notFound } from '../../not-found.ts';
@@ -78,7 +78,7 @@ export class SandboxProcesses {
 
   /**
    * undefined: it was not started completely, or is damaged, which is logged. A damaged process must not make the others
-   * of the sandbox unusable. Rejects if the host is short of something.
+   * of the sandbox unusable. Rejects at a fault of the host, which may pass: the next request reads all of them again.
    */
   async #recover(dir: string, id: string): Promise<{ record: ProcessRecord; log: OutputLog } | undefined> {
     try {
@@ -88,7 +88,7 @@ export class SandboxProcesses {
       const log = await OutputLog.recover(dir, this.logOptions);
       return log && { record, log };
     } catch (err) {
-      if (isHostShort(err)) throw err;
+      if (isHostFault(err)) throw err;
       this.#host.log.warn('process is damaged and was removed', { dir, err });
       return undefined;
     }
@@ -190,23 +190,22 @@ export class ProcessTable {
   readonly #host: TableHost;
   readonly #sandboxes = new Map<string, Promise<SandboxProcesses>>();
   /** Sandboxes of an earlier server that were not looked at yet; undefined: not listed yet. */
-  #unread: string[] | undefined;
+  #unread: Set<string> | undefined;
+  /** Sandboxes that are being read, and that nobody has asked for. */
+  readonly #unasked = new Set<string>();
 
   constructor(host: TableHost) {
     this.#host = host;
   }
 
   of(sandboxId: string): Promise<SandboxProcesses> {
-    let processes = this.#sandboxes.get(sandboxId);
-    if (processes === undefined) {
-      processes = this.#load(sandboxId);
-      this.#sandboxes.set(sandboxId, processes);
-    }
-    return processes;
+    this.#unasked.delete(sandboxId);
+    return this.#sandboxes.get(sandboxId) ?? this.#add(sandboxId);
   }
 
   /** Removes all that is known of a sandbox whose processes have ended. Throws if files could not be removed. */
   async forget(sandboxId: string): Promise<void> {
+    this.#unread?.delete(sandboxId);
     const known = await this.#sandboxes.get(sandboxId)?.catch(() => undefined);
     await known?.ended();
     for (const process of known?.all ?? []) await process.log.close();
@@ -219,14 +218,32 @@ export class ProcessTable {
    * whose processes were not needed since the start of the server, and keeps in memory those that have any. Never rejects.
    */
   async expire(): Promise<void> {
-    for (const id of await this.#nextUnread()) await this.of(id).catch(() => undefined);
+    await this.#readAhead();
     for (const known of this.#sandboxes.values()) await (await known.catch(() => undefined))?.expire();
   }
 
-  /** The ids of the sandboxes that an earlier server left, a few at each call until all were returned. */
-  async #nextUnread(): Promise<string[]> {
-    this.#unread ??= await readdir(this.#host.dir).catch(() => []);
-    return this.#unread.splice(0, READ_AT_ONCE).filter((id) => !this.#sandboxes.has(id));
+  /** Reads a few of the sandboxes that an earlier server left. What cannot be read now is tried again, after the others. */
+  async #readAhead(): Promise<void> {
+    this.#unread ??= await readdir(this.#host.dir).then(
+      (ids) => new Set(ids),
+      () => undefined,
+    );
+    const { size } = this.#unread ?? { size: 0 };
+    for (let left = Math.min(size, READ_AT_ONCE); left > 0; left--) {
+      // Looked up each time: some may have been destroyed meanwhile.
+      const [id] = this.#unread ?? [];
+      if (id === undefined) return;
+      this.#unread?.delete(id);
+      if (!this.#sandboxes.has(id)) await this.#readUnasked(id);
+    }
+  }
+
+  async #readUnasked(id: string): Promise<void> {
+    this.#unasked.add(id);
+    const processes = await this.#add(id).catch(() => undefined);
+    if (processes === undefined) this.#unread?.add(id);
+    // Whoever has asked for it may be adding a process.
+    if (this.#unasked.delete(id) && processes?.all.length === 0) this.#sandboxes.delete(id);
   }
 
   /** Waits until the ends of all processes, whose sandboxes were stopped, are stored. Never rejects. */
@@ -236,6 +253,12 @@ export class ProcessTable {
       await processes?.ended();
       for (const { log } of processes?.all ?? []) await log.close();
     }
+  }
+
+  #add(sandboxId: string): Promise<SandboxProcesses> {
+    const processes = this.#load(sandboxId);
+    this.#sandboxes.set(sandboxId, processes);
+    return processes;
   }
 
   async #load(sandboxId: string): Promise<SandboxProcesses> {

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -243,6 +244,26 @@ it('leaves out processes whose files are damaged, which is logged, and keeps the
   expect((await table.of(sandbox_id)).all.map(({ id }) => id)).toEqual(['whole']);
   const dirs = ['garbage', 'unreadable'].map((id) => expect.objectContaining({ dir: dirname(recordOf(id)) }));
   expect(logged).toEqual(expect.arrayContaining(dirs));
+});
+
+it('keeps processes that a fault of the disk makes unreadable, and reads them once it has passed', async () => {
+  for (const id of ['a', 'whole']) await start(id);
+  const { layout, context } = fixture.now;
+  for (const command of commands) command.end();
+  for (const { ended } of (await context.processes.of(sandbox_id)).all) await ended;
+  const path = join(layout.processes, sandbox_id, 'a', 'process.json');
+  const record = readFileSync(path);
+  rmSync(path);
+  // A socket cannot be opened: ENXIO.
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const limits = context.settings.processes;
+  const table = new ProcessTable({ dir: layout.processes, limits, now: () => Date.now(), log: silentLog });
+  await table.expire();
+  await expect(table.of(sandbox_id)).rejects.toMatchObject({ code: 'UNAVAILABLE' });
+  await new Promise((resolve) => server.close(resolve));
+  writeFileSync(path, record);
+  expect((await table.of(sandbox_id)).all.map(({ id }) => id)).toEqual(['a', 'whole']);
 });
 
 describe('a reader that the server cuts off', () => {
