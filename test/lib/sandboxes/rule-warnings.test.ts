@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { withBreaks } from '../../../lib/breaks.ts';
+import { fromText } from '../../../lib/byte-string.ts';
 import type { PermissionRule } from '../../../lib/contract/messages.ts';
 import { silentLog } from '../../../lib/log.ts';
 import { findPreset } from '../../../lib/permissions/index.ts';
@@ -36,6 +37,12 @@ async function warned(rules: PermissionRule[], own = 0, files: Record<string, st
   const warnings = await withBreaks(findingWarnings(rules, own, await readNames(codebase(files))));
   return warnings.map(({ code, rule, path }) => [code, rule, path].join(' ').trim());
 }
+
+it('examines many hidden secrets in short steps', () => {
+  const secrets = Array.from({ length: 1000 }, (_, index) => ({ path: fromText(`.env.${index}`), why: 'its name' }));
+  const names = { entries: [], secrets, complete: { names: true, contents: true } };
+  expect([...findingWarnings([glob('**/.env*', 'NONE')], 0, names)].length).toBeGreaterThan(1000 / 64);
+});
 
 const NO_SECRETS = [glob('**/.env*', 'NONE', 9), glob('deploy/**', 'NONE', 9)];
 

@@ -29,10 +29,12 @@ export function* findingWarnings(
     return [warning('no_rules', 'No rule: everything is hidden from the commands of the sandbox.')];
   const compiled = yield* compiling(rules);
   const warnings: RuleWarning[] = [];
-  for (const { path, why } of names.secrets.filter(({ path }) => compiled.decide(path) >= READ).slice(0, MAX_SECRETS)) {
+  for (const [index, { path, why }] of names.secrets.entries()) {
+    if (index % ENTRIES_PER_STEP === 0) yield;
+    if (warnings.length === MAX_SECRETS) break;
+    if (compiled.decide(path) < READ) continue;
     const text = `${JSON.stringify(toText(path))} looks like a secret (${why}), and commands can read it.`;
     warnings.push({ ...warning('readable_secret', text, compiled.matching(path)[0]?.index), path: toText(path) });
-    yield;
   }
   const few = rules.length <= MAX_COMPARED;
   for (const { index, by } of few ? yield* findingNeverDeciding(rules, own) : []) {
