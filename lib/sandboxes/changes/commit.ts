@@ -12,6 +12,7 @@ import type { Platform } from '../lifecycle/bring-up.ts';
 import type { LiveSandbox } from '../sandbox.ts';
 import { chosenChanges } from './chosen-changes.ts';
 import { growthOf, inStages, stepsOf } from './commit-plan.ts';
+import { withGitIndexes } from './git-index.ts';
 import { keepingLeft } from './left-below.ts';
 import { shownChange, typeOf } from './list-changes.ts';
 import { newDirectories } from './new-directories.ts';
@@ -104,7 +105,7 @@ async function compare(
 ): Promise<Comparison> {
   const own = await mount.renamed(id);
   const asked = { selection: { ...chosen, paths: [ROOT_PATH] }, withLeft: true };
-  const all = (await mount.changes(id, ROOT_PATH, ALL, asked)).changes;
+  const all = await withGitIndexes((await mount.changes(id, ROOT_PATH, ALL, asked)).changes);
   const changes = await chosenChanges(all, chosen.paths, own, await withBreaks(compilingExcluded(chosen.exclude)));
   if (on_conflict !== 'theirs') return { changes, own, committed: changes, reverted: [] };
   return { changes, own, ...(await keepingLeft(resolveForCodebase(changes, own), all, own)) };
