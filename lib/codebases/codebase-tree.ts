@@ -179,7 +179,7 @@ export class CodebaseTree {
         const commit = { id: randomUUID(), ...planned };
         if (commit.graft || commit.givenUp.length > 0 || commit.stages.some(({ steps }) => steps.length > 0)) {
           await this.#quota.admit(growth);
-          // While it can still be refused, as for the commit of a sandbox.
+          // A crash after `prepare` would skip it, as the paths are not in the journal.
           if (commit.graft && removed.length > 0) await this.#watcher.baseRemoving(this.#id, removed);
           await this.#journal.prepare(commit, commit.graft);
           leftOut = await this.#applyCommit(commit, { paths, removed, graft: imported?.graft }, growth);

@@ -124,15 +124,15 @@ export class Workspace implements MemoryHolder {
   }
 
   get memory(): number {
-    return this.#ofNodes + (this.#opened?.delta.table.memory ?? 0);
+    return this.#ofItself + (this.#opened?.delta.table.memory ?? 0);
   }
 
   get ownMemory(): number {
-    return this.#ofNodes + (this.#opened?.delta.table.ownMemory ?? 0);
+    return this.#ofItself + (this.#opened?.delta.table.ownMemory ?? 0);
   }
 
-  get #ofNodes(): number {
-    return this.knownNodes * NODE_BYTES + this.listedNames * LISTED_BYTES;
+  get #ofItself(): number {
+    return this.knownNodes * NODE_BYTES + this.listedNames * LISTED_BYTES + this.unpackings.memory;
   }
 
   now(): Time {

@@ -10,7 +10,7 @@ import type { Collected, CollectedFile, HeldArchive } from './unpackings.ts';
 const ITEMS_PER_STEP = 8;
 /** Members looked at in one step. */
 const LOOKED_PER_STEP = 64;
-/** Memory of a collected member in bytes, without its path. */
+/** Memory of a collected member in bytes, without its path and target. */
 const MEMBER_BYTES = 400;
 
 /** The members of one archive, with the contents of its files, which nothing else knows until all are given names. */
@@ -19,23 +19,29 @@ export class Unpacking implements HeldArchive {
   readonly #byPath = new Map<ByteString, Collected>();
   readonly #files = new Set<CollectedFile>();
   #layer: string | undefined;
-  #pathBytes = 0;
+  #symlinks = 0;
   #bytes = 0;
+  #memory = 0;
 
   constructor(workspace: Workspace) {
     this.#workspace = workspace;
   }
 
-  /** Contents in locations that count for the quota only at the end. */
   get pending(): { files: number; bytes: number } {
-    return { files: this.#files.size, bytes: this.#bytes };
+    return { files: this.#files.size + this.#symlinks, bytes: this.#bytes };
+  }
+
+  get memory(): number {
+    return this.#memory;
   }
 
   /** Adds members in the order of the archive; of several with one path the last one counts. `data`: small contents. */
   *add(members: readonly ArchiveMember[], data: Uint8Array): Steps<void> {
     const { shared } = this.#workspace;
     const counter = new StepCounter(ITEMS_PER_STEP);
-    shared.memory.claim(this.#workspace, this.#pathBytes + (this.#byPath.size + members.length) * MEMBER_BYTES, false);
+    let more = 0;
+    for (const member of members) more += memoryOf(member);
+    shared.memory.claim(this.#workspace, more, false);
     const contents = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     for (const member of members) {
       this.#add(member, contents);
@@ -129,7 +135,8 @@ export class Unpacking implements HeldArchive {
     const { path } = member;
     const before = this.#byPath.get(path);
     if (before?.type === 'directory' && member.type !== 'directory') throw twoTypes(path);
-    if (before === undefined) this.#pathBytes += path.length;
+    if (member.type === 'symlink') this.#claimInode();
+    this.#count(before, member);
     if (member.type === 'link') {
       const target = this.#byPath.get(member.target);
       if (target?.type !== 'file' || target === before) throw badLink(path);
@@ -142,13 +149,28 @@ export class Unpacking implements HeldArchive {
     }
   }
 
+  /** A file whose path another member has taken is kept until the end. */
+  #count(before: Collected | undefined, member: ArchiveMember): void {
+    if (before === undefined || member.type === 'file') this.#memory += memoryOf(member);
+    else if (member.type === 'symlink') this.#memory += member.target.length;
+    if (before?.type === 'symlink') {
+      this.#memory -= before.target.length;
+      this.#symlinks--;
+    }
+    if (member.type === 'symlink') this.#symlinks++;
+  }
+
+  #claimInode(): void {
+    const { delta, unpackings } = this.#workspace;
+    delta.claims.inodes(unpackings.pending.files + 1);
+  }
+
   #file({ mode, mtime, size, at, handle }: ArchiveMember & { type: 'file' }, contents: Buffer): CollectedFile {
     const { delta, unpackings } = this.#workspace;
     const file: CollectedFile = { type: 'file', mode, mtime, size, handle, body: undefined, id: undefined };
     if (handle === undefined) {
-      const pending = unpackings.pending;
-      delta.claims.inodes(pending.files + 1);
-      delta.claims.bytes(pending.bytes + size);
+      this.#claimInode();
+      delta.claims.bytes(unpackings.pending.bytes + size);
       this.requireLayer();
       file.body = delta.copyIn.put(contents.subarray(at, at + size), delta.table.newId());
       this.#layer = file.body[0];
@@ -157,6 +179,10 @@ export class Unpacking implements HeldArchive {
     this.#files.add(file);
     return file;
   }
+}
+
+function memoryOf(member: ArchiveMember): number {
+  return MEMBER_BYTES + member.path.length + (member.type === 'symlink' ? member.target.length : 0);
 }
 
 function depthOf(path: ByteString): number {

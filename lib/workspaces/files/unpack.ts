@@ -94,8 +94,9 @@ export function* unpack(request: FileRequest, handle: number, path: ByteString):
     }
     for (const dir of names.changed()) change.touch(dir);
   });
-  yield* collected.adopt();
+  // First, so that a failure of the rest does not drop the contents of files that have names.
   workspace.unpackings.end(handle);
+  yield* collected.adopt();
   yield* names.finishing();
   return counts;
 }

@@ -25,8 +25,10 @@ export type Collected =
 
 /** An archive that is being unpacked. */
 export interface HeldArchive {
-  /** Contents in locations that count for the quota only at the end. */
+  /** Files and symlinks, and contents in locations, that count for the quota only at the end. */
   readonly pending: { files: number; bytes: number };
+  /** Bytes in use. */
+  readonly memory: number;
   /** Adds members in the order of the archive; of several with one path the last one counts. `data`: small contents. */
   add(members: readonly ArchiveMember[], data: Uint8Array): Steps<void>;
   /** Directories before their entries, then all others. */
@@ -49,6 +51,14 @@ export class Unpackings {
       pending.bytes += each.pending.bytes;
     }
     return pending;
+  }
+
+  /** Bytes in use. */
+  get memory(): number {
+    if (this.#byHandle.size === 0) return 0;
+    let memory = 0;
+    for (const each of this.#byHandle.values()) memory += each.memory;
+    return memory;
   }
 
   /** Returns a new handle, which is random as those of files are. */
