@@ -124,7 +124,10 @@ export class SandboxContext {
 
   /** Ends the life of a sandbox that is taken down and has no record. */
   async forget(sandbox: LiveSandbox): Promise<void> {
-    await this.removeLeftover(sandbox.id, sandbox.record.uid);
+    const { uid } = sandbox.record;
+    // One that got no user of its own when it was loaded may have another's.
+    const isShared = [...this.sandboxes.values()].some((other) => other !== sandbox && other.record.uid === uid);
+    await this.removeLeftover(sandbox.id, isShared ? undefined : uid);
     this.sandboxes.delete(sandbox.id);
     if (sandbox.ownerBytes) this.platform.ownerDeltas?.remove(sandbox.record.owner_id, sandbox.ownerBytes);
     this.reclaimLeft();

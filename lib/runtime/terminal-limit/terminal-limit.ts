@@ -26,6 +26,7 @@ export class TerminalLimit {
   readonly #program: string;
   #helper: LineHelper | undefined;
   #possible: boolean | undefined;
+  #closed = false;
 
   /** `program`: that of the helper, which understands the arguments of perl. */
   constructor(log: Log, program = 'perl') {
@@ -49,20 +50,26 @@ export class TerminalLimit {
         return;
       } catch (cause) {
         if (cause instanceof NotPossible && this.#possible === undefined) this.#giveUp(cause);
-        else if (attempt === ATTEMPTS) {
+        else if (attempt === ATTEMPTS || this.#closed) {
           throw new ServiceError('UNAVAILABLE', 'the terminals of the sandbox could not be limited', [], { cause });
         }
       }
     }
   }
 
-  /** Ends the helper process. */
+  /** Ends the helper process; what is limited later is refused with UNAVAILABLE. */
   close(): void {
+    this.#closed = true;
+    this.#end();
+  }
+
+  #end(): void {
     this.#helper?.close();
     this.#helper = undefined;
   }
 
   async #ask(init: number): Promise<void> {
+    if (this.#closed) throw new Error('the runtime is closed');
     if (this.#helper === undefined || this.#helper.failure) {
       this.#helper = new LineHelper(this.#program, ['-e', devptsProgram(MAX_TERMINALS)]);
     }
@@ -75,7 +82,7 @@ export class TerminalLimit {
 
   #giveUp({ message }: Error): void {
     this.#possible = false;
-    this.close();
+    this.#end();
     this.#log.warn('the number of terminals of a sandbox is not limited: that needs root, perl and Linux 5.2', {
       reason: message,
     });

@@ -20,9 +20,9 @@ export async function recoverSandboxes(context: SandboxContext): Promise<() => P
   const resumed: LiveSandbox[] = [];
   const records = [...context.metadata.sandboxes.values()];
   // The users of the range are reserved before others get what is left of it.
-  const moved = records.filter(({ uid }) => !context.uids.contains(uid));
-  for (const record of [...records.filter(({ uid }) => context.uids.contains(uid)), ...moved]) {
-    const sandbox = adopt(record, context);
+  const own = new Set(records.filter(({ uid }) => context.uids.contains(uid) && context.uids.reserve(uid)));
+  for (const record of [...own, ...records.filter((each) => !own.has(each))]) {
+    const sandbox = adopt(record, own.has(record) ? record.uid : context.uids.take(), context);
     context.add(sandbox);
     const owed = sandbox.status === 'SANDBOX_STOPPED' && record.commit_owed;
     if (sandbox.status === 'SANDBOX_PENDING' || owed) resumed.push(sandbox);
@@ -53,15 +53,14 @@ const EARLIER = {
 
 /**
  * A sandbox whose host user is outside `runtime.uid_range`, because the range changed or the state is from another machine,
- * gets one of the range: outside of it the user may be somebody else's. No file of a workspace has the user's number.
+ * gets one of the range: outside of it the user may be somebody else's. So does one whose user another sandbox has. No file of a
+ * workspace has the user's number. `uid`: undefined if none is left.
  */
-function adopt(stored: SandboxRecord, context: SandboxContext): LiveSandbox {
+function adopt(stored: SandboxRecord, uid: number | undefined, context: SandboxContext): LiveSandbox {
   const earlier = { ...EARLIER, on_expire: context.settings.expiry.onExpire };
-  const uid = context.uids.contains(stored.uid) ? stored.uid : context.uids.take();
   const record = { ...earlier, ...stored, uid: uid ?? stored.uid };
   const broken = (reason: string) => new LiveSandbox({ ...record, status_reason: reason }, 'SANDBOX_ERROR');
   if (uid === undefined) return broken('every host user of runtime.uid_range is in use by a sandbox');
-  if (uid === stored.uid && !context.uids.reserve(uid)) return broken('another sandbox has the same host user');
   if (!context.metadata.codebases.get(record.codebase_id)) return broken('its codebase is gone');
   const wasUp = record.status === 'SANDBOX_RUNNING' || record.status === 'SANDBOX_PENDING';
   if (!wasUp) return new LiveSandbox(record);

@@ -602,6 +602,26 @@ describe('a restart', () => {
     expect(fixture.runtime.up.get(stopped.id)?.spec.uid).toBe(5001);
   });
 
+  it('gives a sandbox whose host user another one has a user of its own, as long as there is one', async () => {
+    const other = await sandboxes.create(createRequest());
+    const last = await sandboxes.create(createRequest());
+    const stored = fixture.metadata.sandboxes.get(other.id)!;
+    await fixture.metadata.sandboxes.put({ ...stored, uid: 1000 });
+    await (await restart())();
+    const users = [sandbox, other, last].map(({ id }) => fixture.runtime.up.get(id)?.spec.uid);
+    expect(users).toEqual([1000, expect.any(Number), 1002]);
+    expect(new Set(users).size).toBe(3);
+    await sandboxes.destroy(last.id);
+    await fixture.metadata.sandboxes.put({ ...stored, uid: 1000 });
+    fixture.uids = { start: 1000, size: 1 };
+    await (await restart())();
+    const [broken] = [sandbox.id, other.id].filter((id) => !fixture.runtime.up.has(id));
+    expect(sandboxes.get(broken!).status_reason).toMatch(/^every host user/);
+    // The other one still has the only user.
+    await sandboxes.destroy(broken!);
+    await expect(sandboxes.create(createRequest())).rejects.toMatchObject({ code: 'RESOURCE_EXHAUSTED' });
+  });
+
   it('with a range of fewer host users than sandboxes says so', async () => {
     const other = await sandboxes.create(createRequest());
     fixture.uids = { start: 5000, size: 1 };

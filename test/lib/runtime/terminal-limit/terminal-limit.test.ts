@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -136,6 +136,18 @@ describe('the limit of terminals', () => {
     applied.catch(() => {});
     await vi.advanceTimersByTimeAsync(40_000);
     await expect(applied).rejects.toMatchObject(UNLIMITED);
+  });
+
+  it('is an error if it is closed meanwhile, which starts no other helper process', async () => {
+    const started = join(directory, 'started');
+    const { limit } = limitWith(fake(`echo >> ${started}; exec sleep 1000`));
+    const applied = limit.apply(1);
+    applied.catch(() => {});
+    await until('the helper process runs', async () => existsSync(started));
+    limit.close();
+    await expect(applied).rejects.toMatchObject(UNLIMITED);
+    await expect(limit.apply(1)).rejects.toMatchObject(UNLIMITED);
+    expect(readFileSync(started, 'latin1')).toBe('\n');
   });
 
   it('is set also if nothing else keeps the event loop running, and does not keep it running itself', async () => {
