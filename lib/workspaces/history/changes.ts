@@ -27,7 +27,7 @@ const PAGE = 256;
 /** The changes that a caller asks for. */
 export interface Asked {
   selection: ChangeSelection;
-  /** Those that are left out are listed, too, with the reason in `left`. */
+  /** Those at and above the chosen paths that are left out are listed, too, with the reason in `left`. */
   withLeft: boolean;
 }
 
@@ -187,7 +187,7 @@ function* below(walk: Walk, dir: Compared, after: ByteString): Generator<Workspa
     const nowDirectory = now !== undefined && isDirectory(modeOf(now));
     const wasDirectory = was !== undefined && isDirectory(was.mode);
     if (!nowDirectory && !wasDirectory) continue;
-    if (walk.omits && !walk.choice!.mayHaveBelow(path, excluded)) continue;
+    if (walk.choice?.mayHaveBelow(path, walk.omits ? excluded : undefined) === false) continue;
     const rest = after.startsWith(key) ? sliceOf(after, key.length) : NO_BYTES;
     const goneAsScratch = scratch && !nowDirectory;
     const child = {

@@ -210,6 +210,18 @@ describe('a discard', () => {
     expect(s.tree()).toEqual(sandbox().tree());
   });
 
+  it('examines only the directories at and above its paths', () => {
+    const s = sandbox();
+    s.mkdir('many');
+    for (let index = 0; index < 500; index++) s.create(`many/${index}`, '');
+    s.write('src/x', 'X');
+    const revert = s.fs.begin('revert', ['sb_1', [fromText('src')], { exclude: ['**/*.log'], scratch: false }])!;
+    let steps = 0;
+    while (!revert.next().done) steps++;
+    expect(steps).toBeLessThan(200);
+    expect([s.read('src/x'), s.exists('many/7')]).toEqual(['x', true]);
+  });
+
   it('is all or nothing for a path in a renamed directory', () => {
     const s = sandbox();
     s.rename('src', 'moved');
