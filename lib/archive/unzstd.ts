@@ -71,7 +71,8 @@ export async function* unzstd(
   const { remote: decoder, release } = await threads.take();
   try {
     for await (const piece of source) {
-      await decoder.push(piece);
+      // A message has the whole memory that a piece refers to.
+      await decoder.push(new Uint8Array(piece));
       for (let decoded = await decoder.next(); decoded !== undefined; decoded = await decoder.next()) {
         for (const bytes of decoded) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       }

@@ -70,7 +70,8 @@ async function stage(
   unzstd: Threads<Unzstd>,
 ): Promise<Staged> {
   await remote.open(staging, limits);
-  await readArchive(archive, unzstd, (piece) => remote.feed(piece));
+  // A message has the whole memory that a piece refers to.
+  await readArchive(archive, unzstd, (piece) => remote.feed(new Uint8Array(piece)));
   return remote.finish();
 }
 

@@ -1,9 +1,22 @@
+import type { ByteString } from '../../byte-string.ts';
 import type { ImportMode } from '../../field-values.ts';
 import type { Log } from '../../log.ts';
+import type { Remote } from '../../threads/thread-pool.ts';
 import type { CodebaseTree } from '../codebase-tree.ts';
 import type { Plan } from '../plan.ts';
 import { type ArchiveThreads, importArchive } from './import-archive.ts';
 import type { StagedCounts } from './staged-tree.ts';
+import { LISTED, type TreeImport } from './tree-import.ts';
+
+/** May be millions, of which each message has a few. */
+async function listed(remote: Remote<TreeImport>, list: 'paths' | 'removed'): Promise<ByteString[]> {
+  const all: ByteString[] = [];
+  for (;;) {
+    const part = await remote.listed(list, all.length);
+    all.push(...part);
+    if (part.length < LISTED) return all;
+  }
+}
 
 /** Imports an archive into a codebase; see `importArchive`. `lists`: whether the changed paths matter to somebody. */
 export function importInto(
@@ -18,7 +31,9 @@ export function importInto(
     graft: (...[remote, staging, staged]: Parameters<Parameters<typeof importArchive>[1]['graft']>) => {
       const plan = async (at: string, count: () => Promise<typeof staged>): Promise<Plan> => {
         const options = { mode, staged, held: await count(), lists: lists() };
-        return { ...(await remote.plan(at, tree.files, options)), stages: [], givenUp: [], graft: true };
+        const growth = await remote.plan(at, tree.files, options);
+        const [paths, removed] = [await listed(remote, 'paths'), await listed(remote, 'removed')];
+        return { paths, removed, growth, stages: [], givenUp: [], graft: true };
       };
       return tree.apply((at, _, count) => plan(at, count), {
         staging,

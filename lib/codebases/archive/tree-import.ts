@@ -1,4 +1,5 @@
 import { TarReader } from '../../archive/tar-reader.ts';
+import type { ByteString } from '../../byte-string.ts';
 import { ServiceError } from '../../errors.ts';
 import type { ImportMode } from '../../field-values.ts';
 import { serveThread } from '../../threads/serve-thread.ts';
@@ -12,6 +13,9 @@ export interface Staged {
   contents: Contents;
 }
 
+/** Paths in one message: a millisecond or so of the main thread. */
+export const LISTED = 1024;
+
 /**
  * The part of an import into a codebase that runs in a thread of its own: it writes the archive to a staging directory,
  * plans the change of the codebase, and makes it.
@@ -19,6 +23,7 @@ export interface Staged {
 export class TreeImport {
   #tree: StagedTree | undefined;
   #reader: TarReader | undefined;
+  #plan: GraftPlan | undefined;
 
   /** `staging`: an existing empty directory. */
   open(staging: string, limits: StagedLimits): void {
@@ -41,13 +46,19 @@ export class TreeImport {
     return { counts: tree.counts, contents: tree.contents };
   }
 
-  /** See `planGraft`. */
+  /** See `planGraft`. Returns the growth; the paths are read by `listed`. */
   plan(
     staging: string,
     files: string,
     options: { mode: ImportMode; staged: Contents; held: Contents; lists: boolean },
-  ): GraftPlan {
-    return planGraft(staging, files, options);
+  ): Contents {
+    this.#plan = planGraft(staging, files, options);
+    return this.#plan.growth;
+  }
+
+  /** Up to `LISTED` paths of the plan, from this one on. */
+  listed(list: 'paths' | 'removed', from: number): ByteString[] {
+    return this.#opened(this.#plan)[list].slice(from, from + LISTED);
   }
 
   /** See `applyGraft`. */
@@ -59,6 +70,7 @@ export class TreeImport {
     this.#tree?.close();
     this.#tree = undefined;
     this.#reader = undefined;
+    this.#plan = undefined;
   }
 
   #opened<T>(part: T | undefined): T {

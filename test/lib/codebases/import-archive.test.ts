@@ -23,6 +23,7 @@ import { memberHead, memberPadding, tarEnd } from '../../../lib/archive/tar.ts';
 import { fromText } from '../../../lib/byte-string.ts';
 import { callersThread } from '../../../lib/codebases/archive/callers-thread.ts';
 import type { ImportMode } from '../../../lib/field-values.ts';
+import type { Closable, Threads } from '../../../lib/threads/thread-pool.ts';
 import type { Transfers } from '../../../lib/transfers.ts';
 import { Scratch } from './scratch.ts';
 
@@ -353,6 +354,51 @@ describe('importing an archive into a codebase', () => {
     proceed();
     await waiting;
     expect(names()).toEqual(['first', 'second']);
+  });
+
+  it('sends messages of a bounded size to and from its threads', async () => {
+    const sizes: number[] = [];
+    const watched = <T extends Closable>(threads: Threads<T>): Threads<T> => ({
+      async take() {
+        const { remote, release } = await threads.take();
+        const get =
+          (target: object, method: string) =>
+          async (...args: unknown[]) => {
+            for (const arg of args) if (arg instanceof Uint8Array) sizes.push(arg.buffer.byteLength);
+            const value = await (Reflect.get(target, method) as (...args: unknown[]) => unknown)(...args);
+            for (const list of [value, ...Object.values(value ?? {})]) if (Array.isArray(list)) sizes.push(list.length);
+            return value;
+          };
+        const watching = new Proxy(remote, {
+          get: (target, method) => (method === 'then' ? undefined : get(target, String(method))),
+        });
+        return { remote: watching, release };
+      },
+    });
+    mkdirSync(at('many'));
+    for (let n = 0; n < 3000; n++) writeFileSync(at(`many/${n}`), '');
+    scratch.sandboxes = ['sb_x'];
+    const threads = callersThread();
+    scratch.archives = { ...threads, imports: watched(threads.imports), unzstd: watched(threads.unzstd) };
+    await scratch.open();
+    const bytes = execFileSync('zstd', ['-c'], { input: packed() });
+    const pieces = async function* () {
+      const large = Buffer.concat([bytes, Buffer.alloc(1_000_000)]);
+      for (let from = 0; from < bytes.length; from += 1000) {
+        yield large.subarray(from, Math.min(from + 1000, bytes.length));
+      }
+    };
+    await scratch.codebases.importArchive(id, 'replace', pieces());
+    expect(scratch.removing).toHaveLength(3001);
+    expect(sizes.filter((size) => size === 1024).length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024);
+    const plain = async function* () {
+      const large = Buffer.concat([packed(), Buffer.alloc(1_000_000)]);
+      yield large.subarray(0, large.length - 1_000_000);
+    };
+    sizes.length = 0;
+    await scratch.codebases.importArchive(id, 'replace', plain());
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(packed().length);
   });
 
   it('ends the transfer of an export that gets no thread', async () => {
