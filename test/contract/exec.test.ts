@@ -175,8 +175,10 @@ const commands: Omit<Case, 'needs'>[] = [
         exit_code: 1,
         stderr: expect.stringMatching(/^sudo: this sandbox has no root user: /),
       });
-      const apt = await scene.run(sandbox, 'apt-get install jq');
-      expect(apt).toMatchObject({ exit_code: 100, stderr: expect.stringContaining('packages cannot be installed') });
+      const apt = await scene.run(sandbox, '[ ! -x /usr/bin/apt-get ] || apt-get install jq || echo $?');
+      expect([':', '100:packages cannot be installed']).toContain(
+        `${apt.stdout.trim()}:${/packages cannot be installed/.exec(apt.stderr)?.[0] ?? ''}`,
+      );
       const repository = 'git init -q . && git commit -q --allow-empty -m a && git log --format="%an %ae"';
       const author = `agent agent@${sandbox.id}\n`;
       expect(await scene.output(sandbox, `command -v git >/dev/null || exit 0; ${repository}`)).toMatch(

@@ -1,5 +1,5 @@
 import { AGENT_DIR } from './places.ts';
-import { ALWAYS_DIR, NPM_DIR } from './programs.ts';
+import { ALWAYS_DIR, APT_DIR, NPM_DIR } from './programs.ts';
 import { shellQuote } from './shell-quote.ts';
 
 /** Nobody answers questions or reads pages in a sandbox. */
@@ -24,12 +24,13 @@ const OFFLINE: Readonly<Record<string, string>> = {
 
 /**
  * Lines of the agent's script that set what all commands of a sandbox start with, under the environment of a request. A
- * sandbox without npm gets none, so that scripts which look for it do not find it.
+ * sandbox without npm or apt-get gets none, so that scripts which look for one do not find it.
  */
 export function convenience(hasNetwork: boolean): string[] {
   const variables = Object.entries({ ...VARIABLES, ...(hasNetwork ? {} : OFFLINE) });
   return [
     `export ${variables.map(([name, value]) => `${name}=${shellQuote(value)}`).join(' ')}`,
+    `command -v apt-get && PATH=${AGENT_DIR}/${APT_DIR}:$PATH`,
     `command -v npm && PATH=${AGENT_DIR}/${NPM_DIR}:$PATH`,
     `export PATH="${AGENT_DIR}/${ALWAYS_DIR}:$PATH"`,
   ];

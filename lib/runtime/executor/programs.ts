@@ -1,18 +1,19 @@
-import { linkSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { errorCode } from '../../linux/errno.ts';
 import { AGENT_DIR } from './places.ts';
 
 /** Programs before all others in PATH, and those that are there only if the sandbox has a program of the name. */
 export const ALWAYS_DIR = 'bin';
+export const APT_DIR = 'apt';
 export const NPM_DIR = 'npm';
 
 /** Sets `asked` to the first word that is no option. */
 const ASKED = 'asked=; for word in "$@"; do case $word in (-*) ;; (*) asked=$word; break ;; esac; done';
 
-/** Replaces the shell by the next program of the same name in PATH. */
+/** Replaces the shell by the next program of the same name in PATH that is not this one, also under another path. */
 const NEXT = `own=\${0%/*}; rest=; set -f; IFS=:
-for dir in $PATH; do [ "$dir" = "$own" ] || rest=$rest\${rest:+:}$dir; done
+for dir in $PATH; do [ "$dir" = "$own" ] || [ "$dir/$name" -ef "$0" ] || rest=$rest\${rest:+:}$dir; done
 unset IFS; set +f
 next=$(PATH=$rest; command -v "$name")
 case $next in (/*) exec "$next" "$@" ;; esac
@@ -57,7 +58,11 @@ fi
 ${NEXT}
 `;
 
-const PROGRAMS: Readonly<Record<string, string>> = { sudo: SUDO, 'apt-get': APT, npm: NPM };
+const PROGRAMS: Readonly<Record<string, { dir: string; text: string }>> = {
+  sudo: { dir: ALWAYS_DIR, text: SUDO },
+  'apt-get': { dir: APT_DIR, text: APT },
+  npm: { dir: NPM_DIR, text: NPM },
+};
 
 /** Name, in the directory of all agent directories, of the files that those share. */
 const SHARED = 'programs';
@@ -67,23 +72,26 @@ const SHARED = 'programs';
  * with the identity of this one.
  */
 export function placePrograms(agentDir: string, sandboxId: string): void {
-  for (const dir of [ALWAYS_DIR, NPM_DIR]) mkdirSync(join(agentDir, dir), { mode: 0o755 });
-  for (const name of Object.keys(PROGRAMS)) {
-    link(dirname(agentDir), name, join(agentDir, name === 'npm' ? NPM_DIR : ALWAYS_DIR, name));
+  for (const dir of [ALWAYS_DIR, APT_DIR, NPM_DIR]) mkdirSync(join(agentDir, dir), { mode: 0o755 });
+  for (const [name, { dir, text }] of Object.entries(PROGRAMS)) {
+    link(join(dirname(agentDir), SHARED), name, text, join(agentDir, dir, name));
   }
-  symlinkSync('apt-get', join(agentDir, ALWAYS_DIR, 'apt'));
+  symlinkSync('apt-get', join(agentDir, APT_DIR, 'apt'));
   const identity = `[user]\n\tname = agent\n\temail = agent@${sandboxId}\n`;
   writeFileSync(join(agentDir, 'gitconfig'), identity, { mode: 0o444 });
 }
 
-function link(parent: string, name: string, to: string): void {
-  const from = join(parent, SHARED, name);
+/** A file appears whole or not at all. */
+function link(shared: string, name: string, text: string, to: string): void {
+  const from = join(shared, name);
   try {
     linkSync(from, to);
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error;
-    mkdirSync(join(parent, SHARED), { recursive: true, mode: 0o711 });
-    writeFileSync(from, PROGRAMS[name]!, { mode: 0o555 });
+    mkdirSync(shared, { recursive: true, mode: 0o711 });
+    rmSync(`${from}.new`, { force: true });
+    writeFileSync(`${from}.new`, text, { mode: 0o555 });
+    renameSync(`${from}.new`, from);
     linkSync(from, to);
   }
 }

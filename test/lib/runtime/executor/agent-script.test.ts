@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { agentScript } from '../../../../lib/runtime/executor/agent-script.ts';
+import { convenience } from '../../../../lib/runtime/executor/convenience.ts';
 import { AGENT_DIR } from '../../../../lib/runtime/executor/places.ts';
 import { shells } from './shells.ts';
 
@@ -23,4 +24,26 @@ it.each(shells)('no program that a sandbox put into PATH starts a runner, with %
   execFileSync(shell, [...name, '-c', script], { env: { PATH: `${own}:/usr/bin:/bin` } });
   await expect.poll(() => existsSync(started!), { timeout: 30_000 }).toBe(true);
   expect(existsSync(planted!)).toBe(false);
+});
+
+it.each([
+  ['with apt-get', true],
+  ['without apt-get', false],
+])('the commands of an image %s find what belongs to it, and sudo', (_, hasApt) => {
+  const dir = mkdtempSync(join(base, 'p-'));
+  for (const [place, name] of [
+    ['system', 'true'],
+    ...(hasApt ? [['system', 'apt-get']] : []),
+    ['bin', 'sudo'],
+    ['apt', 'apt-get'],
+    ['apt', 'apt'],
+  ]) {
+    mkdirSync(join(dir, place!), { recursive: true });
+    writeFileSync(join(dir, place!, name!), '#!/bin/sh\n', { mode: 0o755 });
+  }
+  const look = 'for p in sudo apt apt-get npm; do command -v $p; done; :';
+  const script = [...convenience(true), look].join('\n').replaceAll(AGENT_DIR, dir);
+  const out = execFileSync('/bin/sh', ['-c', script], { env: { PATH: join(dir, 'system') }, encoding: 'utf8' });
+  const found = ['bin/sudo', ...(hasApt ? ['apt/apt', 'apt/apt-get'] : [])];
+  expect(out.split('\n').slice(hasApt ? 1 : 0, -1)).toEqual(found.map((name) => join(dir, name)));
 });

@@ -47,12 +47,21 @@ describe('a command', () => {
   it('reaches the program of the image behind another one of its name', async () => {
     const own =
       'mkdir -p /tmp/own; printf "#!/bin/sh\\necho own \\"\\$@\\"" > /tmp/own/apt-get; chmod +x /tmp/own/apt-get';
-    const path = 'PATH=/run/agent/bin:/tmp/own:$PATH';
+    const path = 'PATH=/run/agent/apt:/tmp/own:$PATH';
     expect(await sh(`${own}; ${path} apt-get --version x`)).toMatchObject({ stdout: 'own --version x\n' });
-    expect(await sh('PATH=/run/agent/bin; apt-get --version')).toMatchObject({
+    expect(await sh('PATH=/run/agent/apt; apt-get --version')).toMatchObject({
       stderr: 'apt-get: not found\n',
       exitCode: 127,
     });
+  });
+
+  it('reaches the program of the image also through links to the server’s program in PATH', async () => {
+    const links = 'mkdir -p /tmp/x /tmp/y /tmp/z; for d in x y; do ln -sf /run/agent/npm/npm /tmp/$d/npm; done';
+    const own = 'printf "#!/bin/sh\\necho own \\"\\$@\\"" > /tmp/z/npm; chmod +x /tmp/z/npm';
+    for (const path of ['/tmp/x:/run/agent/npm:/tmp/y:/tmp/z', '/run/agent/npm:/tmp/x:/tmp/y:/tmp/z']) {
+      const result = await run(box, `${links}; ${own}; PATH=${path}:$PATH npm x`, { timeoutMs: 20_000 });
+      expect(result).toMatchObject({ stdout: 'own x\n', exitCode: 0 });
+    }
   });
 
   it('can replace nothing that the server put into its PATH', async () => {
