@@ -104,8 +104,12 @@ function imageView(host: SystemView, { path: root, entries }: RootFileSystem & {
   };
 }
 
-/** The user is the sandbox's, whatever the image says. */
-function environmentOf({ env }: RootFileSystem): Readonly<Record<string, string>> {
+/** Names that change how a shell reads its scripts, or that the script of the agent uses. */
+const OF_SHELLS = /^(SHELLOPTS|BASHOPTS|POSIXLY_CORRECT|BASH_ENV|ENV|IFS|n|s)$/;
+
+/** The user is the sandbox's, whatever the image says. The agent's shell has this environment, too. */
+function environmentOf(image: RootFileSystem): Readonly<Record<string, string>> {
+  const env = Object.fromEntries(Object.entries(image.env).filter(([name]) => !OF_SHELLS.test(name)));
   const { USER, LOGNAME, SHELL, TERM } = ENVIRONMENT as Record<string, string>;
   const own = { HOME, USER, LOGNAME, SHELL, TERM } as Record<string, string>;
   return { ...ENVIRONMENT, ...env, ...own };

@@ -42,6 +42,16 @@ describe('the arguments of bwrap', () => {
     expect(args).toContain('--perms 1777 --tmpfs /tmp ');
   });
 
+  it('have the environment of an image, without what changes how the agent’s shell works', () => {
+    const names = ['SHELLOPTS', 'BASHOPTS', 'POSIXLY_CORRECT', 'BASH_ENV', 'ENV', 'IFS', 'n', 's', 'USER'];
+    const env = { ...Object.fromEntries(names.map((name) => [name, 'image'])), LANG: 'C', NODE_ENV: 'test' };
+    const rootfs = { path: '/images/i', name: 'i', entries: [], env, resetsSignals: true };
+    const args = bwrapArguments(view, '/fs/w', '/i/a', rootfs);
+    expect(args).not.toContain('image');
+    const set = args.flatMap((arg, index) => (arg === '--setenv' ? [args.slice(index + 1, index + 3).join('=')] : []));
+    expect(set).toEqual(expect.arrayContaining(['USER=sandbox', 'LANG=C', 'NODE_ENV=test']));
+  });
+
   it('contain no NUL', () => {
     expect(encodeArguments(['--bind', 'a b'])).toBe('--bind\0a b\0');
     expect(() => encodeArguments(['a\0b'])).toThrow(RangeError);
