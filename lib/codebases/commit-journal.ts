@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ByteString } from '../byte-string.ts';
@@ -95,7 +95,7 @@ export class CommitJournal {
     const sync = () => (synced ? syncDirectory(this.#directory) : this.#sync());
     const handle = await open(`${path}.new`, 'w', 0o600);
     try {
-      await writeFile(handle, journalText(commit));
+      for (const piece of journalText(commit)) await handle.appendFile(piece);
       if (synced) await handle.sync();
     } finally {
       await handle.close();
