@@ -1,7 +1,6 @@
 import { convenience } from './convenience.ts';
 import { AGENT_DIR } from './places.ts';
 import { shellQuote } from './shell-quote.ts';
-import { SIGNALS } from './terminal/terminal-script.ts';
 
 /**
  * Returns the script of the sandbox's main process: a POSIX shell that only starts runners. It reads their names, one
@@ -37,16 +36,12 @@ const OOM_SCORE_ADJ = 700;
  * example about a killed child, never mix with a command's output. Descriptors 7, 8 and 9 are the pipes for output,
  * errors and status. If the shell exits (it cannot fork), the trap reports it with the nonce `n` of the current
  * command.
- *
- * The runner catches signals, which a command may send to its process group, so that it reports the command's end. Programs get
- * them as usual: a subshell resets what is caught.
  */
 export function bootLine(name: string, nonce: string): string {
   return [
     `exec 7>${AGENT_DIR}/${name}.out 8>${AGENT_DIR}/${name}.err 9>${AGENT_DIR}/${name}.sts`,
     `n=${nonce}`,
     `trap 'echo "$n f 0" >&9' EXIT`,
-    `trap : ${SIGNALS}`,
     `echo ${OOM_SCORE_ADJ} >/proc/self/oom_score_adj`,
     'echo "$n h $$" >&9\n',
   ].join('; ');

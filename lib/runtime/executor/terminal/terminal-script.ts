@@ -7,7 +7,7 @@ import { PYTHON_PROBE, PYTHON_PROGRAM } from './python-program.ts';
 import { scriptProgram } from './script-program.ts';
 
 /** Signals that a process group may get, and that would end or stop the shell that waits for a command. */
-export const SIGNALS = '1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 20 21 22 24 25 26 27 29 30 31';
+const SIGNALS = '1 2 3 4 5 6 7 8 10 11 12 13 14 15 16 20 21 22 24 25 26 27 29 30 31';
 
 /** Maximum bytes of a word: each is the value of a variable whose name and `=` count, too. */
 export const WORD_BYTES = MAX_STRING_BYTES - 8;
