@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chownSync, constants, mkdirSync, openSync, renameSync } from 'node:fs';
+import { chownSync, constants, existsSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -34,7 +34,8 @@ export class FifoPool {
         if (uid !== undefined) chownSync(fifo, uid, uid);
         renameSync(fifo, path);
       } catch (error) {
-        this.#free.push(fifo);
+        // A FIFO that was removed would fail every later call.
+        if (existsSync(fifo)) this.#free.push(fifo);
         throw error;
       }
     }

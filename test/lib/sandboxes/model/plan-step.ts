@@ -43,11 +43,13 @@ export function planStep(world: World, step: Step): Plan | undefined {
       const plan = planStep(world, step[2]);
       if (plan === undefined) return undefined;
       const run = async () => {
-        world.server.run.killAfter(step[1]);
+        // The call can end after the next server has started: only the server of this step is killed.
+        const { run: server } = world.server;
+        server.killAfter(step[1]);
         try {
           await plan.run();
         } finally {
-          world.server.run.kill();
+          server.kill();
         }
       };
       return { ...plan, run };
