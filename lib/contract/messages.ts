@@ -816,7 +816,7 @@ export interface PermissionRule {
   /**
    * What is written at these paths is kept and seen by the sandbox, and is no change of it: ListChanges, ExportChanges,
    * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with PERMISSION_WRITE. A rule that is
-   * scratch wins over an otherwise equal one that is not.
+   * scratch wins over an otherwise equal one that is not. A `**` in its glob, except at the end, does not match `.git`.
    */
   scratch?: boolean;
 }

@@ -1,6 +1,6 @@
 import { PatternType, Permission, type PermissionRule } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
-import { parsePattern } from './parse-pattern.ts';
+import { parseRulePattern } from './parse-rule-pattern.ts';
 import { MAX_NAMES, MAX_STORED_RULES, MAX_TOKENS, PatternError } from './pattern-limits.ts';
 import type { RuleSet } from './rule-set.ts';
 import { buildTrie, type ParsedRule } from './rule-trie.ts';
@@ -67,7 +67,7 @@ function parseRule(rule: PermissionRule, index: number): ParsedRule {
     refuse('scratch', `must be false with ${rule.permission}: only what may be written can be scratch`);
   }
   try {
-    return { index, rule, ...parsePattern(rule.type, rule.pattern) };
+    return { index, rule, ...parseRulePattern(rule) };
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return refuse('pattern', `${quote(rule.pattern)} ${error.message}`);
@@ -82,7 +82,7 @@ function quote(pattern: string): string {
 
 function addSize(size: { names: number; tokens: number }, { components }: ParsedRule): void {
   for (const component of components) {
-    const alternatives = component === 'deep' ? [{ tokens: undefined }] : component;
+    const alternatives = typeof component === 'string' ? [{ tokens: undefined }] : component;
     for (const { tokens } of alternatives) {
       if (tokens === undefined) size.names++;
       else size.tokens += tokens.length;

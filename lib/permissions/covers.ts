@@ -1,5 +1,6 @@
 import { ComponentMatcher, unitsOf } from './match-component.ts';
 import { isAnyName } from './parse-pattern.ts';
+import { GIT } from './parse-rule-pattern.ts';
 import type { Alternative, Component, Token } from './tokens.ts';
 
 /** Pairs of components that are compared at most: bounds the time to some tens of microseconds. */
@@ -18,7 +19,8 @@ export function covers(wide: readonly Component[], narrow: readonly Component[])
     for (let j = narrow.length; j >= 0; j--) {
       const other = narrow[j];
       if (component === 'deep') row[j] = below[j]! || (other !== undefined && row[j + 1]!);
-      else row[j] = other !== undefined && below[j + 1]! && other !== 'deep' && componentCovers(component, other);
+      else if (component === 'deep outside .git') row[j] = below[j]! || (isOutsideGit(other) && row[j + 1]!);
+      else row[j] = typeof other === 'object' && below[j + 1]! && componentCovers(component, other);
     }
     below = row;
   }
@@ -28,6 +30,11 @@ export function covers(wide: readonly Component[], narrow: readonly Component[])
 function componentCovers(wide: readonly Alternative[], narrow: readonly Alternative[]): boolean {
   if (wide.some(isAnyName)) return true;
   return narrow.every((each) => wide.some((alternative) => alternativeCovers(alternative, each)));
+}
+
+function isOutsideGit(component: Component | undefined): boolean {
+  if (typeof component !== 'object') return component === 'deep outside .git';
+  return !component.some((alternative) => alternativeCovers(alternative, { literal: GIT }));
 }
 
 function alternativeCovers(wide: Alternative, narrow: Alternative): boolean {

@@ -1,6 +1,6 @@
 import type { PermissionRule } from '../contract/messages.ts';
 import { covers } from './covers.ts';
-import { parsePattern } from './parse-pattern.ts';
+import { parseRulePattern } from './parse-rule-pattern.ts';
 import { comparePrecedence } from './precedence.ts';
 
 /** A rule that decides nowhere, and one that precedes it wherever it matches, by their indexes. */
@@ -17,7 +17,7 @@ export function* findingNeverDeciding(
   rules: readonly PermissionRule[],
   from: number,
 ): Generator<undefined, NeverDeciding[], void> {
-  const parsed = rules.map((rule, index) => ({ index, rule, ...parsePattern(rule.type, rule.pattern) }));
+  const parsed = rules.map((rule, index) => ({ index, rule, ...parseRulePattern(rule) }));
   const found: NeverDeciding[] = [];
   for (const rule of parsed.slice(from)) {
     const by = parsed.find(

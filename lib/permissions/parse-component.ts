@@ -1,6 +1,6 @@
 import { fromText } from '../byte-string.ts';
 import { MAX_ALTERNATIVES, PatternError } from './pattern-limits.ts';
-import { type Alternative, ANY_ONE, ANY_RUN, type CharacterClass, type Component, type Token } from './tokens.ts';
+import { type Alternative, ANY_ONE, ANY_RUN, type CharacterClass, type Token } from './tokens.ts';
 
 /**
  * A backslash before any other character is refused: `docs\secrets` is a mistake, and reading it as `docssecrets` would
@@ -9,7 +9,7 @@ import { type Alternative, ANY_ONE, ANY_RUN, type CharacterClass, type Component
 const ESCAPABLE = new Set(['*', '?', '[', ']', '{', '}', ',', '\\', '-', '!', '^']);
 
 interface Parsed {
-  alternatives: Component;
+  alternatives: 'deep' | readonly Alternative[];
   /** Index of the slash after the component, or the end of the text. */
   end: number;
   /** Whether it contains a special character. */

@@ -93,6 +93,7 @@ function parseGlob(path: string): Pattern {
 /** A key that is equal for components that match the same names, so that they share a step. */
 export function componentKey(component: Component): string {
   if (component === 'deep') return '**';
+  if (component === 'deep outside .git') return '**!';
   return component.map(alternativeKey).join('\0');
 }
 

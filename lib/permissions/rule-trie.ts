@@ -18,10 +18,14 @@ export class TrieNode {
   readonly id: number;
   /** Follows a `**`: stays active for any component. */
   readonly loops: boolean;
+  /** Of those that loop: not active for `.git`. No rule ends here. */
+  readonly outsideGit: boolean;
   /** Ranks of the rules whose pattern ends here, best first. A rank is the index in the order of precedence. */
   readonly ranks: number[] = [];
   /** The `**` child. It also matches no component, so it is entered together with this node. */
   deep: TrieNode | undefined;
+  /** Like `deep`, with `outsideGit`. */
+  deepOutsideGit: TrieNode | undefined;
   index: ComponentIndex<TrieNode> | undefined;
   /**
    * Best ranks of the rules that can match strictly below, except those that are overridden on every path by a better
@@ -29,9 +33,10 @@ export class TrieNode {
    */
   readonly below: RankByLevel = [NO_RANK, NO_RANK, NO_RANK, NO_RANK];
 
-  constructor(id: number, loops: boolean) {
+  constructor(id: number, component?: Component) {
     this.id = id;
-    this.loops = loops;
+    this.loops = typeof component === 'string';
+    this.outsideGit = component === 'deep outside .git';
   }
 
   /** The rank of the best rule here that also applies to everything below. */
@@ -52,7 +57,7 @@ const ITEMS_PER_STEP = 64;
 
 /** Builds the trie in steps. `rules` must be in order of precedence. */
 export function* buildTrie(rules: readonly ParsedRule[]): Generator<undefined, TrieNode, void> {
-  const root = new TrieNode(0, false);
+  const root = new TrieNode(0);
   const nodes = [root];
   const children: Children[] = [new Map()];
   for (const [rank, { components }] of rules.entries()) {
@@ -81,9 +86,11 @@ export function* buildTrie(rules: readonly ParsedRule[]): Generator<undefined, T
 }
 
 function addChild(node: TrieNode, component: Component, id: number): TrieNode {
-  const child = new TrieNode(id, component === 'deep');
+  const child = new TrieNode(id, component);
   if (component === 'deep') {
     node.deep = child;
+  } else if (component === 'deep outside .git') {
+    node.deepOutsideGit = child;
   } else {
     node.index ??= new ComponentIndex();
     node.index.add(component, child);

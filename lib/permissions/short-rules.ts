@@ -1,7 +1,8 @@
 import type { PatternType, Permission, PermissionRule, PermissionRules } from '../contract/messages.ts';
 import { invalidArgument } from '../errors.ts';
 import { covers } from './covers.ts';
-import { componentKey, parsePattern } from './parse-pattern.ts';
+import { componentKey } from './parse-pattern.ts';
+import { parseRulePattern } from './parse-rule-pattern.ts';
 import { PatternError } from './pattern-limits.ts';
 import { OTHERS_PRIORITY } from './preset-priorities.ts';
 import type { Component } from './tokens.ts';
@@ -79,7 +80,7 @@ function typeOf(text: string): PatternType {
 function entryOf(list: List, index: number, text: string, type: PatternType): Entry {
   const at = `rules.${list}[${index}]`;
   try {
-    const { components } = parsePattern(type, text);
+    const { components } = parseRulePattern({ type, pattern: text, scratch: list === 'scratch' });
     const key = components.map(componentKey).join('/');
     return { at, list, text, key, components, isAllOthers: ALL_OTHERS.includes(text) };
   } catch (error) {

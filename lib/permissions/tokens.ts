@@ -17,5 +17,5 @@ export type Alternative =
   | { literal: ByteString; tokens?: undefined }
   | { literal?: undefined; tokens: readonly Token[] };
 
-/** 'deep' is `**`: any number of components, including none. */
-export type Component = 'deep' | readonly Alternative[];
+/** 'deep' is `**`: any number of components, including none. 'deep outside .git': none of them is `.git`. */
+export type Component = 'deep' | 'deep outside .git' | readonly Alternative[];

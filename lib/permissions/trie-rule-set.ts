@@ -89,6 +89,9 @@ export class TrieRuleSet implements RuleSet {
 
 function closure(entered: TrieNode[]): TrieNode[] {
   const nodes = new Set(entered);
-  for (const node of entered) if (node.deep !== undefined) nodes.add(node.deep);
+  for (const { deep, deepOutsideGit } of entered) {
+    if (deep !== undefined) nodes.add(deep);
+    if (deepOutsideGit !== undefined) nodes.add(deepOutsideGit);
+  }
   return [...nodes].sort((a, b) => a.id - b.id);
 }

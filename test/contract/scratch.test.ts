@@ -105,14 +105,17 @@ const cases: Case[] = [
         writeFileSync(join(at, 'a'), 'a\n');
         git('add', '.');
         git('commit', '-qm', 'one');
-        const sandbox = await scene.sandboxOn({}, [write('**')]);
+        const sandbox = await scene.sandboxOn({}, [write('**'), scratch('**/dist/**')]);
         await scene.client.importFiles(
           { sandbox_id: sandbox.id, as: 'owner' },
           execFileSync('tar', ['-c', '.'], { cwd: at }),
         );
         await scene.client.call('Commit', { sandbox_id: sandbox.id });
-        await scene.output(sandbox, "echo A > a; git -c safe.directory='*' status; git -c safe.directory='*' add a");
-        expect(await listed(scene, sandbox)).toContain('.git/index');
+        await scene.output(
+          sandbox,
+          "echo A > a; git -c safe.directory='*' status; git -c safe.directory='*' add a; git -c safe.directory='*' branch dist",
+        );
+        expect(await listed(scene, sandbox)).toEqual(expect.arrayContaining(['.git/index', '.git/refs/heads/dist']));
         const patch = await collect(scene.client.exportChanges(sandbox.id, 'patch'));
         execFileSync('git', ['apply'], { cwd: at, input: patch });
         expect(git('diff', '--stat')).toContain('1 file changed');

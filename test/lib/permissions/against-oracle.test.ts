@@ -6,7 +6,7 @@ import { PatternType, Permission } from '../../../lib/contract/messages.ts';
 import { compileRules } from '../../../lib/permissions/index.ts';
 import { slowLevel } from './oracle.ts';
 
-const NAMES = ['a', 'b', 'ab', 'ba', '.a'];
+const NAMES = ['a', 'b', 'ab', 'ba', '.git'];
 /** Returns every path of up to three of the names. */
 const PATHS = ['', ...deeper(['']), ...deeper(deeper([''])), ...deeper(deeper(deeper([''])))];
 
@@ -42,8 +42,13 @@ const typed = fc.oneof(
   }),
 );
 const rule: fc.Arbitrary<PermissionRule> = fc
-  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }))
-  .map(([pattern, permission, priority]) => ({ ...pattern, permission, priority }));
+  .tuple(typed, fc.constantFrom(...Permission), fc.integer({ min: -1, max: 1 }), fc.boolean())
+  .map(([pattern, permission, priority, scratch]) => ({
+    ...pattern,
+    permission,
+    priority,
+    scratch: scratch && permission === 'PERMISSION_WRITE',
+  }));
 const rules = fc.array(rule, { maxLength: 8 });
 
 describe('compiled rules', () => {

@@ -32,7 +32,7 @@ function matchesRule(rule: PermissionRule, names: string[]): boolean {
   const pattern = relative(rule);
   if (rule.type === 'PATTERN_FILE') return pattern === names.join('/');
   if (rule.type === 'PATTERN_DIRECTORY') return `${names.join('/')}/`.startsWith(pattern === '' ? '' : `${pattern}/`);
-  return multiplyOut(pattern).some((spelling) => matchesNames(spelling.split('/'), names));
+  return multiplyOut(pattern).some((spelling) => matchesNames(spelling.split('/'), names, rule.scratch));
 }
 
 /** Braces, innermost first. */
@@ -43,12 +43,16 @@ function multiplyOut(pattern: string): string[] {
   return (group[1] ?? '').split(',').flatMap((choice) => multiplyOut(before + choice + after));
 }
 
-function matchesNames(pattern: string[], names: string[]): boolean {
+function matchesNames(pattern: string[], names: string[], scratch = false): boolean {
   const [first, ...rest] = pattern;
   if (first === undefined) return names.length === 0;
-  if (first === '**') return names.some((_, i) => matchesNames(rest, names.slice(i))) || matchesNames(rest, []);
+  if (first === '**') {
+    const outsideGit = scratch && rest.some((other) => other !== '**');
+    const skipped = outsideGit && names.includes('.git') ? names.indexOf('.git') : names.length;
+    return [...names, ''].some((_, i) => i <= skipped && matchesNames(rest, names.slice(i), scratch));
+  }
   const name = names[0];
-  return name !== undefined && matchesName(first, name) && matchesNames(rest, names.slice(1));
+  return name !== undefined && matchesName(first, name) && matchesNames(rest, names.slice(1), scratch);
 }
 
 function matchesName(pattern: string, name: string): boolean {

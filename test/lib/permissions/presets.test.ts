@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fromText } from '../../../lib/byte-string.ts';
-import { compileRules, findPreset, PRESETS, READ } from '../../../lib/permissions/index.ts';
+import { compileRules, findPreset, PRESETS, READ, WRITE } from '../../../lib/permissions/index.ts';
 import { decided, file, glob } from './rules.ts';
 
 const SECRETS = [
@@ -62,6 +62,23 @@ describe('a preset', () => {
     ];
     expect(written.filter((path) => !isScratch(path))).toEqual([]);
     expect(['.git/HEAD', 'src/a.ts', 'vitest.config.ts', 'dist/.env', 'build/x'].filter(isScratch)).toEqual([]);
+    expect(['sub/.git/logs/refs/heads/dist', 'dist/.git/HEAD'].filter((path) => !isScratch(path))).toEqual([]);
+  });
+
+  it('does not take what git names after a branch, a tag or a submodule for a cache or a build output', () => {
+    const named = [
+      '.git/refs/heads/dist',
+      'sub/.git/refs/tags/coverage',
+      '.git/refs/remotes/origin/dist/v1',
+      '.git/modules/vendor/dist/HEAD',
+      '.git/worktrees/htmlcov/HEAD',
+    ];
+    const at = (preset: string) => {
+      const rules = compileRules(findPreset(preset)!.permissions);
+      return named.map((path) => rules.state(fromText(path))).map(({ level, scratch }) => ({ level, scratch }));
+    };
+    expect(at('development')).toEqual(named.map(() => ({ level: WRITE, scratch: false })));
+    expect(at('agent-safe')).toEqual(named.map(() => ({ level: READ, scratch: false })));
   });
 
   it('yields to the rules that are added', () => {
