@@ -116,3 +116,32 @@ describe('lines that a full disk kept out of the journal', () => {
     expect(statSync(`${path}.reserve`).size).toBe(32 * 1024);
   });
 });
+
+describe('an empty record', () => {
+  it('is not written', () => {
+    const path = place();
+    const journal = new Journal(path);
+    journal.begin(HEADER);
+    journal.append(['one']);
+    journal.append([]);
+    complete(journal.appending([]));
+    journal.append(['two']);
+    journal.close();
+    expect(words(path)).toEqual(['one', 'two']);
+    expect(readFileSync(path, 'latin1').split('\n')).toHaveLength(4);
+  });
+
+  it('of an earlier server is read', () => {
+    const path = place();
+    const journal = new Journal(path);
+    journal.begin(HEADER);
+    journal.close();
+    let { sum } = readLines(readFileSync(path, 'latin1'));
+    for (const record of [['one'], [], [], ['],\n[1,]'], []]) {
+      const sealed = sealedLine(record, sum);
+      sum = sealed.sum;
+      appendFileSync(path, sealed.line);
+    }
+    expect(words(path)).toEqual(['one', undefined, undefined, '],\n[1,]', undefined]);
+  });
+});

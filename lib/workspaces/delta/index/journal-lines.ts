@@ -78,14 +78,23 @@ function checkSums(text: string, before: number, linesBefore: number): number {
   return sum;
 }
 
+/** An empty record with a checksum, which earlier servers wrote for the import of an archive without new names. */
+const EMPTY_RECORD = /^\[(\d+),\]$/gm;
+
+function parse(text: string): unknown[][] {
+  const records = parseLines(text) ?? parseLines(text.replaceAll(EMPTY_RECORD, '[$1]'));
+  if (records === undefined) throw new Damage('a line is not valid JSON');
+  return records;
+}
+
 /**
  * JSON escapes line ends in strings, so every line end separates records. Parsing one array takes half the time of
  * parsing each line.
  */
-function parse(text: string): unknown[][] {
+function parseLines(text: string): unknown[][] | undefined {
   try {
     return JSON.parse(`[${text.slice(0, -1).replaceAll('\n', ',')}]`) as unknown[][];
   } catch {
-    throw new Damage('a line is not valid JSON');
+    return undefined;
   }
 }

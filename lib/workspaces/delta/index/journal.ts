@@ -18,8 +18,7 @@ const SHORT = 256;
  * An append-only file of JSON lines with checksums, read and written as byte strings, so that names are preserved byte
  * for byte; JSON escapes line ends. A line exists completely or not at all: it is passed to the host in one write
  * before the caller continues (a killed server loses nothing), and `load` truncates a torn last line. Only `sync`
- * survives a power failure. On a full disk, lines that free space go to a reserve file until there is space again. The
- * owner calls `close`.
+ * survives a power failure. On a full disk, lines that free space wait in a reserve file. The owner calls `close`.
  */
 export class Journal {
   readonly #path: string;
@@ -100,11 +99,12 @@ export class Journal {
   }
 
   /**
-   * Appends a record. `makesRoom`: the record frees space, so it may use the reserve on a full disk. Throws host errors
-   * with nothing appended.
+   * Appends a record, unless it is empty: a change of nothing. `makesRoom`: the record frees space, so it may use the
+   * reserve on a full disk. Throws host errors with nothing appended.
    */
   append(record: readonly unknown[], makesRoom = false): void {
     if (this.#broken || this.#busy) throw EIO;
+    if (record.length === 0) return;
     const { line, sum } = this.#sealed ? sealedLine(record, this.#sum) : { line: plainLine(record), sum: 0 };
     this.#appendLine(line, makesRoom);
     this.#sum = sum;
