@@ -1,6 +1,7 @@
 import type { ByteString } from '../byte-string.ts';
 import { canReach, type Explorable } from './can-reach.ts';
 import { type Level, NONE, VIEW, WRITE } from './levels.ts';
+import { GIT } from './parse-rule-pattern.ts';
 import type { RuleState } from './rule-set.ts';
 import { NO_RANK, type RankByLevel, type TrieNode } from './rule-trie.ts';
 
@@ -54,7 +55,8 @@ export class TrieState implements RuleState, Explorable {
   child(name: ByteString): TrieState {
     const entered: TrieNode[] = [];
     for (const node of this.nodes) node.index?.find(name, entered);
-    return entered.length === 0 ? this.#other() : this.#enter(entered);
+    const isGit = name === GIT;
+    return entered.length === 0 && !isGit ? this.#other() : this.#enter(entered, isGit);
   }
 
   /** The child for every name that only `*` matches, which is most names of a big tree. */
@@ -63,9 +65,9 @@ export class TrieState implements RuleState, Explorable {
     return this.#otherwise;
   }
 
-  #enter(entered: TrieNode[]): TrieState {
+  #enter(entered: TrieNode[], isGit = false): TrieState {
     for (const node of this.nodes) {
-      if (node.loops) entered.push(node);
+      if (node.loops && !(isGit && node.outsideGit)) entered.push(node);
       if (node.index !== undefined) for (const child of node.index.anyName) entered.push(child);
     }
     return this.#states.intern(entered);
