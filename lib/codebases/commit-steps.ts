@@ -1,8 +1,8 @@
-import type { BigIntStats } from 'node:fs';
 import { type ByteString, baseNameOf, parentOf, splitPath } from '../byte-string.ts';
 import { ServiceError } from '../errors.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { errorCode, ignoreAbsent } from '../linux/errno.ts';
+import { changeMode } from './change-mode.ts';
 import { resolvePath } from './resolve-path.ts';
 
 /**
@@ -147,25 +147,14 @@ async function make(
     case 'mkdir':
       await directory.makeDirectory(name).catch(unless('EEXIST'));
       if (!(await directory.lstat(name))?.isDirectory()) return IN_THE_WAY;
-      return chmod(directory, name, step[2]);
+      return changeMode(directory, name, step[2], staged);
     case 'put':
       if (staged === undefined) return;
       return directory.take(staged, step[2], name).catch((error) => {
         return errorCode(error) === 'ENOENT' ? undefined : inTheWay(error);
       });
     case 'chmod':
-      return chmod(directory, name, step[2]);
-  }
-}
-
-async function chmod(directory: Directory, name: ByteString, mode: number): Promise<void> {
-  const stat: BigIntStats | undefined = await directory.lstat(name);
-  if (stat?.isDirectory()) {
-    const child = await directory.directory(name);
-    await child.chmod(mode).finally(() => child.close());
-  } else if (stat?.isFile()) {
-    const handle = await directory.openFile(name);
-    await handle.chmod(mode).finally(() => handle.close());
+      return changeMode(directory, name, step[2], staged);
   }
 }
 

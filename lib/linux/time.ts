@@ -4,3 +4,16 @@ export interface Time {
   /** 0 to 999,999,999. */
   nsec: number;
 }
+
+const SECOND = 1_000_000_000n;
+
+/** Converts nanoseconds since the epoch (as in BigIntStats). Before the epoch `sec` is negative and `nsec` is not. */
+export function timeOf(ns: bigint): Time {
+  let sec = ns / SECOND;
+  let nsec = ns % SECOND;
+  if (nsec < 0n) {
+    sec -= 1n;
+    nsec += SECOND;
+  }
+  return { sec: Number(sec), nsec: Number(nsec) };
+}

@@ -23,19 +23,6 @@ export class Clock {
   }
 }
 
-const SECOND = 1_000_000_000n;
-
-/** Converts nanoseconds since the epoch (as in BigIntStats). Before the epoch `sec` is negative and `nsec` is not. */
-export function timeOf(ns: bigint): Time {
-  let sec = ns / SECOND;
-  let nsec = ns % SECOND;
-  if (nsec < 0n) {
-    sec -= 1n;
-    nsec += SECOND;
-  }
-  return { sec: Number(sec), nsec: Number(nsec) };
-}
-
 /** Whether two times are equal to the nanosecond. */
 export function sameTime(a: Time, b: Time): boolean {
   return a.sec === b.sec && a.nsec === b.nsec;

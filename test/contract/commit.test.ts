@@ -1,4 +1,6 @@
 import { expect } from 'vitest';
+import { memberHead, tarEnd } from '../../lib/archive/tar.ts';
+import { fromText } from '../../lib/byte-string.ts';
 import type { Codebase, Sandbox } from '../../lib/contract/messages.ts';
 import { filePath } from './rest-client.ts';
 import { hide, read, write } from './rules.ts';
@@ -232,6 +234,26 @@ const cases: Case[] = [
       expect(await scene.content(codebase, 'n/one')).toBe('1\n');
       await commit(scene, sandbox);
       expect(await fresh(scene, codebase)).toBe(before);
+    },
+  },
+  {
+    name: 'new permission bits of one of two hard links of the codebase are no conflict at the other one',
+    needs: ['commands'],
+    runtimes: ['bwrap'],
+    protocols: ['rest'],
+    async run(scene) {
+      const codebase = await scene.codebase({});
+      const file = { path: fromText('one'), mode: 0o644, mtime: { sec: 1, nsec: 0 }, size: 0 };
+      const link = { ...file, path: fromText('two'), target: file.path };
+      const members = [memberHead({ ...file, type: 'file' }), memberHead({ ...link, type: 'link' }), tarEnd()];
+      await scene.client.importCodebase(codebase.id, Buffer.concat(members));
+      const [sandbox, other] = [await scene.sandbox(codebase), await scene.sandbox(codebase)];
+      await scene.output(other, 'chmod 600 two');
+      await scene.output(sandbox, 'chmod 755 one');
+      await commit(scene, sandbox);
+      expect(await changed(scene, other)).toEqual(['two']);
+      await commit(scene, other);
+      expect(await fresh(scene, codebase)).toMatch(/^\.\/one 755 .*\n\.\/two 600 .*\n$/);
     },
   },
   {

@@ -4,6 +4,7 @@ import { type ByteString, fromBuffer, fromLatin1, joinPath, sliceOf } from '../.
 import { ServiceError } from '../../errors.ts';
 import { HeldDirectories } from '../../host-tree/held-directories.ts';
 import { HostTree } from '../../host-tree/host-tree.ts';
+import { timeOf } from '../../linux/time.ts';
 import { serveThread } from '../../threads/serve-thread.ts';
 
 /** Bytes of the archive that one call returns. */
@@ -148,9 +149,4 @@ export class TreeExport {
 /** Runs the thread of the role `tree-export`. */
 export function runTreeExport(): void {
   serveThread(() => new TreeExport());
-}
-
-function timeOf(ns: bigint): { sec: number; nsec: number } {
-  const nsec = ((ns % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
-  return { sec: Number((ns - nsec) / 1_000_000_000n), nsec: Number(nsec) };
 }

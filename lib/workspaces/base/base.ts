@@ -6,8 +6,7 @@ import type { HostTree } from '../../host-tree/host-tree.ts';
 import { closeQuietly } from '../../linux/close.ts';
 import { ESTALE, hostErrno } from '../../linux/errno.ts';
 import { S_IFBLK, S_IFCHR, S_IFDIR, S_IFIFO, S_IFLNK, S_IFREG, S_IFSOCK } from '../../linux/mode.ts';
-import type { Time } from '../../linux/time.ts';
-import { timeOf } from '../clock.ts';
+import { type Time, timeOf } from '../../linux/time.ts';
 
 /** Attributes of a base file, as lstat(2). */
 export interface BaseStat {

@@ -17,7 +17,7 @@ import type { HostFile } from '../../../host-tree/host-file.ts';
 import { closeQuietly } from '../../../linux/close.ts';
 import { errorCode, hostErrno } from '../../../linux/errno.ts';
 import type { Time } from '../../../linux/time.ts';
-import { timeOf } from '../../clock.ts';
+import { timeOf } from '../../../linux/time.ts';
 import type { FileRef } from '../index/inode.ts';
 import { layerPath } from '../layers/layer-path.ts';
 import type { SyncedFile } from './background-sync.ts';
