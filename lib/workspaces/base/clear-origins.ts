@@ -23,10 +23,10 @@ export function* clearOrigins(
   const { delta, tree, shared } = workspace;
   const ended = renamed.filter(({ origin }) => isAtOrBelow(origin!, paths));
   if (ended.length === 0) return;
-  const tops = new Set(renamed.map(({ path }) => path));
+  const keptPaths = new Set(renamed.filter(({ origin }) => !isAtOrBelow(origin!, paths)).map(({ path }) => path));
   yield* delta.committing(
-    // In another renamed directory the name would resolve to the same base path again.
-    ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, tops) ? OPAQUE : MERGES]),
+    // In a directory that keeps its origin the name would resolve to the same base path again.
+    ended.map(({ id, path, replaces }): Op => ['origin', id, replaces || isBelow(path, keptPaths) ? OPAQUE : MERGES]),
     true,
   );
   const counter = new StepCounter(ITEMS_PER_STEP);

@@ -7,6 +7,7 @@ import { isVisible } from '../access/visibility.ts';
 import { clearOrigins } from '../base/clear-origins.ts';
 import type { Node } from '../nodes/node.ts';
 import type { Workspace } from '../workspace.ts';
+import type { OwnDirectory } from '../workspaces.ts';
 import { Change } from './change.ts';
 import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directories.ts';
 
@@ -17,7 +18,7 @@ import { pathsByOrigin, renamedDirectories, shownAt } from './renamed-directorie
  * Postponed while a large file is copied.
  */
 export function* preserveRemoved(workspace: Workspace, paths: readonly ByteString[]): Steps<boolean> {
-  const renamed = (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
+  let renamed = yield* withOrigin(workspace);
   const byOrigin = pathsByOrigin(renamed);
   let failure: { error: unknown } | undefined;
   for (const removed of byOrigin.size === 0 ? [] : paths) {
@@ -31,9 +32,15 @@ export function* preserveRemoved(workspace: Workspace, paths: readonly ByteStrin
       }
     }
   }
+  // Directories were copied up with the files in them; each has an origin of its own now.
+  if (renamed.length > 0) renamed = yield* withOrigin(workspace);
   yield* clearOrigins(workspace, paths, renamed);
   if (failure !== undefined) throw failure.error;
   return renamed.length > 0;
+}
+
+function* withOrigin(workspace: Workspace): Steps<OwnDirectory[]> {
+  return (yield* renamedDirectories(workspace)).filter(({ origin }) => origin !== undefined);
 }
 
 function preserve(workspace: Workspace, path: ByteString, removed: ByteString): void {

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fromText, ROOT_PATH } from '../../../lib/byte-string.ts';
@@ -36,6 +36,17 @@ describe('a directory that the sandbox renamed, when the base loses its old path
       'added e/sub/z false',
       'added e/x false',
     ]);
+  });
+
+  it('shows nothing of a directory that the base gets there later', () => {
+    const s = new Sandbox(BASE);
+    s.rename('d', 'e');
+    removal(s);
+    const before = s.tree();
+    mkdirSync(join(s.spec.base, 'd/sub'), { recursive: true });
+    writeFileSync(join(s.spec.base, 'd/sub/later'), 'later');
+    s.fs.baseChanged('cb_1', ['d', 'd/sub', 'd/sub/later'].map(fromText));
+    expect(s.tree()).toEqual(before);
   });
 
   it('keeps entries that were moved on to other paths, and open files', () => {

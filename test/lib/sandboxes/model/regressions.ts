@@ -299,4 +299,15 @@ export const REGRESSIONS: readonly Regression[] = [
       ['rename', 1, 'a/d', 'b'],
     ],
   },
+  {
+    name: 'a renamed directory that a fork commits and then removes, which it no longer differs in',
+    options: open,
+    sequence: [
+      ['rename', 0, 'b', 'a/s'],
+      ['fork', 0, -1],
+      ['commit', 2, '', []],
+      ['relink', 2, 'd', 'a'],
+      ['commit', 2, 'ours', []],
+    ],
+  },
 ];
