@@ -57,6 +57,8 @@ export type Handler<Result = unknown> = (event: HandlerEvent, context: HandlerCo
 export interface RpcHandler<Result> extends Handler<Result> {
   readonly rpc: Rpc;
   readonly constraints: Constraints;
+  /** Present if the JSON body is a merge patch. */
+  readonly patch?: MergePatch;
 }
 
 type Message<N extends Rpc> = Omit<Rpcs[N]['request'], 'chunk'>;
@@ -101,7 +103,8 @@ export function definePatch<N extends Rpc, const C extends Constraints, Result>(
   patch: MergePatch,
   handle: Handle<RequestOf<N, C>, Result>,
 ): RpcHandler<Result> {
-  return unary(rpc, constraints, handle, (event) => ({ ...event, body: fromMergePatch(event.body, patch) }));
+  const handler = unary(rpc, constraints, handle, (event) => ({ ...event, body: fromMergePatch(event.body, patch) }));
+  return Object.assign(handler, { patch });
 }
 
 function unary<N extends Rpc, const C extends Constraints, Result>(

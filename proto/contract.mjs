@@ -9,6 +9,7 @@ export function contractOf(parsed) {
   return {
     enums: nested.filter((each) => each instanceof protobuf.Enum).map(enumOf),
     messages: nested.filter((each) => each instanceof protobuf.Type).map(messageOf),
+    services: nested.filter((each) => each instanceof protobuf.Service).map(serviceOf),
     rpcs: nested.filter((each) => each instanceof protobuf.Service).flatMap(rpcsOf),
   };
 }
@@ -72,6 +73,10 @@ function fieldOf(field, type) {
 function kindOf(resolved) {
   if (resolved instanceof protobuf.Enum) return 'enum';
   return resolved ? 'message' : 'scalar';
+}
+
+function serviceOf(service) {
+  return { name: service.name, comment: commentOf(service) };
 }
 
 function rpcsOf(service) {

@@ -1,5 +1,7 @@
-/** The generated files by path. Throws when a definition that is released would change. */
+/** The files generated from the .proto files, by path. Throws when a definition that is released would change. */
 export function generate(): Record<string, string>;
+/** The document of OpenAPI by its path. */
+export function generateDocument(): Promise<Record<string, string>>;
 /** The paths of generated files whose contents on disk differ. */
 export function outdated(files?: Record<string, string>): string[];
 /** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */

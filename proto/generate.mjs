@@ -4,12 +4,18 @@
 //   lib/contract/schema.ts    fields, enums and rpcs as data, used by the handlers to parse requests
 //   proto/service/v1/released.txt   names, numbers and types that clients rely on
 //
+// and, with the table of operations and the constraints of handlers/:
+//
+//   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
+//
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
 // The generator refuses to change or remove a line of released.txt.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { contractOf } from './contract.mjs';
+import { renderDocument } from './openapi/document.mjs';
+import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderReleased } from './released.mjs';
 import { renderMessages } from './render-messages.mjs';
 import { renderSchema } from './render-schema.mjs';
@@ -18,16 +24,22 @@ import { PROTO_ROOT, parseProto } from './source.mjs';
 const SERVICE = join(PROTO_ROOT, 'service/v1');
 const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
+const DOCUMENT = join(PROTO_ROOT, '../docs/openapi.json');
+const PACKAGE = join(PROTO_ROOT, '../package.json');
 
 /** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
 export function readContract(paths) {
   return contractOf(paths.map((path) => parseProto(path, { comments: true })));
 }
 
-/** Returns the contents of the generated files by path. Throws if a released definition would change. */
-export function generate() {
+function serviceContract() {
   const names = readdirSync(SERVICE).filter((name) => name.endsWith('.proto'));
-  const contract = readContract(names.sort().map((name) => join(SERVICE, name)));
+  return readContract(names.sort().map((name) => join(SERVICE, name)));
+}
+
+/** Returns the contents of the files generated from the .proto files alone. Throws if a released definition would change. */
+export function generate() {
+  const contract = serviceContract();
   const released = renderReleased(contract);
   const broken = brokenPromises(textOf(RELEASED), released);
   if (broken.length > 0) throw new Error(`clients rely on definitions that changed:\n${broken.join('\n')}`);
@@ -36,6 +48,14 @@ export function generate() {
     [join(CONTRACT, 'schema.ts')]: renderSchema(contract),
     [RELEASED]: released,
   };
+}
+
+/** Returns the contents of the document of OpenAPI by its path. The files of `generate` must be written before. */
+export async function generateDocument() {
+  const { operations, CODES: codes } = await loadOperations();
+  const { version } = JSON.parse(textOf(PACKAGE));
+  const document = renderDocument({ contract: serviceContract(), operations, codes, version });
+  return { [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n` };
 }
 
 /** Returns the paths of generated files whose contents on disk differ. */
@@ -52,13 +72,17 @@ function textOf(path) {
   }
 }
 
+function write(files) {
+  for (const path of outdated(files)) writeFileSync(path, files[path]);
+}
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const files = generate();
-  const changed = outdated(files);
   if (process.argv.includes('--check')) {
-    for (const path of changed) process.stderr.write(`${path} differs from the .proto files: run npm run generate\n`);
+    const changed = outdated({ ...generate(), ...(await generateDocument()) });
+    for (const path of changed) process.stderr.write(`${path} differs from its sources: run npm run generate\n`);
     if (changed.length > 0) process.exitCode = 1;
   } else {
-    for (const path of changed) writeFileSync(path, files[path]);
+    write(generate());
+    write(await generateDocument());
   }
 }
