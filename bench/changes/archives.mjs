@@ -1,14 +1,17 @@
 /**
  * Compares the import of an archive of small files, into a codebase and into a sandbox, with `tar -x` onto a plain
  * directory followed by `sync -f`, and the export with `tar -c`. They alternate on the same disk, each after a `sync`.
- * Meanwhile a file of another sandbox is read through its workspace, and the longest of these reads is reported.
+ * Meanwhile requests are made for another sandbox. Those during tar, which does not use the server, show what the machine
+ * holds them by itself.
  */
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createReadStream, mkdirSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
-import { at, judged, median } from '../exec/table.mjs';
+import { promisify } from 'node:util';
+import { judged, median } from '../exec/table.mjs';
 import { makeFiles } from './files.mjs';
+import { Probe } from './probe.mjs';
 
 const quick = process.argv.includes('--quick');
 const FILES = quick ? 20_000 : 100_000;
@@ -17,8 +20,15 @@ const WARM_UP = 1;
 const ENOUGH = 15_000;
 /** Share of the speed of tar that is enough otherwise. */
 const SHARE = 0.8;
-const HELD_MS = 10;
-const PROBE_MS = 5;
+/** While requests of another sandbox are measured. */
+const DURING = {
+  tar: 'tar -x and sync -f',
+  pack: 'tar -c',
+  codebase: 'imports into a codebase',
+  fromCodebase: 'exports of a codebase',
+  sandbox: 'imports into a sandbox',
+  fromSandbox: 'exports of a sandbox',
+};
 
 export async function archives(server, directory, rounds) {
   const times = { tar: [], codebase: [], sandbox: [], pack: [], fromCodebase: [], fromSandbox: [] };
@@ -29,30 +39,17 @@ export async function archives(server, directory, rounds) {
   execFileSync('tar', ['-C', source, '-cf', packed, '.']);
   const other = await server.create();
   await server.exec(other, 'echo x > probed');
-  const probe = probing(() => server.call('GET', `/v1/sandboxes/${other}/stat?path=probed`));
+  const probe = new Probe({ ...server.address, path: `/v1/sandboxes/${other}/stat?path=probed` });
+  const measured = async (name, task) => {
+    execFileSync('sync');
+    return probe.during(DURING[name], async () => {
+      const began = performance.now();
+      await task();
+      return performance.now() - began;
+    });
+  };
   for (let round = -WARM_UP; round < Math.min(rounds, 5); round++) {
-    const to = join(directory, `to${round}`);
-    mkdirSync(to);
-    const took = {
-      tar: await measured(() => {
-        execFileSync('tar', ['-xf', packed, '-C', to]);
-        execFileSync('sync', ['-f', to]);
-      }),
-      pack: await measured(() => execFileSync('sh', ['-c', `tar -C ${to} -cf - . | cat > /dev/null`])),
-    };
-    rmSync(to, { recursive: true });
-    const { id: codebase } = await server.call('POST', '/v1/codebases', { name: 'archive', owner_id: 'bench' });
-    const files = `/v1/codebases/${codebase}/files?format=tar`;
-    probe.start();
-    took.codebase = await measured(() => send(server, `${files}&mode=replace`, packed));
-    took.fromCodebase = await measured(() => receive(server, files));
-    await server.call('DELETE', `/v1/codebases/${codebase}`);
-    const id = await server.create();
-    const workspace = `/v1/sandboxes/${id}/files?format=tar&as=owner&path=tree`;
-    took.sandbox = await measured(() => send(server, workspace, packed));
-    took.fromSandbox = await measured(() => receive(server, workspace));
-    probe.stop();
-    await server.destroy(id);
+    const took = await transfers(server, measured, { packed, to: join(directory, `to${round}`) });
     if (round >= 0) for (const [name, ms] of Object.entries(took)) times[name].push(ms);
   }
   await server.destroy(other);
@@ -63,16 +60,34 @@ export async function archives(server, directory, rounds) {
     { name: 'tar -c', value: speed(median(times.pack)) },
     compared('export of a codebase', times.fromCodebase, times.pack),
     compared('export of a sandbox', times.fromSandbox, times.pack),
-    probe.row(),
   ];
+  for (const during of Object.values(DURING)) rows.push(await probe.row(during));
+  probe.stop();
   return { title: `Archives of ${FILES.toLocaleString('en')} files of 1 KiB`, rows };
 }
 
-async function measured(task) {
-  execFileSync('sync');
-  const began = performance.now();
-  await task();
-  return performance.now() - began;
+/** Returns the milliseconds of each transfer. `to`: for tar; it is removed. */
+async function transfers(server, measured, { packed, to }) {
+  mkdirSync(to);
+  const run = async (command, ...args) => void (await promisify(execFile)(command, args));
+  const took = {};
+  took.tar = await measured('tar', async () => {
+    await run('tar', '-xf', packed, '-C', to);
+    await run('sync', '-f', to);
+  });
+  took.pack = await measured('pack', () => run('sh', '-c', `tar -C ${to} -cf - . | cat > /dev/null`));
+  rmSync(to, { recursive: true });
+  const { id: codebase } = await server.call('POST', '/v1/codebases', { name: 'archive', owner_id: 'bench' });
+  const files = `/v1/codebases/${codebase}/files?format=tar`;
+  took.codebase = await measured('codebase', () => send(server, `${files}&mode=replace`, packed));
+  took.fromCodebase = await measured('fromCodebase', () => receive(server, files));
+  await server.call('DELETE', `/v1/codebases/${codebase}`);
+  const id = await server.create();
+  const workspace = `/v1/sandboxes/${id}/files?format=tar&as=owner&path=tree`;
+  took.sandbox = await measured('sandbox', () => send(server, workspace, packed));
+  took.fromSandbox = await measured('fromSandbox', () => receive(server, workspace));
+  await server.destroy(id);
+  return took;
 }
 
 const perSecond = (ms) => (FILES / ms) * 1000;
@@ -90,37 +105,6 @@ function row(name, times, tar) {
     ...compared(name, times, tar),
     must: `${ENOUGH.toLocaleString('en')} files/s or ${SHARE} × tar`,
     verdict: judged(reached),
-  };
-}
-
-/** Calls `read` again and again while it is started. */
-function probing(read) {
-  const times = [];
-  let running = false;
-  const run = async () => {
-    while (running) {
-      const began = performance.now();
-      await read();
-      times.push(performance.now() - began);
-      await new Promise((resolve) => setTimeout(resolve, PROBE_MS));
-    }
-  };
-  return {
-    start() {
-      running = true;
-      void run();
-    },
-    stop() {
-      running = false;
-    },
-    row() {
-      const slow = times.filter((ms) => ms > HELD_MS).length;
-      return {
-        name: `a request of another sandbox meanwhile, ${times.length} times`,
-        value: `${median(times).toFixed(1)} ms, 99 % below ${at(times, 0.99).toFixed(1)} ms`,
-        beside: `${slow} above ${HELD_MS} ms, the longest ${Math.max(...times).toFixed(1)} ms`,
-      };
-    },
   };
 }
 
