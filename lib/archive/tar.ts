@@ -19,17 +19,37 @@ export interface Member extends Omit<MemberHead, 'mtime' | 'type'> {
   type: 'file' | 'directory' | 'symlink';
   /** Unix time in seconds. */
   mtime: number;
-  content(): AsyncIterable<Uint8Array>;
+  content(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
 const BLOCK = 512;
+/** Bytes of a piece: a fraction of a millisecond of the main thread. */
+const PIECE = 64 * 1024;
 const PAX = fromText('pax');
 const TYPES = { file: '0', link: '1', symlink: '2', directory: '5' } as const;
 /** Maximum of the 11 octal digits of a size. */
 const MAX_SIZE = 0o77777777777;
 
-/** Encodes a POSIX (pax) archive; ends when `members` ends. */
+/** Encodes a POSIX (pax) archive, in pieces of some members; ends when `members` ends. */
 export async function* tar(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of parts(members)) {
+    held.push(part);
+    length += part.length;
+    if (length < PIECE) continue;
+    yield joined(held);
+    held = [];
+    length = 0;
+  }
+  yield joined(held);
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+async function* parts(members: AsyncIterable<Member>): AsyncGenerator<Uint8Array> {
   for await (const member of members) {
     yield memberHead({ ...member, mtime: { sec: Math.floor(member.mtime), nsec: 0 } });
     if (member.type !== 'file') continue;

@@ -27,6 +27,21 @@ export interface OpenedFile extends FileStatus {
   handle: number;
 }
 
+/** An entry as an archive has it: files, directories, symlinks and others. */
+export interface PackedEntry extends Omit<FileStatus, 'level'> {
+  /** Of a small file: where its content of `size` bytes begins in the data. Absent: `open` the file. */
+  at?: number;
+}
+
+/** Result of `pack`. */
+export interface Packed {
+  entries: PackedEntry[];
+  data: Uint8Array;
+  /** The path to continue after, if `more` is set. */
+  last: ByteString;
+  more: boolean;
+}
+
 /**
  * A member of an archive. The content of a file is in the data that comes with it, from `at`, if it has at most
  * `MAX_DATA` bytes; otherwise in a staged file. A `link` is another name of an earlier file.
@@ -61,6 +76,11 @@ export interface WorkspaceFiles {
     after: ByteString,
     limit: number,
   ): { entries: FileStatus[]; more: boolean };
+  /**
+   * Returns at most `limit` entries below a directory, as `list`, with the contents of small files, each of one version.
+   * Small files that may not be read are left out.
+   */
+  pack(path: ByteString, after: ByteString, limit: number): Packed;
   /** Opens a regular file for reading. */
   open(path: ByteString): OpenedFile;
   /** Reads up to `length` bytes at byte `offset`. Throws ABORTED if the file no longer has that version. */

@@ -4,15 +4,15 @@ import type { ExportFilesRequest } from '../../contract/messages.ts';
 import { ServiceError } from '../../errors.ts';
 import type { ByteStream } from '../../readable-file.ts';
 import type { ArchiveAccess } from '../../services.ts';
-import type { FileStatus, OpenedFile } from '../../workspaces/workspace-files.ts';
+import type { OpenedFile, Packed, PackedEntry } from '../../workspaces/workspace-files.ts';
 import { typeOf } from '../changes/list-changes.ts';
 import type { SandboxContext } from '../context.ts';
 import { directoryPath } from './paths.ts';
 import { closeOpened, contentOf } from './read-file.ts';
 import { type FileSession, openFiles, withFiles } from './session.ts';
 
-/** Entries requested at once; the file system serves programs in between. */
-const PAGE_SIZE = 200;
+/** Entries requested at once: some milliseconds of the main thread. */
+const PAGE_SIZE = 256;
 
 /**
  * Exports a directory. Each file is one consistent version. Files that vanish meanwhile are omitted, as are files that
@@ -38,33 +38,56 @@ export async function exportFiles(
 
 async function* members(files: FileSession, top: ByteString): AsyncGenerator<Member> {
   const from = top === '' ? 0 : top.length + 1;
-  let after = ROOT_PATH;
-  for (let more = true; more; ) {
-    const page = await files.call('list', top, true, after, PAGE_SIZE);
-    for (const entry of page.entries) yield* member(files, entry, sliceOf(entry.path, from));
-    after = page.entries.at(-1)?.path ?? ROOT_PATH;
-    more = page.more;
+  for await (const { entries, data } of pages(files, top)) {
+    for (const entry of entries) yield* member(files, entry, data, sliceOf(entry.path, from));
   }
 }
 
-async function* member(files: FileSession, entry: FileStatus, path: ByteString): AsyncGenerator<Member> {
+/** The next page is read while one is sent. */
+async function* pages(files: FileSession, top: ByteString): AsyncGenerator<Packed> {
+  const read = (after: ByteString) => {
+    const page = files.call('pack', top, after, PAGE_SIZE);
+    // Its failure is reported by the next wait.
+    page.catch(() => undefined);
+    return page;
+  };
+  let next = read(ROOT_PATH);
+  try {
+    for (let more = true; more; ) {
+      const page = await next;
+      more = page.more;
+      if (more) next = read(page.last);
+      yield page;
+    }
+  } finally {
+    // The session is closed afterwards.
+    await next.catch(() => undefined);
+  }
+}
+
+async function* member(
+  files: FileSession,
+  entry: PackedEntry,
+  data: Uint8Array,
+  path: ByteString,
+): AsyncGenerator<Member> {
   const type = typeOf(entry);
   const head = { path, mode: entry.mode & 0o777, mtime: entry.mtime.sec, size: 0, content: nothing };
   if (type === 'TYPE_DIRECTORY') yield { ...head, type: 'directory' };
   if (type === 'TYPE_SYMLINK' && entry.target !== undefined) yield { ...head, type: 'symlink', target: entry.target };
   if (type !== 'TYPE_FILE') return;
-  const file = await opened(files, entry.path);
+  const { at, size } = entry;
+  if (at === undefined) yield* largeFile(files, entry.path, path);
+  else yield { ...head, type: 'file', size, content: () => [data.subarray(at, at + size)] };
+}
+
+async function* largeFile(files: FileSession, at: ByteString, path: ByteString): AsyncGenerator<Member> {
+  const file = await opened(files, at);
   if (file === undefined) return;
   try {
     const { size, mode, mtime } = file;
-    yield {
-      path,
-      type: 'file',
-      mode: mode & 0o777,
-      mtime: mtime.sec,
-      size,
-      content: () => contentOf(files, file),
-    };
+    const content = () => contentOf(files, file);
+    yield { path, type: 'file', mode: mode & 0o777, mtime: mtime.sec, size, content };
   } finally {
     await closeOpened(files, file);
   }
@@ -81,4 +104,6 @@ async function opened(files: FileSession, path: ByteString): Promise<OpenedFile 
   }
 }
 
-async function* nothing(): AsyncGenerator<Uint8Array> {}
+function nothing(): Uint8Array[] {
+  return [];
+}

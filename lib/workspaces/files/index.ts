@@ -10,6 +10,7 @@ import { FileRequest } from './file-request.ts';
 import { list } from './list.ts';
 import { makeDirectory, move, remove } from './names.ts';
 import { OWNER } from './owner-access.ts';
+import { pack } from './pack.ts';
 import { mayPlace, place } from './place.ts';
 import { open, readOpen } from './read.ts';
 import { append, seal, stage } from './stage.ts';
@@ -23,7 +24,7 @@ interface Entry<O extends FileOperation, Result> {
 }
 
 /** Operations on what may be large; they run in steps. */
-type LongOperation = 'list' | 'remove' | 'addMembers' | 'unpack' | 'dropUnpack';
+type LongOperation = 'list' | 'pack' | 'remove' | 'addMembers' | 'unpack' | 'dropUnpack';
 /** Operations whose change is made at once and whose effects are applied in steps. */
 type OperationWithEffects = 'move';
 type Table = {
@@ -56,6 +57,7 @@ const table: Table = {
 
 const longTable: LongTable = {
   list: { run: list, path: first },
+  pack: { run: pack, path: first },
   move: { run: move, path: none },
   remove: { run: remove, path: first },
   addMembers: { run: addMembers, path: none },

@@ -13,7 +13,7 @@ import { statusOf } from './status.ts';
 
 /** Names examined in one step. */
 const ITEMS_PER_STEP = 64;
-/** Entries returned in one step. */
+/** Entries visited in one step. */
 const ENTRIES_PER_STEP = 16;
 
 /** A directory that is being listed. A key is a name, or for the position of its contents a name and a slash. */
@@ -26,11 +26,7 @@ interface Frame {
   cut: boolean;
 }
 
-/**
- * Lists entries in byte order of whole paths: a directory, then what sorts between its name and a slash, then its
- * contents. Throws ENOTDIR, and EACCES if the top directory must not be read; such a directory below is listed without
- * its contents. The caller holds the workspace from the first step to the last.
- */
+/** Returns the entries of a page; see `visit`. */
 export function* list(
   request: FileRequest,
   path: ByteString,
@@ -38,14 +34,34 @@ export function* list(
   after: ByteString,
   limit: number,
 ): Steps<{ entries: FileStatus[]; more: boolean }> {
+  const entries: FileStatus[] = [];
+  const more = yield* visit(request, path, { recursive, after, about: limit }, (node, at) => {
+    if (entries.length === limit) return false;
+    entries.push(statusOf(request, node, at));
+    return true;
+  });
+  return { entries, more };
+}
+
+/**
+ * Visits entries in byte order of whole paths: a directory, then what sorts between its name and a slash, then its
+ * contents. `after`: the path to begin after; `about`: how many entries will be taken. Ends when `take` refuses one, and
+ * returns whether it did. Throws ENOTDIR, and EACCES if the top directory must not be read; such a directory below is
+ * visited without its contents. The caller holds the workspace from the first step to the last.
+ */
+export function* visit(
+  request: FileRequest,
+  path: ByteString,
+  { recursive, after, about }: { recursive: boolean; after: ByteString; about: number },
+  take: (node: Node, path: ByteString) => boolean,
+): Steps<boolean> {
   const top = request.find(path, true);
   if (!top.isDirectory) throw ENOTDIR;
   request.require(top, MAY_READ | MAY_PASS);
-  const entries: FileStatus[] = [];
   const open = (dir: Node, at: ByteString) => fill({ dir, path: at, keys: [].values(), last: NO_BYTES, cut: true });
   const counter = new StepCounter(ENTRIES_PER_STEP);
   const fill = function* (frame: Frame): Steps<Frame> {
-    const { keys, cut } = yield* keysOf(request, frame, recursive, after, 2 * limit + 2);
+    const { keys, cut } = yield* keysOf(request, frame, recursive, after, 2 * about + 2);
     return Object.assign(frame, { keys: keys.values(), cut });
   };
   const stack = [yield* open(top, path)];
@@ -67,10 +83,9 @@ export function* list(
       if (node.isDirectory && mayList(request, node)) stack.push(yield* open(node, at));
       continue;
     }
-    if (entries.length === limit) return { entries, more: true };
-    entries.push(statusOf(request, node, at));
+    if (!take(node, at)) return true;
   }
-  return { entries, more: false };
+  return false;
 }
 
 /** The next `count` keys of a directory. Only these are sorted, as the directory may be large. */

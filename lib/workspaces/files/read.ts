@@ -19,8 +19,9 @@ export function open(request: FileRequest, path: ByteString): OpenedFile {
   requireFile(node);
   request.require(node, MAY_READ);
   const status = statusOf(request, node, path);
-  const data = bytesOf(request, node, 0, status.size);
-  if (data.length < Math.min(status.size, MAX_READ)) throw changed();
+  // Not from the shared pool: structured clone would copy the whole pool to the other thread.
+  const data = Buffer.allocUnsafeSlow(Math.min(status.size, MAX_READ));
+  readBeginning(request, node, data);
   const handle = data.length === status.size ? 0 : workspace.handles.open(node);
   return { ...status, version: versionOf(node), data, handle };
 }
@@ -39,6 +40,11 @@ export function readOpen(
   const node = request.workspace.handles.get(handle);
   if (versionOf(node) !== version) throw changed();
   return bytesOf(request, node, offset, length);
+}
+
+/** Fills `into` with the first bytes of a file. Throws EACCES, ABORTED if the file is shorter by now. */
+export function readBeginning({ workspace, access }: FileRequest, node: Node, into: Buffer): void {
+  if (read(workspace, access, node, 0, into) < into.length) throw changed();
 }
 
 function bytesOf({ workspace, access }: FileRequest, node: Node, offset: number, length: number): Buffer {
