@@ -7,6 +7,7 @@
 // and, with the table of operations and the constraints of handlers/:
 //
 //   docs/openapi.json         the REST interface, for people, generators of clients, and /docs of the server
+//   clients/typescript/src/contract/  types of the messages, and the table of operations, for the TypeScript client
 //
 // `node proto/generate.mjs` writes the files; with `--check` it writes nothing and fails if a file differs.
 // The generator refuses to change or remove a line of released.txt.
@@ -17,6 +18,7 @@ import { contractOf } from './contract.mjs';
 import { renderDocument } from './openapi/document.mjs';
 import { loadOperations } from './openapi/operations.mjs';
 import { brokenPromises, renderReleased } from './released.mjs';
+import { renderClientMessages, renderClientOperations } from './render-client.mjs';
 import { renderMessages } from './render-messages.mjs';
 import { renderSchema } from './render-schema.mjs';
 import { PROTO_ROOT, parseProto } from './source.mjs';
@@ -26,6 +28,7 @@ const RELEASED = join(SERVICE, 'released.txt');
 const CONTRACT = join(PROTO_ROOT, '../lib/contract');
 const DOCUMENT = join(PROTO_ROOT, '../docs/openapi.json');
 const PACKAGE = join(PROTO_ROOT, '../package.json');
+const CLIENT = join(PROTO_ROOT, '../clients/typescript/src/contract');
 
 /** Reads the definitions of .proto files. Throws for one without a comment, and for a name that clients cannot use. */
 export function readContract(paths) {
@@ -50,12 +53,17 @@ export function generate() {
   };
 }
 
-/** Returns the contents of the document of OpenAPI by its path. The files of `generate` must be written before. */
-export async function generateDocument() {
+/** Returns the contents of the files that need the table of operations. The files of `generate` must be written before. */
+export async function generateFromTable() {
   const { operations, CODES: codes } = await loadOperations();
   const { version } = JSON.parse(textOf(PACKAGE));
-  const document = renderDocument({ contract: serviceContract(), operations, codes, version });
-  return { [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n` };
+  const contract = serviceContract();
+  const document = renderDocument({ contract, operations, codes, version });
+  return {
+    [DOCUMENT]: `${JSON.stringify(document, null, 2)}\n`,
+    [join(CLIENT, 'messages.ts')]: renderClientMessages(contract, operations),
+    [join(CLIENT, 'operations.ts')]: renderClientOperations(contract, operations),
+  };
 }
 
 /** Returns the paths of generated files whose contents on disk differ. */
@@ -78,11 +86,11 @@ function write(files) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   if (process.argv.includes('--check')) {
-    const changed = outdated({ ...generate(), ...(await generateDocument()) });
+    const changed = outdated({ ...generate(), ...(await generateFromTable()) });
     for (const path of changed) process.stderr.write(`${path} differs from its sources: run npm run generate\n`);
     if (changed.length > 0) process.exitCode = 1;
   } else {
     write(generate());
-    write(await generateDocument());
+    write(await generateFromTable());
   }
 }

@@ -60,7 +60,7 @@ function mark({ kind, repeated, map, optional }, request) {
   return optional || (kind === 'message' && !repeated && !map && !request) ? '?' : '';
 }
 
-function typeOf({ type, kind, repeated, map }) {
+export function typeOf({ type, kind, repeated, map }) {
   const element = kind === 'scalar' ? SCALARS[type] : type;
   if (element === undefined) throw new Error(`fields of type ${type} are not supported`);
   if (map) return `Record<string, ${element}>`;
@@ -75,7 +75,7 @@ function renderRpcs(rpcs) {
   return `/** Messages of each rpc; of a stream, each of its messages. */\nexport interface Rpcs {\n${lines.join('')}}\n`;
 }
 
-function doc(comment, indent = '') {
+export function doc(comment, indent = '') {
   const lines = comment.split('\n');
   if (lines.length === 1) return `${indent}/** ${comment} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} *${line && ` ${line}`}\n`).join('')}${indent} */\n`;

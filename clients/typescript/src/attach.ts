@@ -1,0 +1,164 @@
+import type { Api } from './api.ts';
+import { CODES, ConnectionError, PaddockError } from './errors.ts';
+import type { WebSocketClass, WebSocketLike } from './http/call.ts';
+
+/** What an attached client gets: output, and the last event, the end. */
+export type AttachEvent =
+  | { readonly type: 'connected'; readonly terminal: boolean; readonly writer: boolean; readonly offset: number }
+  | {
+      readonly type: 'output';
+      readonly stream: 'stdout' | 'stderr';
+      readonly data: Uint8Array;
+      readonly replay: boolean;
+    }
+  | { readonly type: 'gap'; readonly bytes: number }
+  | { readonly type: 'exit'; readonly exitCode: number; readonly endReason: string };
+
+export interface AttachOptions {
+  /** First byte of the output to send; 0: the beginning. */
+  offset?: number | undefined;
+  /** Become the one that may write, in place of another one. */
+  takeover?: boolean | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/** A connection to a process. Leaving the loop over its events closes it; the process goes on. */
+export interface Attachment extends AsyncIterable<AttachEvent> {
+  write(input: string | Uint8Array): void;
+  resize(columns: number, rows: number): void;
+  signal(name: string): void;
+  /** Ends standard input; types ^D in a terminal. */
+  end(): void;
+  close(): void;
+}
+
+interface Ids {
+  sandboxId: string;
+  processId: string;
+}
+
+/** Browsers send no headers with a WebSocket, so the key is exchanged for a ticket in the URL. */
+export async function attach(api: Api, { sandboxId, processId }: Ids, options: AttachOptions): Promise<Attachment> {
+  const { url, key } = api.settings;
+  const Socket = api.settings.WebSocket ?? (globalThis as { WebSocket?: WebSocketClass }).WebSocket;
+  if (Socket === undefined) {
+    throw new TypeError(
+      'there is no WebSocket here: give one as the setting WebSocket, for example that of the package ws',
+    );
+  }
+  const { offset = 0, takeover = false, signal } = options;
+  const path = `/v1/sandboxes/${encodeURIComponent(sandboxId)}/processes/${encodeURIComponent(processId)}/attach`;
+  const query = `offset=${offset}&takeover=${takeover}`;
+  const prefix = new URL(url).pathname.replace(/\/$/, '');
+  const ticket =
+    key === undefined ? '' : `&ticket=${(await api.createTicket({ path: `${path}?${query}` }, { signal })).ticket}`;
+  signal?.throwIfAborted();
+  const target = new URL(`${prefix}${path}?${query}${ticket}`, url);
+  target.protocol = target.protocol === 'https:' ? 'wss:' : 'ws:';
+  return opened(new Socket(target.href), signal);
+}
+
+function opened(socket: WebSocketLike, signal: AbortSignal | undefined): Promise<Attachment> {
+  socket.binaryType = 'arraybuffer';
+  const events = new Queue<AttachEvent>();
+  const close = () => socket.close(1000);
+  socket.addEventListener('message', ({ data }: { data: string | ArrayBuffer }) => {
+    try {
+      events.push(typeof data === 'string' ? control(data) : output(new Uint8Array(data)));
+    } catch (error) {
+      events.fail(error);
+    }
+  });
+  const send = (frame: object) => socket.send(JSON.stringify(frame));
+  const attachment: Attachment = {
+    write(input) {
+      const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : input;
+      const frame = new Uint8Array(bytes.length + 1);
+      frame.set(bytes, 1);
+      socket.send(frame);
+    },
+    resize: (cols, rows) => send({ type: 'resize', cols, rows }),
+    signal: (name) => send({ type: 'signal', signal: name }),
+    end: () => send({ type: 'eof' }),
+    close,
+    [Symbol.asyncIterator]: () => events.read(close),
+  };
+  signal?.addEventListener('abort', () => {
+    events.fail(signal.reason);
+    close();
+  });
+  return new Promise((resolve, reject) => {
+    socket.addEventListener('open', () => resolve(attachment));
+    socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
+      const message = `the connection to the process was closed (${code})${reason && `: ${reason}`}`;
+      const error = signal?.aborted ? signal.reason : new ConnectionError({ message, operation: 'attachProcess' });
+      reject(error);
+      if (code === 1000) events.end();
+      else events.fail(error);
+    });
+    socket.addEventListener('error', () => undefined);
+  });
+}
+
+const REPLAY = 3;
+
+/** A binary frame of output: see docs/processes.md. */
+function output(frame: Uint8Array): AttachEvent {
+  const replay = frame[0] === REPLAY;
+  const stream = frame[0] === 2 ? 'stderr' : 'stdout';
+  return { type: 'output', stream, data: frame.subarray(replay ? 9 : 1), replay };
+}
+
+function control(text: string): AttachEvent {
+  const frame = JSON.parse(text);
+  switch (frame.type) {
+    case 'connected':
+      return { type: 'connected', terminal: frame.mode === 'pty', writer: frame.writer, offset: frame.offset };
+    case 'gap':
+      return { type: 'gap', bytes: frame.bytes };
+    case 'exit':
+      return { type: 'exit', exitCode: frame.exit_code, endReason: frame.end_reason };
+    default: {
+      const { code, message, details } = frame;
+      throw new PaddockError({ code: CODES[code] ?? 'UNKNOWN', message, details, operation: 'attachProcess' });
+    }
+  }
+}
+
+/** Events that wait for their reader. */
+class Queue<T> {
+  readonly #waiting: T[] = [];
+  #ended = false;
+  #error: unknown;
+  #wake: () => void = () => undefined;
+
+  push(event: T): void {
+    this.#waiting.push(event);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    if (!this.#ended) this.#error = error;
+    this.end();
+  }
+
+  async *read(close: () => void): AsyncGenerator<T, void, void> {
+    try {
+      for (;;) {
+        while (this.#waiting.length > 0) yield this.#waiting.shift()!;
+        if (this.#error !== undefined) throw this.#error;
+        if (this.#ended) return;
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+    } finally {
+      close();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** Seconds, or a number with a unit: "500ms", "30s", "5m", "2h". */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h'}`;
+
+const SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600 };
+
+/** Throws TypeError. */
+export function secondsOf(duration: Duration): number {
+  if (typeof duration === 'number') return duration;
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(duration) ?? [];
+  if (number === undefined) throw new TypeError(`a duration is seconds, or like "30s" or "5m", not "${duration}"`);
+  return Number(number) * SECONDS[unit as string]!;
+}
+
+/** A shell command, or a program with its arguments, which no shell interprets. */
+export type Command = string | readonly string[];
+
+export const commandFields = (command: Command): { command: string } | { argv: readonly string[] } =>
+  typeof command === 'string' ? { command } : { argv: command };
+
+export interface StreamOptions {
+  /** Environment variables, in addition to the sandbox's own. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Working directory; relative to /workspace. */
+  workdir?: string | undefined;
+  /** Shell that runs a command that is a string. */
+  shell?: string | undefined;
+  /** Time until the command and what it started are killed. The server has a default and a maximum. */
+  timeout?: Duration | undefined;
+  /** Standard input. */
+  stdin?: string | Uint8Array | undefined;
+  /** Both streams as one, in the order in which they were written. */
+  merge?: boolean | undefined;
+  /** Kills the command. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface RunOptions extends StreamOptions {
+  /** Called with the output as it is written. No character is divided. */
+  onStdout?: ((text: string) => void) | undefined;
+  onStderr?: ((text: string) => void) | undefined;
+  /** Bytes of output to keep: the beginning and the end. */
+  maxOutput?: number | undefined;
+  /** Throw CommandError if the exit code is not 0. */
+  check?: boolean | undefined;
+}
+
+/** The fields of the request of a command. */
+export function requestOf(command: Command, options: StreamOptions): Record<string, unknown> {
+  const { env, workdir, shell, timeout, stdin, merge } = options;
+  return {
+    ...commandFields(command),
+    env,
+    workdir,
+    shell,
+    merge,
+    timeout: timeout === undefined ? undefined : Math.ceil(secondsOf(timeout)),
+    ...(typeof stdin === 'string' ? { stdin } : { stdinBytes: stdin }),
+  };
+}

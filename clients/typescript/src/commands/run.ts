@@ -1,0 +1,75 @@
+import type { ExecResponse, ExecStreamChunk } from '../contract/messages.ts';
+import { TimeoutError } from '../errors.ts';
+import type { CallOptions } from '../http/call.ts';
+import { KeptOutput } from './kept-output.ts';
+import { type Command, type RunOptions, requestOf, type StreamOptions, secondsOf } from './options.ts';
+import { CommandResult } from './result.ts';
+import { type CommandEvent, commandEvents } from './stream.ts';
+
+type Request = Record<string, unknown>;
+
+/** What runs a command: a sandbox, or a session. */
+export interface Runner {
+  exec(request: Request, options: CallOptions): Promise<ExecResponse>;
+  execStream(request: Request, options: CallOptions): AsyncIterable<ExecStreamChunk>;
+}
+
+/** Node.js and others give up on an answer whose head has not come after 300 seconds. A stream has its head at once. */
+const LONG_S = 240;
+/** Bytes of each stream that are kept without `maxOutput`, as by Exec. */
+const KEPT_BYTES = 8 * 1024 * 1024;
+
+/** Runs a command to its end. */
+export async function run(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
+  const { onStdout, onStderr, timeout, check } = options;
+  const isLong = timeout !== undefined && secondsOf(timeout) > LONG_S;
+  const how = onStdout || onStderr || isLong ? runStreamed : runWhole;
+  const result = await how(runner, command, options);
+  return check ? result.check() : result;
+}
+
+export function stream(
+  runner: Runner,
+  command: Command,
+  options: StreamOptions,
+): AsyncGenerator<CommandEvent, void, void> {
+  const request = { ...requestOf(command, options), keepalive: true };
+  return commandEvents(runner.execStream(request, { signal: options.signal }));
+}
+
+async function runWhole(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
+  const request = { ...requestOf(command, options), maxOutput: options.maxOutput };
+  const answer = await runner.exec(request, { signal: options.signal });
+  return new CommandResult({ ...answer, truncated: answer.outputTruncated, command: shownOf(command) });
+}
+
+async function runStreamed(runner: Runner, command: Command, options: RunOptions): Promise<CommandResult> {
+  const { maxOutput, merge, onStdout, onStderr } = options;
+  const part = maxOutput === undefined ? KEPT_BYTES : merge ? maxOutput : Math.floor(maxOutput / 2);
+  const kept = {
+    stdout: new KeptOutput(part, maxOutput !== undefined),
+    stderr: new KeptOutput(part, maxOutput !== undefined),
+  };
+  const output = () => {
+    const [stdout, stderr] = [kept.stdout.text(), kept.stderr.text()];
+    return merge ? { output: stdout } : { stdout, stderr };
+  };
+  try {
+    for await (const event of stream(runner, command, options)) {
+      if (event.type === 'exit') {
+        const truncated = kept.stdout.dropped + kept.stderr.dropped > 0;
+        return new CommandResult({ ...event, ...output(), truncated, command: shownOf(command) });
+      }
+      kept[event.type].append(event.data);
+      const listener = event.type === 'stdout' ? onStdout : onStderr;
+      if (event.text !== '') listener?.(event.text);
+    }
+  } catch (error) {
+    if (!(error instanceof TimeoutError)) throw error;
+    const { code, message, details, operation, status } = error;
+    throw new TimeoutError({ code, message, details, operation, status, cause: error }, output());
+  }
+  throw new Error('a stream without an end'); // commandEvents throws before.
+}
+
+const shownOf = (command: Command): string => (typeof command === 'string' ? command : command.join(' '));

@@ -1,0 +1,1714 @@
+// Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.
+
+/* Fields have the names of the contract in camelCase. Enums are strings, times are seconds since 1970. */
+
+/** Access that a rule grants to commands at the paths that it matches. */
+export type Permission =
+  /** The path does not exist for the command. */
+  | 'PERMISSION_NONE'
+  /** The path is listed and can be stat'ed; its contents cannot be opened. */
+  | 'PERMISSION_VIEW'
+  /** The contents can be read; nothing can be changed. */
+  | 'PERMISSION_READ'
+  /** Every operation is allowed. */
+  | 'PERMISSION_WRITE';
+
+/** Syntax and meaning of a rule's pattern. */
+export type PatternType =
+  /** A glob: "*", "?", "[...]" and "{a,b}" match within one path component, "**" any number of components. */
+  | 'PATTERN_GLOB'
+  /** The directory and everything below it. */
+  | 'PATTERN_DIRECTORY'
+  /** One exact path. */
+  | 'PATTERN_FILE';
+
+/** State of a sandbox. */
+export type SandboxStatus =
+  /** The sandbox is being created. */
+  | 'SANDBOX_PENDING'
+  /** The sandbox accepts commands. */
+  | 'SANDBOX_RUNNING'
+  /** The sandbox has its files but no processes. */
+  | 'SANDBOX_STOPPED'
+  /** The sandbox could not be started, or ended unexpectedly; status_reason gives the reason. */
+  | 'SANDBOX_ERROR';
+
+/** Mechanism that isolates a sandbox. */
+export type Runtime =
+  /** Namespaces created by bubblewrap. */
+  | 'RUNTIME_BWRAP'
+  /** A Docker container. */
+  | 'RUNTIME_DOCKER'
+  /** No isolation: for tests. */
+  | 'RUNTIME_MOCK';
+
+/** Kind of a change. */
+export type ChangeKind =
+  /** The path exists in the sandbox only. */
+  | 'CHANGE_ADDED'
+  /** The path exists in both, with a difference. */
+  | 'CHANGE_MODIFIED'
+  /** The path exists in the codebase only. */
+  | 'CHANGE_DELETED';
+
+/** Type of a file. */
+export type FileType =
+  /** Regular file. */
+  | 'TYPE_FILE'
+  /** Directory. */
+  | 'TYPE_DIRECTORY'
+  /** Symbolic link. */
+  | 'TYPE_SYMLINK'
+  /** FIFO, socket or device. */
+  | 'TYPE_OTHER';
+
+/** Output stream of a command. */
+export type OutputStream =
+  /** Standard output. */
+  | 'STDOUT'
+  /** Standard error. */
+  | 'STDERR';
+
+/** State of a session. */
+export type SessionStatus =
+  /** The session accepts commands. */
+  | 'SESSION_ACTIVE'
+  /** The session has ended; status_reason gives the reason. */
+  | 'SESSION_CLOSED';
+
+/** A stored set of files. */
+export interface Codebase {
+  /** Identifier: "cb_", then letters and digits. */
+  id: string;
+  /** Name given at creation; names need not be unique. */
+  name: string;
+  /** User who owns the codebase; may be empty. */
+  ownerId: string;
+  /** Time of creation. */
+  createdAt: number;
+  /** Number of files. */
+  fileCount: number;
+  /** Size of all files in bytes. */
+  totalSize: number;
+  /** Reason why the files cannot be counted (file_count and total_size are then 0); empty otherwise. */
+  statusReason: string;
+}
+
+/** Request of CreateCodebase. */
+export interface CreateCodebaseRequest {
+  /** Name of the codebase. */
+  name: string;
+  /**
+   * User who owns the codebase; empty counts as one user. With keys, empty is the key's own owner, and only admins may
+   * name another.
+   */
+  ownerId?: string | undefined;
+}
+
+/** Request of GetCodebase. */
+export interface GetCodebaseRequest {
+  /** Codebase to return. */
+  codebaseId: string;
+}
+
+/** Request of ListCodebases. */
+export interface ListCodebasesRequest {
+  /** Only codebases of this owner; empty: of every owner whose codebases the caller may use. */
+  ownerId?: string | undefined;
+  /** Maximum number of codebases in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListCodebases. */
+export interface ListCodebasesResponse {
+  /** Codebases of this page. */
+  codebases: readonly Codebase[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of DeleteCodebase. */
+export interface DeleteCodebaseRequest {
+  /** Codebase to delete. */
+  codebaseId: string;
+}
+
+/** Request of UploadFile. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface UploadFileRequest {
+  /** Codebase that gets the file. */
+  codebaseId: string;
+  /** Path of the file; missing parent directories are created. */
+  filePath: string;
+  /** Permission bits; 0: 0644. Read from the first message. */
+  mode?: number | undefined;
+  /**
+   * Target of a symlink that is stored instead of a file; then there are no contents and no mode. Read from the first
+   * message. Empty: a file.
+   */
+  symlinkTarget?: string | undefined;
+}
+
+/** Response of UploadFile. */
+export interface UploadFileResponse {
+  /** Size of the contents in bytes. */
+  size: number;
+  /** SHA-256 of the contents in lower-case hexadecimal. */
+  checksum: string;
+}
+
+/** Request of DownloadFile. */
+export interface DownloadFileRequest {
+  /** Codebase of the file. */
+  codebaseId: string;
+  /** Path of the file. */
+  filePath: string;
+}
+
+/** Response of DownloadFile. */
+export interface DownloadFileResponse {
+  /** Next bytes of the contents. */
+  data: Uint8Array;
+}
+
+/** Request of ListFiles. */
+export interface ListFilesRequest {
+  /** Codebase of the files. */
+  codebaseId: string;
+  /** Directory to list; empty: the root. */
+  path?: string | undefined;
+  /** List everything below the directory instead of its own entries only. */
+  recursive?: boolean | undefined;
+  /** Maximum number of files in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListFiles. */
+export interface ListFilesResponse {
+  /** Files and directories of this page. */
+  files: readonly FileInfo[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of RemoveFile. */
+export interface RemoveFileRequest {
+  /** Codebase of the file. */
+  codebaseId: string;
+  /** Path of the file. */
+  filePath: string;
+}
+
+/** A file or directory of a codebase. */
+export interface FileInfo {
+  /** Path from the codebase root. */
+  path: string;
+  /** Size in bytes; 0 for a directory. */
+  size: number;
+  /** Time of the last change of the contents. */
+  modifiedAt: number;
+  /** True for a directory. */
+  isDir: boolean;
+  /** Permission bits. */
+  mode: number;
+  /** Target of a symlink, whose bytes that are not UTF-8 are U+FFFD; empty for all else. */
+  symlinkTarget: string;
+}
+
+/** Request of ImportCodebaseFiles. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportCodebaseFilesRequest {
+  /** Codebase that gets the files. */
+  codebaseId: string;
+  /**
+   * "replace": the codebase has exactly the archive afterwards; "merge" or empty: files that the archive does not name
+   * are kept.
+   */
+  mode?: string | undefined;
+  /** "tar" or empty. */
+  format?: string | undefined;
+}
+
+/** Response of ImportCodebaseFiles. */
+export interface ImportCodebaseFilesResponse {
+  /** Number of files in the archive, hard links included. */
+  files: number;
+  /** Number of directories in the archive, or above its files. */
+  directories: number;
+  /** Number of symlinks in the archive. */
+  symlinks: number;
+  /** Bytes of file contents. */
+  size: number;
+}
+
+/** Request of ExportCodebaseFiles. */
+export interface ExportCodebaseFilesRequest {
+  /** Codebase of the files. */
+  codebaseId: string;
+  /** Directory to export; names in the archive start there. Empty: the root. */
+  path?: string | undefined;
+  /** "tar" or empty. */
+  format?: string | undefined;
+}
+
+/** Response of ExportCodebaseFiles. */
+export interface ExportCodebaseFilesResponse {
+  /** Next bytes of the archive. */
+  data: Uint8Array;
+}
+
+/** A stored file system. */
+export interface Image {
+  /** Identifier: "sha256:", then the digest of the image's configuration or, for a tar of a file system, of the tar. */
+  id: string;
+  /** Names, each of one image only; an image whose names were given to others has none. */
+  names: readonly string[];
+  /** Format of the archive: "tar", "oci" or "docker". */
+  format: string;
+  /** Time of the import. */
+  createdAt: number;
+  /** Number of files, directories and links. */
+  fileCount: number;
+  /** Size of all files in bytes, which it takes on the disk once. */
+  totalSize: number;
+  /** Environment that the image gives to commands. */
+  env: Record<string, string>;
+}
+
+/** Request of ImportImage. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportImageRequest {
+  /** Name of the image, for example "python:3.12". */
+  name: string;
+}
+
+/** Request of GetImage. */
+export interface GetImageRequest {
+  /** Name or id of the image. */
+  image: string;
+}
+
+/** Request of ListImages. */
+export interface ListImagesRequest {
+  /** Maximum number of images in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListImages. */
+export interface ListImagesResponse {
+  /** Images of this page. */
+  images: readonly Image[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of DeleteImage. */
+export interface DeleteImageRequest {
+  /** Name or id of the image. */
+  image: string;
+}
+
+/** A key without its secret. */
+export interface Key {
+  /** Identifier: 8 letters and digits, which are part of the key. */
+  id: string;
+  /** Name given at creation; names need not be unique. */
+  name: string;
+  /** Owner whose sandboxes and codebases the key may use; empty: a key of role admin. */
+  ownerId: string;
+  /** "admin": everything, of every owner; "owner": everything of one owner; "agent": commands and files of one sandbox. */
+  role: string;
+  /** The sandbox of a key of role agent; otherwise empty. */
+  sandboxId: string;
+  /** Scopes that restrict the key further; none: all that its role may do. */
+  scopes: readonly string[];
+  /** Time of creation. */
+  createdAt: number;
+  /** Time from which the key is refused; 0: never. */
+  expiresAt: number;
+  /** Time of the last use, to the minute; 0: never used. */
+  lastUsedAt: number;
+  /** Identifier of the key that created this one; empty: it was created on the server's host. */
+  createdBy: string;
+  /** Beginning and end of the key, to recognize it: "pdk_7f3a9c2e_…9c". */
+  mask: string;
+}
+
+/** Request of CreateKey. */
+export interface CreateKeyRequest {
+  /** Name of the key. */
+  name: string;
+  /** "admin", "owner" or "agent". */
+  role: string;
+  /** Owner of a key of role owner; empty: the caller's own. Only admins may name another. */
+  ownerId?: string | undefined;
+  /** Sandbox of a key of role agent. */
+  sandboxId?: string | undefined;
+  /** Scopes that restrict the key further; none: all that its role may do. */
+  scopes?: readonly string[] | undefined;
+  /** Seconds until the key expires; 0: never. */
+  expiresIn?: number | undefined;
+}
+
+/** Response of CreateKey. */
+export interface CreatedKey {
+  /** The key without its secret. */
+  key?: Key | undefined;
+  /** The key itself, as callers send it. The server does not store it and cannot show it again. */
+  secret: string;
+  /** Set if the request was repeated with its idempotency key after its answer: why `secret` is empty; otherwise empty. */
+  notice: string;
+}
+
+/** Request of ListKeys. */
+export interface ListKeysRequest {
+  /** Only keys of this owner; empty: of every owner (admins), or of the caller's own. */
+  ownerId?: string | undefined;
+  /** Maximum number of keys in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListKeys. */
+export interface ListKeysResponse {
+  /** Keys of this page. */
+  keys: readonly Key[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of RevokeKey. */
+export interface RevokeKeyRequest {
+  /** Key to revoke. */
+  keyId: string;
+}
+
+/** Request of GetCaller. */
+export type GetCallerRequest = Record<string, never>;
+
+/** The rights of a caller. */
+export interface Caller {
+  /** "admin", "owner" or "agent"; "admin" if authentication is off. */
+  role: string;
+  /** Owner whose sandboxes and codebases the caller may use; empty: every owner. */
+  ownerId: string;
+  /** The only sandbox that the caller may use; empty: not restricted. */
+  sandboxId: string;
+  /** Scopes that restrict the caller further; none: all that the role may do. */
+  scopes: readonly string[];
+  /** Key of the caller; absent if authentication is off. */
+  key?: Key | undefined;
+}
+
+/** Request of CreateTicket. */
+export interface CreateTicketRequest {
+  /** Path and query of the request that the ticket is for, as in its URL: "/v1/sandboxes/sb_1/files/a.txt?as=owner". */
+  path: string;
+}
+
+/** Response of CreateTicket. */
+export interface Ticket {
+  /** The value of the query parameter `ticket`. It can be used once. */
+  ticket: string;
+  /** Time from which it is refused: 30 seconds after its creation. */
+  expiresAt: number;
+}
+
+/** Limits of one owner. 0: no limit. */
+export interface OwnerLimits {
+  /** Calls per second, of all keys of the owner together. */
+  requestsPerSecond?: number | undefined;
+  /** Calls at once after a pause; 0: as many as requests_per_second. */
+  requestBurst?: number | undefined;
+  /** Commands that run at the same time. */
+  commands?: number | undefined;
+  /** Streams, uploads, downloads and exports at the same time. */
+  streams?: number | undefined;
+  /** New sandboxes, forks, codebases, checkpoints and keys per minute. */
+  createsPerMinute?: number | undefined;
+  /** Codebases. */
+  codebases?: number | undefined;
+  /** Bytes of the files of all codebases together. */
+  storedBytes?: number | undefined;
+  /** Sandboxes that are neither destroyed nor expired. */
+  sandboxes?: number | undefined;
+  /** Memory of all sandboxes together, in bytes. */
+  memoryBytes?: number | undefined;
+  /** CPU time of all sandboxes together, in microseconds per 100,000: 200000 is two processors. */
+  cpuQuota?: number | undefined;
+  /** Bytes that all sandboxes together keep, running and stopped, with their checkpoints. */
+  deltaBytes?: number | undefined;
+}
+
+/** Request of SetOwnerLimits. */
+export interface SetOwnerLimitsRequest {
+  /** Owner whose limits are set. */
+  ownerId: string;
+  /** The limits that differ from the configured ones; an absent field: as configured. */
+  limits?: Partial<OwnerLimits> | undefined;
+}
+
+/** Request of GetOwnerLimits. */
+export interface GetOwnerLimitsRequest {
+  /** Owner whose limits are asked for. */
+  ownerId: string;
+}
+
+/** The limits of an owner. */
+export interface OwnerSettings {
+  /** The owner. */
+  ownerId: string;
+  /** The limits that were set for this owner. */
+  set?: OwnerLimits | undefined;
+  /** All limits in force: those that were set, and the configured ones. */
+  effective?: OwnerLimits | undefined;
+}
+
+/** Size of a terminal. */
+export interface TerminalSize {
+  /** Characters in a line: 1 to 1000. */
+  columns: number;
+  /** Lines: 1 to 1000. */
+  rows: number;
+}
+
+/** Request of StartProcess. */
+export interface StartProcessRequest {
+  /** Sandbox that runs the process. */
+  sandboxId: string;
+  /**
+   * Id chosen by the caller, unique in the sandbox, so that a repeated request starts nothing twice; empty: the server
+   * chooses one. 1 to 64 letters, digits, "-", "_" and ".", the first one a letter or a digit.
+   */
+  processId?: string | undefined;
+  /** Command, run by `shell` -c. Either this or `argv`. */
+  command?: string | undefined;
+  /** Program and its arguments, without a shell; a program without "/" is found by PATH. */
+  argv?: readonly string[] | undefined;
+  /** Environment variables, in addition to the sandbox's own, over which they take precedence. */
+  env?: Record<string, string> | undefined;
+  /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
+  workdir?: string | undefined;
+  /** Keep standard input open for WriteProcessInput. Otherwise it is empty. */
+  stdin?: boolean | undefined;
+  /**
+   * Give the process a terminal of this size as standard input, output and error. FAILED_PRECONDITION if the sandbox has
+   * no program that can make one.
+   */
+  terminal?: Partial<TerminalSize> | undefined;
+  /** Seconds until the process and every process that it started are killed; 0: never. */
+  timeout?: number | undefined;
+  /** Labels of the process. */
+  labels?: Record<string, string> | undefined;
+  /** Shell that runs `command`; see ExecRequest. */
+  shell?: string | undefined;
+}
+
+/** A process. */
+export interface Process {
+  /** Sandbox that runs it. */
+  sandboxId: string;
+  /** Id, unique in the sandbox. */
+  processId: string;
+  /** Its shell command; empty with `argv`. */
+  command: string;
+  /** Its program and arguments. */
+  argv: readonly string[];
+  /** Its working directory, as requested. */
+  workdir: string;
+  /** Its labels. */
+  labels: Record<string, string>;
+  /** Time of its start. */
+  startedAt: number;
+  /** Time of its end; 0 while it runs. */
+  endedAt: number;
+  /** Its end; absent while it runs. */
+  end?: ProcessEnd | undefined;
+  /** Bytes of output written so far; the offset of the next byte. */
+  outputNext: number;
+  /** Offset of the first byte that is still kept. */
+  outputFirst: number;
+  /** Bytes of input taken so far; the offset of the next byte. */
+  inputNext: number;
+  /** Whether its standard input is open for WriteProcessInput. */
+  stdinOpen: boolean;
+  /** Size of its terminal; absent without one. */
+  terminal?: TerminalSize | undefined;
+}
+
+/** The end of a process. */
+export interface ProcessEnd {
+  /**
+   * - "exited": it ended by itself, with `exit_code`
+   * - "signaled": a signal ended it; a shell's exit code of 128+N counts as signal N
+   * - "timeout": its timeout was over
+   * - "out_of_memory": the sandbox's memory limit ended it
+   * - "killed": SignalProcess with SIGKILL, or DeleteProcess
+   * - "sandbox_stopped": its sandbox was stopped or destroyed
+   * - "sandbox_lost": its sandbox failed, or the server was restarted
+   */
+  reason: string;
+  /** Exit code; 128+N if signal N ended it; -1 if it is not known. */
+  exitCode: number;
+  /** Number of the signal that ended it; otherwise 0. */
+  signal: number;
+  /** Run time in milliseconds. */
+  durationMs: number;
+}
+
+/** Request of GetProcess. */
+export interface GetProcessRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process to return. */
+  processId: string;
+}
+
+/** Request of ListProcesses. */
+export interface ListProcessesRequest {
+  /** Sandbox whose processes are listed. */
+  sandboxId: string;
+  /** Only processes with all of these labels, with these values. */
+  labels?: Record<string, string> | undefined;
+  /** Only processes that run. */
+  running?: boolean | undefined;
+  /** Maximum number of processes in the answer, up to 1000; 0: 100. */
+  pageSize?: number | undefined;
+  /** `next_page_token` of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListProcesses. */
+export interface ListProcessesResponse {
+  /** Processes of this page. */
+  processes: readonly Process[];
+  /** Token of the next page; empty after the last one. */
+  nextPageToken: string;
+}
+
+/** Request of DeleteProcess. */
+export interface DeleteProcessRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process to delete. */
+  processId: string;
+}
+
+/** Request of SignalProcess. */
+export interface SignalProcessRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process that gets the signal. */
+  processId: string;
+  /** Name of the signal, for example "SIGINT" or "SIGTERM". */
+  signal: string;
+}
+
+/** Request of ResizeTerminal. */
+export interface ResizeTerminalRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process whose terminal is resized. */
+  processId: string;
+  /** Characters in a line: 1 to 1000. */
+  columns?: number | undefined;
+  /** Lines: 1 to 1000. */
+  rows?: number | undefined;
+}
+
+/** Request of ReadProcessOutput. */
+export interface ReadProcessOutputRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process whose output is read. */
+  processId: string;
+  /** Offset of the first byte to return. INVALID_ARGUMENT above `output_next`. */
+  offset?: number | undefined;
+  /** Maximum number of bytes to return, up to 1 MiB; 0: 64 KiB. */
+  maxBytes?: number | undefined;
+  /** Milliseconds to wait for output or the end if there is none yet, up to 60000. */
+  wait?: number | undefined;
+}
+
+/** A part of the output of a process. */
+export interface ProcessOutput {
+  /** Stream that the bytes were written to: "stdout", "stderr" or "terminal". */
+  stream: string;
+  /** Offset of the first byte. */
+  offset: number;
+  /** The bytes. */
+  data: Uint8Array;
+}
+
+/** Response of ReadProcessOutput. */
+export interface ReadProcessOutputResponse {
+  /** Bytes between the requested offset and the first returned byte that are no longer kept. */
+  gap: number;
+  /** Output in the order of the offsets. */
+  output: readonly ProcessOutput[];
+  /** Offset for the next call. */
+  next: number;
+  /** The end of the process, if all of its output has been returned. */
+  end?: ProcessEnd | undefined;
+}
+
+/** Request of WatchProcess. */
+export interface WatchProcessRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process to watch. */
+  processId: string;
+  /** Offset of the first byte to send. INVALID_ARGUMENT above `output_next`. */
+  offset?: number | undefined;
+}
+
+/** An event of a process. It carries output (`data`), or one of `gap`, `end`, `keepalive` and `attached`. */
+export interface ProcessEvent {
+  /** Next bytes of the output. */
+  data: Uint8Array;
+  /** Stream that the bytes were written to: "stdout", "stderr" or "terminal"; empty without output. */
+  stream: string;
+  /** Offset after this event: a reader that starts there continues with the next one. */
+  next: number;
+  /** Bytes before the next output that are no longer kept. */
+  gap: number;
+  /** The end of the process: the last event. */
+  end?: ProcessEnd | undefined;
+  /** Sent every 15 seconds in which nothing else was sent. */
+  keepalive: boolean;
+  /** The first event of AttachProcess, and of no other. */
+  attached?: Attached | undefined;
+}
+
+/** How a caller is attached to a process. */
+export interface Attached {
+  /** Whether the process has a terminal. */
+  terminal: boolean;
+  /** Whether this caller may write. */
+  writer: boolean;
+  /** End of the output at this moment: output before it is a replay. */
+  offset: number;
+}
+
+/** Request of WriteProcessInput. */
+export interface WriteProcessInputRequest {
+  /** Sandbox of the process. */
+  sandboxId: string;
+  /** Process to write to. */
+  processId: string;
+  /**
+   * Offset of the first byte in the whole input, so that a repeated request writes nothing twice: bytes before
+   * `input_next` are skipped. INVALID_ARGUMENT above it. Absent: append.
+   */
+  offset?: number | undefined;
+  /** Close standard input after the last byte. Sends ^D to a terminal. */
+  end?: boolean | undefined;
+}
+
+/** Response of WriteProcessInput. */
+export interface WriteProcessInputResponse {
+  /** Bytes of input taken so far: the offset of the next byte. */
+  inputNext: number;
+}
+
+/** Request of WaitPort. */
+export interface WaitPortRequest {
+  /** Sandbox whose ports are listed. */
+  sandboxId: string;
+  /** Only this port; 0: every port. */
+  port?: number | undefined;
+  /** Milliseconds to wait until it (with `port` 0: any port) is listened on, up to 600000. */
+  wait?: number | undefined;
+  /** Has no effect: all ports in the answer are listened on. */
+  listening?: boolean | undefined;
+}
+
+/** A TCP port on which a program of a sandbox listens. */
+export interface ListeningPort {
+  /** Number of the port. */
+  port: number;
+  /** Address that it is bound to, for example "127.0.0.1", "0.0.0.0" or "::". */
+  address: string;
+  /** Id inside the sandbox of a process that has the socket; 0 if it is not known. */
+  pid: number;
+  /** Name of that process's program, at most 15 bytes; empty if it is not known. */
+  program: string;
+  /** Process (see StartProcess) that it belongs to; empty for a command of Exec or a session. */
+  processId: string;
+}
+
+/** Response of WaitPort. */
+export interface WaitPortResponse {
+  /** Whether the port (with `port` 0: any port) is listened on. False if that was not so within `wait`. */
+  listening: boolean;
+  /** The ports, in the order of their numbers. */
+  ports: readonly ListeningPort[];
+}
+
+/** A message of the caller of AttachProcess. */
+export interface AttachProcessRequest {
+  /** Sandbox of the process. In the first message; later ones leave it empty or repeat it, like the next three fields. */
+  sandboxId: string;
+  /** Process to attach to. */
+  processId: string;
+  /** Offset of the first byte of output to send. INVALID_ARGUMENT above `output_next`. */
+  offset?: number | undefined;
+  /** Become the caller that may write, whoever it is now. */
+  takeover?: boolean | undefined;
+  /** Bytes to write, at the pace at which the process reads. */
+  stdin?: Uint8Array | undefined;
+  /** Close standard input after these bytes. Sends ^D to a terminal. */
+  endStdin?: boolean | undefined;
+  /**
+   * New size of the terminal. It does not wait for input that the process has not read. Without effect if the process has
+   * no terminal, or the caller may not write.
+   */
+  resize?: Partial<TerminalSize> | undefined;
+  /** Signal for the process and every process that it started, for example "SIGINT". It does not wait for input either. */
+  signal?: string | undefined;
+}
+
+/**
+ * One rule. For each path one rule wins: the highest priority; then FILE over DIRECTORY over GLOB; then the more
+ * specific pattern; then the more restrictive permission. A path that no rule matches has PERMISSION_NONE.
+ */
+export interface PermissionRule {
+  /** Matched from the codebase root; a leading "/" is optional. */
+  pattern: string;
+  /** Access that the rule grants. */
+  permission: Permission;
+  /** Syntax and meaning of the pattern. */
+  type: PatternType;
+  /** Precedence over other rules; higher wins. */
+  priority: number;
+  /**
+   * What is written at these paths is kept and seen by the sandbox, and is no change of it: ListChanges, ExportChanges,
+   * Commit, automatic commits and Discard leave it out, unless they ask for it. Only with PERMISSION_WRITE. A rule that is
+   * scratch wins over an otherwise equal one that is not. A `**` in its glob, except at the end, does not match `.git`.
+   */
+  scratch?: boolean | undefined;
+}
+
+/**
+ * Rules in a short form: a list of patterns for each permission. The strictest list that matches a path decides, in the
+ * order none, view, read, scratch, write; the pattern "**" stands for all paths that no other pattern matches. A pattern
+ * without special characters is a path with everything below it, others are globs. A pattern in two lists, and one that
+ * can never decide because a stricter list matches all its paths, is refused. The sandbox's `permissions` show the rules
+ * that this stands for.
+ */
+export interface PermissionRules {
+  /** Every operation is allowed. */
+  write: readonly string[];
+  /** The contents can be read; nothing can be changed. */
+  read: readonly string[];
+  /** The paths do not exist for commands. */
+  none: readonly string[];
+  /** Every operation is allowed, and what is written is no change of the sandbox. See PermissionRule. */
+  scratch: readonly string[];
+  /** The paths are listed; their contents cannot be opened. */
+  view: readonly string[];
+}
+
+/** Something about the rules of a sandbox that is probably not meant. */
+export interface RuleWarning {
+  /**
+   * "no_rules", "matches_nothing", "directory_only", "never_decides", "readable_secret" or "incomplete" (the codebase was
+   * too large to be examined completely).
+   */
+  code: string;
+  /** Index in the sandbox's `permissions`; -1: the warning is not about one rule. */
+  rule: number;
+  /** The path that the warning is about; empty: none. */
+  path: string;
+  /** The warning as a sentence. */
+  message: string;
+}
+
+/** Limits of a sandbox. 0: no limit; in a request: the server's default. */
+export interface ResourceLimits {
+  /** Memory of all processes together in bytes. */
+  memoryBytes: number;
+  /** CPU time in microseconds per period of 100 000 microseconds. */
+  cpuQuota: number;
+  /** Relative CPU weight; 1024 is one share. */
+  cpuShares: number;
+  /** Number of processes and threads. */
+  pidsLimit: number;
+}
+
+/** An isolated environment attached to a codebase. */
+export interface Sandbox {
+  /** Identifier: "sb_", then letters and digits. */
+  id: string;
+  /** Codebase that the sandbox works on. */
+  codebaseId: string;
+  /** State of the sandbox. */
+  status: SandboxStatus;
+  /** Rules in force. */
+  permissions: readonly PermissionRule[];
+  /** Labels; see UpdateSandbox. */
+  labels: Record<string, string>;
+  /** Time of creation. */
+  createdAt: number;
+  /** Time at which the sandbox expires: from then on it refuses commands, and `on_expire` happens; 0: never. */
+  expiresAt: number;
+  /** Mechanism that isolates the sandbox. */
+  runtime: Runtime;
+  /** Container image, or with RUNTIME_BWRAP the id of an image of the server; empty: the host's system. */
+  image: string;
+  /** Limits in force. */
+  resources?: ResourceLimits | undefined;
+  /** Reason for SANDBOX_ERROR, or for the last restart of the sandbox by the server itself; empty otherwise. */
+  statusReason: string;
+  /** "never", "on_exec" or "on_stop". */
+  autoCommit: string;
+  /** Reason why the last automatic commit failed; empty: it succeeded, or there was none. */
+  autoCommitError: string;
+  /** True after an automatic commit met a conflict: no automatic commit is made until a Commit or Discard succeeds. */
+  autoCommitStopped: boolean;
+  /** Owner of the sandbox: that of its codebase; may be empty. */
+  ownerId: string;
+  /**
+   * Seconds without use after which `on_idle` happens; 0: never. Every call that names the sandbox is use, until its
+   * answer was sent: commands, streams, uploads and downloads for their whole duration. Lists are not.
+   */
+  idleTimeout: number;
+  /**
+   * "stop": a running sandbox is stopped, as by StopSandbox. "destroy": the sandbox is destroyed in every state, as by
+   * DestroySandbox.
+   */
+  onIdle: string;
+  /** Shell of its commands, processes and sessions that name none; empty: sh, and bash for sessions. */
+  shell: string;
+  /** Environment variables of its commands, processes and sessions, under those of each request. */
+  env: Record<string, string>;
+  /** Working directory of its commands, processes and sessions that name none; empty: /workspace. */
+  workdir: string;
+  /**
+   * What happens at `expires_at`. "keep_changes": the sandbox is stopped if it has uncommitted changes or checkpoints, and
+   * destroyed otherwise. "stop": it is stopped. "destroy": it is destroyed. See docs/life-cycle.md.
+   */
+  onExpire: string;
+  /** True from an hour before `expires_at` on, also once the sandbox has expired. */
+  expiresSoon: boolean;
+  /**
+   * Time at which the sandbox is destroyed, after it expired and was stopped instead; 0: it was not, or it is never
+   * destroyed.
+   */
+  destroyAt: number;
+  /**
+   * What is probably not meant in the rules, in the answers of CreateSandbox, UpdatePermissions and Fork: at most 50. In
+   * other answers empty.
+   */
+  warnings: readonly RuleWarning[];
+}
+
+/** Request of CreateSandbox. */
+export interface CreateSandboxRequest {
+  /** Codebase that the sandbox works on. */
+  codebaseId: string;
+  /** Rules, in addition to those of `preset`. No rule at all hides everything. */
+  permissions?: readonly Partial<PermissionRule>[] | undefined;
+  /** Labels: at most 64, with keys of up to 128 and values of up to 1024 characters. */
+  labels?: Record<string, string> | undefined;
+  /** Seconds until the sandbox expires; 0: the server's default. */
+  expiresIn?: number | undefined;
+  /** Mechanism that isolates the sandbox; absent: the server's runtime.type. */
+  runtime?: Runtime | undefined;
+  /**
+   * With RUNTIME_DOCKER a container image, empty: the server's default. With RUNTIME_BWRAP the name or id of an image of
+   * the server (see ImageService), empty: the host's system.
+   */
+  image?: string | undefined;
+  /** Limits; a value of 0 takes the server's default. */
+  resources?: Partial<ResourceLimits> | undefined;
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset?: string | undefined;
+  /**
+   * Time of automatic commits: "on_exec" (before the answer of each command, and as "on_stop"), "on_stop" (when the
+   * sandbox is stopped, destroyed or expires), "never" or empty. They never overwrite a conflicting version.
+   */
+  autoCommit?: string | undefined;
+  /** Seconds without use after which `on_idle` happens; 0: never. See Sandbox. */
+  idleTimeout?: number | undefined;
+  /** "stop" or empty, or "destroy". See Sandbox. */
+  onIdle?: string | undefined;
+  /**
+   * Shell of commands, processes and sessions that name none: "sh", "bash", or another name in the sandbox's PATH, or an
+   * absolute path. Empty: sh, and for sessions bash, or sh if there is none.
+   */
+  shell?: string | undefined;
+  /**
+   * Environment variables of commands, processes and sessions. Those of a request take precedence. Commands can read them,
+   * and whoever may see the sandbox. At most 256 variables and 64 KiB in all, each with "=" and NUL.
+   */
+  env?: Record<string, string> | undefined;
+  /**
+   * Working directory of commands, processes and sessions that name none; a relative path starts at /workspace. Empty:
+   * /workspace. It may be created later.
+   */
+  workdir?: string | undefined;
+  /** "keep_changes", "stop" or "destroy"; empty: the server's default. See Sandbox. */
+  onExpire?: string | undefined;
+  /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
+  rules?: Partial<PermissionRules> | undefined;
+}
+
+/** Request of GetSandbox. */
+export interface GetSandboxRequest {
+  /** Sandbox to return. */
+  sandboxId: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as?: string | undefined;
+}
+
+/** Request of ListSandboxes. */
+export interface ListSandboxesRequest {
+  /** Only sandboxes of this codebase; empty: of every codebase. */
+  codebaseId?: string | undefined;
+  /** Maximum number of sandboxes in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+  /** Only sandboxes of this owner; empty: of every owner whose sandboxes the caller may use. */
+  ownerId?: string | undefined;
+  /** Only sandboxes in this state; absent: in every state. */
+  status?: SandboxStatus | undefined;
+  /** Only sandboxes that have all these labels, with these values. In a REST query: labels.<key>=<value> for each. */
+  labels?: Record<string, string> | undefined;
+}
+
+/** Response of ListSandboxes. */
+export interface ListSandboxesResponse {
+  /** Sandboxes of this page. */
+  sandboxes: readonly Sandbox[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of UpdateSandbox. What is absent is not changed. */
+export interface UpdateSandboxRequest {
+  /** Sandbox to change. */
+  sandboxId: string;
+  /**
+   * Labels to add, or whose values are replaced. The sandbox may then have at most 64. In a merge patch null removes a
+   * label.
+   */
+  labels?: Record<string, string> | undefined;
+  /** Keys of labels to remove; a key that the sandbox does not have changes nothing. None may be in `labels`. */
+  removeLabels?: readonly string[] | undefined;
+  /** Remove all labels, before those of `labels` are added. In a merge patch: null instead of the map of labels. */
+  clearLabels?: boolean | undefined;
+  /**
+   * Seconds from now until the sandbox expires; 0, and null in a merge patch: the server's default. Absent: the time of
+   * expiry is not changed.
+   */
+  expiresIn?: number | undefined;
+  /** Seconds without use after which `on_idle` happens; 0, and null in a merge patch: never. Absent: not changed. */
+  idleTimeout?: number | undefined;
+  /** "stop" or "destroy"; empty, and null in a merge patch: "stop". Absent: not changed. */
+  onIdle?: string | undefined;
+  /**
+   * Environment variables to add, or whose values are replaced, for what is started from now on. The limits of
+   * CreateSandbox apply to the result. In a merge patch null removes a variable.
+   */
+  env?: Record<string, string> | undefined;
+  /** Names of variables to remove; one that the sandbox does not have changes nothing. None may be in `env`. */
+  removeEnv?: readonly string[] | undefined;
+  /** Remove all variables, before those of `env` are added. In a merge patch: null instead of the map. */
+  clearEnv?: boolean | undefined;
+  /** As in CreateSandboxRequest; empty, and null in a merge patch: none. Absent: not changed. */
+  shell?: string | undefined;
+  /** As in CreateSandboxRequest; empty, and null in a merge patch: /workspace. Absent: not changed. */
+  workdir?: string | undefined;
+  /** "keep_changes", "stop" or "destroy"; empty, and null in a merge patch: the server's default. Absent: not changed. */
+  onExpire?: string | undefined;
+}
+
+/** Request of StartSandbox. */
+export interface StartSandboxRequest {
+  /** Sandbox to start. */
+  sandboxId: string;
+}
+
+/** Request of StopSandbox. */
+export interface StopSandboxRequest {
+  /** Sandbox to stop. */
+  sandboxId: string;
+}
+
+/** Request of DestroySandbox. */
+export interface DestroySandboxRequest {
+  /** Sandbox to destroy. */
+  sandboxId: string;
+  /** Do not commit automatically: uncommitted changes are lost. */
+  discard?: boolean | undefined;
+}
+
+/** Request of Exec and ExecStream. */
+export interface ExecRequest {
+  /** Sandbox that runs the command. */
+  sandboxId: string;
+  /** Command, run by `shell` -c. */
+  command?: string | undefined;
+  /** Standard input. */
+  stdin?: string | undefined;
+  /** Environment variables, in addition to the sandbox's own, over which they take precedence. */
+  env?: Record<string, string> | undefined;
+  /** Working directory; a relative path starts at /workspace. Empty: the sandbox's `workdir`, or /workspace. */
+  workdir?: string | undefined;
+  /** Seconds until the command and every process that it started are killed; 0: the server's default. */
+  timeout?: number | undefined;
+  /** Instead of `command`: a program and its arguments, without a shell; a program without "/" is found by PATH. */
+  argv?: readonly string[] | undefined;
+  /** Instead of `stdin`: standard input of any bytes. */
+  stdinBytes?: Uint8Array | undefined;
+  /**
+   * Exec only. Milliseconds after which the answer does not wait any longer for the end of the command: it is `running`,
+   * with a `process_id`, and goes on as a process (see ProcessService), with the timeout of this request. With
+   * `yield_after`, a timeout is a result with the `end_reason` "timeout". 0: wait for the end.
+   */
+  yieldAfter?: number | undefined;
+  /** ExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
+  keepalive?: boolean | undefined;
+  /**
+   * Shell that runs `command`: "sh", "bash", or another name in the sandbox's PATH, or an absolute path. It must take -c as
+   * a POSIX shell does. FAILED_PRECONDITION if the sandbox has none. Empty: the sandbox's `shell`, or /bin/sh.
+   */
+  shell?: string | undefined;
+  /**
+   * Exec only. Bytes of output to keep, of both streams together, at most the server's limit: the beginning and the end
+   * of each stream that is longer than its part, with a line between them that tells how many bytes were left out. A
+   * stream that needs less than half of it leaves the rest to the other one. 0: the beginning, up to the server's limit
+   * for each stream.
+   */
+  maxOutput?: number | undefined;
+  /**
+   * Standard output and error are one stream, in the order in which they were written: `output` of ExecResponse, with
+   * ExecStream STDOUT.
+   */
+  merge?: boolean | undefined;
+}
+
+/** Response of Exec. */
+export interface ExecResponse {
+  /**
+   * Standard output. Bytes that are not UTF-8 are replaced by U+FFFD. Output above the server's limit is cut, and a last
+   * line reports that; with `max_output`, a line between the beginning and the end.
+   */
+  stdout: string;
+  /** Standard error, with the same restrictions. */
+  stderr: string;
+  /** Exit code; 128+N if signal N ended the command. */
+  exitCode: number;
+  /** Run time in milliseconds. */
+  durationMs: number;
+  /**
+   * Why the command ended: "exited", "signaled" (exit code 128+N, also a shell's), "out_of_memory", or "timeout" with
+   * `yield_after`; empty while it is `running`.
+   */
+  endReason: string;
+  /** Whether output was left out of `stdout`, `stderr` or `output`. */
+  outputTruncated: boolean;
+  /** Bytes of standard output that were left out. */
+  stdoutDroppedBytes: number;
+  /** Bytes of standard error that were left out. */
+  stderrDroppedBytes: number;
+  /** Whether the command goes on as the process `process_id`. Its output from the beginning is in the process's log. */
+  running: boolean;
+  /** Id of the process, if the command goes on. */
+  processId: string;
+  /**
+   * With `merge`: standard output and error in the order in which they were written, instead of `stdout` and `stderr`,
+   * which are empty.
+   */
+  output: string;
+  /** Bytes that were left out of `output`. */
+  outputDroppedBytes: number;
+  /** SessionExec only. The shell of the session has ended with this command. */
+  sessionEnded: boolean;
+  /** SessionExec only. The command was the first in a new shell, without the state of the one that was killed. */
+  sessionReset: boolean;
+}
+
+/** Response of ExecStream. */
+export interface ExecStreamChunk {
+  /** Next bytes of the output; empty in the last chunk. */
+  data: Uint8Array;
+  /** Stream that the bytes were written to. */
+  stream: OutputStream;
+  /** Exit code, in the last chunk only; 128+N if signal N ended the command. */
+  exitCode?: number | undefined;
+  /** Run time in milliseconds, in the last chunk. */
+  durationMs: number;
+  /** Why the command ended, in the last chunk: "exited", "signaled" (exit code 128+N, also a shell's) or "out_of_memory". */
+  endReason?: string | undefined;
+  /** This chunk only shows that the command still runs. */
+  keepalive?: boolean | undefined;
+  /** SessionExecStream only, in the last chunk: see ExecResponse. */
+  sessionEnded?: boolean | undefined;
+  /** SessionExecStream only, in the last chunk: see ExecResponse. */
+  sessionReset?: boolean | undefined;
+}
+
+/** A shell in a sandbox that keeps its state between commands. */
+export interface Session {
+  /** Identifier: "se_", then letters and digits. */
+  id: string;
+  /** Sandbox of the session. */
+  sandboxId: string;
+  /** State of the session. */
+  status: SessionStatus;
+  /** Path of the shell in the sandbox. */
+  shell: string;
+  /** Time of creation. */
+  createdAt: number;
+  /** Time of its end; 0: it has not ended. */
+  closedAt: number;
+  /** Reason of SESSION_CLOSED; empty otherwise. */
+  statusReason: string;
+}
+
+/** Request of CreateSession. */
+export interface CreateSessionRequest {
+  /** Sandbox of the session. */
+  sandboxId: string;
+  /**
+   * Name of a shell in the sandbox's PATH, or its absolute path. It must run commands as a POSIX shell does. Empty: the
+   * sandbox's `shell`, or bash, or sh if there is none.
+   */
+  shell?: string | undefined;
+  /** Environment variables of the shell, in addition to the sandbox's own, over which they take precedence. */
+  env?: Record<string, string> | undefined;
+}
+
+/** Request of GetSession. */
+export interface GetSessionRequest {
+  /** Session to return. */
+  sessionId: string;
+}
+
+/** Request of ListSessions. */
+export interface ListSessionsRequest {
+  /** Sandbox whose sessions are listed. */
+  sandboxId: string;
+  /** Maximum number of sessions in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListSessions. */
+export interface ListSessionsResponse {
+  /** Sessions of this page. */
+  sessions: readonly Session[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of DestroySession. */
+export interface DestroySessionRequest {
+  /** Session to destroy. */
+  sessionId: string;
+}
+
+/** Request of SessionExec and SessionExecStream. */
+export interface SessionExecRequest {
+  /** Session whose shell runs the command. */
+  sessionId: string;
+  /** Command, at most 1 MiB. Its standard input is /dev/null, and redirections by `exec` last until its end. */
+  command: string;
+  /** Seconds from its start until the command and everything in its session are killed; 0: the server's default. */
+  timeout?: number | undefined;
+  /** SessionExec only. See ExecRequest. */
+  maxOutput?: number | undefined;
+  /** See ExecRequest. */
+  merge?: boolean | undefined;
+  /** SessionExecStream only. Send a chunk with `keepalive` every 15 seconds in which nothing else was sent. */
+  keepalive?: boolean | undefined;
+}
+
+/** Request of UpdatePermissions. */
+export interface UpdatePermissionsRequest {
+  /** Sandbox whose rules are replaced. */
+  sandboxId: string;
+  /** New rules, in addition to those of `preset`. No rule at all hides everything. */
+  permissions?: readonly Partial<PermissionRule>[] | undefined;
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset?: string | undefined;
+  /** Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. */
+  rules?: Partial<PermissionRules> | undefined;
+}
+
+/** Request of ExplainPermission. */
+export interface ExplainPermissionRequest {
+  /** Sandbox whose rules are explained. */
+  sandboxId: string;
+  /** Path from the codebase root; empty: the root itself. */
+  path?: string | undefined;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as?: string | undefined;
+}
+
+/** A rule that matches a path. */
+export interface MatchingRule {
+  /** Index in the sandbox's `permissions`. */
+  index: number;
+  /** The rule. */
+  rule?: PermissionRule | undefined;
+}
+
+/** Permission of a path, with the rules that decide it. */
+export interface PermissionExplanation {
+  /** Path from the codebase root. */
+  path: string;
+  /** Permission of the path. */
+  permission: Permission;
+  /** The rule that wins; absent: no rule matches. */
+  winner?: MatchingRule | undefined;
+  /** The other rules that match, best first. */
+  beaten: readonly MatchingRule[];
+  /** True if the path itself is hidden, but a directory there can be traversed because paths below it can be visible. */
+  passThrough: boolean;
+  /** The decision as a sentence. */
+  reason: string;
+}
+
+/** A named set of rules. */
+export interface Preset {
+  /** Name for the `preset` field of requests. */
+  name: string;
+  /** Purpose of the rules, as a sentence. */
+  description: string;
+  /** Rules of the preset. */
+  permissions: readonly PermissionRule[];
+}
+
+/** Request of ListPresets. */
+export type ListPresetsRequest = Record<string, never>;
+
+/** Response of ListPresets. */
+export interface ListPresetsResponse {
+  /** All presets. */
+  presets: readonly Preset[];
+}
+
+/** Request of ListChanges. */
+export interface ListChangesRequest {
+  /** Sandbox whose changes are listed. */
+  sandboxId: string;
+  /** Maximum number of changes in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as?: string | undefined;
+  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
+  paths?: readonly string[] | undefined;
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude?: readonly string[] | undefined;
+  /** List what was written at scratch paths, too. */
+  includeScratch?: boolean | undefined;
+}
+
+/** A path at which a sandbox differs from its codebase. */
+export interface FileChange {
+  /** Path from the codebase root. */
+  path: string;
+  /** Kind of the change. */
+  kind: ChangeKind;
+  /** Type of the sandbox's file; of a deletion: of the codebase's file. */
+  type: FileType;
+  /** Size of the sandbox's file in bytes; 0 for a deletion and for a directory. */
+  size: number;
+  /** Size of the codebase's file in bytes; 0 if it has none, and for a directory. */
+  baseSize: number;
+  /** Permission bits in the sandbox; 0 for a deletion. */
+  mode: number;
+  /** Permission bits in the codebase; 0 for an addition. */
+  baseMode: number;
+  /** Type of the codebase's file, if it differs from `type`. */
+  baseType: FileType;
+  /** False if only the permission bits differ. */
+  contentChanged: boolean;
+  /** Codebase path of an added file that is a renamed one, if known; empty otherwise. */
+  renamedFrom: string;
+  /** True if the codebase's version is no longer the one that the sandbox started from: Commit needs on_conflict. */
+  conflict: boolean;
+  /** True if the rules make this path scratch; only with include_scratch. */
+  scratch: boolean;
+}
+
+/** Response of ListChanges. */
+export interface ListChangesResponse {
+  /** Changes of this page. */
+  changes: readonly FileChange[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of ExportChanges. */
+export interface ExportChangesRequest {
+  /** Sandbox whose changes are exported. */
+  sandboxId: string;
+  /** "patch": a unified diff for git apply; "tar": an archive of the added and modified files. */
+  format: string;
+  /**
+   * "owner" or empty: everything; "agent": only what the rules show to the sandbox's commands. A key of role agent sees
+   * what "agent" shows.
+   */
+  as?: string | undefined;
+  /** Only changes at these paths, each with everything below it; none: all changes. An empty path is refused. */
+  paths?: readonly string[] | undefined;
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude?: readonly string[] | undefined;
+  /** Export what was written at scratch paths, too. */
+  includeScratch?: boolean | undefined;
+}
+
+/** Response of ExportChanges. */
+export interface ExportChangesResponse {
+  /** Next bytes of the patch or archive. */
+  data: Uint8Array;
+}
+
+/** Request of Discard. */
+export interface DiscardRequest {
+  /** Sandbox whose changes are dropped. */
+  sandboxId: string;
+  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
+  paths?: readonly string[] | undefined;
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude?: readonly string[] | undefined;
+  /** Drop what was written at scratch paths, too. */
+  includeScratch?: boolean | undefined;
+}
+
+/** Response of Discard. */
+export interface DiscardResponse {
+  /** Number of paths whose changes were dropped. */
+  discarded: number;
+}
+
+/** Request of Commit. */
+export interface CommitRequest {
+  /** Sandbox whose changes are committed. */
+  sandboxId: string;
+  /** Paths, each with everything below it; none, or "/": all changes. An empty path is refused. */
+  paths?: readonly string[] | undefined;
+  /**
+   * Resolution of conflicts, which are paths whose version in the codebase is no longer the one that the sandbox started
+   * from. "ours": take the sandbox's version; "theirs": keep the codebase's; empty: commit nothing.
+   */
+  onConflict?: string | undefined;
+  /** Only report what would be committed. */
+  dryRun?: boolean | undefined;
+  /** Globs, as in rules: changes at the paths that one matches, and everything below them, are left out. */
+  exclude?: readonly string[] | undefined;
+  /** Commit what was written at scratch paths, too. */
+  includeScratch?: boolean | undefined;
+}
+
+/** Response of Commit. */
+export interface CommitResponse {
+  /** False after dry_run. */
+  committed: boolean;
+  /** Number of committed changes; with dry_run, of changes that would be committed. */
+  count: number;
+  /** The first 1000 of these changes. */
+  changes: readonly FileChange[];
+  /** The first 1000 paths in conflict. */
+  conflicts: readonly string[];
+}
+
+/** A saved state of a sandbox. */
+export interface Checkpoint {
+  /** Sandbox of the checkpoint. */
+  sandboxId: string;
+  /** Name, unique in the sandbox. */
+  name: string;
+  /** Time of creation. */
+  createdAt: number;
+  /** Number of files, directories and symlinks in the sandbox's delta at that time. */
+  files: number;
+  /** Bytes of the files in the sandbox's delta at that time. */
+  bytes: number;
+}
+
+/** Request of CreateCheckpoint. */
+export interface CreateCheckpointRequest {
+  /** Sandbox whose state is saved. */
+  sandboxId: string;
+  /** Name of the checkpoint: 1 to 128 letters, digits, ".", "_" and "-". */
+  name: string;
+}
+
+/** Request of ListCheckpoints. */
+export interface ListCheckpointsRequest {
+  /** Sandbox whose checkpoints are listed. */
+  sandboxId: string;
+}
+
+/** Response of ListCheckpoints. */
+export interface ListCheckpointsResponse {
+  /** Checkpoints, oldest first. */
+  checkpoints: readonly Checkpoint[];
+}
+
+/** Request of DeleteCheckpoint. */
+export interface DeleteCheckpointRequest {
+  /** Sandbox of the checkpoint. */
+  sandboxId: string;
+  /** Name of the checkpoint. */
+  name: string;
+}
+
+/** Request of Rollback. */
+export interface RollbackRequest {
+  /** Sandbox to return to a checkpoint. */
+  sandboxId: string;
+  /** Name of the checkpoint. */
+  checkpoint?: string | undefined;
+}
+
+/** Request of Fork. An empty field takes the value of the forked sandbox. */
+export interface ForkRequest {
+  /** Sandbox to fork. */
+  sandboxId: string;
+  /** Number of new sandboxes; 0: 1. */
+  count?: number | undefined;
+  /** Name of a checkpoint to start from; empty: the present state. */
+  checkpoint?: string | undefined;
+  /** Rules, in addition to those of `preset`; neither: the rules of the forked sandbox. */
+  permissions?: readonly Partial<PermissionRule>[] | undefined;
+  /** Name of a preset (see ListPresets) that `permissions` extend; empty: none. */
+  preset?: string | undefined;
+  /** Labels; none: those of the forked sandbox. */
+  labels?: Record<string, string> | undefined;
+  /** Seconds until the new sandboxes expire; 0: the lifetime that the forked sandbox was given. */
+  expiresIn?: number | undefined;
+  /** Limits; a value of 0 takes that of the forked sandbox. */
+  resources?: Partial<ResourceLimits> | undefined;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  autoCommit?: string | undefined;
+  /** As in CreateSandboxRequest; absent: that of the forked sandbox. */
+  idleTimeout?: number | undefined;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  onIdle?: string | undefined;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  shell?: string | undefined;
+  /** Environment variables, as in CreateSandboxRequest; none: those of the forked sandbox. */
+  env?: Record<string, string> | undefined;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  workdir?: string | undefined;
+  /** As in CreateSandboxRequest; empty: that of the forked sandbox. */
+  onExpire?: string | undefined;
+  /**
+   * Rules in a short form, in addition to those of `preset`; `permissions` must be empty then. Without `permissions`,
+   * `preset` and `rules`: the rules of the forked sandbox.
+   */
+  rules?: Partial<PermissionRules> | undefined;
+}
+
+/** Error of one new sandbox. */
+export interface ForkError {
+  /** gRPC status code. */
+  code: number;
+  /** The reason as a sentence. */
+  message: string;
+}
+
+/** Result for one new sandbox; exactly one field is set. */
+export interface ForkResult {
+  /** The new sandbox, SANDBOX_RUNNING. */
+  sandbox?: Sandbox | undefined;
+  /** Error that prevented its creation. */
+  error?: ForkError | undefined;
+}
+
+/** Response of Fork. */
+export interface ForkResponse {
+  /** One result for each requested sandbox. */
+  results: readonly ForkResult[];
+}
+
+/** A file, directory or symlink of a workspace. */
+export interface FileStat {
+  /** Path from the root of the workspace. */
+  path: string;
+  /** Type of the file. */
+  type: FileType;
+  /** Size in bytes; 0 for a directory; the length of its target for a symlink. */
+  size: number;
+  /** Permission bits as they apply to the caller. */
+  mode: number;
+  /** Time of the last change of the contents. */
+  modifiedAt: number;
+  /** Target of a symlink that the caller may read; empty otherwise. */
+  target: string;
+  /** Permission by the sandbox's rules, the same for agent and owner. */
+  permission: Permission;
+}
+
+/** Request of StatFile. */
+export interface StatFileRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Path from the root of the workspace; empty: the root itself. */
+  path?: string | undefined;
+}
+
+/** Request of ListDirectory. */
+export interface ListDirectoryRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Directory to list; empty: the root. */
+  path?: string | undefined;
+  /** List everything below the directory instead of its own entries only. */
+  recursive?: boolean | undefined;
+  /** Maximum number of files in the answer; 0: 100. */
+  pageSize?: number | undefined;
+  /** next_page_token of the previous page; empty: the first page. */
+  pageToken?: string | undefined;
+}
+
+/** Response of ListDirectory. */
+export interface ListDirectoryResponse {
+  /** Files, directories and symlinks of this page. */
+  files: readonly FileStat[];
+  /** page_token of the next page; empty: this was the last page. */
+  nextPageToken: string;
+}
+
+/** Request of ReadFile. */
+export interface ReadFileRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Path of the file. */
+  path: string;
+}
+
+/** Response of ReadFile. */
+export interface ReadFileResponse {
+  /** Next bytes of the contents. */
+  data: Uint8Array;
+}
+
+/** Request of WriteFile. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface WriteFileRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Path of the file. */
+  path: string;
+  /** Permission bits; 0: those of the file that is replaced, or 0644. */
+  mode?: number | undefined;
+}
+
+/** Request of MakeDirectory. */
+export interface MakeDirectoryRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Path of the directory. */
+  path?: string | undefined;
+  /** Permission bits; 0: 0755. */
+  mode?: number | undefined;
+  /** Create missing parent directories too, and succeed if the directory exists. */
+  parents?: boolean | undefined;
+}
+
+/** Request of MoveFile. */
+export interface MoveFileRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Present path. */
+  from?: string | undefined;
+  /** New path. */
+  to?: string | undefined;
+  /** Replace a file, or an empty directory, at the new path. */
+  replace?: boolean | undefined;
+}
+
+/** Request of DeleteFile. */
+export interface DeleteFileRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Path to remove. */
+  path: string;
+  /** Remove a directory with everything in it; nothing is removed if one entry may not be removed. */
+  recursive?: boolean | undefined;
+}
+
+/** Response of DeleteFile. */
+export interface DeleteFileResponse {
+  /** Number of files, directories and symlinks removed. */
+  removed: number;
+}
+
+/** Request of ExportFiles. */
+export interface ExportFilesRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Directory to export; names in the archive start there. Empty: the root. */
+  path?: string | undefined;
+  /** "tar" or empty. */
+  format?: string | undefined;
+}
+
+/** Response of ExportFiles. */
+export interface ExportFilesResponse {
+  /** Next bytes of the archive. */
+  data: Uint8Array;
+}
+
+/** Request of ImportFiles. Later messages of the stream leave every field but chunk empty, or repeat its value. */
+export interface ImportFilesRequest {
+  /** Sandbox of the workspace. */
+  sandboxId: string;
+  /** "agent" or empty: as the sandbox's commands; "owner": without rules. */
+  as?: string | undefined;
+  /** Directory to unpack into, created if it is missing; empty: the root. */
+  path?: string | undefined;
+  /** "tar" or empty. */
+  format?: string | undefined;
+}
+
+/** Response of ImportFiles. */
+export interface ImportFilesResponse {
+  /** Number of files unpacked. */
+  files: number;
+  /** Number of directories created. */
+  directories: number;
+  /** Number of symlinks created. */
+  symlinks: number;
+  /** Bytes of file contents. */
+  size: number;
+}

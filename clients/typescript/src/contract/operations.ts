@@ -1,0 +1,392 @@
+// Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.
+
+import type { Body, CallOptions } from '../http/call.ts';
+import type {
+  Caller,
+  Checkpoint,
+  Codebase,
+  CommitRequest,
+  CommitResponse,
+  CreateCheckpointRequest,
+  CreateCodebaseRequest,
+  CreatedKey,
+  CreateKeyRequest,
+  CreateSandboxRequest,
+  CreateSessionRequest,
+  CreateTicketRequest,
+  DeleteCheckpointRequest,
+  DeleteCodebaseRequest,
+  DeleteFileRequest,
+  DeleteFileResponse,
+  DeleteImageRequest,
+  DeleteProcessRequest,
+  DestroySandboxRequest,
+  DestroySessionRequest,
+  DiscardRequest,
+  DiscardResponse,
+  DownloadFileRequest,
+  ExecRequest,
+  ExecResponse,
+  ExecStreamChunk,
+  ExplainPermissionRequest,
+  ExportChangesRequest,
+  ExportCodebaseFilesRequest,
+  ExportFilesRequest,
+  FileStat,
+  ForkRequest,
+  ForkResponse,
+  GetCodebaseRequest,
+  GetImageRequest,
+  GetOwnerLimitsRequest,
+  GetProcessRequest,
+  GetSandboxRequest,
+  GetSessionRequest,
+  Image,
+  ImportCodebaseFilesRequest,
+  ImportCodebaseFilesResponse,
+  ImportFilesRequest,
+  ImportFilesResponse,
+  ImportImageRequest,
+  ListChangesRequest,
+  ListChangesResponse,
+  ListCheckpointsRequest,
+  ListCheckpointsResponse,
+  ListCodebasesRequest,
+  ListCodebasesResponse,
+  ListDirectoryRequest,
+  ListDirectoryResponse,
+  ListFilesRequest,
+  ListFilesResponse,
+  ListImagesRequest,
+  ListImagesResponse,
+  ListKeysRequest,
+  ListKeysResponse,
+  ListPresetsResponse,
+  ListProcessesRequest,
+  ListProcessesResponse,
+  ListSandboxesRequest,
+  ListSandboxesResponse,
+  ListSessionsRequest,
+  ListSessionsResponse,
+  MakeDirectoryRequest,
+  MoveFileRequest,
+  OwnerSettings,
+  PermissionExplanation,
+  Process,
+  ProcessEvent,
+  ReadFileRequest,
+  ReadProcessOutputRequest,
+  ReadProcessOutputResponse,
+  RemoveFileRequest,
+  ResizeTerminalRequest,
+  RevokeKeyRequest,
+  RollbackRequest,
+  Sandbox,
+  Session,
+  SessionExecRequest,
+  SetOwnerLimitsRequest,
+  SignalProcessRequest,
+  StartProcessRequest,
+  StartSandboxRequest,
+  StatFileRequest,
+  StopSandboxRequest,
+  Ticket,
+  UpdatePermissionsRequest,
+  UpdateSandboxRequest,
+  UploadFileRequest,
+  UploadFileResponse,
+  WaitPortRequest,
+  WaitPortResponse,
+  WatchProcessRequest,
+  WriteFileRequest,
+  WriteProcessInputRequest,
+  WriteProcessInputResponse,
+} from './messages.ts';
+
+/** Names of the fields whose keys are the caller's own. */
+export const MAPS: readonly string[] = ['env', 'labels'];
+
+/** How each operation is called over HTTP. */
+export const operations = {
+  createSandbox: { method: 'POST', path: '/v1/sandboxes', kind: 'unary', retry: 'key' },
+  getSandbox: { method: 'GET', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'read' },
+  listSandboxes: { method: 'GET', path: '/v1/sandboxes', kind: 'unary', retry: 'read' },
+  updateSandbox: { method: 'PATCH', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'again' },
+  startSandbox: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/start', kind: 'unary', retry: 'same' },
+  stopSandbox: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/stop', kind: 'unary', retry: 'same' },
+  destroySandbox: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}', kind: 'unary', retry: 'same', empty: true },
+  exec: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/exec', kind: 'unary', retry: 'again' },
+  execStream: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/exec/stream', kind: 'events', retry: 'again' },
+  startProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'again' },
+  listProcesses: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes', kind: 'unary', retry: 'read' },
+  getProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'read' },
+  deleteProcess: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/processes/{processId}', kind: 'unary', retry: 'same', empty: true },
+  signalProcess: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/signal', kind: 'unary', retry: 'again' },
+  resizeTerminal: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/resize', kind: 'unary', retry: 'same', empty: true },
+  readProcessOutput: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/output', kind: 'unary', retry: 'read' },
+  watchProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/events', kind: 'events', retry: 'read', cursor: 'offset' },
+  writeProcessInput: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/input', kind: 'raw', retry: 'again' },
+  waitPort: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/ports', kind: 'unary', retry: 'read' },
+  attachProcess: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/processes/{processId}/attach', kind: 'attach', retry: 'again' },
+  createSession: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'again' },
+  listSessions: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/sessions', kind: 'unary', retry: 'read' },
+  getSession: { method: 'GET', path: '/v1/sessions/{sessionId}', kind: 'unary', retry: 'read' },
+  destroySession: { method: 'DELETE', path: '/v1/sessions/{sessionId}', kind: 'unary', retry: 'same', empty: true },
+  sessionExec: { method: 'POST', path: '/v1/sessions/{sessionId}/exec', kind: 'unary', retry: 'again' },
+  sessionExecStream: { method: 'POST', path: '/v1/sessions/{sessionId}/exec/stream', kind: 'events', retry: 'again' },
+  updatePermissions: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/permissions', kind: 'unary', retry: 'same' },
+  explainPermission: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/permissions/explain', kind: 'unary', retry: 'read' },
+  listPresets: { method: 'GET', path: '/v1/presets', kind: 'unary', retry: 'read' },
+  exportChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'bytes', retry: 'read', query: 'format' },
+  listChanges: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/changes', kind: 'unary', retry: 'read' },
+  commit: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/commit', kind: 'unary', retry: 'key' },
+  discard: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/discard', kind: 'unary', retry: 'again' },
+  createCheckpoint: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/checkpoints', kind: 'unary', retry: 'key' },
+  listCheckpoints: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/checkpoints', kind: 'unary', retry: 'read' },
+  deleteCheckpoint: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/checkpoints/{name}', kind: 'unary', retry: 'same', empty: true },
+  rollback: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/rollback', kind: 'unary', retry: 'again' },
+  fork: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/fork', kind: 'unary', retry: 'key' },
+  statFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/stat', kind: 'unary', retry: 'read' },
+  readFile: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'download', retry: 'read' },
+  writeFile: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'raw', retry: 'same' },
+  deleteFile: { method: 'DELETE', path: '/v1/sandboxes/{sandboxId}/files/{path+}', kind: 'unary', retry: 'same' },
+  exportFiles: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'bytes', retry: 'read', query: 'format' },
+  listDirectory: { method: 'GET', path: '/v1/sandboxes/{sandboxId}/files', kind: 'unary', retry: 'read' },
+  importFiles: { method: 'PUT', path: '/v1/sandboxes/{sandboxId}/files', kind: 'raw', retry: 'same' },
+  makeDirectory: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/mkdir', kind: 'unary', retry: 'same' },
+  moveFile: { method: 'POST', path: '/v1/sandboxes/{sandboxId}/move', kind: 'unary', retry: 'again' },
+  createCodebase: { method: 'POST', path: '/v1/codebases', kind: 'unary', retry: 'key' },
+  getCodebase: { method: 'GET', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'read' },
+  listCodebases: { method: 'GET', path: '/v1/codebases', kind: 'unary', retry: 'read' },
+  deleteCodebase: { method: 'DELETE', path: '/v1/codebases/{codebaseId}', kind: 'unary', retry: 'same', empty: true },
+  downloadFile: { method: 'GET', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'download', retry: 'read' },
+  exportCodebaseFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'bytes', retry: 'read', query: 'format' },
+  listFiles: { method: 'GET', path: '/v1/codebases/{codebaseId}/files', kind: 'unary', retry: 'read' },
+  uploadFile: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'raw', retry: 'same' },
+  importCodebaseFiles: { method: 'PUT', path: '/v1/codebases/{codebaseId}/files', kind: 'raw', retry: 'same' },
+  removeFile: { method: 'DELETE', path: '/v1/codebases/{codebaseId}/files/{filePath+}', kind: 'unary', retry: 'same', empty: true },
+  importImage: { method: 'PUT', path: '/v1/images/{name+}', kind: 'raw', retry: 'same' },
+  getImage: { method: 'GET', path: '/v1/images/{image+}', kind: 'unary', retry: 'read' },
+  listImages: { method: 'GET', path: '/v1/images', kind: 'unary', retry: 'read' },
+  deleteImage: { method: 'DELETE', path: '/v1/images/{image+}', kind: 'unary', retry: 'same', empty: true },
+  createKey: { method: 'POST', path: '/v1/keys', kind: 'unary', retry: 'key' },
+  listKeys: { method: 'GET', path: '/v1/keys', kind: 'unary', retry: 'read' },
+  revokeKey: { method: 'DELETE', path: '/v1/keys/{keyId}', kind: 'unary', retry: 'same', empty: true },
+  createTicket: { method: 'POST', path: '/v1/tickets', kind: 'unary', retry: 'again' },
+  getCaller: { method: 'GET', path: '/v1/caller', kind: 'unary', retry: 'read' },
+  setOwnerLimits: { method: 'PUT', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'same' },
+  getOwnerLimits: { method: 'GET', path: '/v1/owners/{ownerId}/limits', kind: 'unary', retry: 'read' },
+  health: { method: 'GET', path: '/health', kind: 'unary', retry: 'read' },
+} as const;
+
+/** One method for each operation of the service. */
+export interface Operations {
+  /** Creates a sandbox. In the answer it is SANDBOX_RUNNING and accepts Exec at once. */
+  createSandbox(request: CreateSandboxRequest, options?: CallOptions): Promise<Sandbox>;
+  /** Returns one sandbox. */
+  getSandbox(request: GetSandboxRequest, options?: CallOptions): Promise<Sandbox>;
+  /** Lists sandboxes, the newest first, page by page. */
+  listSandboxes(request?: ListSandboxesRequest, options?: CallOptions): Promise<ListSandboxesResponse>;
+  /**
+   * Changes labels, lifetime, idle policy, shell, environment and working directory of a sandbox, in every state: what the
+   * request names, all or nothing. FAILED_PRECONDITION if the sandbox has expired, unless `on_expire` keeps it: a new
+   * expires_in then ends its expiry, and StartSandbox starts it. Over REST the body is a JSON merge patch (RFC 7396).
+   */
+  updateSandbox(request: UpdateSandboxRequest, options?: CallOptions): Promise<Sandbox>;
+  /** Starts a sandbox that is SANDBOX_STOPPED or SANDBOX_ERROR. Succeeds and changes nothing if it is running. */
+  startSandbox(request: StartSandboxRequest, options?: CallOptions): Promise<Sandbox>;
+  /** Ends every process in the sandbox and keeps its files. Succeeds and changes nothing if it is stopped. */
+  stopSandbox(request: StopSandboxRequest, options?: CallOptions): Promise<Sandbox>;
+  /**
+   * Removes a sandbox and its uncommitted changes, from every state. With auto_commit the changes are committed first;
+   * if that fails, the answer is FAILED_PRECONDITION, and the sandbox is stopped and kept.
+   */
+  destroySandbox(request: DestroySandboxRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Runs one command until it exits. An exit code other than 0 is a result, not an error. An answer may be larger than a
+   * gRPC client's default limit of 4 MiB: raise its receive limit, or use ExecStream.
+   */
+  exec(request: ExecRequest, options?: CallOptions): Promise<ExecResponse>;
+  /** Runs one command and sends its output as it is written. Exactly one last chunk carries exit_code and no data. */
+  execStream(request: ExecRequest, options?: CallOptions): AsyncGenerator<ExecStreamChunk, void, void>;
+  /**
+   * Starts a process. In the answer it runs. With a `process_id` that the sandbox has already: returns that process and
+   * starts nothing, if the request is the same; otherwise ALREADY_EXISTS.
+   */
+  startProcess(request: StartProcessRequest, options?: CallOptions): Promise<Process>;
+  /**
+   * Lists the processes of a sandbox, the newest first, page by page. Those that have ended are listed until they are
+   * deleted, or the server's retention time is over.
+   */
+  listProcesses(request: ListProcessesRequest, options?: CallOptions): Promise<ListProcessesResponse>;
+  /** Returns one process. */
+  getProcess(request: GetProcessRequest, options?: CallOptions): Promise<Process>;
+  /** Ends a process and all processes that it started, in the background, too, and deletes its output. */
+  deleteProcess(request: DeleteProcessRequest, options?: CallOptions): Promise<void>;
+  /** Sends a signal to the process and to every process that it started. Succeeds and changes nothing if it has ended. */
+  signalProcess(request: SignalProcessRequest, options?: CallOptions): Promise<Process>;
+  /** Changes the size of a process's terminal. FAILED_PRECONDITION if it has none. */
+  resizeTerminal(request: ResizeTerminalRequest, options?: CallOptions): Promise<void>;
+  /** Returns kept output from an offset on, with the end of the process once all of its output was returned. */
+  readProcessOutput(request: ReadProcessOutputRequest, options?: CallOptions): Promise<ReadProcessOutputResponse>;
+  /**
+   * Sends kept output from an offset on, and further output as it is written. The last event carries `end`. A reader
+   * that leaves does not affect the process.
+   */
+  watchProcess(request: WatchProcessRequest, options?: CallOptions): AsyncGenerator<ProcessEvent, void, void>;
+  /**
+   * Writes to the standard input or the terminal of a process, at the pace at which it reads. The first message names the
+   * process and may carry a chunk; later messages carry chunks.
+   */
+  writeProcessInput(request: WriteProcessInputRequest, body: Body, options?: CallOptions): Promise<WriteProcessInputResponse>;
+  /** Returns the TCP ports on which programs of the sandbox listen; waits for one on request. */
+  waitPort(request: WaitPortRequest, options?: CallOptions): Promise<WaitPortResponse>;
+  /**
+   * Starts a shell in the sandbox that keeps its directory, variables, functions, options and background processes between
+   * the commands that SessionExec gives it. FAILED_PRECONDITION if the sandbox has no such shell, RESOURCE_EXHAUSTED above
+   * limits.sessions. A session ends with its shell, and when its sandbox is stopped, destroyed, rolled back or fails. It
+   * does not outlive the server.
+   */
+  createSession(request: CreateSessionRequest, options?: CallOptions): Promise<Session>;
+  /** Lists the sessions of a sandbox, the newest first, page by page. */
+  listSessions(request: ListSessionsRequest, options?: CallOptions): Promise<ListSessionsResponse>;
+  /** Returns one session. One that has ended is known for an hour. */
+  getSession(request: GetSessionRequest, options?: CallOptions): Promise<Session>;
+  /** Kills the shell of a session and everything that was started in it, and forgets the session. */
+  destroySession(request: DestroySessionRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Runs one command in the shell of a session, after those that were sent before. If it ends the shell (`exit`, `exec`,
+   * `set -e`), the exit code is the shell's and `session_ended` is true; later commands are FAILED_PRECONDITION. A timeout,
+   * or a client that disconnects, kills everything in the session; the next command gets a new shell, and its answer has
+   * `session_reset`.
+   */
+  sessionExec(request: SessionExecRequest, options?: CallOptions): Promise<ExecResponse>;
+  /** Like SessionExec, and sends the output as it is written. Exactly one last chunk carries exit_code and no data. */
+  sessionExecStream(request: SessionExecRequest, options?: CallOptions): AsyncGenerator<ExecStreamChunk, void, void>;
+  /**
+   * Replaces the rules of a sandbox, which may be running. From the answer on every operation obeys the new rules,
+   * including operations on open descriptors and mapped pages.
+   */
+  updatePermissions(request: UpdatePermissionsRequest, options?: CallOptions): Promise<Sandbox>;
+  /** Returns the permission of a path and the rules that decide it. The path need not exist. */
+  explainPermission(request: ExplainPermissionRequest, options?: CallOptions): Promise<PermissionExplanation>;
+  /** Lists the presets: named sets of rules for CreateSandbox and UpdatePermissions. */
+  listPresets(request?: Record<string, never>, options?: CallOptions): Promise<ListPresetsResponse>;
+  /** Returns all changes as one stream of bytes. */
+  exportChanges(request: ExportChangesRequest, options?: CallOptions): Promise<Response>;
+  /** Lists the paths at which the sandbox differs from its codebase, in byte order, page by page. */
+  listChanges(request: ListChangesRequest, options?: CallOptions): Promise<ListChangesResponse>;
+  /**
+   * Moves changes into the codebase, all or nothing. Commands in the sandbox continue, with their open files. ABORTED,
+   * with the paths in the details, if the codebase's version is no longer the one that the sandbox started from.
+   */
+  commit(request: CommitRequest, options?: CallOptions): Promise<CommitResponse>;
+  /** Drops changes, all or nothing: the paths show the codebase's version again, also through open files. */
+  discard(request: DiscardRequest, options?: CallOptions): Promise<DiscardResponse>;
+  /** Saves the present state of a sandbox, which may be running, under a name. A checkpoint is removed with its sandbox. */
+  createCheckpoint(request: CreateCheckpointRequest, options?: CallOptions): Promise<Checkpoint>;
+  /** Lists the checkpoints of a sandbox, oldest first. */
+  listCheckpoints(request: ListCheckpointsRequest, options?: CallOptions): Promise<ListCheckpointsResponse>;
+  /** Deletes one checkpoint. */
+  deleteCheckpoint(request: DeleteCheckpointRequest, options?: CallOptions): Promise<void>;
+  /** Returns a sandbox, which may be running, to a checkpoint, including its open files. The checkpoint is kept. */
+  rollback(request: RollbackRequest, options?: CallOptions): Promise<Sandbox>;
+  /** Creates sandboxes that start from the present state of this one, or from one of its checkpoints. */
+  fork(request: ForkRequest, options?: CallOptions): Promise<ForkResponse>;
+  /**
+   * Returns the metadata of one path of the workspace. Does not follow a symlink at the path itself.
+   *
+   * All file operations act as the sandbox's commands (`as` "agent" or empty: rules and mode bits apply, and the sandbox
+   * must be running) or as its owner ("owner": no restriction, in every state). Their changes are changes of the
+   * sandbox, as if a command had made them. Symlinks are followed within the workspace only.
+   */
+  statFile(request: StatFileRequest, options?: CallOptions): Promise<FileStat>;
+  /** Returns the contents of one version of a file. ABORTED if the file is written to meanwhile. */
+  readFile(request: ReadFileRequest, options?: CallOptions): Promise<Response>;
+  /**
+   * Creates or replaces a file, completely or not at all; programs that have the old file open keep it. The first message
+   * names the sandbox and the path and may carry a chunk; later messages carry chunks. Missing parent directories are
+   * created.
+   */
+  writeFile(request: WriteFileRequest, body: Body, options?: CallOptions): Promise<FileStat>;
+  /** Removes a file, directory or symlink. */
+  deleteFile(request: DeleteFileRequest, options?: CallOptions): Promise<DeleteFileResponse>;
+  /** Returns the contents of a directory as one archive. */
+  exportFiles(request: ExportFilesRequest, options?: CallOptions): Promise<Response>;
+  /** Lists a directory of the workspace in byte order of the paths, page by page. */
+  listDirectory(request: ListDirectoryRequest, options?: CallOptions): Promise<ListDirectoryResponse>;
+  /**
+   * Unpacks an archive into a directory, all or nothing. The first message names the sandbox and the directory and may
+   * carry a chunk; later messages carry chunks.
+   */
+  importFiles(request: ImportFilesRequest, body: Body, options?: CallOptions): Promise<ImportFilesResponse>;
+  /** Creates a directory. */
+  makeDirectory(request: MakeDirectoryRequest, options?: CallOptions): Promise<FileStat>;
+  /** Renames a file, directory or symlink. */
+  moveFile(request: MoveFileRequest, options?: CallOptions): Promise<FileStat>;
+  /** Creates an empty codebase. */
+  createCodebase(request: CreateCodebaseRequest, options?: CallOptions): Promise<Codebase>;
+  /** Returns one codebase with its file count and total size. */
+  getCodebase(request: GetCodebaseRequest, options?: CallOptions): Promise<Codebase>;
+  /** Lists codebases, the newest first, page by page. */
+  listCodebases(request?: ListCodebasesRequest, options?: CallOptions): Promise<ListCodebasesResponse>;
+  /** Deletes a codebase and its files. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
+  deleteCodebase(request: DeleteCodebaseRequest, options?: CallOptions): Promise<void>;
+  /** Returns the contents of one version of a file. */
+  downloadFile(request: DownloadFileRequest, options?: CallOptions): Promise<Response>;
+  /** Returns a directory of the codebase as one archive. */
+  exportCodebaseFiles(request: ExportCodebaseFilesRequest, options?: CallOptions): Promise<Response>;
+  /** Lists files and directories in byte order of their paths, page by page. */
+  listFiles(request: ListFilesRequest, options?: CallOptions): Promise<ListFilesResponse>;
+  /**
+   * Stores one file. The first message names the codebase and the path and may carry a chunk; later messages carry
+   * chunks. The file is stored completely or not at all.
+   */
+  uploadFile(request: UploadFileRequest, body: Body, options?: CallOptions): Promise<UploadFileResponse>;
+  /**
+   * Unpacks an archive into the codebase, all or nothing. The first message names the codebase and the mode and may
+   * carry a chunk; later messages carry chunks. The archive is a tar (POSIX or GNU), plain or compressed with gzip or
+   * zstd, found by its first bytes. Permission bits, times, symlinks and hard links are kept.
+   */
+  importCodebaseFiles(request: ImportCodebaseFilesRequest, body: Body, options?: CallOptions): Promise<ImportCodebaseFilesResponse>;
+  /** Removes one file. Directories that it leaves empty stay. */
+  removeFile(request: RemoveFileRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Stores an image from an archive: a tar of a file system, an OCI image layout, or what "docker save" writes; plain or
+   * compressed with gzip or zstd. The first message gives the name and may carry a chunk; later messages carry chunks. All or
+   * nothing. Importing an image again only adds the name. A name of another image becomes this one's.
+   */
+  importImage(request: ImportImageRequest, body: Body, options?: CallOptions): Promise<Image>;
+  /** Returns one image. */
+  getImage(request: GetImageRequest, options?: CallOptions): Promise<Image>;
+  /** Lists images by id, page by page. */
+  listImages(request?: ListImagesRequest, options?: CallOptions): Promise<ListImagesResponse>;
+  /** Deletes an image with all its names. FAILED_PRECONDITION, listing the sandboxes, while sandboxes use it. */
+  deleteImage(request: DeleteImageRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Creates a key. The answer is the only one that has the key itself. A key cannot create one that may do more than
+   * itself. FAILED_PRECONDITION if authentication is off.
+   */
+  createKey(request: CreateKeyRequest, options?: CallOptions): Promise<CreatedKey>;
+  /** Lists keys in order of their identifiers, page by page. */
+  listKeys(request?: ListKeysRequest, options?: CallOptions): Promise<ListKeysResponse>;
+  /** Revokes a key. Calls that are in progress with it end with UNAUTHENTICATED. */
+  revokeKey(request: RevokeKeyRequest, options?: CallOptions): Promise<void>;
+  /**
+   * Creates a ticket for one GET request over REST that reads a file or a stream, for clients that cannot send headers, as
+   * `?ticket=`. It has the rights of the caller's key. FAILED_PRECONDITION if authentication is off.
+   */
+  createTicket(request: CreateTicketRequest, options?: CallOptions): Promise<Ticket>;
+  /** Returns the rights of the caller itself. */
+  getCaller(request?: Record<string, never>, options?: CallOptions): Promise<Caller>;
+  /**
+   * Replaces the limits of an owner that differ from the configured ones. In force at once for calls and for what is
+   * created or stored from then on; memory_bytes and cpu_quota from the next start of one of the owner's sandboxes on.
+   * Admins only. FAILED_PRECONDITION if authentication is off.
+   */
+  setOwnerLimits(request: SetOwnerLimitsRequest, options?: CallOptions): Promise<OwnerSettings>;
+  /** Returns the limits of an owner: to admins, and to the owner itself. */
+  getOwnerLimits(request: GetOwnerLimitsRequest, options?: CallOptions): Promise<OwnerSettings>;
+  /** Whether the service is up. Needs no key. */
+  health(request?: Record<string, never>, options?: CallOptions): Promise<{ status: string }>;
+}

@@ -1,0 +1,66 @@
+import type { Api } from './api.ts';
+import { Codebases, type Source } from './codebases.ts';
+import { type Duration, secondsOf } from './commands/options.ts';
+import type { CreateSandboxRequest, Sandbox as SandboxInfo } from './contract/messages.ts';
+import type { PackOptions } from './local/pack.ts';
+import type { RuleOptions } from './rules.ts';
+
+type Fields = Omit<CreateSandboxRequest, 'codebaseId' | 'expiresIn' | 'idleTimeout' | keyof RuleOptions>;
+
+export interface CreateOptions extends Fields, RuleOptions, PackOptions {
+  /** Files of the sandbox: the path of a local directory, or a tar archive. They become a new codebase. */
+  from?: Source | undefined;
+  /** Id of the codebase, instead of `from`. Neither: a new one without files. */
+  codebase?: string | undefined;
+  /** Name of the new codebase. */
+  name?: string | undefined;
+  /**
+   * Keep the new codebase when the sandbox is destroyed. By default it is deleted with it, unless something was
+   * committed to it, or other sandboxes use it.
+   */
+  keepCodebase?: boolean | undefined;
+  /** Time until the sandbox expires. */
+  expiresIn?: Duration | undefined;
+  /** Time without use after which it is stopped, or what `onIdle` says. */
+  idleTimeout?: Duration | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+export interface Created {
+  info: SandboxInfo;
+  /** Whether the codebase is to be deleted with the sandbox. */
+  ownsCodebase: boolean;
+}
+
+/** Creates a sandbox, and its codebase if none is named: both or none. */
+export async function createSandbox(api: Api, options: CreateOptions): Promise<Created> {
+  const { from, codebase, name, keepCodebase, gitignore, exclude, gitHooks, signal, ...rest } = options;
+  const { expiresIn, idleTimeout, ...fields } = rest;
+  if (from !== undefined && codebase !== undefined) throw new TypeError('codebase and from exclude each other');
+  const request = {
+    ...fields,
+    expiresIn: expiresIn === undefined ? undefined : Math.ceil(secondsOf(expiresIn)),
+    idleTimeout: idleTimeout === undefined ? undefined : Math.ceil(secondsOf(idleTimeout)),
+  };
+  if (codebase !== undefined) {
+    return { info: await api.createSandbox({ ...request, codebaseId: codebase }, { signal }), ownsCodebase: false };
+  }
+  const pack = { gitignore, exclude, gitHooks };
+  const created = await new Codebases(api).create({
+    name: name ?? nameOf(from),
+    ...(from && { from }),
+    ...pack,
+    signal,
+  });
+  try {
+    const info = await api.createSandbox({ ...request, codebaseId: created.id }, { signal });
+    const commits = fields.autoCommit !== undefined && fields.autoCommit !== '' && fields.autoCommit !== 'never';
+    return { info, ownsCodebase: !keepCodebase && !commits };
+  } catch (error) {
+    await api.deleteCodebase({ codebaseId: created.id }).catch(() => undefined);
+    throw error;
+  }
+}
+
+const nameOf = (from: Source | undefined): string =>
+  (typeof from === 'string' && from.replace(/[/\\.]+$/, '').replace(/^.*[/\\]/, '')) || 'sandbox';

@@ -1,0 +1,56 @@
+/** Bytes to send. Only what can be read twice is sent again after a lost connection: not a stream, but a function of one. */
+export type Body = Content | (() => Content | Promise<Content>);
+
+export type Content = string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
+
+export interface CallOptions {
+  /** Ends the call. The command of an Exec or a stream is killed. */
+  signal?: AbortSignal | undefined;
+  /** For operations that create or commit something. Chosen at random if it is absent. */
+  idempotencyKey?: string | undefined;
+  /** Further headers of the request. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** The call has no further effect if it is repeated, although others of its operation may have. */
+  repeatable?: boolean | undefined;
+}
+
+/** How an operation is called over HTTP. */
+export interface Row {
+  readonly method: string;
+  readonly path: string;
+  readonly kind: string;
+  /** What a repeated call does: nothing (`read`, `same`), or its effect `again`, unless it has the same idempotency `key`. */
+  readonly retry: string;
+  /** Query parameter that the path is used with. */
+  readonly query?: string;
+  /** Field of the request at which a stream goes on; the messages have it as `next`, and the last one has an `end`. */
+  readonly cursor?: string;
+  /** The response has no fields. */
+  readonly empty?: boolean;
+}
+
+export interface Settings {
+  /** Address of the server, for example "http://127.0.0.1:8080". */
+  url?: string | undefined;
+  /** Key of the caller; none if the server has no authentication. */
+  key?: string | undefined;
+  /** Used instead of the global `fetch`. */
+  fetch?: typeof fetch | undefined;
+  /** Headers of every request. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** Repetitions of a call at most. 0: none. Default: 3. */
+  maxRetries?: number | undefined;
+  /** Used instead of the global `WebSocket`, which Node.js has from release 22 on. */
+  WebSocket?: WebSocketClass | undefined;
+}
+
+/** What this package needs of a WebSocket. */
+export interface WebSocketLike {
+  binaryType: string;
+  readonly readyState: number;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
+  close(code?: number): void;
+  addEventListener(type: 'open' | 'close' | 'error' | 'message', listener: (event: never) => void): void;
+}
+
+export type WebSocketClass = new (url: string) => WebSocketLike;

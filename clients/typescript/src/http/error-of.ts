@@ -1,0 +1,141 @@
+import { isObject } from '../contract/wire.ts';
+import {
+  AbortedError,
+  AlreadyExistsError,
+  CancelledError,
+  CODES,
+  type Code,
+  ConflictError,
+  ConnectionError,
+  FailedPreconditionError,
+  type Failure,
+  InvalidArgumentError,
+  NotFoundError,
+  PaddockError,
+  PermissionDeniedError,
+  RateLimitError,
+  ResourceExhaustedError,
+  ServerError,
+  TimeoutError,
+  UnauthenticatedError,
+  UnavailableError,
+} from '../errors.ts';
+
+const CLASSES: Partial<Record<Code, new (failure: Failure) => PaddockError>> = {
+  CANCELLED: CancelledError,
+  INVALID_ARGUMENT: InvalidArgumentError,
+  OUT_OF_RANGE: InvalidArgumentError,
+  ALREADY_EXISTS: AlreadyExistsError,
+  PERMISSION_DENIED: PermissionDeniedError,
+  UNAUTHENTICATED: UnauthenticatedError,
+  FAILED_PRECONDITION: FailedPreconditionError,
+  UNAVAILABLE: UnavailableError,
+  UNKNOWN: ServerError,
+  INTERNAL: ServerError,
+  DATA_LOSS: ServerError,
+  UNIMPLEMENTED: ServerError,
+};
+
+/** For answers that are not the server's, for example of a proxy. */
+const CODE_OF_STATUS: Readonly<Record<number, Code>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  409: 'ABORTED',
+  429: 'RESOURCE_EXHAUSTED',
+  501: 'UNIMPLEMENTED',
+  502: 'UNAVAILABLE',
+  503: 'UNAVAILABLE',
+  504: 'DEADLINE_EXCEEDED',
+};
+
+const RESOURCE_INFO = 'type.googleapis.com/google.rpc.ResourceInfo';
+
+/** The error that an answer reports. */
+export async function errorOfAnswer(answer: Response, operation: string): Promise<PaddockError> {
+  const text = await answer.text().catch(() => '');
+  const retryAfter = Number(answer.headers.get('retry-after') ?? Number.NaN);
+  const { status } = answer;
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Not of the server.
+  }
+  if (isErrorBody(body)) return errorOfBody(body, { operation, status, retryAfter });
+  const code = CODE_OF_STATUS[status] ?? 'UNKNOWN';
+  const message = `the answer is ${status} ${answer.statusText}: ${text.slice(0, 200) || 'without text'}`;
+  return classified({ code, message, operation, status }, retryAfter);
+}
+
+export interface ErrorBody {
+  code: number;
+  message: string;
+  details?: readonly unknown[];
+}
+
+function isErrorBody(body: unknown): body is ErrorBody {
+  return isObject(body) && typeof body.code === 'number' && typeof body.message === 'string';
+}
+
+interface Of {
+  operation: string;
+  status?: number;
+  retryAfter?: number;
+}
+
+export function errorOfBody(
+  { code, message, details }: ErrorBody,
+  { operation, status, retryAfter }: Of,
+): PaddockError {
+  return classified({ code: CODES[code] ?? 'UNKNOWN', message, details, operation, status }, retryAfter);
+}
+
+function classified(failure: Failure, retryAfter = Number.NaN): PaddockError {
+  const details = (failure.details ?? []).filter(isObject);
+  switch (failure.code) {
+    case 'NOT_FOUND':
+      return new NotFoundError(failure, resourceOf(details));
+    case 'RESOURCE_EXHAUSTED':
+      if (Number.isNaN(retryAfter)) return new ResourceExhaustedError(failure);
+      return new RateLimitError(failure, retryAfter);
+    case 'DEADLINE_EXCEEDED':
+      return new TimeoutError(
+        failure,
+        details.find(({ stdout, output }) => isText(stdout) || isText(output)),
+      );
+    case 'ABORTED': {
+      const paths = details.find(({ conflicts }) => Array.isArray(conflicts))?.conflicts;
+      return paths ? new ConflictError(failure, paths as string[]) : new AbortedError(failure);
+    }
+    default:
+      return new (CLASSES[failure.code] ?? PaddockError)(failure);
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+
+function resourceOf(details: readonly Readonly<Record<string, unknown>>[]): { type: string; id: string } | undefined {
+  const info = details.find((each) => each['@type'] === RESOURCE_INFO);
+  return info && { type: String(info.resource_type ?? ''), id: String(info.resource_name ?? '') };
+}
+
+/** Codes of Node.js, Bun and Deno for a connection that was never made. */
+const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ConnectionRefused']);
+
+/** The error of a call without an answer, or whose answer was cut short. */
+export function connectionError(thrown: unknown, url: string, operation: string): ConnectionError {
+  const codes = [thrown, (thrown as { cause?: unknown } | undefined)?.cause].map((each) => codeOf(each));
+  const reason = codes.find((code) => code !== undefined) ?? String((thrown as Error | undefined)?.message ?? thrown);
+  const unsent = codes.some((code) => code !== undefined && UNSENT.has(code));
+  const message = unsent
+    ? `no connection to ${url}: ${reason}; is the server running, and PADDOCK_URL its address?`
+    : `the connection to ${url} was lost: ${reason}`;
+  return new ConnectionError({ message, operation, unsent, cause: thrown });
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  const code = (thrown as { code?: unknown } | undefined)?.code;
+  return typeof code === 'string' ? code : undefined;
+}

@@ -1,0 +1,78 @@
+import { fromWire, isObject } from '../contract/wire.ts';
+import { ConnectionError, PaddockError } from '../errors.ts';
+import { connectionError, type ErrorBody, errorOfBody } from './error-of.ts';
+import { delay } from './retry.ts';
+import type { Call, Transport } from './transport.ts';
+
+type Message = Readonly<Record<string, unknown>>;
+
+/**
+ * The messages of a stream. One that has a cursor goes on after a lost connection, where it was: it ends with its `end`.
+ * Leaving the loop closes the connection.
+ */
+export async function* events(transport: Transport, call: Call): AsyncGenerator<Message, void, void> {
+  const { cursor } = call.row;
+  let request = call.request;
+  for (let failures = 0; ; ) {
+    try {
+      for await (const message of connection(transport, { ...call, request })) {
+        failures = 0;
+        yield message;
+        if (cursor === undefined) continue;
+        if (message.end !== undefined) return;
+        request = { ...request, [cursor]: message.next };
+      }
+      if (cursor === undefined) return;
+      throw connectionError('the answer ended early', transport.settings.url, call.operation);
+    } catch (error) {
+      const { signal } = call.options;
+      if (signal?.aborted) throw signal.reason;
+      if (cursor === undefined || !(error instanceof ConnectionError) || ++failures > transport.maxRetries) throw error;
+      await delay(100 * 2 ** failures * Math.random(), signal);
+    }
+  }
+}
+
+async function* connection(transport: Transport, call: Call): AsyncGenerator<Message, void, void> {
+  const answer = await transport.open({
+    ...call,
+    options: { ...call.options, headers: { accept: 'application/x-ndjson', ...call.options.headers } },
+  });
+  const { operation, options } = call;
+  try {
+    for await (const line of lines(answer)) {
+      const message: unknown = JSON.parse(line);
+      if (!isObject(message)) throw new TypeError('a message of a stream must be an object');
+      if (message.error !== undefined) throw errorOfBody(message.error as ErrorBody, { operation });
+      yield fromWire(message) as Message;
+    }
+  } catch (thrown) {
+    if (options.signal?.aborted) throw options.signal.reason;
+    if (thrown instanceof PaddockError) throw thrown;
+    throw connectionError(thrown, transport.settings.url, operation);
+  }
+}
+
+async function* lines({ body }: Response): AsyncGenerator<string, void, void> {
+  if (body === null) return;
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const [first = '', ...others] = decoder.decode(value, { stream: !done }).split('\n');
+      parts.push(first);
+      for (const other of others) {
+        const line = parts.splice(0).join('');
+        if (line !== '') yield line;
+        parts.push(other);
+      }
+      if (done) break;
+    }
+    const rest = parts.join('');
+    if (rest !== '') yield rest;
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,84 @@
+import { isObject, snake, toWire } from '../contract/wire.ts';
+import type { Body, Content, Row } from './call.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export interface Encoded {
+  /** Path and query. */
+  target: string;
+  /** JSON of the fields that are not in the path or query. */
+  json?: string;
+}
+
+const WITH_JSON = new Set(['POST', 'PUT', 'PATCH']);
+
+/** Divides the fields of a request between path, query and body. Throws for a field of the path that is missing. */
+export function encode(row: Row, request: Fields): Encoded {
+  const rest = { ...request };
+  const path = row.path.replace(/\{(\w+)(\+?)\}/g, (_, name: string, more: string) => {
+    const value = rest[name];
+    delete rest[name];
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a string that is not empty`);
+    // A path of "." or ".." would be resolved by the client.
+    if (/(^|\/)\.{1,2}(\/|$)/.test(value)) throw new TypeError(`${name} must have no part "." or ".."`);
+    return more ? value.replace(/^\/+/, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value);
+  });
+  if (row.kind !== 'raw' && WITH_JSON.has(row.method)) return { target: path, json: JSON.stringify(toWire(rest)) };
+  const fixed = row.query !== undefined && rest[row.query] === undefined ? { ...rest, [row.query]: 'tar' } : rest;
+  return { target: `${path}${queryOf(fixed)}` };
+}
+
+function queryOf(fields: Fields): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    if (Array.isArray(value)) for (const each of value) query.append(snake(name), String(each));
+    else if (isObject(value))
+      for (const [key, each] of Object.entries(value)) query.set(`${name}.${key}`, String(each));
+    // Permission bits are octal in a query.
+    else query.set(snake(name), name === 'mode' && typeof value === 'number' ? value.toString(8) : String(value));
+  }
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+interface Global {
+  process?: { versions?: { node?: string; bun?: string } };
+  Deno?: unknown;
+}
+
+/** Browsers stream no body over HTTP/1.1. */
+const canStream = (): boolean => {
+  const { process, Deno } = globalThis as Global;
+  return Deno !== undefined || process?.versions?.node !== undefined || process?.versions?.bun !== undefined;
+};
+
+export type Sendable = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+
+export async function sendable(body: Body): Promise<Sendable> {
+  const content = typeof body === 'function' ? await body() : body;
+  if (isWhole(content)) return content as Sendable;
+  const stream = content instanceof ReadableStream ? content : streamOf(content as AsyncIterable<Uint8Array>);
+  return canStream() ? stream : new Response(stream as ConstructorParameters<typeof Response>[0]).blob();
+}
+
+/** Whether the body can be sent a second time. */
+export const isRepeatable = (body: Body | undefined): boolean =>
+  body === undefined || typeof body === 'function' || isWhole(body);
+
+const isWhole = (content: Content): boolean =>
+  typeof content === 'string' || content instanceof Uint8Array || content instanceof Blob;
+
+function streamOf(pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    async cancel() {
+      await iterator.return?.();
+    },
+  });
+}

@@ -1,0 +1,69 @@
+import { ConnectionError, NotFoundError, PaddockError, RateLimitError, UnavailableError } from '../errors.ts';
+import type { Row } from './call.ts';
+
+/** A call that may be repeated only later than this fails at once. */
+const MAX_WAIT_S = 60;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5000;
+
+export interface Repetition {
+  row: Row;
+  maxRetries: number;
+  /** The body of the request can be sent again. */
+  again: boolean;
+  /** The call has no further effect if it is repeated. */
+  repeatable: boolean;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Repeats a call that failed and whose repetition is safe: one that was refused before it took effect (429, or without
+ * a connection); and one whose answer was lost, if the operation has no further effect, or an idempotency key.
+ */
+export async function repeated<T>(call: () => Promise<T>, repetition: Repetition): Promise<T> {
+  const { row, maxRetries, signal } = repetition;
+  let lost = false;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await call();
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      // What the first call removed is not there for the second one.
+      if (lost && row.empty && error instanceof NotFoundError) return undefined as T;
+      if (!(error instanceof PaddockError) || attempt >= maxRetries || !mayRepeat(error, repetition)) throw error;
+      lost ||= error instanceof ConnectionError && !error.unsent;
+      await delay(waitOf(error, attempt), signal);
+    }
+  }
+}
+
+function mayRepeat(error: PaddockError, { row, again, repeatable }: Repetition): boolean {
+  if (!again) return false;
+  if (error instanceof RateLimitError) return error.retryAfter <= MAX_WAIT_S;
+  if (error instanceof ConnectionError && error.unsent) return true;
+  if (!(error instanceof ConnectionError || error instanceof UnavailableError)) return false;
+  return repeatable || row.retry !== 'again';
+}
+
+/** Milliseconds. Doubled with each attempt, and random, so that many clients do not come back at the same moment. */
+function waitOf(error: PaddockError, attempt: number): number {
+  const backoff = Math.min(FIRST_WAIT_MS * 2 ** attempt, LONGEST_WAIT_MS) * (0.5 + Math.random() / 2);
+  return error instanceof RateLimitError ? error.retryAfter * 1000 + backoff : backoff;
+}
+
+/** Rejects with the reason of the signal. */
+export function delay(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = () => {
+      signal?.removeEventListener('abort', aborted);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    const aborted = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    if (signal?.aborted) return aborted();
+    signal?.addEventListener('abort', aborted, { once: true });
+  });
+}

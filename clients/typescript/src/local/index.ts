@@ -1,0 +1,1 @@
+export { archiveOf, type PackOptions } from './pack.ts';

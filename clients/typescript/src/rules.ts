@@ -1,0 +1,45 @@
+import type { Api } from './api.ts';
+import type {
+  PermissionExplanation,
+  PermissionRule,
+  PermissionRules,
+  Sandbox as SandboxInfo,
+} from './contract/messages.ts';
+
+/** Rules: those of a preset, and the given ones, in the short form or one by one. */
+export interface RuleOptions {
+  preset?: string | undefined;
+  /** Patterns for each permission: `{ write: ['src/**'], none: ['.env*'] }`. */
+  rules?: Partial<PermissionRules> | undefined;
+  permissions?: readonly Partial<PermissionRule>[] | undefined;
+}
+
+/** The rules of a sandbox. */
+export class Rules {
+  readonly #api: Api;
+  readonly #sandboxId: string;
+
+  constructor(api: Api, sandboxId: string) {
+    this.#api = api;
+    this.#sandboxId = sandboxId;
+  }
+
+  /** The rules in force, in the long form. */
+  async get(options: { signal?: AbortSignal } = {}): Promise<readonly PermissionRule[]> {
+    return (await this.#api.getSandbox({ sandboxId: this.#sandboxId }, options)).permissions;
+  }
+
+  /** Replaces all rules. They are in force when this resolves, for open files, too. */
+  set(rules: RuleOptions, options: { signal?: AbortSignal } = {}): Promise<SandboxInfo> {
+    return this.#api.updatePermissions({ ...rules, sandboxId: this.#sandboxId }, options);
+  }
+
+  /** What a command may do at a path, and which rule says so. */
+  explain(
+    path: string,
+    options: { as?: 'agent' | 'owner' | undefined; signal?: AbortSignal | undefined } = {},
+  ): Promise<PermissionExplanation> {
+    const { as, signal } = options;
+    return this.#api.explainPermission({ sandboxId: this.#sandboxId, path, as }, { signal });
+  }
+}

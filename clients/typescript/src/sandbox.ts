@@ -1,0 +1,231 @@
+import { type Api, createApi } from './api.ts';
+import {
+  type ChangeSelection,
+  type CommitOptions,
+  commitChanges,
+  exportChanges,
+  listChanges,
+  type ShownChanges,
+} from './changes.ts';
+import type { Command, RunOptions, StreamOptions } from './commands/options.ts';
+import type { CommandResult } from './commands/result.ts';
+import { type Runner, run, stream } from './commands/run.ts';
+import type { CommandEvent } from './commands/stream.ts';
+import type {
+  Checkpoint,
+  CommitResponse,
+  ExecRequest,
+  FileChange,
+  ForkRequest,
+  PermissionExplanation,
+  Process as ProcessInfo,
+  Sandbox as SandboxInfo,
+  UpdateSandboxRequest,
+} from './contract/messages.ts';
+import { type CreateOptions, createSandbox } from './create.ts';
+import { asyncDispose } from './dispose.ts';
+import { FailedPreconditionError, NotFoundError } from './errors.ts';
+import { Files } from './files.ts';
+import { forkSandbox } from './fork.ts';
+import { all, PAGE_SIZE, pages } from './pages.ts';
+import { Ports } from './ports.ts';
+import { Process } from './process.ts';
+import { Rules } from './rules.ts';
+import { Session } from './session.ts';
+import { type StartOptions, startProcess } from './start.ts';
+
+interface Signal {
+  signal?: AbortSignal | undefined;
+}
+
+/** Whose server is used; absent: that of PADDOCK_URL and PADDOCK_KEY. */
+export interface Client {
+  paddock?: { readonly api: Api } | undefined;
+}
+
+const clientOf = ({ paddock }: Client): Api => paddock?.api ?? createApi();
+
+/** A sandbox: commands, files and changes. `await using` destroys it at the end of its block. */
+export class Sandbox {
+  /** Methods of all operations, with the fields of the contract. */
+  readonly api: Api;
+  readonly id: string;
+  /** The sandbox when it was created or last read; `refresh` reads it again. */
+  info: SandboxInfo;
+  readonly files: Files;
+  readonly rules: Rules;
+  readonly ports: Ports;
+  readonly #runner: Runner;
+  #ownsCodebase: boolean;
+
+  constructor(api: Api, info: SandboxInfo, ownsCodebase = false) {
+    this.api = api;
+    this.id = info.id;
+    this.info = info;
+    this.#ownsCodebase = ownsCodebase;
+    this.files = new Files(api, info.id);
+    this.rules = new Rules(api, info.id);
+    this.ports = new Ports(api, info.id);
+    const request = (fields: Record<string, unknown>) => ({ ...fields, sandboxId: info.id }) as ExecRequest;
+    this.#runner = {
+      exec: (fields, options) => api.exec(request(fields), options),
+      execStream: (fields, options) => api.execStream(request(fields), options),
+    };
+  }
+
+  /** Creates a sandbox, which accepts commands at once, and a codebase for it if none is named. */
+  static async create(options: CreateOptions & Client = {}): Promise<Sandbox> {
+    const { paddock, ...rest } = options;
+    const api = clientOf({ paddock });
+    const { info, ownsCodebase } = await createSandbox(api, rest);
+    return new Sandbox(api, info, ownsCodebase);
+  }
+
+  /** An existing sandbox. */
+  static async get(id: string, { signal, ...client }: Client & Signal = {}): Promise<Sandbox> {
+    const api = clientOf(client);
+    return new Sandbox(api, await api.getSandbox({ sandboxId: id }, { signal }));
+  }
+
+  /** Runs a command to its end. An exit code other than 0 is a result; `check` throws for it. */
+  run(command: Command, options: RunOptions = {}): Promise<CommandResult> {
+    return run(this.#runner, command, options);
+  }
+
+  /** The output of a command as it is written, and its end. Leaving the loop kills the command. */
+  stream(command: Command, options: StreamOptions = {}): AsyncGenerator<CommandEvent, void, void> {
+    return stream(this.#runner, command, options);
+  }
+
+  /** Starts a process, which goes on without this program, and can have input and a terminal. */
+  start(command: Command, options: StartOptions = {}): Promise<Process> {
+    return startProcess(this.api, this.id, command, options);
+  }
+
+  /** A process by its id. */
+  process(id: string): Process {
+    return new Process(this.api, this.id, id);
+  }
+
+  /** The processes, those that have ended, too. */
+  processes(
+    options: { labels?: Readonly<Record<string, string>>; running?: boolean } & Signal = {},
+  ): Promise<ProcessInfo[]> {
+    const { signal, ...filter } = options;
+    return all(
+      pages(
+        (pageToken) =>
+          this.api.listProcesses({ ...filter, sandboxId: this.id, pageToken, pageSize: PAGE_SIZE }, { signal }),
+        ({ processes }) => processes,
+      ),
+    );
+  }
+
+  /** Starts a shell that keeps its state between commands. `await using` closes it. */
+  async session(options: { shell?: string; env?: Readonly<Record<string, string>> } & Signal = {}): Promise<Session> {
+    const { signal, ...fields } = options;
+    const { id } = await this.api.createSession({ ...fields, sandboxId: this.id }, { signal });
+    return new Session(this.api, id);
+  }
+
+  /** The paths at which the sandbox differs from its codebase. */
+  changes(options: ShownChanges = {}): Promise<FileChange[]> {
+    return listChanges(this.api, this.id, options);
+  }
+
+  /** The changes as a patch for `git apply`. */
+  async patch(options: ShownChanges = {}): Promise<string> {
+    return (await exportChanges(this.api, this.id, 'patch', options)).text();
+  }
+
+  /** Moves changes into the codebase, all or nothing. Throws ConflictError with the paths. */
+  async commit(options: CommitOptions = {}): Promise<CommitResponse> {
+    const result = await commitChanges(this.api, this.id, options);
+    if (result.committed && result.count > 0) this.#ownsCodebase = false;
+    return result;
+  }
+
+  /** Drops changes, all or nothing. Returns at how many paths. */
+  async discard({ signal, ...choice }: ChangeSelection = {}): Promise<number> {
+    return (await this.api.discard({ ...choice, sandboxId: this.id }, { signal })).discarded;
+  }
+
+  /** What a command may do at a path, and which rule says so. */
+  explain(path: string, options: { as?: 'agent' | 'owner' } & Signal = {}): Promise<PermissionExplanation> {
+    return this.rules.explain(path, options);
+  }
+
+  /** Saves the present state under a name. */
+  checkpoint(name: string, options: Signal & { idempotencyKey?: string } = {}): Promise<Checkpoint> {
+    return this.api.createCheckpoint({ sandboxId: this.id, name }, options);
+  }
+
+  async checkpoints(options: Signal = {}): Promise<readonly Checkpoint[]> {
+    return (await this.api.listCheckpoints({ sandboxId: this.id }, options)).checkpoints;
+  }
+
+  async deleteCheckpoint(name: string, options: Signal = {}): Promise<void> {
+    await this.api.deleteCheckpoint({ sandboxId: this.id, name }, options);
+  }
+
+  /** Returns to a checkpoint, with the open files. */
+  async rollback(checkpoint: string, options: Signal = {}): Promise<void> {
+    this.info = await this.api.rollback({ sandboxId: this.id, checkpoint }, options);
+  }
+
+  /** A new sandbox that starts from the present state, or from a checkpoint. */
+  async fork(options: Omit<ForkRequest, 'sandboxId' | 'count'> & Signal = {}): Promise<Sandbox> {
+    return (await this.forks(1, options))[0]!;
+  }
+
+  /** As many new sandboxes, all or none. */
+  async forks(count: number, options: Omit<ForkRequest, 'sandboxId' | 'count'> & Signal = {}): Promise<Sandbox[]> {
+    const infos = await forkSandbox(this.api, this.id, count, options);
+    return infos.map((info) => new Sandbox(this.api, info));
+  }
+
+  /** Reads the sandbox again. */
+  async refresh(options: Signal = {}): Promise<SandboxInfo> {
+    this.info = await this.api.getSandbox({ sandboxId: this.id }, options);
+    return this.info;
+  }
+
+  /** Changes labels, lifetime, environment and the like. */
+  async update(changes: Omit<UpdateSandboxRequest, 'sandboxId'>, options: Signal = {}): Promise<void> {
+    this.info = await this.api.updateSandbox({ ...changes, sandboxId: this.id }, options);
+  }
+
+  /** Ends every process and keeps the files. */
+  async stop(options: Signal = {}): Promise<void> {
+    this.info = await this.api.stopSandbox({ sandboxId: this.id }, options);
+  }
+
+  /** Starts a sandbox that is stopped. */
+  async resume(options: Signal = {}): Promise<void> {
+    this.info = await this.api.startSandbox({ sandboxId: this.id }, options);
+  }
+
+  /**
+   * Removes the sandbox with its uncommitted changes, and its codebase if `create` made it and nothing was committed.
+   * `discard`: do not commit automatically.
+   */
+  async destroy({ discard, signal }: { discard?: boolean } & Signal = {}): Promise<void> {
+    await this.api.destroySandbox({ sandboxId: this.id, discard }, { signal });
+    if (!this.#ownsCodebase) return;
+    this.#ownsCodebase = false;
+    try {
+      await this.api.deleteCodebase({ codebaseId: this.info.codebaseId }, { signal });
+    } catch (error) {
+      // A fork uses it.
+      if (!(error instanceof FailedPreconditionError || error instanceof NotFoundError)) throw error;
+    }
+  }
+
+  async [asyncDispose](): Promise<void> {
+    try {
+      await this.destroy();
+    } catch (error) {
+      if (!(error instanceof NotFoundError)) throw error;
+    }
+  }
+}

@@ -1,0 +1,133 @@
+// Renders the TypeScript client's view of the contract: names in camelCase, and of a request only what must be set.
+import { doc, typeOf } from './render-messages.mjs';
+
+const HEADER = '// Generated from proto/service/v1 and handlers/index.ts by `npm run generate`; do not edit.\n';
+/** Fields of requests that are the body of the HTTP request. */
+const BODY_FIELD = 'chunk';
+
+const camel = (name) => name.replace(/_([a-z0-9])/g, (_, letter) => letter.toUpperCase());
+const methodName = (rpc) => rpc[0].toLowerCase() + rpc.slice(1);
+const pathFields = (path) => [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name);
+
+const requiredFields = ({ path, handler }) => [
+  ...pathFields(path),
+  ...Object.entries(handler.constraints ?? {}).flatMap(([name, { required }]) => (required ? [name] : [])),
+];
+
+/** The row of each operation that the client uses: the first one, but neither of HEAD nor of multipart. */
+function rowsOf(operations) {
+  const rows = new Map();
+  for (const row of operations) {
+    if (row.method === 'HEAD' || row.kind === 'multipart' || rows.has(row.operation)) continue;
+    rows.set(row.operation, row);
+  }
+  return rows;
+}
+
+/** Returns the types of all enums and messages. */
+export function renderClientMessages({ enums, messages, rpcs }, operations) {
+  const rows = rowsOf(operations);
+  const requests = new Map(rpcs.map(({ name, request }) => [request, rows.get(name)]));
+  checkNames(messages, requests);
+  const parts = [
+    HEADER,
+    '/* Fields have the names of the contract in camelCase. Enums are strings, times are seconds since 1970. */\n',
+    ...enums.map(renderEnum),
+    ...messages.map((message) => renderMessage(message, requests)),
+  ];
+  return parts.join('\n');
+}
+
+function renderEnum({ name, comment, values }) {
+  const lines = values.map((value) => `${doc(value.comment, '  ')}  | '${value.name}'`);
+  return `${doc(comment)}export type ${name} =\n${lines.join('\n')};\n`;
+}
+
+function renderMessage({ name, comment, fields }, requests) {
+  const row = requests.get(name);
+  const required = row && requiredFields(row);
+  const own = fields.filter((field) => !field.isTwin && !(row?.kind === 'raw' && field.name === BODY_FIELD));
+  if (own.length === 0) return `${doc(comment)}export type ${name} = Record<string, never>;\n`;
+  const lines = own.map((field) => {
+    const optional = requests.has(name) ? !required.includes(field.name) : isOptional(field);
+    const type = requests.has(name) && field.kind === 'message' ? asInput(field) : typeOf(field);
+    const mark = optional ? '?' : '';
+    return `${doc(field.comment, '  ')}  ${camel(field.name)}${mark}: ${type}${optional ? ' | undefined' : ''};\n`;
+  });
+  return `${doc(comment)}export interface ${name} {\n${lines.join('')}}\n`;
+}
+
+const isOptional = ({ kind, repeated, map, optional }) => optional || (kind === 'message' && !repeated && !map);
+
+/** In a request a field of a message may be left out. */
+function asInput({ type, repeated }) {
+  return repeated ? `readonly Partial<${type}>[]` : `Partial<${type}>`;
+}
+
+/** The client converts names and bytes without a schema: a name must mean the same everywhere. */
+function checkNames(messages, requests) {
+  const all = messages.flatMap(({ name, fields }) => fields.map((field) => ({ ...field, of: name })));
+  const maps = new Set(all.filter(({ map }) => map).map(({ name }) => name));
+  for (const { of, name, map, type } of all) {
+    if (!map && maps.has(name)) throw new Error(`${of}.${name} is not a map, but other fields of this name are`);
+    if (name === 'data' && type !== 'bytes') throw new Error(`${of}.data must be bytes, as other fields of this name`);
+    if (name !== 'data' && type === 'bytes' && !requests.has(of)) throw new Error(`${of}.${name} must be named data`);
+  }
+}
+
+const ignoringCase = (a, b) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1);
+
+/** Returns the table of operations, and the interface with one method for each. */
+export function renderClientOperations({ messages, rpcs }, operations) {
+  const rows = rowsOf(operations);
+  const byName = new Map(messages.map((message) => [message.name, message]));
+  const maps = new Set(messages.flatMap(({ fields }) => fields.filter(({ map }) => map).map(({ name }) => name)));
+  const entries = [...rows].map(([name, row]) => renderRow(name, row, rpcs));
+  const methods = [...rows].map(([name, row]) => renderMethod(name, row, rpcs, byName));
+  const used = [...new Set(methods.flatMap(({ types }) => types))].sort(ignoringCase);
+  return [
+    HEADER,
+    "import type { Body, CallOptions } from '../http/call.ts';",
+    `import type {\n${used.map((name) => `  ${name},\n`).join('')}} from './messages.ts';\n`,
+    `/** Names of the fields whose keys are the caller's own. */\nexport const MAPS: readonly string[] = ${json([...maps])};\n`,
+    `/** How each operation is called over HTTP. */\nexport const operations = {\n${entries.join('')}} as const;\n`,
+    `/** One method for each operation of the service. */\nexport interface Operations {\n${methods.map(({ text }) => text).join('')}}\n`,
+  ].join('\n');
+}
+
+const json = (value) => JSON.stringify(value).replaceAll('"', "'").replaceAll(',', ', ');
+
+function renderRow(name, { method, path, kind, retry, query, cursor }, rpcs) {
+  const rpc = rpcs.find((each) => each.name === name);
+  const template = path.replace(/\{(\w+)(\+?)\}/g, (_, field, more) => `{${camel(field)}${more}}`);
+  const fields = { method, path: template, kind, retry };
+  if (query) fields.query = query;
+  if (cursor) fields.cursor = cursor.from;
+  if (rpc?.response === 'Empty') fields.empty = true;
+  const text = Object.entries(fields).map(
+    ([key, value]) => `${key}: ${typeof value === 'string' ? `'${value}'` : value}`,
+  );
+  return `  ${methodName(name)}: { ${text.join(', ')} },\n`;
+}
+
+function renderMethod(name, row, rpcs, byName) {
+  const rpc = rpcs.find((each) => each.name === name);
+  const request = rpc?.request;
+  const response = rpc === undefined ? '{ status: string }' : rpc.response === 'Empty' ? 'void' : rpc.response;
+  const isAttach = row.kind === 'attach';
+  if (isAttach) return { text: '', types: [] };
+  const { fields } = byName.get(request) ?? { fields: [] };
+  const mark = requiredFields(row).length === 0 ? '?' : '';
+  const isEmpty = fields.length === 0;
+  const type = isEmpty ? 'Record<string, never>' : request;
+  const body = row.kind === 'raw' ? 'body: Body, ' : '';
+  const comment = rpc?.comment ?? 'Whether the service is up. Needs no key.';
+  const answers = {
+    events: `AsyncGenerator<${response}, void, void>`,
+    download: 'Promise<Response>',
+    bytes: 'Promise<Response>',
+  };
+  const text = `${doc(comment, '  ')}  ${methodName(name)}(request${mark}: ${type}, ${body}options?: CallOptions): ${answers[row.kind] ?? `Promise<${response}>`};\n`;
+  const shown = row.kind === 'download' || row.kind === 'bytes' ? [] : [response];
+  return { text, types: [...(isEmpty ? [] : [request]), ...shown].filter((each) => byName.has(each)) };
+}
