@@ -192,7 +192,8 @@ export class StoredCodebases implements Codebases {
     try {
       const tree = await this.#countedTree(id);
       const lists = () => this.#connected.usedBy(id).length > 0;
-      return await importInto(tree, { archive, mode, lists }, this.#archives, this.#options.log);
+      const imported = { archive, mode, lists, owner: this.require(id).owner_id };
+      return await importInto(tree, imported, this.#archives, this.#options.log);
     } catch (error) {
       return rethrow(error);
     } finally {
@@ -202,7 +203,9 @@ export class StoredCodebases implements Codebases {
 
   exportArchive(id: string, path: string): Promise<ByteStream> {
     const begin = () => this.#beginTransfer(id, ARCHIVE_DESCRIPTORS);
-    return exportArchive(this.filesPath(id), path, this.#archives.exports, begin).catch(rethrow);
+    return exportArchive(this.filesPath(id), path, this.#archives.exports.of(this.require(id).owner_id), begin).catch(
+      rethrow,
+    );
   }
 
   async open(id: string, path: string): Promise<StoredFile> {
@@ -269,8 +272,8 @@ export class StoredCodebases implements Codebases {
     return this.#tree(id);
   }
 
-  async #finishGraft(staging: string, files: string): Promise<void> {
-    const { remote, release } = await this.#archives.finishing.take();
+  async #finishGraft(owner: string, staging: string, files: string): Promise<void> {
+    const { remote, release } = await this.#archives.finishing.of(owner).take();
     await remote.apply(staging, files).finally(release);
   }
 
@@ -278,16 +281,13 @@ export class StoredCodebases implements Codebases {
     const { owner_id } = this.require(id);
     const known = this.#trees.get(id);
     if (known !== undefined) return known;
-    const { watcher, rebase, certain } = this.#connected;
     const { limits = { maxBytes: 0, maxFiles: 0 }, log } = this.#options;
     const tree = new CodebaseTree(id, this.#storage.directory(id), {
-      watcher,
+      ...this.#connected,
       checksums: this.#checksums,
-      rebase,
-      certain,
       limits,
       share: this.#quota.shareOf(id, owner_id),
-      graft: (staging, files) => this.#finishGraft(staging, files),
+      graft: (staging, files) => this.#finishGraft(owner_id, staging, files),
       log,
     });
     this.#trees.set(id, tree);

@@ -1,9 +1,9 @@
+import type { Unzstd } from '../archive/unzstd.ts';
 import type { OwnerLimitSource } from '../limits/stored-limits.ts';
 import type { Log } from '../log.ts';
 import type { CodebaseRecord } from '../metadata/metadata.ts';
-import type { Threads } from '../threads/thread-pool.ts';
+import type { SharedThreads } from '../threads/thread-pool.ts';
 import type { Transfers } from '../transfers.ts';
-import type { ArchiveThreads } from './archive/import-archive.ts';
 import type { TreeExport } from './archive/tree-export.ts';
 import type { TreeImport } from './archive/tree-import.ts';
 import type { CommitCertain } from './commit-journal.ts';
@@ -21,10 +21,12 @@ interface CodebaseRecords {
 }
 
 /** Threads of a server for the archives of its codebases. */
-export interface CodebaseThreads extends ArchiveThreads {
-  exports: Threads<TreeExport>;
+export interface CodebaseThreads {
+  imports: SharedThreads<TreeImport>;
+  unzstd: SharedThreads<Unzstd>;
+  exports: SharedThreads<TreeExport>;
   /** For interrupted imports. Those that hold a thread of `imports` may wait for the end of one. */
-  finishing: Threads<TreeImport>;
+  finishing: SharedThreads<TreeImport>;
 }
 
 export interface CodebasesOptions {

@@ -1,8 +1,9 @@
-import type { Closable, Remote, Threads } from './thread-pool.ts';
+import type { Closable, Remote, SharedThreads, Threads } from './thread-pool.ts';
 
 /** Objects in the caller's thread, for tools and tests without a bundle: their steps hold it. */
-export function inSameThread<T extends Closable>(make: () => T): Threads<T> {
-  return {
+export function inSameThread<T extends Closable>(make: () => T): Threads<T> & SharedThreads<T> {
+  const threads = {
+    of: () => threads,
     async take() {
       const served = make();
       const get = (_: object, method: string | symbol) =>
@@ -10,6 +11,7 @@ export function inSameThread<T extends Closable>(make: () => T): Threads<T> {
       return { remote: new Proxy({}, { get }) as Remote<T>, release: async () => served.close() };
     },
   };
+  return threads;
 }
 
 function callOf(served: object, method: string | symbol): (...args: readonly unknown[]) => unknown {

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ServiceError } from '../errors.ts';
+import { Shares } from '../shares.ts';
 import { decodeThrown, type ThreadAnswer, type ThreadRequest } from './thread-messages.ts';
 
 /** An object in another thread: the same methods, asynchronous. One call at a time. */
@@ -25,8 +26,17 @@ export interface Threads<T extends Closable> {
   take(): Promise<Held<T>>;
 }
 
-/** Threads of one kind in use at once; more holders wait. Each has a heap of its own. */
-const MAX_THREADS = 4;
+/** Threads that owners share. */
+export interface SharedThreads<T extends Closable> {
+  /** Those within the share of an owner. */
+  of(owner: string): Threads<T>;
+}
+
+/**
+ * Threads of one kind in use at once; each has a heap of its own. One owner may use four, a second one two, and two more
+ * one each: a slow sender keeps its thread for as long as it likes.
+ */
+const MAX_THREADS = 8;
 /** Milliseconds that a holder waits for a thread. */
 const MAX_WAIT_MS = 30_000;
 
@@ -38,17 +48,24 @@ interface Times {
   maxWait?: number;
 }
 
+interface Waiting {
+  owner: string;
+  admit: () => void;
+}
+
 /**
  * Threads for work in long synchronous steps, which would hold the main thread. Each holder has a thread alone. One idle
  * thread is kept for the next holder; it does not keep the process alive.
  */
-export class ThreadPool<T extends Closable> implements Threads<T> {
+export class ThreadPool<T extends Closable> implements SharedThreads<T> {
   readonly #entry: URL;
   readonly #role: string;
   readonly #times: Times;
-  readonly #waiting = new Set<() => void>();
+  /** What one leaves free is always one thread more than there is. */
+  readonly #shares = new Shares<string>(MAX_THREADS + 1);
+  /** In order of arrival. */
+  readonly #waiting = new Set<Waiting>();
   #idle: Thread | undefined;
-  #used = 0;
 
   /** `entry`: the module that runs `serveThread` for this role. */
   constructor(entry: URL, role: string, times: Times = {}) {
@@ -57,48 +74,51 @@ export class ThreadPool<T extends Closable> implements Threads<T> {
     this.#times = times;
   }
 
-  async take(): Promise<Held<T>> {
-    if (this.#used >= MAX_THREADS) await this.#wait();
-    else this.#used++;
+  of(owner: string): Threads<T> {
+    return { take: () => this.#take(owner) };
+  }
+
+  async #take(owner: string): Promise<Held<T>> {
+    if (!this.#shares.take(owner, 1)) await this.#wait(owner);
     try {
       const thread = this.#next();
       return {
         remote: remoteOf<T>((method, args) => thread.call(method, args)),
         release: async () => {
           await this.#give(thread);
-          this.#leave();
+          this.#leave(owner);
         },
       };
     } catch (error) {
       // The host starts no more threads.
-      this.#leave();
+      this.#leave(owner);
       throw error;
     }
   }
 
-  #wait(): Promise<void> {
+  #wait(owner: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const next = () => {
+      const admit = () => {
         clearTimeout(timer);
         resolve();
       };
+      const waiting = { owner, admit };
       const timer = setTimeout(() => {
-        this.#waiting.delete(next);
+        this.#waiting.delete(waiting);
         reject(busy());
       }, this.#times.maxWait ?? MAX_WAIT_MS);
-      this.#waiting.add(next);
+      this.#waiting.add(waiting);
     });
   }
 
-  /** The place goes to the first that waits. */
-  #leave(): void {
-    const [next] = this.#waiting;
-    if (next === undefined) {
-      this.#used--;
-      return;
+  /** The place goes to the first that waits and whose share allows it. */
+  #leave(owner: string): void {
+    this.#shares.give(owner, 1);
+    for (const waiting of this.#waiting) {
+      if (!this.#shares.take(waiting.owner, 1)) continue;
+      this.#waiting.delete(waiting);
+      waiting.admit();
     }
-    this.#waiting.delete(next);
-    next();
   }
 
   /** Ends the idle thread. */

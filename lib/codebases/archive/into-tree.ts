@@ -3,8 +3,9 @@ import type { ImportMode } from '../../field-values.ts';
 import type { Log } from '../../log.ts';
 import type { Remote } from '../../threads/thread-pool.ts';
 import type { CodebaseTree } from '../codebase-tree.ts';
+import type { CodebaseThreads } from '../options.ts';
 import type { Plan } from '../plan.ts';
-import { type ArchiveThreads, importArchive } from './import-archive.ts';
+import { importArchive } from './import-archive.ts';
 import type { StagedCounts } from './staged-tree.ts';
 import { LISTED, type TreeImport } from './tree-import.ts';
 
@@ -18,11 +19,20 @@ async function listed(remote: Remote<TreeImport>, list: 'paths' | 'removed'): Pr
   }
 }
 
-/** Imports an archive into a codebase; see `importArchive`. `lists`: whether the changed paths matter to somebody. */
+interface Import {
+  archive: AsyncIterable<Uint8Array>;
+  mode: ImportMode;
+  /** Whether the changed paths matter to somebody. */
+  lists: () => boolean;
+  /** Of the codebase. */
+  owner: string;
+}
+
+/** Imports an archive into a codebase; see `importArchive`. */
 export function importInto(
   tree: CodebaseTree,
-  { archive, mode, lists }: { archive: AsyncIterable<Uint8Array>; mode: ImportMode; lists: () => boolean },
-  threads: ArchiveThreads,
+  { archive, mode, lists, owner }: Import,
+  { imports, unzstd }: Pick<CodebaseThreads, 'imports' | 'unzstd'>,
   log: Log,
 ): Promise<StagedCounts> {
   const target = {
@@ -41,5 +51,5 @@ export function importInto(
       });
     },
   };
-  return importArchive(archive, target, threads, log);
+  return importArchive(archive, target, { imports: imports.of(owner), unzstd: unzstd.of(owner) }, log);
 }

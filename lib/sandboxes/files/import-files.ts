@@ -22,7 +22,8 @@ export function importFiles(
     const batch = new MemberBatch(files, unpacking);
     try {
       const reader = new TarReader(batch);
-      await readArchive(archive, context.platform.unzstd, async (piece) => {
+      const unzstd = context.platform.unzstd.of(context.find(sandbox_id).record.owner_id);
+      await readArchive(archive, unzstd, async (piece) => {
         reader.feed(piece);
         await batch.sendLarge();
         return reader.isDone;

@@ -7,7 +7,7 @@ import type { Descriptors } from '../../descriptors.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { OwnerResources, RootFileSystem, RunningSandbox, Runtime } from '../../runtime/runtime.ts';
-import type { Threads } from '../../threads/thread-pool.ts';
+import type { SharedThreads } from '../../threads/thread-pool.ts';
 import { checkDelta, layersOfDelta } from '../../workspaces/delta/layers/layers-on-disk.ts';
 import type { Workspaces } from '../../workspaces/mount-workspaces.ts';
 import type { WorkspaceSpec } from '../../workspaces/workspaces.ts';
@@ -34,7 +34,7 @@ export interface Platform {
   /** Finishes a commit that a disk failure interrupted; throws if that is still not possible. */
   finishCommit(codebaseId: string): Promise<void>;
   /** Threads that archives are decompressed in. */
-  unzstd: Threads<Unzstd>;
+  unzstd: SharedThreads<Unzstd>;
   removeTree(path: string): Promise<void>;
   /** Removes a layer that nothing needs, slow files in the background; see `SlowRemovals`. */
   removeLayer(path: string): Promise<void>;

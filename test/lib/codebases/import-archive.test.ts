@@ -23,7 +23,7 @@ import { memberHead, memberPadding, tarEnd } from '../../../lib/archive/tar.ts';
 import { fromText } from '../../../lib/byte-string.ts';
 import { callersThread } from '../../../lib/codebases/archive/callers-thread.ts';
 import type { ImportMode } from '../../../lib/field-values.ts';
-import type { Closable, Threads } from '../../../lib/threads/thread-pool.ts';
+import type { Closable, SharedThreads, Threads } from '../../../lib/threads/thread-pool.ts';
 import type { Transfers } from '../../../lib/transfers.ts';
 import { Scratch } from './scratch.ts';
 
@@ -325,9 +325,9 @@ describe('importing an archive into a codebase', () => {
     let places = 2;
     const take = async () => {
       if (places-- === 0) throw new Error('all threads of imports are in use');
-      return threads.imports.take();
+      return threads.imports.of('').take();
     };
-    scratch.archives = { ...threads, imports: { take } };
+    scratch.archives = { ...threads, imports: { of: () => ({ take }) } };
     await scratch.open();
     const [first, second] = [archiveOf([['first', 'x']]), archiveOf([['second', 'x']])];
     let start = () => {};
@@ -358,7 +358,10 @@ describe('importing an archive into a codebase', () => {
 
   it('sends messages of a bounded size to and from its threads', async () => {
     const sizes: number[] = [];
-    const watched = <T extends Closable>(threads: Threads<T>): Threads<T> => ({
+    const watched = <T extends Closable>(threads: SharedThreads<T>): SharedThreads<T> => ({
+      of: (owner) => watchedOf(threads.of(owner)),
+    });
+    const watchedOf = <T extends Closable>(threads: Threads<T>): Threads<T> => ({
       async take() {
         const { remote, release } = await threads.take();
         const get =
@@ -403,7 +406,7 @@ describe('importing an archive into a codebase', () => {
 
   it('ends the transfer of an export that gets no thread', async () => {
     const take = () => Promise.reject(new Error('no thread'));
-    scratch.archives = { ...callersThread(), exports: { take } };
+    scratch.archives = { ...callersThread(), exports: { of: () => ({ take }) } };
     let transfers = 0;
     scratch.transfers = {
       begin: async () => {
