@@ -41,6 +41,12 @@ export class Batch implements Chunk {
     return this.#buffer.subarray(0, this.#length);
   }
 
+  /** The encoded bytes, with zeros up to the end of the last block, where no record begins. */
+  get padded(): Buffer {
+    const end = this.#length + ((BLOCK - ((this.position + this.#length) % BLOCK)) % BLOCK);
+    return this.#buffer.subarray(0, end).fill(0, this.#length);
+  }
+
   get buffer(): Buffer {
     return this.#buffer;
   }
@@ -84,10 +90,10 @@ export class Batch implements Chunk {
     this.#length += RECORD_HEAD;
   }
 
-  /** Makes room for `count` bytes of output and the heads of their blocks and records. */
+  /** Makes room for `count` bytes of output, the heads of their blocks and records, and the rest of the last block. */
   #reserve(count: number): void {
     const blocks = Math.ceil(count / (BLOCK - BLOCK_HEAD - RECORD_HEAD)) + 1;
-    const needed = this.#length + count + blocks * (BLOCK_HEAD + 2 * RECORD_HEAD);
+    const needed = this.#length + count + blocks * (BLOCK_HEAD + 2 * RECORD_HEAD) + BLOCK;
     if (needed <= this.#buffer.length) return;
     // A full batch has exactly BATCH bytes, so that its buffer fits the next one.
     const buffer = Buffer.allocUnsafeSlow(needed > BATCH ? needed : 2 ** Math.ceil(Math.log2(needed)));

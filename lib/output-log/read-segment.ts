@@ -38,9 +38,18 @@ async function readChunk(
   position: number,
 ): Promise<SegmentChunk | undefined> {
   const wanted = Buffer.allocUnsafeSlow(Math.min(CHUNK, segment.size - position));
-  const bytes = await readAll(handle, wanted, position);
+  const bytes = withoutOlder(await readAll(handle, wanted, position), segment);
   const start = blockOffset(bytes, 0);
   return start === undefined || start > offset ? undefined : { segment, position, start, bytes };
+}
+
+/** The blocks before the first one that is older than the segment. */
+function withoutOlder(bytes: Buffer, { start }: Segment): Buffer {
+  for (let at = 0; at < bytes.length; at += BLOCK) {
+    const begins = blockOffset(bytes, at);
+    if (begins !== undefined && begins < start) return bytes.subarray(0, at);
+  }
+  return bytes;
 }
 
 /** Whether the last block that begins in the chunk begins after `offset`, so that the byte there is in an earlier one. */
@@ -49,15 +58,20 @@ function endsAfter({ bytes }: SegmentChunk, offset: number): boolean {
   return last !== undefined && last > offset;
 }
 
-/** Binary search of the block's position by the heads of blocks. */
-async function findPosition(handle: FileHandle, segment: Segment, offset: number, from: number): Promise<number> {
+/** Binary search of the block's position by the heads of blocks. Blocks that are older than the segment are after it. */
+export async function findPosition(
+  handle: FileHandle,
+  segment: Segment,
+  offset: number,
+  from: number,
+): Promise<number> {
   const head = Buffer.alloc(BLOCK_HEAD);
   let low = from / BLOCK;
   let high = Math.ceil(segment.size / BLOCK) - 1;
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
     const begins = blockOffset(await readAll(handle, head, middle * BLOCK), 0);
-    if (begins !== undefined && begins <= offset) low = middle;
+    if (begins !== undefined && segment.start <= begins && begins <= offset) low = middle;
     else high = middle - 1;
   }
   return low * BLOCK;

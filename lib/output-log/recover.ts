@@ -1,7 +1,7 @@
 import { errorCode } from '../linux/errno.ts';
 import { endOfBlock } from './collector.ts';
 import { BLOCK } from './format.ts';
-import { readAll } from './read-segment.ts';
+import { findPosition, readAll } from './read-segment.ts';
 import { type LogFileSystem, type Segment, segmentAt, startInName } from './segment.ts';
 
 /** A log has fewer files than this; more are not its own. */
@@ -9,7 +9,7 @@ const MAX_FILES = 1024;
 
 /**
  * The segments that an earlier server left, in order; undefined if there is no such directory. What that server wrote
- * last may be torn: the last segment ends with its last whole record. Reads no more than one block.
+ * last may be torn: the last segment ends with its last whole record.
  */
 export async function recoverSegments(fileSystem: LogFileSystem, directory: string): Promise<Segment[] | undefined> {
   const names = await fileSystem.readdir(directory).catch((error: unknown) => {
@@ -28,18 +28,12 @@ export async function recoverSegments(fileSystem: LogFileSystem, directory: stri
   return segments;
 }
 
-/** The offset after the last whole record of a segment. */
-async function endOf(fileSystem: LogFileSystem, { path, size }: Segment): Promise<number | undefined> {
-  const handle = await fileSystem.open(path, 'r');
+/** The offset after the last whole record of a segment. What follows may be torn, or older than the segment. */
+async function endOf(fileSystem: LogFileSystem, segment: Segment): Promise<number | undefined> {
+  const handle = await fileSystem.open(segment.path, 'r');
   try {
-    let position = Math.floor(Math.max(size - 1, 0) / BLOCK) * BLOCK;
-    for (; position >= 0; position -= BLOCK) {
-      const end = endOfBlock(await readAll(handle, Buffer.alloc(BLOCK), position));
-      if (end !== undefined) return end;
-      // Only the head of the last block may be torn.
-      if (position + BLOCK < size) return undefined;
-    }
-    return undefined;
+    const position = await findPosition(handle, segment, Number.MAX_SAFE_INTEGER, 0);
+    return endOfBlock(await readAll(handle, Buffer.alloc(BLOCK), position));
   } finally {
     await handle.close();
   }

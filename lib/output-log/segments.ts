@@ -3,7 +3,7 @@ import type { Log } from '../log.ts';
 import type { Batch } from './batch.ts';
 import type { BudgetedLog, LogBudget } from './budget.ts';
 import { BLOCK, blockOffset, writeBlockHead } from './format.ts';
-import { type LogFileSystem, type Segment, segmentAt } from './segment.ts';
+import { bytesOnDisk, type LogFileSystem, type Segment, segmentAt } from './segment.ts';
 
 /** Parts that a log is divided into: at most one of them more than needed is dropped at once. */
 const PARTS = 8;
@@ -19,9 +19,9 @@ export interface SegmentsOptions {
 }
 
 /**
- * The files of one log, as a ring: the oldest is removed when there is no room. A segment holds whole blocks, except at
- * its end, and at its start if the one before it was given up within a block. All changes happen within turns of the
- * budget.
+ * The files of one log, as a ring: when there is no room, the oldest becomes the newest and is overwritten in place,
+ * which costs a tenth of a new file, as the kernel has its pages already. A segment holds whole blocks, except at its
+ * end, and at its start if the one before it was given up within a block. All changes happen within turns of the budget.
  */
 export class Segments implements BudgetedLog {
   /** No more output will come. */
@@ -34,6 +34,8 @@ export class Segments implements BudgetedLog {
   /** The last segment, which grows. Closed while idle. */
   #active: Segment | undefined;
   #handle: FileHandle | undefined;
+  /** The file of a dropped segment, for the next one. Only within a write. */
+  #spare: Segment | undefined;
   #failureLogged = false;
 
   constructor(options: SegmentsOptions, list: Segment[] = []) {
@@ -41,7 +43,7 @@ export class Segments implements BudgetedLog {
     this.#maxBytes = Math.max(Math.min(options.maxBytes, options.budget.maxBytes), 4 * BLOCK);
     this.#segmentBytes = Math.max(Math.floor(this.#maxBytes / PARTS / BLOCK), 2) * BLOCK;
     this.#list = list;
-    for (const { size } of list) this.#kept += size;
+    for (const segment of list) this.#kept += bytesOnDisk(segment);
     options.budget.add(this);
   }
 
@@ -52,6 +54,11 @@ export class Segments implements BudgetedLog {
   /** Offset of the first byte of the oldest segment; undefined: there is none. */
   get start(): number | undefined {
     return this.#list[0]?.start;
+  }
+
+  /** Whether it has not been dropped: before that, nothing of its file is overwritten. */
+  has(segment: Segment): boolean {
+    return this.#list.includes(segment);
   }
 
   /** The segment with the byte at `offset`. */
@@ -68,8 +75,9 @@ export class Segments implements BudgetedLog {
   displacedBy(length: number): { bytes: number; end: number } {
     let bytes = 0;
     let end = 0;
+    const growth = length - this.#reusable;
     for (const segment of this.#list) {
-      if (this.#kept - bytes + length + BLOCK <= this.#maxBytes) break;
+      if (growth <= 0 || this.#kept - bytes + growth + BLOCK <= this.#maxBytes) break;
       bytes += segment.size;
       end = segment.end;
     }
@@ -79,15 +87,15 @@ export class Segments implements BudgetedLog {
   /** Writes a batch. What cannot be written is lost; the next batch is tried again. Never rejects. */
   async write(batch: Batch): Promise<void> {
     const { bytes } = batch;
-    for (let done = 0; done < bytes.length; ) {
-      try {
-        const room = Math.min(bytes.length - done + BLOCK, this.#segmentBytes);
-        if (!(await this.#makeRoom(room))) return;
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        if (!(await this.#makeRoom(bytes.length - done))) return;
         done += await this.#writePart(batch, bytes, done);
-      } catch (error) {
-        this.failed(error, 'output of a process could not be stored');
-        return;
       }
+    } catch (error) {
+      this.failed(error, 'output of a process could not be stored');
+    } finally {
+      await this.#removeSpare();
     }
   }
 
@@ -105,13 +113,13 @@ export class Segments implements BudgetedLog {
     if (oldest === this.#active) await this.#giveUpActive();
     // Without it, the numbering would be lost with the last segment if the server died.
     if (this.#list.length === 0) await this.#mark(oldest.end);
-    await this.#options.fileSystem.unlink(oldest.path).catch(() => undefined);
+    await this.#unlink(oldest);
   }
 
   /** A segment whose file is gone. Takes a turn of its own. */
   lose(segment: Segment): Promise<void> {
     return this.#options.budget.turn(async () => {
-      if (!this.#list.includes(segment)) return;
+      if (!this.has(segment)) return;
       this.#forget(segment);
       if (segment === this.#active) await this.#giveUpActive();
     });
@@ -143,29 +151,62 @@ export class Segments implements BudgetedLog {
     await handle.close().catch(() => undefined);
   }
 
-  async #makeRoom(bytes: number): Promise<boolean> {
-    while (this.#list.length > 0 && (this.#kept + bytes > this.#maxBytes || this.#list.length >= MAX_SEGMENTS)) {
+  /** Bytes that the active segment can still overwrite. */
+  get #reusable(): number {
+    return this.#active === undefined ? 0 : bytesOnDisk(this.#active) - this.#active.size;
+  }
+
+  /** Makes room for as much of so many bytes as one segment takes. */
+  async #makeRoom(rest: number): Promise<boolean> {
+    if (this.#active?.size === this.#segmentBytes) await this.#giveUpActive();
+    const active = this.#active;
+    const room =
+      active === undefined
+        ? Math.min(rest + BLOCK, this.#segmentBytes)
+        : Math.min(rest, this.#segmentBytes - active.size) - this.#reusable;
+    while (this.#list.length > 0 && (this.#kept + room > this.#maxBytes || this.#list.length >= MAX_SEGMENTS)) {
       if (this.#list.length === 1 && this.#kept === 0) break;
-      await this.dropOldest();
+      if (active === undefined && this.#spare === undefined && this.#list.length > 1) this.#spareOldest();
+      else await this.dropOldest();
     }
-    return this.#options.budget.makeRoom(bytes);
+    const enough = await this.#options.budget.makeRoom(Math.max(room, this.#spare?.size ?? 0));
+    // A new segment may need more room than what was left of one that had to be dropped.
+    return enough && active !== this.#active ? this.#makeRoom(rest) : enough;
+  }
+
+  /** Drops the oldest segment, which is not the active one, and keeps its file. */
+  #spareOldest(): void {
+    this.#spare = this.#list[0]!;
+    this.#forget(this.#spare);
+  }
+
+  async #removeSpare(): Promise<void> {
+    const spare = this.#spare;
+    this.#spare = undefined;
+    if (spare !== undefined) await this.#unlink(spare);
+  }
+
+  async #unlink({ path }: Segment): Promise<void> {
+    await this.#options.fileSystem.unlink(path).catch(() => undefined);
   }
 
   /** Writes the part of a batch from `done` on that fits into one segment. Returns its length. */
   async #writePart(batch: Batch, bytes: Buffer, done: number): Promise<number> {
     const position = batch.position + done;
-    let room = this.#segmentBytes - (this.#active?.size ?? position % BLOCK);
-    if (this.#active !== undefined && room === 0) {
-      await this.#giveUpActive();
-      room = this.#segmentBytes - (position % BLOCK);
-    }
     // A full segment ends with a block, so that a part which is not the first of its batch begins with one.
+    const room = this.#segmentBytes - (this.#active?.size ?? position % BLOCK);
     const length = Math.min(bytes.length - done, room);
+    const isLast = done + length === bytes.length;
     const start = done === 0 ? batch.start : blockOffset(bytes, done)!;
-    const end = done + length === bytes.length ? batch.end : blockOffset(bytes, done + length)!;
+    const end = isLast ? batch.end : blockOffset(bytes, done + length)!;
     const segment = this.#active ?? segmentAt(this.#options.directory, start);
     try {
-      await this.#store(segment, bytes.subarray(done, done + length), position);
+      await this.#open(segment, position % BLOCK);
+      // After the last record of a reused block must be no older one, also if the server is killed during the write:
+      // the kernel changes the bytes of a page together.
+      const pads = segment.reused > segment.size && isLast;
+      const written = pads ? batch.padded.subarray(done) : bytes.subarray(done, done + length);
+      await this.#store(segment, written, length, position);
     } catch (error) {
       await this.#undo(segment);
       throw error;
@@ -174,14 +215,26 @@ export class Segments implements BudgetedLog {
     return length;
   }
 
-  async #store(segment: Segment, bytes: Buffer, position: number): Promise<void> {
-    const flags = segment === this.#active ? 'r+' : 'w';
-    this.#handle ??= await this.#options.fileSystem.open(segment.path, flags, 0o600);
+  /** Opens the file to write, which is that of the spare segment if the part begins with a block. */
+  async #open(segment: Segment, within: number): Promise<void> {
+    const { fileSystem } = this.#options;
+    if (segment !== this.#active && this.#spare !== undefined && within === 0) {
+      await fileSystem.rename(this.#spare.path, segment.path);
+      segment.reused = this.#spare.size;
+      this.#spare = undefined;
+    }
+    const flags = segment === this.#active || segment.reused > 0 ? 'r+' : 'w';
+    this.#handle ??= await fileSystem.open(segment.path, flags, 0o600);
+  }
+
+  /** `bytes`: the part with its padding, which is written, but does not count. */
+  async #store(segment: Segment, bytes: Buffer, length: number, position: number): Promise<void> {
     const within = segment.size === 0 ? position % BLOCK : 0;
-    if (within > 0) await writeAll(this.#handle, firstHead(segment.start, within), 0);
-    await writeAll(this.#handle, bytes, segment.size + within);
-    segment.size += within + bytes.length;
-    this.#kept += within + bytes.length;
+    if (within > 0) await writeAll(this.#handle!, firstHead(segment.start, within), 0);
+    await writeAll(this.#handle!, bytes, segment.size + within);
+    const before = segment === this.#active ? bytesOnDisk(segment) : 0;
+    segment.size += within + length;
+    this.#kept += bytesOnDisk(segment) - before;
     if (segment === this.#active) return;
     this.#active = segment;
     // An empty segment of this name, which kept the numbers, has been replaced.
@@ -190,8 +243,11 @@ export class Segments implements BudgetedLog {
 
   /** After a failed write: takes back what it wrote. The next part begins a new segment. */
   async #undo(segment: Segment): Promise<void> {
-    if (segment === this.#active) await this.#handle?.truncate(segment.size).catch(() => undefined);
-    else await this.#options.fileSystem.unlink(segment.path).catch(() => undefined);
+    if (segment === this.#active) {
+      await this.#handle?.truncate(segment.size).catch(() => undefined);
+      this.#kept -= this.#reusable;
+      segment.reused = 0;
+    } else await this.#unlink(segment);
     await this.#giveUpActive();
   }
 
@@ -202,7 +258,7 @@ export class Segments implements BudgetedLog {
 
   #forget(segment: Segment): void {
     this.#list = this.#list.filter((each) => each !== segment);
-    this.#kept -= segment.size;
+    this.#kept -= bytesOnDisk(segment);
   }
 }
 

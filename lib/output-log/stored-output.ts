@@ -47,8 +47,11 @@ export class StoredOutput {
 
   async #load(segment: Segment, offset: number, before: SegmentChunk | undefined): Promise<SegmentChunk | undefined> {
     try {
-      return await readSegment(this.#fs, segment, offset, before === undefined ? 0 : lastBlock(before, offset));
+      const chunk = await readSegment(this.#fs, segment, offset, before === undefined ? 0 : lastBlock(before, offset));
+      // Of a segment that was dropped meanwhile, the file may be overwritten.
+      return this.#segments.has(segment) ? chunk : undefined;
     } catch (error) {
+      if (!this.#segments.has(segment)) return undefined;
       if (isHostShort(error)) throw hostError(error, 'the output of the process could not be read');
       this.#segments.failed(error, 'output of a process could not be read');
       if (errorCode(error) === 'ENOENT') await this.#segments.lose(segment);

@@ -1,8 +1,10 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { LogBudget } from '../../../lib/output-log/budget.ts';
 import { OutputLog } from '../../../lib/output-log/output-log.ts';
+import type { LogFileSystem } from '../../../lib/output-log/segment.ts';
 import { bytes, logDirectories, readText } from './log-directory.ts';
 
 const directory = logDirectories();
@@ -102,3 +104,54 @@ it('the numbers survive a server whose log had lost all output', async () => {
 });
 
 const startOf = (name: string) => Number.parseInt(name, 10);
+
+it('a log whose server is killed within any change of a file that is used again has all output before, and no older', async () => {
+  const at = directory();
+  const copies: { at: string; appended: number }[] = [];
+  let written = 0;
+  const copied = async <T>(change: () => Promise<T>): Promise<T> => {
+    const changed = await change();
+    const copy = directory();
+    cpSync(at, copy, { recursive: true });
+    copies.push({ at: copy, appended: written });
+    return changed;
+  };
+  let created = 0;
+  const fileSystem: LogFileSystem = {
+    ...fs,
+    rename: (from, to) => copied(() => fs.rename(from, to)),
+    open: async (path, flags, mode) => {
+      if (flags === 'w') created++;
+      const handle = await fs.open(path, flags, mode);
+      const write = handle.write.bind(handle);
+      handle.write = ((...all: Parameters<typeof write>) => copied(() => write(...all))) as typeof handle.write;
+      return handle;
+    },
+  };
+  const log = await OutputLog.create(at, { maxBytes: 32_768, budget: new LogBudget(1 << 20), fileSystem, delayMs: 0 });
+  // Bytes that could also be the streams of records.
+  const value = (offset: number) => 1 + (Math.floor(offset / 5000) % 2);
+  for (let turn = 0; turn < 60; turn++) {
+    const piece = Buffer.from(Array.from({ length: 1 + ((turn * 1013) % 5000) }, (_, index) => value(written + index)));
+    written += piece.length;
+    void log.append(turn % 3 === 0 ? 'stderr' : 'stdout', piece);
+    const expected = copies.length + 1;
+    await expect.poll(() => copies.length, { interval: 1 }).toBeGreaterThanOrEqual(expected);
+  }
+  await log.close();
+  expect(written).toBeGreaterThan(100_000);
+  expect(created).toBeLessThanOrEqual(5);
+  let before = 0;
+  for (const { at: copy, appended } of copies) {
+    const recovered = (await OutputLog.recover(copy, options()))!;
+    const { first, next } = recovered.position;
+    expect(next).toBeGreaterThanOrEqual(before);
+    expect(next).toBeLessThanOrEqual(appended);
+    before = next;
+    const { gap, pieces, next: read } = await recovered.read(first, 65_536);
+    const data = Buffer.concat(pieces.map((piece) => piece.data));
+    expect({ gap, read }).toEqual({ gap: 0, read: next });
+    expect(data.findIndex((byte, index) => byte !== value(first + index))).toBe(-1);
+  }
+  expect(before).toBe(written);
+});
