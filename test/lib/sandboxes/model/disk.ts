@@ -39,15 +39,19 @@ export class Run {
     if (this.#killed) await new Promise(() => {});
   }
 
-  keep(handle: FileHandle): FileHandle {
+  /** A file that was opened; of a killed server, it is closed and never answered. */
+  async keep(handle: FileHandle): Promise<void> {
     this.#handles.add(handle);
-    return handle;
+    if (!this.#killed) return;
+    await this.closeFiles();
+    await new Promise(() => {});
   }
 
   /** What the kernel does for a killed process. */
   async closeFiles(): Promise<void> {
-    for (const handle of this.#handles) if (handle.fd !== -1) await handle.close().catch(() => undefined);
+    const handles = [...this.#handles];
     this.#handles.clear();
+    for (const handle of handles) if (handle.fd !== -1) await handle.close().catch(() => undefined);
   }
 }
 
@@ -104,7 +108,7 @@ export function gatedPromises(actual: typeof promises): typeof promises {
     gated[name] = async (...args: unknown[]) => {
       await pass();
       const result: unknown = await Reflect.apply(member, actual, args);
-      if (name === 'open') scopes.getStore()?.run.keep(result as FileHandle);
+      if (name === 'open') await scopes.getStore()?.run.keep(result as FileHandle);
       return result;
     };
   }
