@@ -1,6 +1,7 @@
 import type { Config } from './config/schema.ts';
 import type { Runtime as RuntimeName } from './contract/messages.ts';
 import type { OwnerLimitSource } from './limits/stored-limits.ts';
+import { automaticCpuQuota } from './resource-limits.ts';
 import type { Settings } from './sandboxes/context.ts';
 
 export const RUNTIME_NAMES = {
@@ -26,7 +27,7 @@ export function settingsOf({ runtime, sandbox, limits }: Config, owners: OwnerLi
     owners,
     defaultResources: {
       memory_bytes: memoryBytes,
-      cpu_quota: cpuQuota,
+      cpu_quota: cpuQuota === 'auto' ? automaticCpuQuota(sandbox.defaultResources) : cpuQuota,
       cpu_shares: cpuShares,
       pids_limit: pidsLimit,
     },

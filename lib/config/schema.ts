@@ -6,6 +6,7 @@ import {
   absolutePath,
   absolutePaths,
   address,
+  autoOr,
   boolean,
   byteSize,
   duration,
@@ -105,7 +106,7 @@ export const SCHEMA = {
     max_index_bytes: key(byteSize, '1GiB'),
     default_resources: {
       memory_bytes: key(zeroOr(byteSize, RESOURCE_RANGES.memory_bytes), '2GiB'),
-      cpu_quota: key(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_quota), 0),
+      cpu_quota: key(autoOr(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_quota)), 'auto'),
       cpu_shares: key(zeroOr(wholeNumber, RESOURCE_RANGES.cpu_shares), 0),
       pids_limit: key(zeroOr(wholeNumber, RESOURCE_RANGES.pids_limit), 1024),
     },

@@ -108,6 +108,18 @@ export function zeroOr(
   };
 }
 
+/** Accepts `auto`, or what `parse` accepts. */
+export function autoOr<T>(parse: Parse<T>): Parse<T | 'auto'> {
+  return (raw, context) => {
+    if (raw === 'auto') return 'auto';
+    try {
+      return parse(raw, context);
+    } catch (error) {
+      throw error instanceof NotAllowed ? new NotAllowed(`auto, ${error.message}`) : error;
+    }
+  };
+}
+
 const SUFFIX_BYTES: Readonly<Record<string, number>> = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 };
 
 export const byteSize: Parse<number> = (raw) => {

@@ -77,7 +77,8 @@ describe('every key', () => {
       2 ** 31,
       8388608,
     ],
-    ['sandbox', 'default_resources', '{cpu_quota: 5000}', (c) => c.sandbox.defaultResources.cpuQuota, 0, 5000],
+    ['sandbox', 'default_resources', '{cpu_quota: 5000}', (c) => c.sandbox.defaultResources.cpuQuota, 'auto', 5000],
+    ['sandbox', 'default_resources', '{cpu_quota: 0}', (c) => c.sandbox.defaultResources.cpuQuota, 'auto', 0],
     ['sandbox', 'default_resources', '{cpu_shares: 5}', (c) => c.sandbox.defaultResources.cpuShares, 0, 5],
     ['sandbox', 'default_resources', '{pids_limit: 5}', (c) => c.sandbox.defaultResources.pidsLimit, 1024, 5],
     ['limits', 'exec_output_bytes', '1 MiB', (c) => c.limits.execOutputBytes, 2 ** 23, 2 ** 20],
@@ -206,9 +207,12 @@ describe('a value that is not allowed', () => {
     ['sandbox: {max_delta_bytes: 10GB}', 'sandbox.max_delta_bytes: value "10GB" is not allowed: a number of bytes'],
     [
       'sandbox: {default_resources: {cpu_quota: 999}}',
-      'cpu_quota: value 999 is not allowed: 0 (no limit) or from 1000 to 1000000000',
+      'cpu_quota: value 999 is not allowed: auto, 0 (no limit) or from 1000 to 1000000000',
     ],
-    ['sandbox: {default_resources: {cpu_quota: -1}}', 'cpu_quota: value -1 is not allowed: a whole number from 0'],
+    [
+      'sandbox: {default_resources: {cpu_quota: -1}}',
+      'cpu_quota: value -1 is not allowed: auto, a whole number from 0',
+    ],
     ['sandbox: {default_resources: {cpu_shares: 1}}', 'cpu_shares: value 1 is not allowed: 0 (no limit) or from 2'],
     [
       'sandbox: {default_resources: {memory_bytes: 4MiB}}',
