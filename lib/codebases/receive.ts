@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { type ByteString, fromLatin1 } from '../byte-string.ts';
 import { invalidArgument } from '../errors.ts';
+import { accessibleMode } from '../host-tree/accessible-mode.ts';
 import { Directory } from '../host-tree/directory.ts';
 import { ignoreAbsent } from '../linux/errno.ts';
 
@@ -48,7 +49,7 @@ export async function receive(
       await written;
       size += chunk.byteLength;
     }
-    await handle.chmod(mode);
+    await handle.chmod(accessibleMode(mode, 'file'));
     await handle.sync();
     return { handle, directory: incoming, name, size, checksum: hash.digest('hex') };
   } catch (error) {

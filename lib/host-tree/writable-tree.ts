@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { type ByteString, baseNameOf, parentOf, ROOT_PATH, toBuffer } from '../byte-string.ts';
 import { errorCode } from '../linux/errno.ts';
+import { accessibleMode } from './accessible-mode.ts';
 import { at, itself, OPEN_DIRECTORY } from './at.ts';
 
 /** Directories kept open. */
@@ -63,8 +64,9 @@ export class WritableTree {
 
   /** Creates a file and returns its descriptor, for writing. Throws EEXIST. */
   create(path: ByteString, mode: number): number {
-    const fd = openSync(this.#host(path), CREATE, mode);
-    if ((mode & this.#umask) !== 0) fchmodSync(fd, mode);
+    const given = accessibleMode(mode, 'file');
+    const fd = openSync(this.#host(path), CREATE, given);
+    if ((given & this.#umask) !== 0) fchmodSync(fd, given);
     return fd;
   }
 
@@ -93,7 +95,7 @@ export class WritableTree {
   /** Sets permission bits and mtime of a directory. */
   setDirectory(path: ByteString, mode: number, mtime: number): void {
     const fd = this.#directory(path);
-    fchmodSync(fd, mode);
+    fchmodSync(fd, accessibleMode(mode, 'directory'));
     futimesSync(fd, mtime, mtime);
   }
 
