@@ -282,3 +282,65 @@ describe('a stream of output', () => {
     expect(stdout.length).toBe(20_000_000);
   });
 });
+
+describe('an attack from a container', () => {
+  it('59e: after its timeout nothing of a fork bomb in a container is left, and others are served meanwhile', async () => {
+    const spec = await scene.spec();
+    const bombed = await scene.runtime.launch(spec);
+    const other = await scene.launch();
+    const idle = (await processesOf(spec.uid)).length;
+    const stdin = `
+import os, time
+while True:
+    try:
+        if os.fork() == 0: os.setsid()
+    except OSError: time.sleep(0.05)`;
+    const bomb = sh(bombed, 'exec python3 -I -', { stdin, timeoutMs: 3000 });
+    bomb.catch(() => undefined);
+    await expect.poll(async () => (await processesOf(spec.uid)).length).toBeGreaterThan(idle + 40);
+    expect(await sh(other, 'echo served')).toMatchObject({ stdout: 'served\n', exitCode: 0 });
+    await expect(bomb).rejects.toMatchObject({ code: 'DEADLINE_EXCEEDED' });
+    const after = async () => (await sh(bombed, 'echo next').catch(() => undefined))?.stdout;
+    await expect.poll(after).toBe('next\n');
+    await expect.poll(async () => (await processesOf(spec.uid)).length).toBeLessThanOrEqual(idle + 5);
+    await bombed.stop();
+    expect(await processesOf(spec.uid)).toEqual([]);
+  });
+
+  it('11: programs in a container cannot trace others, or read and write their memory', async () => {
+    const sandbox = await scene.launch();
+    const program = `
+import ctypes, errno, os, subprocess
+libc = ctypes.CDLL(None, use_errno=True)
+victim = subprocess.Popen(['sleep', '60'])
+class iovec(ctypes.Structure): _fields_ = [('base', ctypes.c_void_p), ('len', ctypes.c_size_t)]
+into = ctypes.create_string_buffer(8)
+ours, theirs = iovec(ctypes.addressof(into), 8), iovec(ctypes.addressof(into), 8)
+def name(result): return 'allowed' if result != -1 else errno.errorcode[ctypes.get_errno()]
+for pid in victim.pid, 1:
+    answers = [libc.ptrace(request, pid, None, None) for request in (16, 0x4206)]
+    print(name(answers[0]), name(answers[1]), name(libc.process_vm_readv(pid, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, 0)),
+          name(libc.process_vm_writev(pid, ctypes.byref(ours), 1, ctypes.byref(theirs), 1, 0)))
+print(name(libc.ptrace(0, 0, None, None)))
+victim.kill()`;
+    const { stdout, stderr } = await sh(sandbox, 'python3 -', { stdin: program });
+    expect(stdout + stderr).toBe('EPERM EPERM EPERM EPERM\nEPERM EPERM EPERM EPERM\nEPERM\n');
+  });
+
+  it('11: a program that overwrites the memory of the first process ends at most its own container', async () => {
+    const sandbox = await scene.launch();
+    const other = await scene.launch();
+    const program = `
+for line in open('/proc/1/maps'):
+    start, end = (int(part, 16) for part in line.split()[0].split('-'))
+    if ' r-xp ' not in line: continue
+    try:
+        with open('/proc/1/mem', 'r+b', 0) as mem:
+            mem.seek(start)
+            mem.write(b'\\xcc' * (end - start))
+    except OSError: pass`;
+    await sh(sandbox, 'python3 -; (true &)', { stdin: program, timeoutMs: 5000 }).catch(() => undefined);
+    expect(await sh(other, 'echo unharmed')).toMatchObject({ stdout: 'unharmed\n', exitCode: 0 });
+    await dockerd.docker.ping();
+  });
+});
